@@ -11,7 +11,7 @@ from timing import PeakMemory
 
 from sfumato.risk.population.accumulation import Accumulation
 from sfumato.risk.population.estimation import Estimate, SampleClasses
-from sfumato.risk.population.log_linear import LogLinear, LogLinearCount
+from sfumato.studies.dankar_el_emam.log_linear import LogLinear, LogLinearCount
 
 RECORDS = 1_000_000
 POPULATION = 10_000_000

@@ -1,12 +1,14 @@
-"""How far each estimator of the marketer risk is off, over populations that are known.
+"""How far what is said of a population is off, over populations that are known: the gate.
 
-Usage: population.py [--repeats N] [--held-out] [--log-linear] [--json FILE]
+Usage: population.py [--samples N] [--fractions P ...] [--only NAME ...] [--peers] [--searched]
+                     [--held-out] [--resume FILE]
 
-Samples of each population of populations.py, or of held_out.py, are drawn without replacement; an
-estimator's error is its marketer risk over the realised one, less 1. Besides the estimators there
-are two policies: of all estimators, accumulation left out or not, the one with the least mean error
-on subsamples of the sample. Prints the tables of docs/population.md. SFUMATO_DATA names the folder
-of the public data sets, else ../shared/data; what is not there is left out.
+Draws samples of populations whose every person is known, of persons one by one or of clusters of
+them, and holds estimates, intervals and the chances of single records against the truth. Published
+estimators by their formulas stand beside with --peers, log-linear models that are searched for with
+--searched. With --resume every sample is a line of a file, and is not drawn again: the whole gate,
+30 samples each, takes hours. SFUMATO_DATA names the folder of the public data sets, else
+../shared/data; what is not there is left out.
 """
 
 from __future__ import annotations
@@ -14,224 +16,244 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from held_out import held_out
-from populations import GENERATED, SEED, Columns, generated, public
+from held_out import HELD_OUT, held_out
+from population_promise import populations as framed
+from populations import CLUSTERED, GENERATED, SEED, Column, Columns, generated, public
 
-from sfumato.risk.population.estimation import ESTIMATORS, EstimationFailedError, SampleClasses
-from sfumato.risk.population.population_estimates import estimator_named
-from sfumato.risk.population.subsample_validation import check_on_subsamples
+from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.population_estimates import estimated_population, estimator_named
+from sfumato.risk.population.population_risk import PopulationRisk
+from sfumato.risk.population.sampled_clusters import clusters_of
+from sfumato.studies.dankar_el_emam.peer_estimators import PEERS
 
-FRACTIONS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
-SEARCHING = ("log-linear", "log-linear-uniques", "log-linear-all-two-way", "log-linear-count")
-FAST = tuple(name for name in ESTIMATORS if name not in ("auto", *SEARCHING))
-OLDER = tuple(name for name in FAST if name != "accumulation")
-CHOSEN, CHOSEN_OLDER = "least error on subsamples", "the same without accumulation"
-SUBSAMPLES = 4
-LARGE = 500_000
-"""Populations from here on have a quarter of the repetitions."""
-SEARCHED = ("census, 5 QIs", "Adult, 4 QIs")
-SEARCHED_FRACTIONS, SEARCHED_REPEATS = (0.1, 0.3, 0.5), 3
-
-
-@dataclass
-class Runs:
-    """What came out for one population and fraction; ``None`` where an estimator failed."""
-
-    population: str
-    fraction: float
-    errors: dict[str, list[float | None]] = field(default_factory=dict)
-    covered: list[bool] = field(default_factory=list)
-    half_widths: list[float] = field(default_factory=list)
-    unique_matches: list[float] = field(default_factory=list)
-    population_uniques: list[float] = field(default_factory=list)
-
-    def add(self, name: str, error: float | None) -> None:
-        self.errors.setdefault(name, []).append(error)
+FRACTIONS = (0.01, 0.05, 0.1, 0.3, 0.5)
+FRAMED = ("households", "movers", "commuters", "age and postcode", "institutions", "euro")
+SEARCHED = tuple(name for name in PEERS if name in ("log-linear", "log-linear-uniques"))
+QUICK = ("argus", "negative-binomial", "log-linear-independence", "sh3", "shlosser", "pitman")
+STATED = ("marketer", "expected_uniques", "population_records_at_risk")
+PART = ("households", "institutions", "census, 5 QIs", "hospital discharges", "copula", "areas")
+"""What `make bench` runs."""
+AT_RISK = 0.2
+DECILE = 200
+"""Records of a tenth, from which on its calibration counts."""
+Row = dict[str, Any]
 
 
 class Population:
-    """The classes of a population, and samples of it."""
+    """The classes of a population, and samples of it.
 
-    def __init__(self, columns: Columns) -> None:
+    Parameters
+    ----------
+    columns
+        The quasi-identifiers of its persons.
+    cluster
+        The cluster of each, where clusters are drawn.
+    within
+        Share of the persons of a drawn cluster who are.
+    """
+
+    def __init__(
+        self, columns: Columns, cluster: Column | None = None, within: float = 1.0
+    ) -> None:
         codes = np.column_stack([np.unique(each, return_inverse=True)[1] for each in columns])
         self.domains = tuple((codes.max(axis=0) + 1).tolist())
-        number = np.zeros(len(codes), dtype=np.int64)
-        for column, values in zip(codes.T, self.domains, strict=True):
-            number = np.unique(number * values + column, return_inverse=True)[1]
-        self.class_of, self.sizes = number, np.bincount(number)
-        first = np.zeros(len(self.sizes), dtype=np.int64)
-        first[number] = np.arange(len(number))
-        self.keys = codes[first].astype(np.int32)
-        self.persons = len(number)
+        self.keys, number, self.sizes = np.unique(
+            codes.astype(np.int32), axis=0, return_inverse=True, return_counts=True
+        )
+        self.class_of = number.ravel()
+        self.persons, self.cluster, self.within = len(codes), cluster, within
 
     def sample(
         self, fraction: float, rng: np.random.Generator
     ) -> tuple[SampleClasses, npt.NDArray[np.int64]]:
-        """A simple random sample, and the classes of the population that it shows."""
-        taken = rng.permutation(self.persons)[: round(fraction * self.persons)]
+        """A sample, and the classes of the population that it shows."""
+        if self.cluster is None:
+            taken = rng.permutation(self.persons)[: round(fraction * self.persons)]
+        else:
+            names = np.unique(self.cluster)
+            drawn = rng.permutation(names)[: max(round(fraction / self.within * len(names)), 5)]
+            inside = np.isin(self.cluster, drawn) & (rng.random(self.persons) < self.within)
+            taken = np.flatnonzero(inside)
         sizes = np.bincount(self.class_of[taken], minlength=len(self.sizes))
         seen = np.flatnonzero(sizes)
         sample = SampleClasses(sizes[seen], self.persons, self.keys[seen], self.domains)
+        if self.cluster is not None:
+            whole = len(names) if self.within < 1 else None
+            in_class = np.searchsorted(seen, self.class_of[taken])
+            of = clusters_of(in_class, self.cluster[taken], sample.fraction, whole)
+            sample = replace(sample, clusters=of)
         return sample, self.sizes[seen]
 
 
-def simulate(name: str, columns: Columns | None, repeats: int, searching: bool) -> list[Runs]:
-    """All fractions of one population."""
-    population = Population(generated(name) if columns is None else columns)
-    if population.persons >= LARGE:
-        repeats = max(2, repeats // 4)
-    found = []
-    for number, fraction in enumerate(FRACTIONS):
-        runs = Runs(name, fraction)
-        searched = searching and name in SEARCHED and fraction in SEARCHED_FRACTIONS
-        for repeat in range(repeats):
-            rng = np.random.default_rng([SEED, len(name), number, repeat])
-            _one(population, fraction, runs, rng)
-            if searched and repeat < SEARCHED_REPEATS:
-                sample, real = population.sample(fraction, rng)
-                for slow in SEARCHING:
-                    runs.add(slow, _error(slow, sample, _realised(sample, real), rng))
-        found.append(runs)
-    return found
+def population_named(name: str) -> Population:
+    """One of `names`."""
+    folder = Path(os.environ.get("SFUMATO_DATA", "../shared/data"))
+    if name in CLUSTERED:
+        rng = np.random.default_rng([SEED, list(CLUSTERED).index(name)])
+        return Population(*CLUSTERED[name](rng))
+    if name in GENERATED:
+        return Population(generated(name))
+    if name in HELD_OUT:
+        return Population(held_out()[name])
+    if name in FRAMED:
+        frame = framed(folder)[name](np.random.default_rng([SEED, len(name)]))
+        return Population([np.unique(frame[each], return_inverse=True)[1] for each in frame])
+    return Population(public(folder)[name])
 
 
-def _realised(sample: SampleClasses, real: npt.NDArray[np.int64]) -> float:
-    return float((sample.sizes / real).sum()) / sample.n
+def names(*, of_held_out: bool) -> list[str]:
+    """The populations that are at hand."""
+    if of_held_out:
+        return list(HELD_OUT)
+    folder = Path(os.environ.get("SFUMATO_DATA", "../shared/data"))
+    there = [name for name in FRAMED if name != "euro" or (folder / "euro").is_dir()]
+    return [*GENERATED, *there, *CLUSTERED, *public(folder)]
 
 
-def _one(population: Population, fraction: float, runs: Runs, rng: np.random.Generator) -> None:
-    """One sample: every estimator, both policies, and the interval of the default."""
-    sample, real = population.sample(fraction, rng)
-    realised = _realised(sample, real)
-    for name in FAST:
-        runs.add(name, _error(name, sample, realised, rng))
-    auto = estimator_named("auto").estimate(sample, rng)
-    low, high = auto.low or auto.marketer, auto.high or auto.marketer
-    runs.covered.append(low <= realised <= high)
-    runs.half_widths.append((high - low) / 2 / auto.marketer)
-    alone = sample.sizes == 1
-    matched, unique = float((1 / real[alone]).sum()), int((real[alone] == 1).sum())
-    if matched:
-        runs.unique_matches.append((auto.unique_matches or 0.0) / matched - 1)
-    if unique:
-        runs.population_uniques.append((auto.population_uniques or 0.0) / unique - 1)
-    least = _least(sample, rng)
-    runs.add(CHOSEN, runs.errors[least[0]][-1])
-    runs.add(CHOSEN_OLDER, runs.errors[least[1]][-1])
+def one(name: str, fraction: float, repeat: int, peers: tuple[str, ...]) -> Row:
+    """One sample: what is off, and which intervals hold."""
+    rng = np.random.default_rng([SEED, *name.encode(), round(1000 * fraction), repeat])
+    sample, real = population_named(name).sample(fraction, rng)
+    found = estimated_population(
+        sample.sizes, sample, sample.population, estimator_named("auto"), AT_RISK, repeat, auto=True
+    )
+    share = sample.sizes / sample.n
+    true = {
+        "marketer": float(share @ (1 / real)),
+        "expected_uniques": float(((sample.sizes == 1) & (real == 1)).sum()),
+        "population_records_at_risk": float(share[1 / real > AT_RISK].sum()),
+    }
+    row: Row = {"population": name, "fraction": fraction, "repeat": repeat, "errors": {}}
+    row["held"] = {}
+    for measure in STATED:
+        stated: Any = getattr(found, measure)
+        row["held"][measure] = bool(stated.low <= true[measure] <= stated.high)
+        if true[measure]:
+            row["errors"][measure] = stated.value / true[measure] - 1
+    risk: Any = found.marketer
+    row["half"] = (risk.high - risk.low) / 2 / risk.value
+    row["records"] = of_records(sample, real, found)
+    if sample.clusters is not None:
+        peers = ("persons drawn one by one", *peers)
+    for peer in peers:
+        row["errors"][peer] = _peer(peer, sample, true["marketer"], rng)
+    return row
 
 
-def _error(
-    name: str, sample: SampleClasses, realised: float, rng: np.random.Generator
-) -> float | None:
+def _peer(name: str, sample: SampleClasses, true: float, rng: np.random.Generator) -> float | None:
+    estimator = estimator_named("auto") if name not in PEERS else PEERS[name]
     try:
-        return estimator_named(name).estimate(sample, rng).marketer / realised - 1
+        return estimator.estimate(replace(sample, clusters=None), rng).marketer / true - 1
     except EstimationFailedError:
         return None
 
 
-def _least(sample: SampleClasses, rng: np.random.Generator) -> tuple[str, str]:
-    """The estimators with the least mean error on subsamples: of all, and of the older ones."""
-    seed = int(rng.integers(2**32))
-    errors = {}
-    for name in FAST:
-        own = np.random.default_rng(seed)
-        check = check_on_subsamples(estimator_named(name), sample, own, SUBSAMPLES)
-        errors[name] = np.inf if check is None else abs(check.error)
-    return min(FAST, key=errors.__getitem__), min(OLDER, key=errors.__getitem__)
+def of_records(
+    sample: SampleClasses, real: npt.NDArray[np.int64], found: PopulationRisk
+) -> dict[str, float | None]:
+    """How single sample uniques are ranked, and how far tenths of them are from what they are."""
+    single = sample.sizes == 1
+    chance, unique = found.class_intervals["unique"][single], real[single] == 1
+    error = float(np.mean((found.inverse_sizes[single] - 1 / real[single]) ** 2))
+    ranked: dict[str, float | None] = {"auc": None, "squared": error, "decile": None}
+    if 0 < unique.sum() < len(unique):
+        rank = np.unique(chance, return_inverse=True)[1]
+        below = np.cumsum(np.bincount(rank, ~unique)) - np.bincount(rank, ~unique) / 2
+        ranked["auc"] = float(below[rank[unique]].mean() / (~unique).sum())
+    if len(chance) >= 10 * DECILE:
+        parts = np.array_split(np.argsort(chance, kind="stable"), 10)
+        ranked["decile"] = max(abs(float(chance[p].mean() - unique[p].mean())) for p in parts)
+    return ranked
 
 
-def print_estimators(found: list[Runs]) -> None:
-    """Mean error, mean absolute error and worst mean error of every estimator, by fraction."""
-    print("\nEstimators: mean over populations of |mean error| / of mean |error|, in %;")
-    print("the worst population's mean error; samples without a value\n")
-    heads = "".join(f"{f'p = {fraction:g}':>24}" for fraction in FRACTIONS)
-    print(f"{'':<32}{heads}{'no value':>10}")
-    for name in (*FAST, CHOSEN, CHOSEN_OLDER, *SEARCHING):
-        parts, failed = [], 0
-        for fraction in FRACTIONS:
-            here = [runs.errors[name] for runs in found if runs.fraction == fraction
-                    and name in runs.errors]  # fmt: skip
-            failed += sum(error is None for errors in here for error in errors)
-            kept = [[e for e in errors if e is not None] for errors in here]
-            means = np.array([100 * np.mean(errors) for errors in kept if errors])
-            each = np.array([100 * np.mean(np.abs(errors)) for errors in kept if errors])
-            if not len(means):
-                parts.append("")
-                continue
-            worst = means[np.argmax(np.abs(means))]
-            parts.append(f"{np.abs(means).mean():.1f} / {each.mean():.1f} ({worst:+.0f})")
-        print(f"{name:<32}" + "".join(f"{part:>24}" for part in parts) + f"{failed:>10}")
+def mean(values: Iterable[float | None]) -> float:
+    """Of those that there are."""
+    some = [each for each in values if each is not None]
+    return float(np.mean(some)) if some else float("nan")
 
 
-def print_populations(found: list[Runs]) -> None:
-    """What the default does on every population: mean error, coverage, half width."""
-    print("\nauto: mean error in % / intervals that hold in % / half width in %\n")
-    heads = "".join(f"{f'p = {fraction:g}':>20}" for fraction in FRACTIONS)
-    print(f"{'':<40}{heads}")
-    for name in dict.fromkeys(runs.population for runs in found):
-        parts = []
-        for runs in (runs for runs in found if runs.population == name):
-            error = 100 * np.mean([e for e in runs.errors["accumulation"] if e is not None])
-            parts.append(
-                f"{error:+.1f} / {100 * np.mean(runs.covered):.0f} / "
-                f"{100 * np.mean(runs.half_widths):.1f}"
-            )
-        print(f"{name:<40}" + "".join(f"{part:>20}" for part in parts))
-    print_summary(found)
-
-
-def print_summary(found: list[Runs]) -> None:
-    """The median absolute error, the coverage, and the errors of the two numbers of uniques."""
-    lines: dict[str, list[str]] = {}
-    for fraction in FRACTIONS:
-        here = [runs for runs in found if runs.fraction == fraction]
-        errors = [abs(e) for runs in here for e in runs.errors["accumulation"] if e is not None]
-        means = {
-            "median |error|": 100 * np.median(errors),
-            "intervals that hold": 100 * np.mean([np.mean(runs.covered) for runs in here]),
-            "half width": 100 * np.mean([np.mean(runs.half_widths) for runs in here]),
-            "matches of uniques, mean |error|": 100 * _mean_error(r.unique_matches for r in here),
-            "population uniques, mean |error|": 100
-            * _mean_error(r.population_uniques for r in here),
-        }
-        for name, value in means.items():
-            lines.setdefault(name, []).append(f"{value:.1f} %")
-    for name, values in lines.items():
-        print(f"{name:<40}" + "".join(f"{value:>20}" for value in values))
-
-
-def _mean_error(errors: object) -> float:
-    return float(np.mean([np.mean(np.abs(own)) for own in errors if own]))  # type: ignore[attr-defined]
+def print_tables(rows: list[Row]) -> None:
+    """By population and fraction, and over all populations."""
+    fractions = sorted({row["fraction"] for row in rows})
+    grouped: dict[str, dict[float, list[Row]]] = {}
+    for row in rows:
+        grouped.setdefault(row["population"], {}).setdefault(row["fraction"], []).append(row)
+    print("λ: mean error ± half the interval in %; held: λ, uniques, records at risk, in %;")
+    print("records: AUC, worst tenth in points\n")
+    for name, by_fraction in grouped.items():
+        for fraction, own in sorted(by_fraction.items()):
+            error = 100 * mean(row["errors"].get("marketer") for row in own)
+            half = 100 * mean(row["half"] for row in own)
+            held = "/".join(f"{100 * mean(r['held'][each] for r in own):.0f}" for each in STATED)
+            auc = mean(row["records"]["auc"] for row in own)
+            decile = 100 * mean(row["records"]["decile"] for row in own)
+            print(f"{name:<40}{fraction:>6g}{error:>+8.1f} ±{half:>5.1f}{held:>14}"
+                  f"{auc:>7.2f}{decile:>6.0f}{len(own):>5}")  # fmt: skip
+    print("\nover the populations: mean |mean error| in % (the worst)")
+    every = dict.fromkeys(name for row in rows for name in row["errors"])
+    for name in every:
+        line = f"{name:<40}"
+        for fraction in fractions:
+            errors = [
+                100 * mean(row["errors"].get(name) for row in own[fraction])
+                for own in grouped.values()
+                if fraction in own
+            ]
+            errors = [each for each in errors if not np.isnan(each)]
+            worst = max(errors, key=abs, default=float("nan"))
+            line += f"{np.mean(np.abs(errors)) if errors else np.nan:>9.1f} ({worst:+.0f})"
+        print(line)
+    for each in STATED:
+        line = f"{'intervals that hold: ' + each:<48}"
+        for fraction in fractions:
+            shares = [mean(r["held"][each] for r in own[fraction])
+                      for own in grouped.values() if fraction in own]  # fmt: skip
+            line += f"{100 * np.mean(shares):>9.0f} ({100 * min(shares):.0f})"
+        print(line)
 
 
 def main() -> None:
     """Simulate and print."""
-    parser = argparse.ArgumentParser(description="Errors of the population estimators")
-    parser.add_argument("--repeats", type=int, default=4, help="samples of each population")
-    parser.add_argument("--log-linear", action="store_true", help="searched models too: slow")
+    parser = argparse.ArgumentParser(description="What is said of populations, and the truth")
+    parser.add_argument("--samples", type=int, default=30)
+    parser.add_argument("--fractions", nargs="*", type=float)
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--part", action="store_true", help="the populations of make bench")
+    parser.add_argument("--peers", action="store_true", help="published estimators by formulas")
+    parser.add_argument("--searched", action="store_true", help="searched log-linear models: slow")
     parser.add_argument("--held-out", action="store_true", help="the populations of held_out.py")
-    parser.add_argument("--json", type=Path, help="write every error there")
+    parser.add_argument("--resume", type=Path, help="keep every sample as a line of this file")
+    parser.add_argument("--processes", type=int)
     asked = parser.parse_args()
-    jobs: list[tuple[str, Columns | None]] = list(held_out().items())
-    if not asked.held_out:
-        data = public(Path(os.environ.get("SFUMATO_DATA", "../shared/data")))
-        jobs = [*((name, None) for name in GENERATED), *data.items()]
-    with ProcessPoolExecutor() as pool:
-        waiting = [
-            pool.submit(simulate, name, columns, asked.repeats, asked.log_linear)
-            for name, columns in jobs
-        ]
-        found = [runs for each in waiting for runs in each.result()]
-    print_estimators(found)
-    print_populations(found)
-    if asked.json is not None:
-        asked.json.write_text(json.dumps([asdict(runs) for runs in found]), encoding="utf-8")
+    chosen = asked.only or (list(PART) if asked.part else names(of_held_out=asked.held_out))
+    peers = (QUICK if asked.peers else ()) + (SEARCHED if asked.searched else ())
+    kept: list[Row] = []
+    if asked.resume is not None and asked.resume.is_file():
+        kept = [json.loads(line) for line in asked.resume.read_text("utf-8").splitlines()]
+    done = {(row["population"], row["fraction"], row["repeat"]) for row in kept}
+    jobs = [
+        (name, fraction, repeat, peers)
+        for name in chosen
+        for fraction in asked.fractions or (FRACTIONS[:3] if asked.part else FRACTIONS)
+        for repeat in range(asked.samples)
+    ]
+    with ProcessPoolExecutor(asked.processes) as pool:
+        waiting = [pool.submit(one, *job) for job in jobs if job[:3] not in done]
+        for each in waiting:
+            kept.append(each.result())
+            if asked.resume is not None:
+                with asked.resume.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(kept[-1]) + "\n")
+    wanted = {job[:3] for job in jobs}
+    print_tables([r for r in kept if (r["population"], r["fraction"], r["repeat"]) in wanted])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
-"""Whether a marketer risk that is promised from the number of persons alone is kept.
+"""Whether what is promised of a population from the number of its persons alone is kept.
 
-Usage: population_promise.py [--repeats N] [--only NAME ...] [--fractions P ...] [--taus T ...]
+Usage: population_promise.py [--promise NAME] [--limits L ...] [--repeats N] [--only NAME ...]
+                             [--fractions P ...]
 
-Draws samples of populations whose every person is known, releases them under `MarketerRisk`
-with nothing but N, and counts whom of the population lies in each released class, from the
-released cells alone. Prints the true risk beside the one that was promised.
+Draws samples of populations whose every person is known, releases them under a promise about the
+population with nothing but N, and counts whom of the population lies in each released class, from
+the released cells alone. Prints what is true beside what was stated: the marketer risk, the share
+of persons who are alone in the population, or, for k-map, the share of classes that look like
+fewer persons, which are kept where it is 5 % at most.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from populations import ages, birth_month, birth_year, census, hospital, mostly,
 
 import sfumato as sf
 from sfumato.core.errors import SfumatoError
+from sfumato.release.promises.promise import Budget, Constraint
 
 Draw = np.random.Generator
 SEED = 2026
@@ -145,8 +149,10 @@ def _inside(values: pd.Series, cell: str, *, number: bool) -> npt.NDArray[np.boo
     return np.asarray(inside, dtype=bool)
 
 
-def true_risk(released: pd.DataFrame, everybody: pd.DataFrame) -> float:
-    """λ = (1/n) Σ f/F of the released classes, counted from their cells."""
+def class_sizes(
+    released: pd.DataFrame, everybody: pd.DataFrame
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """f and F of the released classes, counted from their cells."""
     masks: dict[str, dict[str, npt.NDArray[np.bool_]]] = {}
     for name in everybody:
         number = name[0].islower()
@@ -156,17 +162,41 @@ def true_risk(released: pd.DataFrame, everybody: pd.DataFrame) -> float:
             for cell in released[name].astype(str).unique()
         }
         masks[name] = held
-    matches = 0.0
+    sizes = []
     for cells, persons in released.astype(str).value_counts(list(everybody)).items():
         inside = np.ones(len(everybody), dtype=bool)
         for name, cell in zip(everybody, cells, strict=True):
             inside &= masks[name][cell]
-        matches += persons / max(int(inside.sum()), persons)
-    return matches / len(released)
+        sizes.append((persons, max(int(inside.sum()), persons)))
+    own, whole = np.array(sizes).T
+    return own, whole
 
 
-def one(name: str, fraction: float, tau: float, repeat: int) -> tuple[float, float, float, float]:
-    """The true risk, the stated one with its upper end, and the seconds of a release."""
+PROMISES: dict[str, tuple[Callable[[float], Budget | Constraint], tuple[float, ...]]] = {
+    "marketer": (sf.MarketerRisk, (0.05, 0.2)),
+    "population_uniques": (sf.PopulationUniques, (0.01, 0.05)),
+    "k_map": (lambda k: sf.KMap(int(k)), (5, 20)),
+}
+"""Each promise, and the limits that are tried."""
+FEWER = 0.05
+"""Share of classes that may have fewer than k persons of the population."""
+
+
+def true_value(
+    promise: str, limit: float, own: npt.NDArray[np.int64], whole: npt.NDArray[np.int64]
+) -> float:
+    """What is promised, counted: λ, the share of persons who are alone, or of classes below k."""
+    if promise == "marketer":
+        return float((own / whole).sum()) / int(own.sum())
+    if promise == "population_uniques":
+        return float((whole == 1).sum()) / int(own.sum())
+    return float((whole < limit).mean())
+
+
+def one(
+    name: str, fraction: float, promise: str, limit: float, repeat: int
+) -> tuple[float, float, float, float]:
+    """What is true, what was stated with the end that is held, and the seconds of a release."""
     folder = Path(os.environ.get("SFUMATO_DATA", "../shared/data"))
     everybody = populations(folder)[name](np.random.default_rng([SEED, len(name)]))
     rng = np.random.default_rng([SEED, repeat, round(1000 * fraction)])
@@ -178,47 +208,51 @@ def one(name: str, fraction: float, tau: float, repeat: int) -> tuple[float, flo
         release = sf.anonymize(
             sample,
             sf.Schema(quasi_identifiers=kinds),
-            sf.MarketerRisk(tau),
+            PROMISES[promise][0](limit),
             population=len(everybody),
             seed=repeat,
         )
     except SfumatoError as error:
-        print(name, fraction, tau, error, flush=True)
+        print(name, fraction, limit, error, flush=True)
         return np.nan, np.nan, np.nan, np.nan
     seconds = time.process_time() - start
     assert release.population is not None
-    stated = release.population.marketer
-    assert stated.value is not None
-    assert stated.high is not None
-    return true_risk(release.data, everybody), stated.value, stated.high, seconds
+    stated = getattr(release.population, promise)
+    held = stated.low if promise == "k_map" else stated.high
+    true = true_value(promise, limit, *class_sizes(release.data, everybody))
+    return true, stated.value, held, seconds
 
 
 def main() -> None:
     """Release and count."""
-    parser = argparse.ArgumentParser(description="Promised and true marketer risk")
+    parser = argparse.ArgumentParser(description="What is promised of a population, and the truth")
+    parser.add_argument("--promise", choices=PROMISES, default="marketer")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--fractions", nargs="*", type=float, default=[0.02, 0.05, 0.1])
-    parser.add_argument("--taus", nargs="*", type=float, default=[0.05, 0.2])
+    parser.add_argument("--limits", nargs="*", type=float)
     parser.add_argument("--processes", type=int, default=2)
     asked = parser.parse_args()
     names = asked.only or list(populations(Path()))
     kept, all_of = 0, 0
-    print(f"{'':<20}{'p':>6}{'tau':>6}{'true λ':>9}{'largest':>9}{'stated':>9}{'high':>9}"
+    print(f"{'':<20}{'p':>6}{'limit':>6}{'true':>9}{'largest':>9}{'stated':>9}{'held':>9}"
           f"{'kept':>7}{'s':>6}")  # fmt: skip
     with ProcessPoolExecutor(asked.processes) as pool:
         jobs = {
-            (name, p, tau): [pool.submit(one, name, p, tau, i) for i in range(asked.repeats)]
+            (name, p, limit): [
+                pool.submit(one, name, p, asked.promise, limit, i) for i in range(asked.repeats)
+            ]
             for name in names
             for p in asked.fractions
-            for tau in asked.taus
+            for limit in asked.limits or PROMISES[asked.promise][1]
         }
-        for (name, p, tau), waiting in jobs.items():
+        for (name, p, limit), waiting in jobs.items():
             found = np.array([each.result() for each in waiting])
             true, stated, high, seconds = np.nanmean(found, axis=0)
-            good = int((found[:, 0] <= tau * (1 + 1e-9)).sum())
+            most = FEWER if asked.promise == "k_map" else limit
+            good = int((found[:, 0] <= most * (1 + 1e-9)).sum())
             kept, all_of = kept + good, all_of + len(found)
-            line = f"{name:<20}{p:>6g}{tau:>6g}{true:>9.4f}{np.nanmax(found[:, 0]):>9.4f}"
+            line = f"{name:<20}{p:>6g}{limit:>6g}{true:>9.4f}{np.nanmax(found[:, 0]):>9.4f}"
             line += f"{stated:>9.4f}{high:>9.4f}{good:>4}/{len(found)}{seconds:>6.1f}"
             print(line, flush=True)
     print(f"kept {kept} of {all_of}")

@@ -143,6 +143,72 @@ def _weighted(weights: npt.NDArray[np.float64], persons: int, rng: Draw) -> Colu
     return [rng.choice(len(weights), persons, p=weights / weights.sum())]
 
 
+def _latent(rng: Draw) -> Columns:
+    """Six quasi-identifiers that are independent within twelve kinds of persons."""
+    persons, kinds = 40_000, 12
+    kind = rng.choice(kinds, persons, p=zipf(kinds, 0.8))
+    columns = []
+    for values in (80, 2, 40, 12, 9, 6):
+        shares = rng.dirichlet(np.full(values, 0.25), kinds).cumsum(axis=1)
+        chosen = (rng.random((persons, 1)) > shares[kind]).sum(axis=1)
+        columns.append(np.minimum(chosen, values - 1))
+    return columns
+
+
+def _copula(rng: Draw) -> Columns:
+    """Ordered columns whose normal scores are correlated."""
+    persons, values = 40_000, (90, 40, 20, 15, 6)
+    load = rng.uniform(0.3, 0.9, len(values))
+    factor = rng.normal(size=(persons, 1))
+    scores = load * factor + np.sqrt(1 - load**2) * rng.normal(size=(persons, len(values)))
+    ranks = np.argsort(np.argsort(scores, axis=0), axis=0) / persons
+    return [(ranks[:, place] ** 1.3 * count).astype(np.int64) for place, count in enumerate(values)]
+
+
+def _parity(rng: Draw) -> Columns:
+    """The last column is the parity of the others: no pair tells anything of it."""
+    columns = [rng.integers(0, 12, 30_000) for _ in range(4)]
+    return [*columns, np.sum(columns, axis=0) % 2]
+
+
+def _areas(rng: Draw) -> tuple[Columns, Column]:
+    """Four hundred areas that differ in age and origin, twenty to a region."""
+    persons, areas = 60_000, 400
+    size = rng.gamma(2, 1, areas)
+    area = rng.choice(areas, persons, p=size / size.sum())
+    age = np.clip(rng.normal(rng.normal(45, 12, areas)[area], 14), 0, 99).astype(np.int64)
+    shares = rng.dirichlet(np.full(10, 0.3), areas).cumsum(axis=1)
+    origin = np.minimum((rng.random((persons, 1)) > shares[area]).sum(axis=1), 9)
+    return [age, sexes(persons, rng), origin, rng.integers(0, 40, persons), area // 20], area
+
+
+def _practices(rng: Draw) -> tuple[Columns, Column]:
+    """Patients of practices, most of which see diagnoses of one specialty."""
+    persons, practices = 40_000, 250
+    practice = rng.integers(0, practices, persons)
+    own = rng.integers(0, 12, practices)[practice] * 20 + rng.integers(0, 20, persons)
+    any_ = rng.integers(0, 240, persons)
+    diagnosis = np.where(rng.random(persons) < 0.6, own, any_)
+    return [rng.integers(18, 90, persons), sexes(persons, rng), diagnosis], practice
+
+
+def _homes(rng: Draw) -> tuple[Columns, Column]:
+    """Members of a household share street and origin."""
+    homes = 12_000
+    street, origin = rng.integers(0, 500, homes), rng.choice(12, homes, p=zipf(12, 1.0))
+    home = np.repeat(np.arange(homes), 1 + rng.binomial(4, 0.35, homes))
+    head = np.clip(rng.normal(50, 17, homes), 20, 95)
+    age = np.clip(rng.normal(head[home] - 10, 15), 0, 99).astype(np.int64)
+    return [age, sexes(len(home), rng), street[home], origin[home]], home
+
+
+CLUSTERED: dict[str, Callable[[Draw], tuple[Columns, Column, float]]] = {
+    "areas": lambda rng: (*_areas(rng), 1.0),
+    "areas, in two stages": lambda rng: (*_areas(rng), 0.3),
+    "practices": lambda rng: (*_practices(rng), 1.0),
+    "households drawn whole": lambda rng: (*_homes(rng), 1.0),
+}
+"""Populations with the clusters that are drawn, and the share of their persons who are."""
 GENERATED: dict[str, Callable[[Draw], Columns]] = {
     "date of birth, sex, postcode": lambda rng: _birth_date(120_000, 250, rng),
     "the same, 1,000,000 persons": lambda rng: _birth_date(1_000_000, 2_500, rng),
@@ -160,6 +226,9 @@ GENERATED: dict[str, Callable[[Draw], Columns]] = {
     "streets and households": _streets,
     "lognormal classes": lambda rng: _weighted(rng.lognormal(0, 1.5, 50_000), 150_000, rng),
     "Pareto classes": lambda rng: _weighted(rng.pareto(1.3, 40_000) + 0.01, 100_000, rng),
+    "latent classes": _latent,
+    "copula": _copula,
+    "parity": _parity,
     "equal classes": lambda rng: [rng.integers(0, 6_000, 20_000)],
 }
 

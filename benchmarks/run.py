@@ -20,6 +20,7 @@ PARTS = {
     "peers": ["peers.py"],
     "loss": ["loss.py", "random_releases.py"],
     "many_cells": ["many_cells.py"],
+    "population": ["population.py", "--part", "--samples", "5"],
     "population_promise": ["population_promise.py", "--repeats", "1"],
     "histories": ["histories.py", "informs"],
     "leaks": ["leaks.py"],

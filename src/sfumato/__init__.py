@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from sfumato.release.promises.h_affiliation import HAffiliation
     from sfumato.release.promises.household_k import HouseholdK
     from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
+    from sfumato.release.promises.k_map import KMap
     from sfumato.release.promises.l_diversity import LDiversity
     from sfumato.release.promises.marketer_risk import MarketerRisk
+    from sfumato.release.promises.population_uniques import PopulationUniques
     from sfumato.release.promises.shared_counts import SharedCounts
     from sfumato.release.promises.shared_events import KnownEvents
     from sfumato.release.promises.t_closeness import TCloseness
@@ -119,6 +121,7 @@ __all__ = [
     "InputError",
     "IntervalHierarchy",
     "KAnonymity",
+    "KMap",
     "Kind",
     "KnownEvents",
     "LDiversity",
@@ -129,6 +132,7 @@ __all__ = [
     "Matching",
     "Measure",
     "PidKAnonymity",
+    "PopulationUniques",
     "PrefixHierarchy",
     "Preset",
     "ProjectResults",

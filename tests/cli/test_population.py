@@ -21,7 +21,7 @@ KINDS = {
     "weights": ("--weights", "weight"),
     "register": ("--register", "whole.csv"),
 }
-OBJECTS = ("marketer", "journalist", "population_uniques")
+OBJECTS = ("marketer", "journalist", "expected_uniques")
 
 
 @pytest.fixture
@@ -63,15 +63,15 @@ def test_without_a_population_they_are_numbers(run, folder):
     found = json.loads(run("assess", *WORDS, "--json").out)
     assert isinstance(found["marketer"], float)
     assert isinstance(found["journalist"], float)
-    assert "population_uniques" not in found
+    assert "expected_uniques" not in found
 
 
 def test_an_estimator_by_name_and_the_same_seed(run, folder):
-    words = ("assess", *WORDS, "--population", "300", "--estimator", "argus", "--seed", "4")
+    words = ("assess", *WORDS, "--population", "300", "--estimator", "accumulation", "--seed", "4")
     one, two = (run(*words, "--json") for _ in range(2))
     assert one.out == two.out
     found = json.loads(one.out)
-    assert found["marketer"]["estimator"] == "argus"
+    assert found["marketer"]["estimator"] == "accumulation"
     assert found["seed"] == 4
 
 
@@ -157,5 +157,5 @@ def test_the_report_shows_the_interval(run, folder):
     result = run("assess", *WORDS, "--population", "300", "--seed", "1", "--report", "r.html")
     assert result.code == 0, result.err
     page = (folder / "r.html").read_text(encoding="utf-8")
-    assert "population_uniques" in page
+    assert "expected_uniques" in page
     assert CANARY not in page

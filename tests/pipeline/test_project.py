@@ -69,7 +69,7 @@ folder = "work"
 [assess]
 threshold = 0.1
 population = 1000
-estimator = "argus"
+estimator = "accumulation"
 presets = ["cms"]
 special_uniques = true
 msu_size = 2

@@ -12,7 +12,7 @@ import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.release.person_table import PersonTable, RegisterPersons, Values
 from sfumato.release.promises import PROMISES
-from sfumato.release.promises.promise import Budget
+from sfumato.release.promises.promise import Budget, RegisterCells
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population.cell_dispersion import Dispersion, ModelPrices
 
@@ -33,6 +33,7 @@ CONSTRAINTS = [
     sf.TCloseness(0.25, distance="ordered"),
     sf.DeltaPresence(0.0, 0.4),
     sf.DeltaPresence(0.3, 0.6),
+    sf.KMap(4).against(RegisterCells()),
 ]
 FILE = np.array([4, 1, 3, 0, 2])
 """Records of the whole file with each value: for t-closeness the groups are part of it."""
@@ -99,6 +100,8 @@ def keeps(constraint, group):
         case "t_closeness":
             far = [distance(each, stated.get("distance") == "ordered") for each in having]
             return max(far) <= Fraction(stated["t"]) + Fraction(1, 10**9)
+        case "k_map":
+            return sum(person[3] for person in group) >= stated["k"]
         case "presence":
             share = Fraction(len(group), sum(person[3] for person in group))
             return (
@@ -201,7 +204,7 @@ def test_marketer_risk_against_a_population():
     """
     sizes = np.array([1, 4])
     classes = ClassSummary(sizes, sizes, sizes, sizes, population=np.array([5, 2]))
-    counted = sf.MarketerRisk(0.25).against(None)
+    counted = sf.MarketerRisk(0.25).against(RegisterCells())
     assert counted.spent(classes).tolist() == [1 / 5, 1]
     assert counted.limit(records=100, persons=40) == 10
     with pytest.raises(LookupError):
@@ -213,6 +216,29 @@ def test_marketer_risk_against_a_population():
     certain = ModelPrices(100, 10_000, wide, 50.0).matches(sizes, np.array([5, 2]))
     assert certain.tolist() == [1, 1]
     assert counted.parameters() == {"tau": 0.25}
+
+
+def test_the_population_in_the_cells_of_a_class():
+    """Counted exactly; by a model F - f is Poisson with f's share of it, where nothing scatters."""
+    sizes = np.array([1, 1, 4])
+    classes = ClassSummary(sizes, sizes, sizes, sizes, population=np.array([1, 30, 2]))
+    assert sf.KMap(2).met(classes).tolist() == [False, False, True]
+    assert sf.PopulationUniques(0.5).spent(classes).tolist() == [1, 1, 0]
+    register = RegisterCells()
+    assert sf.KMap(4).against(register).met(classes).tolist() == [False, True, True]
+    assert sf.PopulationUniques(0.5).against(register).spent(classes).tolist() == [1, 0, 0]
+    with pytest.raises(LookupError):
+        sf.KMap(4).against(register).met(ClassSummary(sizes, sizes, sizes, sizes))
+    sharp = Dispersion(1_000, level=20.0, slope=0.0)
+    for least in (1.0, 0.5):
+        prices = ModelPrices(100, 10_000, sharp, 1.2, least)
+        others = 900 * np.array([1, 30, 2]) / 10_000 * least
+        alone = sf.PopulationUniques(0.5).against(prices).spent(classes)
+        assert alone == pytest.approx([*np.exp(-others[:2]), 0])
+        fewer = np.exp(-others) * (1 + others) * [1, 1, 0]
+        assert prices.smaller(3, sizes, classes.population) == pytest.approx(fewer, rel=1e-6)
+        met = sf.KMap(3).against(prices).met(classes)
+        assert met.tolist() == (fewer <= 0.05).tolist()
 
 
 def test_delta_presence_refuses_what_it_cannot_mean():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +22,9 @@ PROMISES = {
     "marketer, k": [sf.MarketerRisk(0.4), sf.KAnonymity(3)],
     "marketer, g, h": [sf.MarketerRisk(0.5), sf.GBalance(0.5), sf.HAffiliation(0.8)],
     "presence": [sf.DeltaPresence(0.0, 0.7)],
+    "k-map": [sf.KMap(3)],
+    "k-map, uniques": [sf.KMap(1), sf.PopulationUniques(0.1)],
+    "uniques, marketer": [sf.PopulationUniques(0.2), sf.MarketerRisk(0.6)],
     "low presence": [sf.DeltaPresence(0.2, 0.8)],
     "presence, l": [sf.DeltaPresence(0.0, 0.8), sf.LDiversity(2)],
     "both, t": [sf.DeltaPresence(0.0, 0.9), sf.MarketerRisk(0.5), sf.TCloseness(0.9)],
@@ -88,6 +90,23 @@ def released(file, register, promises, person=None, **options):
         return None
 
 
+def check_cells(release, classes, promises, *, exact):
+    """How many of the population look like each class, and who is alone there."""
+    sizes = [max(each.persons, each.population) for each in classes]
+    alone = sum(1 for each in classes if each.persons == each.population == 1)
+    unique = alone / sum(each.persons for each in classes)
+    assert release.population.k_map.value <= min(sizes)
+    assert release.population.population_uniques.value >= unique - 1e-9
+    if exact:
+        assert release.population.k_map.value == min(sizes)
+        assert release.population.population_uniques.value == pytest.approx(unique)
+    for promise in promises:
+        if promise.name == "k_map":
+            assert min(sizes) >= promise.k
+        if promise.name == "population_uniques":
+            assert unique <= promise.share + 1e-9
+
+
 def check(release, register, promises, person=None, *, exact):
     rows = texts(release.data)
     classes = count_population(rows, texts(register), KINDS, person)
@@ -98,6 +117,7 @@ def check(release, register, promises, person=None, *, exact):
         assert release.population.presence_low.value == pytest.approx(
             float(min(each.share for each in classes))
         )
+    check_cells(release, classes, promises, exact=exact)
     assert release.population.strangers == 0
     for promise in promises:
         stated = promise.parameters()
@@ -364,27 +384,6 @@ ADULT_KINDS = {"age": "number", "education": "category", "race": "category", "se
 SCHEMA = sf.Schema(quasi_identifiers=list(ADULT_KINDS))
 
 
-@dataclass(frozen=True)
-class PopulationSize:
-    """At least k persons of the register in every class: what k-anonymity offers, Equation 4."""
-
-    k: int
-    name = "k_map"
-    needs = frozenset({"population"})
-
-    def met(self, classes):
-        return classes.population >= self.k
-
-    def shortfall(self, whole):
-        return "k_map."
-
-    def offenders(self, persons):
-        return np.empty(0, dtype=np.int64)
-
-    def parameters(self):
-        return {"k": self.k}
-
-
 @pytest.fixture(scope="module")
 def adult(shared_data):
     with (shared_data / "adult" / "adult.csv").open(newline="", encoding="utf-8") as stream:
@@ -446,7 +445,7 @@ def test_below_the_threshold_at_less_loss_than_k(adult, fraction):
     measured = true_risk(release, adult)
     assert measured == pytest.approx(release.population.marketer.value)
     assert 0.0499 < measured <= 0.05
-    for promise in (sf.KAnonymity(20), PopulationSize(20)):
+    for promise in (sf.KAnonymity(20), sf.KMap(20)):
         other = sf.anonymize(file, SCHEMA, promise, **options)
         assert other.population.marketer.value < 0.05
         assert release.utility.ane < other.utility.ane / 3
@@ -485,5 +484,5 @@ def test_five_twenty_and_twenty_three():
     release = sf.anonymize(file, schema, sf.MarketerRisk(0.1), register=population)
     assert sorted(release.data.column("city").to_pylist()) == ["a", "b", "c"]
     assert release.population.marketer.value == pytest.approx(risk)
-    bound = sf.anonymize(file, schema, PopulationSize(10), register=population)
+    bound = sf.anonymize(file, schema, sf.KMap(10), register=population)
     assert bound.risk.classes == 2

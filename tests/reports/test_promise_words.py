@@ -100,7 +100,7 @@ def test_a_constraint_of_ones_own_is_not_measured(release: sf.Release) -> None:
 @pytest.mark.parametrize("name", PROMISES)
 def test_every_promise_has_words_and_a_measure_that_is_known(name: str) -> None:
     kind = PROMISES[name]
-    limit = 2 if name in ("k", "pid_k", "l", "shared_counts", "household_k") else 0.5
+    limit = 2 if name in ("k", "pid_k", "l", "shared_counts", "household_k", "k_map") else 0.5
     promise = kind(2, 0.5) if name == "known_events" else kind(limit)
     assert promise.measure in MEANINGS
     assert promise.bound in ("at least", "at most")

@@ -13,9 +13,10 @@ import pyarrow.csv
 import pytest
 
 import sfumato as sf
-from sfumato.risk.population.class_count_estimators import fit_pitman
 from sfumato.risk.population.estimation import SampleClasses
-from sfumato.risk.population.population_uniques import UNIQUES_MODELS
+from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS, fit_pitman
+from sfumato.studies.dankar_el_emam.log_linear import LogLinear
+from sfumato.studies.dankar_el_emam.peer_estimators import Argus
 
 
 def assessed(columns, quasi, sensitive=(), **options):
@@ -109,10 +110,16 @@ def test_sdcmicro_individual_risk():
         "C": [1, 3, 1, 2, 1, 1, 1, 1],
         "weight": [18.0, 45.5, 39.0, 17.0, 92.0, 8.0, 123.5, 51.0],
     }
-    risk = assessed(columns, "ABC", population="weight", estimator="argus", seed=1)
+    keys = list(zip(*(columns[name] for name in "ABC"), strict=True))
+    classes = list(dict.fromkeys(keys))
+    sizes = np.array([keys.count(each) for each in classes])
+    weighted = np.bincount([classes.index(key) for key in keys], columns["weight"])
+    sample = SampleClasses(sizes, round(weighted.sum()), weighted=weighted)
+    inverse = Argus().estimate(sample, np.random.default_rng(0)).inverse_sizes
     three, two = 0.01355297, 0.01877883
     printed = [three, 0.08579129, three, 0.17707583, two, two, 0.03931625, three]
-    np.testing.assert_allclose(risk.population.record_risks, printed, atol=5e-9)
+    of_rows = inverse[[classes.index(key) for key in keys]]
+    np.testing.assert_allclose(of_rows, printed, atol=5e-9)
 
 
 SUDA = {
@@ -181,8 +188,10 @@ def test_sdcmicro_global_risk_is_another_number():
     # R's set.seed(123); round(runif(10, 1, 3)), round(runif(10, 1, 2)), round(runif(10, 1, 5))
     rows = ["225", "314", "224", "325", "314", "124", "213", "313", "212", "222"]
     columns = {f"Var{at + 1}": [row[at] for row in rows] for at in range(3)}
-    independence = {"population": 1_000, "estimator": "log-linear-independence", "seed": 1}
-    found = assessed(columns, tuple(columns), **independence).population
+    codes = np.array([[int(cell) for cell in row] for row in rows])
+    keys, sizes = np.unique(codes, axis=0, return_counts=True)
+    sample = SampleClasses(sizes, 1_000, keys.astype(np.int32), tuple(codes.max(axis=0) + 1))
+    found = LogLinear("independence").estimate(sample, np.random.default_rng(0))
     means = {
         row: 10
         * np.prod([column.count(row[at]) / 10 for at, column in enumerate(columns.values())])
@@ -194,10 +203,10 @@ def test_sdcmicro_global_risk_is_another_number():
     printed = (0.552916, 0.7053842)
     assert [each.sum() / len(means) for each in theirs] == pytest.approx(printed, abs=5e-7)
     further = 0.99 * alone / 0.01
-    assert found.population_uniques.value == pytest.approx(np.exp(-further).sum())
-    assert found.unique_matches.value == pytest.approx((-np.expm1(-further) / further).sum())
-    assert found.population_uniques.value == pytest.approx(2.517e-9, rel=1e-3)
-    assert found.unique_matches.value == pytest.approx(0.191919, rel=1e-5)
+    assert found.expected_uniques == pytest.approx(np.exp(-further).sum())
+    assert found.unique_matches == pytest.approx((-np.expm1(-further) / further).sum())
+    assert found.expected_uniques == pytest.approx(2.517e-9, rel=1e-3)
+    assert found.unique_matches == pytest.approx(0.191919, rel=1e-5)
 
 
 # -------------------------------------------------------------------------- pycanon and anjana

@@ -18,6 +18,7 @@ from sfumato.risk.population.cell_dispersion import (
     Keys,
     ModelPrices,
     dispersion_of,
+    least_share,
     random_boxes,
     revised,
 )
@@ -66,7 +67,7 @@ def modelled(
     """
     keys, ordered = _keys(table), _ordered(table)
     domains = [column.domain.size + 1 for column in table.quasi_identifiers]
-    dispersion, error = Dispersion(persons), UNKNOWN
+    dispersion, error, boxes = Dispersion(persons), UNKNOWN, None
     if len(keys) >= FEWEST and not _varies(table):
         some = rng.permutation(len(keys))[: 2 * LARGEST_HALF]
         own, other = some[: len(some) // 2], some[len(some) // 2 :]
@@ -82,7 +83,9 @@ def modelled(
             boxes = _boxes(draft, keys[other], ordered, (part.persons, len(other), drawn))
             dispersion, error = revised(dispersion, boxes)
     model, drawn = _drawn(keys, domains, ordered, rng)
-    prices = ModelPrices(len(keys), drawn, dispersion, float(np.exp(SURE * error)))
+    allowance = float(np.exp(SURE * error))
+    least = 1 / allowance if boxes is None else least_share(dispersion, boxes, allowance)
+    prices = ModelPrices(len(keys), drawn, dispersion, allowance, least)
     return Population(persons, None, _table(table, model), prices)
 
 

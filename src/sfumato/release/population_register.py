@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sfumato.core.declaration import Count
 from sfumato.core.errors import InputError
-from sfumato.core.measure import REGISTER, Measure, Position
+from sfumato.core.measure import REGISTER, Measure, Position, is_estimate
 from sfumato.hierarchies.builders import build_hierarchy, leaf_order
 from sfumato.release.person_table import (
     PersonTable,
@@ -22,7 +22,14 @@ from sfumato.release.person_table import (
     take_persons,
 )
 from sfumato.release.promises.delta_presence import DeltaPresence
-from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint
+from sfumato.release.promises.k_map import RARELY
+from sfumato.release.promises.promise import (
+    AboutPopulation,
+    Budget,
+    CellPrices,
+    Constraint,
+    RegisterCells,
+)
 from sfumato.release.release_manifest import Form, Options, Recoding
 from sfumato.schema import Kind, QuasiIdentifier
 from sfumato.table.domains import coded_ends
@@ -54,9 +61,11 @@ MODEL = "cell model"
 """The name of the estimator where only the number of persons is known."""
 ESTIMATED = (
     "estimated from the size of each class and from what a model of the quasi-identifiers expects "
-    "in its cells, tried on halves of the file; the upper end is meant to be above the true risk "
-    "in 95 of 100 releases: of 40 of known populations it was in 37. It is no promise"
+    "in its cells, tried on halves of the file; the end that is held is meant to be worse than the "
+    "truth in 95 of 100 releases: of {} of known populations it was in {}. It is no promise"
 )
+SEEN = {"marketer": (40, 37), "population_uniques": (12, 9), "k_map": (12, 12)}
+"""How many releases were held against a known population, and in how many the end held."""
 CAREFUL = 0.5
 """The least true risk over its estimate: no class counts for more than the model gives, and classes
 that look alike are joined later, so that the estimate errs on the careful side."""
@@ -200,6 +209,11 @@ class Population:
     drawn: Table | None = None
     prices: ModelPrices | None = None
 
+    @property
+    def cells(self) -> CellPrices:
+        """What is known of who lies in the cells of classes."""
+        return self.prices or RegisterCells()
+
     def check_size(self, sample: int) -> None:
         """Refuse a number of persons below that of the file.
 
@@ -230,7 +244,7 @@ class Population:
             What was asked.
         """
         return tuple(
-            each.against(self.prices) if isinstance(each, AboutPopulation) else each
+            each.against(self.cells) if isinstance(each, AboutPopulation) else each
             for each in promises
         )
 
@@ -423,6 +437,10 @@ class PopulationRisk:
     marketer
         λ = (1/n) Σ f_j/F_j, the expected share of the release's persons whom an intruder with
         the register matches correctly (paper 004, Theorem 1); an estimate where only N is known.
+    population_uniques
+        Share of the release's persons with f_j = F_j = 1.
+    k_map
+        The smallest F_j.
     presence_low, presence_high
         Smallest and largest f_j/F_j of a class; ``None`` without a register.
     strangers
@@ -431,6 +449,8 @@ class PopulationRisk:
 
     persons: int
     marketer: Measure
+    population_uniques: Measure
+    k_map: Measure
     presence_low: Measure | None = None
     presence_high: Measure | None = None
     strangers: int = 0
@@ -439,29 +459,24 @@ class PopulationRisk:
         """Plain values."""
         return {
             "persons": self.persons,
-            "marketer": self.marketer.to_json(),
-            **{
-                each.name: each.to_json()
-                for each in (self.presence_low, self.presence_high)
-                if each is not None
-            },
+            **{each.name: each.to_json() for each in self._measures},
             "strangers": self.strangers,
         }
 
     def __str__(self) -> str:
         """A table."""
-        marketer = self.marketer
-        by = f"  ({marketer.low:.4g} to {marketer.high:.4g}; {marketer.estimator})"
-        if marketer.estimator == REGISTER:
-            by = ""
-        lines = [
-            "Against the population",
-            f"  persons        {self.persons:,}",
-            f"  marketer       {marketer.value:.4g}{by}",
-        ]
-        shares = [each for each in (self.presence_low, self.presence_high) if each is not None]
-        lines += [f"  {each.name:<14} {each.value:.4g}" for each in shares]
+        lines = ["Against the population", f"  {'persons':<19}{self.persons:,}"]
+        for each in self._measures:
+            lines.append(f"  {each.name:<19}{each.value:.4g}")
+            if is_estimate(each.estimator):
+                lines[-1] += f"  ({each.low:.4g} to {each.high:.4g}; {each.estimator})"
         return "\n".join(lines)
+
+    @property
+    def _measures(self) -> list[Measure]:
+        ends = (self.presence_low, self.presence_high)
+        counted = (self.marketer, self.population_uniques, self.k_map)
+        return [*counted, *(each for each in ends if each is not None)]
 
     def warnings(self) -> tuple[str, ...]:
         """What the reader should know."""
@@ -494,25 +509,80 @@ def measured(
     first
         0-based first row of each class in the release.
     """
-    n = int(persons.sum())
     if population.prices is not None:
-        high = float(population.prices.matches(persons, alike).sum()) / n
-        value = high / population.prices.allowance
-        low = value * CAREFUL / population.prices.allowance
-        return PopulationRisk(
-            population.persons, Measure("marketer", value, low, high, MODEL, ESTIMATED)
-        )
+        return _by_model(population.persons, population.prices, persons, alike, first)
     # Persons whom the register lacks are added to it: a share above 1 is no probability.
-    share = persons / np.maximum(alike, persons)
-    marketer = float(share.sum()) / n
+    whole = np.maximum(alike, persons)
+    share = persons / whole
+
+    def place(at: int) -> Position:
+        return Position(int(first[at]) + 1, at + 1)
+
+    def counted(name: str, value: float, where: Position | None = None) -> Measure:
+        return Measure(name, value, value, value, REGISTER, COUNTED, where)
+
+    worst = int(np.argmin(whole))
     smallest, largest = (
-        Measure(f"presence_{end}", float(share[at]), where=Position(int(first[at]) + 1, at + 1))
+        Measure(f"presence_{end}", float(share[at]), where=place(at))
         for end, at in (("low", int(np.argmin(share))), ("high", int(np.argmax(share))))
     )
     return PopulationRisk(
         population.persons,
-        Measure("marketer", marketer, marketer, marketer, REGISTER, COUNTED),
+        counted("marketer", float(share.sum()) / int(persons.sum())),
+        counted("population_uniques", float((whole == 1).sum()) / int(persons.sum())),
+        counted("k_map", int(whole[worst]), place(worst)),
         smallest,
         largest,
         int(np.maximum(persons - alike, 0).sum()),
     )
+
+
+def _by_model(
+    population: int, prices: ModelPrices, persons: Ints, alike: Ints, first: Ints
+) -> PopulationRisk:
+    """The measures of `measured` where the cells of the population follow a model."""
+    n, likely = int(persons.sum()), replace(prices, least=1.0)
+
+    def estimate(
+        name: str, value: float, low: float, high: float, where: Position | None = None
+    ) -> Measure:
+        return Measure(name, value, low, high, MODEL, ESTIMATED.format(*SEEN[name]), where)
+
+    high = float(prices.matches(persons, alike).sum()) / n
+    value = high / prices.allowance
+    unique, most = (float(each.smaller(2, persons, alike).sum()) / n for each in (likely, prices))
+    size = fewest(likely, persons, alike, 0.5)
+    few = fewest(prices, persons, alike, RARELY)
+    many = fewest(likely, persons, alike, 1 - RARELY)
+    worst = int(np.argmax(prices.smaller(few + 1, persons, alike)))
+    return PopulationRisk(
+        population,
+        estimate("marketer", value, value * CAREFUL / prices.allowance, high),
+        estimate("population_uniques", unique, 0.0, most),
+        estimate("k_map", size, few, many, Position(int(first[worst]) + 1, worst + 1)),
+    )
+
+
+def fewest(cells: CellPrices, persons: Ints, alike: Ints, chance: float) -> int:
+    """The most persons whom every class has, fewer with at most that chance.
+
+    Parameters
+    ----------
+    cells
+        What is known of who lies in the cells.
+    persons, alike
+        As in `measured`.
+    chance
+        In (0, 1).
+    """
+
+    def lacking(size: int) -> bool:
+        return bool((cells.smaller(size, persons, alike) > chance).any())
+
+    low, high = int(persons.min()), 2 * int(persons.min())
+    while not lacking(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if lacking(middle) else (middle, high)
+    return low

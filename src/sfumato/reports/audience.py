@@ -185,11 +185,11 @@ _MEAN_SHARES = (
 MEASURES = {
     **dict.fromkeys(_LARGEST_SHARES, MeasureKind(MAXIMUM, SHARE)),
     **dict.fromkeys(_MEAN_SHARES, MeasureKind(AVERAGE, SHARE)),
-    **dict.fromkeys(("k", "pid_k", "count_k", "l_distinct"), MeasureKind(MAXIMUM, COUNT)),
+    **dict.fromkeys(("k", "pid_k", "count_k", "k_map", "l_distinct"), MeasureKind(MAXIMUM, COUNT)),
     **dict.fromkeys(
         (
             "sample_uniques",
-            "population_uniques",
+            "expected_uniques",
             "unique_matches",
             "expected_matches",
         ),
@@ -198,6 +198,7 @@ MEASURES = {
     **dict.fromkeys(
         ("records_at_risk", "population_records_at_risk"), MeasureKind(WHOLE, SHARE, "records")
     ),
+    "population_uniques": MeasureKind(WHOLE, SHARE, "persons"),
     "exposed_persons": MeasureKind(WHOLE, SHARE, "persons"),
     "households_at_risk": MeasureKind(WHOLE, SHARE, "households"),
 }

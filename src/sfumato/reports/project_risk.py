@@ -82,7 +82,7 @@ _ESTIMATED = (
     "marketer",
     "population_average_risk",
     "population_records_at_risk",
-    "population_uniques",
+    "expected_uniques",
     "unique_matches",
 )
 _PRESENCE = ("presence_low", "presence_high")
@@ -144,8 +144,9 @@ def _promise(asked: Mapping[str, Any], results: ProjectResults, show: Discretion
     measure = "" if promise is None else promise.measure
     if isinstance(promise, KnownEvents):
         reached = show.mean(promise.among(measured["known_events"]))
-    elif measure and KINDS[measure].part is Part.PRESENCE:
-        reached = show.chance(measured.get("population", {}).get(measure))
+    elif measure and KINDS[measure].part in (Part.PRESENCE, Part.POPULATION):
+        value = measured.get("population", {}).get(measure)
+        reached = disclosed_measure(measure, value, measured, show)
     else:
         value = _of_attribute(measured, measure, attribute)
         reached = disclosed_measure(measure, value, measured, show)

@@ -29,7 +29,7 @@ _REIDENTIFICATION = ("prosecutor", "journalist", "marketer", "average_risk", "re
 POPULATION_SHARES = (
     "marketer", "journalist", "population_average_risk", "population_records_at_risk",
 )  # fmt: skip
-_POPULATION_COUNTS = ("expected_matches", "unique_matches", "population_uniques", "class_count")
+_POPULATION_COUNTS = ("expected_matches", "unique_matches", "expected_uniques", "class_count")
 BANDS = (1.0, 0.5, 1 / 3, 0.2, 0.09, 0.05, 0.01, 0.0)
 """Lower ends of the bands of risk, descending; the first is the risk 1 itself, where counted."""
 _MODELS = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "SNB", "dankar": "Dankar et al. 2012"}

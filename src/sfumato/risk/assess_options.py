@@ -64,11 +64,27 @@ class Measuring:
     estimator: Annotated[
         str,
         Parameter(
-            "How the population is estimated: auto, accumulation, argus, log-linear, "
-            "negative-binomial, shlosser, duj1 and others (docs).",
+            "How the population is estimated: auto, or accumulation, which reads no weights.",
             "NAME",
         ),
     ] = AUTO
+    cluster: Annotated[
+        str | None,
+        Parameter(
+            "Column of the areas, practices or households that were drawn, where persons of the "
+            "population were not drawn one by one.",
+            "COLUMN",
+        ),
+    ] = None
+    clusters: Annotated[
+        int | None,
+        Parameter(
+            "Number of such clusters in the population, where some of their persons were drawn; "
+            "without it they were taken whole.",
+            "N",
+            Count(1),
+        ),
+    ] = None
 
     __post_init__ = check_fields  # type: ignore[misc] # mypy takes it for a static method
 
@@ -111,6 +127,8 @@ class AssessOptions(TypedDict, total=False):
     columns: bool
     counts: bool
     estimator: str
+    cluster: str | None
+    clusters: int | None
     population: Any
     register: Any
     presets: Sequence[str | Preset]

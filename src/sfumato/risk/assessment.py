@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -41,14 +41,15 @@ from sfumato.schema import Schema, check_schema
 from sfumato.table.dependence import column_figures, found_with
 from sfumato.table.door import open_table
 from sfumato.table.preparation import prepared
-from sfumato.table.sources import Source
+from sfumato.table.sources import Source, read_clusters, read_weights
 from sfumato.table.table import Table
 from sfumato.table.table_files import open_source
 
 if TYPE_CHECKING:
     from sfumato.risk.population.population_size import Given
     from sfumato.risk.risk_thresholds import Preset
-    from sfumato.table.sources import Floats
+
+_Read = TypeVar("_Read")
 
 
 def measure_classes(
@@ -226,6 +227,7 @@ def assess(
             ("parameter special_uniques", asked.special_uniques),
             ("parameter columns", asked.columns),
             ("parameter counts", asked.counts),
+            ("parameter cluster", asked.cluster is not None),
             ("schema: its events", bool(schema.events)),
         ):
             if is_set:
@@ -244,6 +246,7 @@ def assess(
         source = prepared(source, schema)
     names = source.columns if isinstance(source, Table) else source.names
     known = _given(given, tuple(names))
+    _check_clusters(asked, known)
     table = open_table(source, schema, keep_source=asked.columns, progress=progress)
     progress("measure", 0.0)
     risk, class_of = _measured(table, asked.threshold, asked.ordered_distance, more)
@@ -255,8 +258,21 @@ def assess(
         risk = replace(risk, columns=figures)
     if known is not None:
         progress("measure", 0.5)
-        weights = _weights(source, known)
-        risk = _with_population(risk, table, class_of, known, weights, asked.estimator, given.seed)
+        weights = _read(source, known.weights, read_weights)
+        own = _read(source, asked.cluster, read_clusters)
+        clusters = None if own is None else (own, asked.clusters)
+        if known.register is not None:
+            risk = _with_register(risk, table, class_of, known.register)
+        else:
+            # Its optimisers take as long to import as a small assessment takes.
+            from sfumato.risk.population.population_estimates import population_of_file
+
+            found = population_of_file(
+                table, class_of, risk.own_classes(), known,
+                weights=weights, clusters=clusters, estimator=asked.estimator,
+                threshold=risk.threshold, seed=given.seed,
+            )  # fmt: skip
+            risk = risk.with_population(found)
     if asked.special_uniques:
         columns = {column.name: column.codes for column in table.quasi_identifiers}
         unique = find_special_uniques(columns, table.person, class_of, asked.msu_size)
@@ -367,45 +383,37 @@ def _given(circumstances: Circumstances, columns: tuple[str, ...]) -> Given | No
     return read_population(population, columns)
 
 
-def _weights(source: Source | Table, given: Given) -> Floats | None:
-    if given.weights is None:
+def _check_clusters(asked: Measuring, known: Given | None) -> None:
+    """Refuse clusters that were not drawn from a population, and their number without them."""
+    if asked.cluster is not None and (known is None or known.register is not None):
+        raise InputError(
+            "parameter cluster",
+            "says how persons were drawn from a population that is estimated",
+            found="no population" if known is None else "a register, in which they are counted",
+            advice="give its size, a sampling fraction or weights, or leave it out",
+        )
+    if asked.clusters is not None and asked.cluster is None:
+        raise InputError(
+            "parameter clusters",
+            "is for clusters that were drawn",
+            found="no column of them",
+            advice="name it (cluster=..., --cluster COLUMN)",
+        )
+
+
+def _read(
+    source: Source | Table, column: str | None, read: Callable[[Source, str], _Read]
+) -> _Read | None:
+    """A column of the design by which persons were drawn; ``None`` where none is named."""
+    if column is None:
         return None
     if isinstance(source, Table):
         raise InputError(
-            "parameter population",
-            "must not name a column of weights where the data is a table that is open already",
+            "the columns of weights and clusters",
+            "must not be named where the data is a table that is open already",
             advice="pass the file or dataframe itself",
         )
-    from sfumato.table.sources import read_weights
-
-    return read_weights(source, given.weights)
-
-
-def _with_population(
-    risk: Risk,
-    table: Table,
-    class_of: npt.NDArray[np.int32],
-    given: Given,
-    weights: Floats | None,
-    estimator: str,
-    seed: int | None,
-) -> Risk:
-    """Add the risks of the file as a sample, counted in a register or estimated."""
-    if given.register is not None:
-        return _with_register(risk, table, class_of, given.register)
-    from sfumato.risk.population.population_estimates import population_of_file
-
-    found = population_of_file(
-        table,
-        class_of,
-        risk.own_classes(),
-        given,
-        weights=weights,
-        estimator=estimator,
-        threshold=risk.threshold,
-        seed=seed,
-    )
-    return risk.with_population(found)
+    return read(source, column)
 
 
 def _with_register(

@@ -112,7 +112,9 @@ KINDS: dict[str, Kind] = {
     "presence_high": Kind(Bound.AT_MOST, Scale.SHARE, Part.PRESENCE),
     "population_average_risk": Kind(Bound.AT_MOST, Scale.SHARE, Part.POPULATION),
     "population_records_at_risk": Kind(Bound.AT_MOST, Scale.SHARE, Part.POPULATION),
-    "population_uniques": Kind(Bound.AT_MOST, Scale.COUNT, Part.POPULATION),
+    "population_uniques": Kind(Bound.AT_MOST, Scale.SHARE, Part.POPULATION),
+    "expected_uniques": Kind(Bound.AT_MOST, Scale.COUNT, Part.POPULATION),
+    "k_map": Kind(Bound.AT_LEAST, Scale.COUNT, Part.POPULATION),
     "expected_matches": Kind(Bound.AT_MOST, Scale.COUNT, Part.POPULATION),
 }
 """By the names of the code, the docs, the command line and the report."""

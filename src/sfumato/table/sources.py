@@ -508,6 +508,27 @@ def read_weights(source: Source, column: str) -> Floats:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
+def read_clusters(source: Source, column: str) -> npt.NDArray[np.int32]:
+    """Read the column that says in which cluster each record's person was drawn.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or a value is missing.
+    """
+    check_weight_column(column, source.names, source.subject)
+    values = pa.chunked_array([batch.column(0) for batch in source.batches([column])])
+    if values.null_count:
+        raise InputError(
+            f"column '{column}' of {source.subject}",
+            "must say in which cluster each person was drawn",
+            found=f"{values.null_count:,} missing values",
+            advice="give those persons a cluster, or leave their records out",
+        )
+    codes = values.combine_chunks().dictionary_encode().indices
+    return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int32)
+
+
 def check_weight_column(column: str, names: Sequence[str], subject: str) -> None:
     """Refuse the name of a column of weights that is not there.
 

@@ -176,7 +176,7 @@ def test_the_measures_agree_with_one_another():
     assert found.marketer == pytest.approx(found.class_count / 4_000)
     expected = 0.2 * (found.class_count - sample.classes) / 0.8
     assert found.unique_matches == pytest.approx(expected)
-    assert 0 <= found.population_uniques <= found.unique_matches
+    assert 0 <= found.expected_uniques <= found.unique_matches
 
 
 def test_classes_of_independent_quasi_identifiers_are_found():
@@ -252,7 +252,7 @@ def test_degenerate_samples_have_ordered_numbers(case, keyed):
     if found.low is not None:
         assert least <= found.low <= found.marketer <= found.high <= 1
     alone = sizes.count(1)
-    assert 0 <= found.population_uniques <= found.unique_matches <= alone
+    assert 0 <= found.expected_uniques <= found.unique_matches <= alone
     assert sample.classes <= found.class_count <= population
 
 
@@ -275,7 +275,7 @@ def test_few_pairs_leave_more_room_below_a_risk_near_1():
 def test_a_whole_population_is_counted():
     found = Accumulation().estimate(SampleClasses(np.array([1, 1, 3]), 5), rng())
     assert (found.marketer, found.class_count) == (3 / 5, 3)
-    assert (found.population_uniques, found.unique_matches) == (2, 2)
+    assert (found.expected_uniques, found.unique_matches) == (2, 2)
     assert found.inverse_sizes == pytest.approx([1, 1, 1 / 3])
 
 

@@ -11,6 +11,7 @@ from sfumato.risk.population.cell_dispersion import (
     Boxes,
     Dispersion,
     dispersion_of,
+    least_share,
     random_boxes,
     revised,
 )
@@ -99,3 +100,19 @@ def test_few_boxes_leave_much_open():
     many, _, _ = drawn_boxes(1.5, 0.8, boxes=4_000)
     first = Dispersion(population, 1.5, 0.0)
     assert revised(first, few)[1] > 3 * revised(first, many)[1]
+
+
+def test_with_the_least_share_the_risk_grows_by_the_allowance():
+    dispersion = Dispersion(1_000)
+    boxes = Boxes(
+        np.array([1, 1, 4]), np.array([1, 0, 3]), np.array([0.001, 0.02, 0.05]), (100, 100)
+    )
+
+    def risk(share):
+        inverse = dispersion.inverse_sizes(boxes.chosen, boxes.shares * share, 100)
+        return boxes.chosen @ inverse
+
+    share = least_share(dispersion, boxes, 1.3)
+    assert risk(share) == pytest.approx(1.3 * risk(1.0), rel=1e-2)
+    assert share < 1 / 1.3
+    assert least_share(dispersion, boxes, 50.0) == pytest.approx(np.exp(-3.0))

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import betaln, xlog1py, xlogy
 
-from sfumato.core.errors import InputError
 from sfumato.risk.population.match_distribution import matches
 
 SMALL = [(f, F) for F in range(1, 7) for f in range(1, F + 1)]
@@ -179,18 +178,3 @@ def test_a_million_classes_take_seconds(one_to_one):
     assert found.probabilities @ (counts - found.mean) ** 2 == pytest.approx(
         found.variance, rel=1e-8
     )
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: matches(np.array([2]), np.array([1])),
-        lambda: matches(np.array([0]), np.array([1])),
-        lambda: matches(np.array([1, 1]), np.array([1])),
-        lambda: matches(np.array([1]), np.array([np.nan])),
-        lambda: matches(np.array([1]), np.array([2])).quantile(1.5),
-    ],
-)
-def test_bad_parameters_are_refused(call):
-    with pytest.raises(InputError):
-        call()

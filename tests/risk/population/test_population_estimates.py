@@ -21,7 +21,6 @@ from sfumato.risk.population.cell_model import fit_cells
 from sfumato.risk.population.estimation import (
     ESTIMATORS,
     Estimate,
-    EstimationFailedError,
     SampleClasses,
 )
 from sfumato.risk.population.population_estimates import LARGEST_UNCERTAIN, ClassPosteriors
@@ -30,7 +29,6 @@ from sfumato.risk.population.subsample_validation import (
     SubsampleCheck,
     check_on_subsamples,
     reason,
-    with_interval,
 )
 
 SCHEMA = sf.Schema(quasi_identifiers={"age": "numeric", "zip": "categorical"})
@@ -39,7 +37,7 @@ MEASURES = (
     "journalist",
     "population_average_risk",
     "population_records_at_risk",
-    "population_uniques",
+    "expected_uniques",
     "unique_matches",
     "expected_matches",
 )
@@ -102,7 +100,7 @@ def test_everything_is_ordered_and_says_how(file):
     found = sf.assess(file, SCHEMA, population=0.05, seed=1).population
     for name in ("marketer", "journalist", "population_average_risk", "population_records_at_risk"):
         assert ordered(getattr(found, name)), name
-    for name in ("population_uniques", "unique_matches", "expected_matches"):
+    for name in ("expected_uniques", "unique_matches", "expected_matches"):
         assert ordered(getattr(found, name), 600), name
     assert ordered(found.class_count, 12_000)
     for name in MEASURES:
@@ -112,7 +110,7 @@ def test_everything_is_ordered_and_says_how(file):
     assert found.expected_matches.value == pytest.approx(600 * found.marketer.value)
     assert found.one_to_one.mean == pytest.approx(found.expected_matches.value)
     assert found.free.mean == pytest.approx(found.expected_matches.value)
-    assert found.population_uniques.value <= found.unique_matches.value
+    assert found.expected_uniques.value <= found.unique_matches.value
 
 
 def test_the_records_risks_are_those_of_their_classes(file):
@@ -141,7 +139,7 @@ def test_the_order_of_rows_hardly_matters(file):
         sf.assess(each, SCHEMA, population=0.1, seed=5).population for each in (file, other)
     )
     assert one.marketer.value == pytest.approx(two.marketer.value, rel=0.02)
-    for name in ("population_uniques", "unique_matches", "population_records_at_risk"):
+    for name in ("expected_uniques", "unique_matches", "population_records_at_risk"):
         assert getattr(one, name).value == pytest.approx(getattr(two, name).value, rel=0.06)
     risks = pd.Series(two.record_risks, index=other.index).loc[file.index].to_numpy()
     assert one.record_risks == pytest.approx(risks, rel=0.1)
@@ -157,7 +155,7 @@ def test_a_whole_population_is_exact_for_every_estimator(name):
     sizes = {(1, "a"): 2, (2, "b"): 1, (3, "b"): 3}
     assert found.marketer.value == pytest.approx(3 / 6)
     assert (found.marketer.low, found.marketer.high) == (found.marketer.value,) * 2
-    assert (found.journalist.value, found.population.population_uniques.value) == (1, 1)
+    assert (found.journalist.value, found.population.expected_uniques.value) == (1, 1)
     inverse = [1 / sizes[row] for row in file.itertuples(index=False, name=None)]
     assert found.population.record_risks == pytest.approx(inverse)
     assert found.population.check is None
@@ -177,13 +175,9 @@ def test_every_estimator_has_an_interval_and_its_name(file, name):
     assert found.population.record_risks.mean() == pytest.approx(found.marketer.value, rel=1e-6)
 
 
-def test_an_estimator_without_a_value_is_refused():
-    alone = pd.DataFrame({"age": [30], "zip": ["z"]})
-    with pytest.raises(InputError, match="'auto' or another"):
-        sf.assess(alone, SCHEMA, population=800, estimator="pitman")
-    weighed = people(50).assign(weight=np.arange(2, 52) % 7 + 2)
-    with pytest.raises(InputError, match="'auto' or another"):
-        sf.assess(weighed, SCHEMA, population="weight", estimator="log-linear")
+def test_a_published_estimator_is_a_peer_only():
+    with pytest.raises(InputError, match="peers of the study"):
+        sf.assess(people(50), SCHEMA, population=800, estimator="argus")
 
 
 # --------------------------------------------------------------------------- degenerate files
@@ -261,7 +255,7 @@ def test_a_register_is_the_naive_count(inside, others, threshold):
         "journalist": max(1 / whole[row] for row in inside),
         "population_average_risk": sum(1 / whole[row] for row in inside) / n,
         "population_records_at_risk": sum(1 / whole[row] > threshold for row in inside) / n,
-        "population_uniques": sum(whole[row] == 1 for row in inside),
+        "expected_uniques": sum(whole[row] == 1 for row in inside),
         "unique_matches": sum(1 / whole[row] for row in inside if own[row] == 1),
         "expected_matches": sum(1 / whole[row] for row in inside),
     }
@@ -339,7 +333,7 @@ def test_what_is_given_is_told_apart(tmp_path):
 
 
 class _Fixed:
-    """An estimator that is always off by a factor, or never has a value."""
+    """An estimator that is always off by a factor."""
 
     name = "fixed"
 
@@ -347,8 +341,6 @@ class _Fixed:
         self.factor = factor
 
     def estimate(self, sample, rng):
-        if self.factor is None:
-            raise EstimationFailedError("no value")
         whole = np.array([4] * 400)
         real = sample.n and float(sample.sizes.sum() / whole[0]) / sample.n
         return Estimate("fixed", marketer=real * self.factor)
@@ -360,27 +352,84 @@ def test_the_check_finds_a_constant_error():
     assert check.subsamples == 7
     assert check.error == pytest.approx(np.log(1.2))
     assert check.scatter == pytest.approx(0, abs=1e-12)
-    assert check_on_subsamples(_Fixed(None), sample, np.random.default_rng(1), 3) is None
     few = SampleClasses(np.array([1] * 60), 600)
     assert check_on_subsamples(_Fixed(1.0), few, np.random.default_rng(1), 3) is None
 
 
-def test_an_interval_adds_noise_and_bias_as_squares():
-    sample = SampleClasses(np.array([1, 1, 2]), 16)
-    check = SubsampleCheck(5, 0.3, 0.2)
-    found = with_interval(Estimate("x", 0.4), sample, check)
-    width = np.hypot(0.3, 1.96 * 0.2 * 0.5)
-    assert found.low == pytest.approx(0.4 * np.exp(-width))
-    assert found.high == pytest.approx(0.4 * np.exp(width))
-    own = Estimate("x", 0.4, low=0.3, high=0.5)
-    assert with_interval(own, sample, check) is own
-    assert with_interval(Estimate("x", 0.4), sample, None).low is None
-
-
 def test_words_say_when_it_is_not_sure():
-    assert "not sure" in reason("x", SubsampleCheck(5, -0.2, 0.1), auto=True)
-    assert "not sure" not in reason("x", SubsampleCheck(5, -0.05, 0.1), auto=True)
-    assert "too small" in reason("x", None, auto=False)
+    sample = SampleClasses(np.array([1, 1, 2]), 16)
+    assert "not sure" in reason("x", sample, SubsampleCheck(5, -0.2, 0.1), auto=True)
+    assert "not sure" not in reason("x", sample, SubsampleCheck(5, -0.05, 0.1), auto=True)
+    assert "not checked" in reason("x", sample, None, auto=False)
+    assert "up to 75 %" in reason("x", sample, None, auto=False)
+
+
+# ------------------------------------------------------------------------------------- clusters
+
+
+def in_areas(areas=120, seed=4):
+    """Areas that differ in age, and in which origins are common."""
+    rng = np.random.default_rng(seed)
+    area = rng.integers(0, areas, 12_000)
+    age = np.clip(rng.normal(rng.normal(45, 12, areas)[area], 10), 0, 99).astype(int)
+    origin = np.where(rng.random(12_000) < 0.7, area % 30, rng.integers(0, 30, 12_000))
+    return pd.DataFrame({"age": age, "zip": origin.astype(str), "area": area})
+
+
+AREAS = sf.Schema(quasi_identifiers={"age": "numeric", "zip": "categorical"}, insensitive=["area"])
+
+
+@pytest.mark.parametrize("within", [1.0, 0.4])
+def test_clusters_that_were_drawn_are_counted_in(within):
+    """Persons of the same areas look alike: who forgets that makes λ too low."""
+    everybody = in_areas()
+    rng = np.random.default_rng(5)
+    file = everybody[everybody.area.isin(rng.permutation(120)[:30])]
+    file = file.sample(frac=within, random_state=1).reset_index(drop=True)
+    true = sf.assess(file, AREAS, population=everybody).marketer.value
+    alone = sf.assess(file, AREAS, population=12_000, seed=1).marketer
+    clusters = {} if within == 1 else {"clusters": 120}
+    found = sf.assess(file, AREAS, population=12_000, cluster="area", seed=1, **clusters)
+    assert abs(np.log(found.marketer.value / true)) < abs(np.log(alone.value / true)) / 2
+    assert found.marketer.low < true < found.marketer.high
+    assert ("whole" if within == 1 else "two stages") in found.marketer.why
+    assert found.population.check is None
+    for measure in found.population.measures:
+        assert measure.low <= measure.value <= measure.high
+
+
+def test_clusters_of_one_person_are_nearly_persons():
+    file = in_areas().sample(1_200, random_state=2).reset_index(drop=True)
+    file["area"] = np.arange(len(file))
+    one = sf.assess(file, AREAS, population=12_000, seed=1).marketer
+    other = sf.assess(file, AREAS, population=12_000, cluster="area", seed=1).marketer
+    assert other.value == pytest.approx(one.value, rel=0.01)
+
+
+def test_clusters_and_weights_go_together():
+    file = in_areas().sample(1_500, random_state=2).reset_index(drop=True)
+    file["weight"] = np.where(file.age < 40, 4.0, 12.0)
+    schema = AREAS.model_copy(update={"insensitive": ("area", "weight")})
+    found = sf.assess(file, schema, population="weight", cluster="area", seed=1).marketer
+    assert found.low < found.value < found.high
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"cluster": "area"}, "cluster"),
+        ({"cluster": "no", "population": 12_000}, "must be there"),
+        ({"clusters": 4, "population": 12_000}, "clusters"),
+        ({"cluster": "area", "clusters": 3, "population": 12_000}, "fewer than the file has"),
+        ({"cluster": "half", "population": 12_000}, "missing values"),
+        ({"cluster": "one", "population": 12_000}, "3 or more"),
+    ],
+)
+def test_clusters_that_say_nothing_are_refused(options, said):
+    file = in_areas().head(400).assign(one="x", half=["a", None] * 200)
+    schema = AREAS.model_copy(update={"insensitive": ("area", "one", "half")})
+    with pytest.raises(InputError, match=said):
+        sf.assess(file, schema, **options)
 
 
 def test_intervals_of_small_classes_hold_on_adult(shared_data: Path) -> None:
@@ -389,7 +438,7 @@ def test_intervals_of_small_classes_hold_on_adult(shared_data: Path) -> None:
         shared_data / "adult" / "adult.csv", parse_options=csv.ParseOptions(delimiter=";")
     ).select(["age", "education", "race", "sex"])
     schema = sf.Schema(quasi_identifiers=adult.column_names)
-    held = {"population_uniques": 0, "population_records_at_risk": 0}
+    held = {"expected_uniques": 0, "population_records_at_risk": 0}
     for seed in range(6):
         rows = np.random.default_rng(seed).choice(adult.num_rows, 3_016, replace=False)
         file = adult.take(pa.array(np.sort(rows)))

@@ -10,13 +10,17 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from sfumato.release.promises.promise import AboutAttribute, Promise
+from sfumato.release.promises.promise import AboutAttribute, AboutCells, Promise
 
 
 def _found() -> dict[str, type[Any]]:
     for module in iter_modules(__path__):
         import_module(f"{__name__}.{module.name}")
-    every: list[Any] = [*Promise.__subclasses__(), *AboutAttribute.__subclasses__()]
+    every: list[Any] = [
+        *Promise.__subclasses__(),
+        *AboutAttribute.__subclasses__(),
+        *AboutCells.__subclasses__(),
+    ]
     named = {each.name: each for each in every if "name" in vars(each)}
     return dict(sorted(named.items(), key=lambda entry: (entry[1].order, entry[0])))
 

@@ -112,7 +112,7 @@ class DeltaPresence(promise.Promise):
         """Both ends."""
         return {"low": self.low, "high": self.high}
 
-    def against(self, cells: promise.CellPrices | None) -> DeltaPresence:
+    def against(self, cells: promise.CellPrices) -> DeltaPresence:
         """The same: it speaks about the register and nothing else."""
         del cells
         return self

@@ -5,28 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
-import numpy.typing as npt
-
 from sfumato.core.declaration import Parameter, Share
-from sfumato.core.measure import is_estimate
 from sfumato.core.number_text import count, percent
-from sfumato.release.promises.promise import (
-    TOLERANCE,
-    CellPrices,
-    InPopulation,
-    PopulationMeasures,
-    Promise,
-)
+from sfumato.release.promises.promise import AboutCells, Floats, InPopulation, PopulationMeasures
 
 if TYPE_CHECKING:
     from sfumato.risk.classes import ClassSummary
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class MarketerRisk(Promise):
+class MarketerRisk(AboutCells):
     """The expected share of persons whom an intruder matches correctly is at most τ.
 
     It is λ = (1/n) Σ f_j/F_j over the classes j, f_j being the persons of the file and F_j those
@@ -65,32 +53,16 @@ class MarketerRisk(Promise):
         return self.tau * persons
 
     def spent(self, classes: ClassSummary) -> Floats:
-        """One expected match per class."""
-        return np.ones(classes.classes)
-
-    def against(self, cells: CellPrices | None) -> MarketerRisk:
-        """The same promise about another population than the file.
-
-        Parameters
-        ----------
-        cells
-            What a class spends by a model; ``None`` where a register counts it.
-        """
-        if cells is None:
-            return _AgainstRegister(self.tau)
-        return _Estimated(self.tau, cells)
+        """Expected correct matches of each class."""
+        return self.cells.matches(classes.persons, classes.population)
 
     def in_population(self, population: PopulationMeasures) -> InPopulation:
         """The expected share of the release's persons who are matched with the population."""
-        found = population.marketer
-        return InPopulation(
+        return self.said_of(
             f"When everybody is matched with the {count(population.persons)} persons of the "
             f"population, at most {percent(self.tau)} of the release’s persons are expected to be "
             "matched rightly.",
-            found.value <= self.tau * (1 + TOLERANCE),
-            percent(self.tau),
-            self.printed(found.value),
-            promised=not is_estimate(found.estimator),
+            population.marketer,
         )
 
     def sentence(self, attribute: str = "") -> str:
@@ -102,33 +74,3 @@ class MarketerRisk(Promise):
 
 
 MarketerRisk.measures = {"marketer": MarketerRisk}
-
-
-@dataclass(frozen=True)
-class _AgainstRegister(MarketerRisk):
-    """F_j is counted."""
-
-    def spent(self, classes: ClassSummary) -> Floats:
-        """f_j/F_j; F_j is never below f_j, because the file's persons are of the population.
-
-        Raises
-        ------
-        LookupError
-            If the classes were counted without their population.
-        """
-        if len(classes.population) != classes.classes:
-            raise LookupError("classes were counted without population")
-        spent: Floats = classes.persons / np.maximum(classes.population, classes.persons)
-        return spent
-
-
-@dataclass(frozen=True)
-class _Estimated(MarketerRisk):
-    """1/F_j is estimated from f_j and what the model of the population has in the class."""
-
-    cells: CellPrices | None = None
-
-    def spent(self, classes: ClassSummary) -> Floats:
-        """f_j·E[1/F_j | f_j], at most 1."""
-        assert self.cells is not None
-        return self.cells.matches(classes.persons, classes.population)

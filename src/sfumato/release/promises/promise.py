@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from sfumato.core.declaration import REQUIRED, check_fields, declared, plain
 from sfumato.core.errors import InputError
+from sfumato.core.measure import is_estimate
 from sfumato.core.number_text import against_threshold
 from sfumato.risk.risk_thresholds import KINDS, Bound, Part, Scale
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from sfumato.risk.disclosure_risk import Risk
 
 Verdicts = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 TOLERANCE = 1e-9
 """Relative allowance of threshold comparisons: five equal persons meet g* = 0.8."""
 
@@ -95,6 +99,14 @@ class PopulationMeasures(Protocol):
         """Expected share of the release's persons who are matched rightly."""
 
     @property
+    def population_uniques(self) -> Measure:
+        """Share of the release's persons who are alone in their class, and in its cells."""
+
+    @property
+    def k_map(self) -> Measure:
+        """Persons of the population who look like the class where fewest do."""
+
+    @property
     def presence_low(self) -> Measure | None:
         """Smallest share of a class of the population who are in the file."""
 
@@ -104,12 +116,73 @@ class PopulationMeasures(Protocol):
 
 
 class CellPrices(Protocol):
-    """What classes spend by a model of the population."""
+    """How many of a population lie in the cells of classes."""
 
-    def matches(
-        self, persons: npt.NDArray[np.int64], drawn: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
-        """f_j·E[1/F_j] of classes of so many persons, and so many drawn from the model."""
+    def matches(self, persons: Ints, inside: Ints) -> Floats:
+        """f_j·E[1/F_j], the expected number of right matches; shape (classes,).
+
+        Parameters
+        ----------
+        persons
+            f_j, the file's persons of each class; shape (classes,).
+        inside
+            Persons of the register, or of a model, who lie in each; shape (classes,).
+        """
+
+    def smaller(self, size: int, persons: Ints, inside: Ints) -> Floats:
+        """P(F_j < size); shape (classes,).
+
+        Parameters
+        ----------
+        size
+            A number of persons.
+        persons, inside
+            As in `matches`.
+        """
+
+
+class OwnPopulation:
+    """The file is its own population: F_j = f_j."""
+
+    def matches(self, persons: Ints, inside: Ints) -> Floats:
+        """See `CellPrices`: one of each class."""
+        del inside
+        return np.ones(len(persons))
+
+    def smaller(self, size: int, persons: Ints, inside: Ints) -> Floats:
+        """See `CellPrices`: 0 or 1."""
+        del inside
+        return (persons < size).astype(np.float64)
+
+
+class RegisterCells:
+    """F_j is counted; it is never below f_j, because the file's persons are of the population."""
+
+    def matches(self, persons: Ints, inside: Ints) -> Floats:
+        """See `CellPrices`: f_j/F_j.
+
+        Raises
+        ------
+        LookupError
+            If the classes were counted without their population.
+        """
+        matches: Floats = persons / self._sizes(persons, inside)
+        return matches
+
+    def smaller(self, size: int, persons: Ints, inside: Ints) -> Floats:
+        """See `CellPrices`: 0 or 1.
+
+        Raises
+        ------
+        LookupError
+            If the classes were counted without their population.
+        """
+        return (self._sizes(persons, inside) < size).astype(np.float64)
+
+    def _sizes(self, persons: Ints, inside: Ints) -> Ints:
+        if len(inside) != len(persons):
+            raise LookupError("classes were counted without population")
+        return np.maximum(inside, persons)
 
 
 @runtime_checkable
@@ -119,13 +192,13 @@ class AboutPopulation(Protocol):
     The data alone cannot keep it: a register counts the population, its size lets it be estimated.
     """
 
-    def against(self, cells: CellPrices | None) -> Any:
+    def against(self, cells: CellPrices) -> Any:
         """The same about another population than the file.
 
         Parameters
         ----------
         cells
-            What a class spends by a model of the population; ``None`` where a register counts it.
+            What is known of the population's cells.
         """
 
     def in_population(self, population: PopulationMeasures) -> InPopulation:
@@ -334,6 +407,42 @@ class Promise:
     def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
         """None: removing persons never helps."""
         return np.empty(0, dtype=np.int64)
+
+
+class AboutCells(Promise):
+    """A promise of ours about the population's persons in the cells of classes.
+
+    Without a population the file is its own.
+    """
+
+    cells: ClassVar[CellPrices] = OwnPopulation()
+    """What is known of them."""
+
+    def against(self, cells: CellPrices) -> Self:
+        """See `AboutPopulation`."""
+        bound = copy(self)
+        object.__setattr__(bound, "cells", cells)
+        return bound
+
+    def said_of(self, sentence: str, found: Measure) -> InPopulation:
+        """What the report says of a release whose population is known.
+
+        Parameters
+        ----------
+        sentence
+            What is promised.
+        found
+            What was measured against the population; the worse end is held against the limit.
+        """
+        worse = found.low if self.bound is Bound.AT_LEAST else found.high
+        return InPopulation(
+            sentence,
+            self.keeps(found.value if worse is None else worse),
+            self.printed(self.threshold),
+            self.printed(found.value),
+            found.where,
+            not is_estimate(found.estimator),
+        )
 
 
 class AboutAttribute(Promise):

@@ -40,7 +40,7 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark import spark_measures
 from sfumato.risk.on_spark.spark_measures import keyed, packed
 from sfumato.risk.population import population_estimates
-from sfumato.risk.population.estimation import AUTO, Codes, Estimator, Floats, Ints, SampleClasses
+from sfumato.risk.population.estimation import AUTO, Codes, Floats, Ints, SampleClasses
 from sfumato.risk.population.population_risk import RegisterClasses, register_population
 from sfumato.risk.population.population_size import (
     Given,
@@ -48,7 +48,7 @@ from sfumato.risk.population.population_size import (
     population_in_classes,
     population_size,
 )
-from sfumato.risk.population.sampling_weights import ALIKE, Weighted, share_of_sums
+from sfumato.risk.population.sampling_weights import ALIKE, share_of_sums
 from sfumato.risk.risk_thresholds import Preset
 from sfumato.risk.threshold_checks import hold
 from sfumato.table.table import CodedColumn
@@ -168,8 +168,7 @@ def population_on_spark(
     Up to ``most_classes`` the classes come here, in the order in which the embedded engine has
     them, so that the same seed gives the same numbers in both. Of more classes, the numbers of
     classes of each size, and of nearly the same mean weight, say what there is to say;
-    estimators that read the classes' values have none then, and ``auto`` extrapolates the sizes
-    alone.
+    the sizes alone are extrapolated then.
 
     Parameters
     ----------
@@ -214,14 +213,10 @@ def population_on_spark(
         found.weighted,
         found.times,
     )
-    names = tuple(column.name for column in table.quasi_identifiers)
-    auto = estimator == AUTO
-    chosen: Estimator = (
-        Weighted(found.between) if auto else population_estimates.estimator_named(estimator, names)
-    )
+    chosen = population_estimates.estimator_named(estimator, found.between)
     used = secrets.randbits(32) if seed is None else seed
     own = population_estimates.estimated_population(
-        found.records, sample, persons, chosen, risk.threshold, used, auto=auto
+        found.records, sample, persons, chosen, risk.threshold, used, auto=estimator == AUTO
     )
     if sample.times is not None:
         own = replace(own, path=(BY_NUMBERS, *own.path))

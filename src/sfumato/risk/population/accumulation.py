@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit, logit
 
 from sfumato.risk.population.cell_model import fit_cells
@@ -16,6 +17,7 @@ from sfumato.risk.population.estimation import (
     counts_of,
     most_shown,
 )
+from sfumato.risk.population.sampled_clusters import SampledClusters
 from sfumato.risk.population.subsample_validation import STANDARD_DEVIATIONS
 from sfumato.risk.population.value_shares import LARGEST, Margin, Mixture, fit_mixture
 
@@ -40,6 +42,8 @@ MOST_DRAWN = 100_000
 """Classes that are drawn for those of one size, or not shown; each may stand for several."""
 DRIFT = 0.08
 """By how much the logit of the growth may drift off, per factor e of the number of persons."""
+UNSURE_OF_CLUSTERS = 0.5
+"""How much of what clusters change counts as unsure."""
 PAIRS_MISSED = 3
 """Expected number of pairs, at most, behind a sample that has none (95 %)."""
 
@@ -133,6 +137,9 @@ class Reach:
 class Extrapolation:
     """The accumulation curve of samples of one size from one population.
 
+    Where clusters were drawn, persons of the same ones come first, if some are missing, and then
+    other clusters: how fast these bring new classes is seen when clusters are left out.
+
     The growth s(m) = d log D(m) / d log m of the number of classes is known up to the sample:
     rarefaction gives it without error of its own. Beyond it, the difference of its logit from
     that of the baseline goes on as it last went, ever less (a damped trend), and
@@ -146,22 +153,50 @@ class Extrapolation:
         Number of persons of the sample and of the population.
     probabilities
         The baseline: what `cell_probabilities` drew.
+    spreads
+        Numbers of clusters in which a class may be, where clusters were drawn.
+    within
+        Share of the persons of the sampled clusters who are in the sample.
     """
 
-    def __init__(self, sizes: Ints, n: int, population: int, probabilities: Floats) -> None:
+    def __init__(
+        self,
+        sizes: Ints,
+        n: int,
+        population: int,
+        probabilities: Floats,
+        spreads: Ints | None = None,
+        within: float = 1.0,
+    ) -> None:
         distance = float(np.log(population / n))
         self._half = distance / 2
-        self._rarefaction = Rarefaction(sizes, np.exp([0.0, -self._half]))
+        shares = np.exp([0.0, -self._half])
+        self._rarefaction = Rarefaction(sizes, shares)
+        self._clusters = None if spreads is None else Rarefaction(spreads, shares)
+        self._whole = -float(np.log(within))
         self._ahead = np.linspace(0.0, distance, CURVE_POINTS)
         _, behind = classes_and_growth(probabilities, n * np.exp([0.0, -self._half]))
         _, ahead = classes_and_growth(probabilities, n * np.exp(self._ahead))
         self._behind, self._baseline = _logit(behind), _logit(ahead)
 
-    def reach(self, counts: Floats) -> Reach:
-        """Where a sample with ``counts`` classes of each size leads; counts (sizes, samples)."""
-        apart = _logit(self._rarefaction.growth(counts)) - self._behind[:, None]
-        slope: Floats = (apart[0] - apart[1]) / self._half
-        level = self._baseline[:, None] + apart[0]
+    def reach(self, counts: Floats, spread: Floats | None = None) -> Reach:
+        """Where a sample leads.
+
+        Parameters
+        ----------
+        counts
+            Number of its classes of each size, shape (sizes, samples).
+        spread
+            Number of its classes in so many clusters each, shape (spreads, samples).
+        """
+        apart = self._apart(self._rarefaction, counts)
+        if self._clusters is not None and spread is not None:
+            more = self._ahead[:, None, None] >= self._whole
+            apart = np.where(more, self._apart(self._clusters, spread), apart)
+        else:
+            apart = apart[None]
+        slope: Floats = (apart[:, 0] - apart[:, 1]) / self._half
+        level = self._baseline[:, None] + apart[:, 0]
         faded = -np.expm1(-DAMPING * self._ahead) / DAMPING
         growth = expit(level + faded[:, None] * slope)
         distance = self._integral(growth)
@@ -172,6 +207,11 @@ class Extrapolation:
             leverage=self._integral(growth * (1 - growth)),
             trend=distance - self._integral(expit(level)),
         )
+
+    def _apart(self, rarefaction: Rarefaction, counts: Floats) -> Floats:
+        """How far the logit of the growth is from the baseline's, at the sample and before it."""
+        apart: Floats = _logit(rarefaction.growth(counts)) - self._behind[:, None]
+        return apart
 
     def _integral(self, values: Floats) -> Floats:
         return np.asarray(np.trapezoid(values, self._ahead, axis=0))
@@ -294,14 +334,15 @@ def interval(
 ) -> tuple[float, float]:
     """Ends of an interval for the realised λ = Σ f_j / (n F_j).
 
-    Three parts of the error of log λ add up as squares: 1.96 standard deviations of estimate
+    Four parts of the error of log λ add up as squares: 1.96 standard deviations of estimate
     minus realised λ over samples of a population like the one behind the sample (a parametric
     bootstrap); what the estimate changes when the growth's logit drifts by `DRIFT` per factor e
-    between the sample and the population; and the whole of what the trend contributes. The
-    last two allow for the extrapolation's bias; the simulation in the documentation shows how
-    often the interval holds. The sum is taken on the logarithm upwards, and on the logit downwards,
-    as few pairs in the sample leave more room below a λ near 1 than above it. A sample without
-    pairs may still come from a population with some.
+    between the sample and the population; the whole of what the trend contributes; and half of
+    what clusters change, as how persons accumulate is known better. All but the first allow for the
+    extrapolation's bias; the simulation in the documentation shows how often the interval holds.
+    The sum is taken on the logarithm upwards, and on the logit downwards where persons were drawn
+    one by one, as few pairs in the sample leave more room below a λ near 1 than above it. A sample
+    without pairs may still come from a population with some.
 
     Parameters
     ----------
@@ -316,13 +357,26 @@ def interval(
     """
     distance = float(np.log(sample.population / sample.n))
     drift = DRIFT * distance * float(reach.leverage[0])
-    parts = (STANDARD_DEVIATIONS * _scatter(sample, probabilities, rng), drift)
+    scatter = STANDARD_DEVIATIONS * _scatter(sample, probabilities, rng)
+    parts = [scatter, drift, UNSURE_OF_CLUSTERS * _of_clusters(sample, probabilities, reach)]
     width = float(np.sqrt(sum(part * part for part in parts) + reach.trend[0] ** 2))
     marketer = float(reach.classes[0]) / sample.population
-    low = min(_below(marketer, width), _with_pairs(sample, probabilities))
+    low = marketer * float(np.exp(-width))
+    if sample.clusters is None:
+        low = min(_below(marketer, width), _with_pairs(sample, probabilities))
     least = sample.classes / sample.population
     most = least + 1 - sample.fraction
     return float(np.clip(low, least, most)), float(np.clip(marketer * np.exp(width), least, most))
+
+
+def _of_clusters(sample: SampleClasses, probabilities: Floats, reach: Reach) -> float:
+    """By how much the clusters change the logarithm of λ; 0 where persons were drawn one by one."""
+    if sample.clusters is None:
+        return 0.0
+    sizes, counts = sample.counts_of_sizes
+    persons = replace(sample, clusters=None)
+    alone = _reach(persons, sizes, counts.astype(float), probabilities)
+    return float(np.log(reach.classes[0] / alone.classes[0]))
 
 
 def _below(marketer: float, width: float) -> float:
@@ -333,6 +387,8 @@ def _below(marketer: float, width: float) -> float:
 
 def _scatter(sample: SampleClasses, probabilities: Floats, rng: np.random.Generator) -> float:
     """Standard deviation of log(estimate / realised λ) over samples."""
+    if sample.clusters is not None:
+        return _cluster_scatter(sample, sample.clusters, probabilities, rng)
     drawn = resampled(sample, rng)
     if not len(drawn.marketer):
         return 0.0
@@ -385,10 +441,49 @@ class Accumulation:
             return Estimate.of_census(self.name, sample)
         sizes, counts = sample.counts_of_sizes
         probabilities = cell_probabilities(sample, rng)
-        extrapolation = Extrapolation(sizes, sample.n, sample.population, probabilities)
-        reach = extrapolation.reach(counts[:, None].astype(float))
+        reach = _reach(sample, sizes, counts.astype(float), probabilities)
         low, high = interval(sample, probabilities, reach, rng)
         return replace(_estimate(sample, reach, self.name), low=low, high=high)
+
+
+def _reach(
+    sample: SampleClasses,
+    sizes: Ints,
+    counts: Floats,
+    probabilities: Floats,
+    kept: npt.NDArray[np.bool_] | None = None,
+) -> Reach:
+    """Where the sample leads, or what stays of it without some pairs of class and cluster."""
+    n = round(float(sizes @ counts))
+    if sample.clusters is None:
+        extrapolation = Extrapolation(sizes, n, sample.population, probabilities)
+        return extrapolation.reach(counts[:, None])
+    spreads, spread = sample.clusters.counts_of_spreads(kept)
+    within = sample.clusters.within
+    extrapolation = Extrapolation(sizes, n, sample.population, probabilities, spreads, within)
+    return extrapolation.reach(counts[:, None], spread[:, None])
+
+
+def _cluster_scatter(
+    sample: SampleClasses,
+    clusters: SampledClusters,
+    probabilities: Floats,
+    rng: np.random.Generator,
+) -> float:
+    """Standard deviation of log(estimate / realised λ), by leaving out groups of clusters.
+
+    The jackknife's variances of both add up: which clusters were drawn decides the realised λ, too.
+    """
+    estimates, risks = [], []
+    inverse = 1.0 / sample.sizes[clusters.class_of]
+    for kept in clusters.left_out(rng):
+        persons = clusters.persons[kept]
+        left = np.bincount(clusters.class_of[kept], persons)
+        sizes, counts = np.unique(left[left > 0].astype(np.int64), return_counts=True)
+        reach = _reach(sample, sizes, counts.astype(float), probabilities, kept)
+        estimates.append(np.log(reach.classes[0]))
+        risks.append(np.log(inverse[kept] @ persons / persons.sum()))
+    return float(np.sqrt((len(risks) - 1) * (np.var(estimates) + np.var(risks))))
 
 
 def _estimate(sample: SampleClasses, reach: Reach, name: str) -> Estimate:
@@ -398,10 +493,15 @@ def _estimate(sample: SampleClasses, reach: Reach, name: str) -> Estimate:
     alone = float(sample.alone)
     matches = min(fraction * (classes - sample.classes) / (1 - fraction), alone)
     marketer = classes / sample.population
+    if sample.clusters is not None:
+        # Of other clusters a new class may have several persons; matches do not follow from J̃.
+        single = sample.clusters.single(sample.sizes)
+        uniques = min(fraction * classes * float(reach.growth[0]) * single, alone)
+        return Estimate(name, marketer, classes, uniques)
     return Estimate(
         estimator=name,
         marketer=marketer,
         class_count=classes,
-        population_uniques=min(fraction * classes * float(reach.growth[0]), matches),
+        expected_uniques=min(fraction * classes * float(reach.growth[0]), matches),
         unique_matches=matches,
     )

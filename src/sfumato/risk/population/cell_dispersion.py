@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
-from scipy.special import expit, gammaln
+from scipy.optimize import brentq, minimize
+from scipy.special import betainc, expit, gammaln
 
 from sfumato.risk.population.estimation import Floats, Ints
 from sfumato.risk.population.inverse_sizes import negative_binomial
 
 Keys = npt.NDArray[np.int32]
+LEAST_LOG_SHARE = -3.0
+"""Logarithm of the least share of the model's persons who are surely there."""
 LEAST_DRAWN = 0.5
 """Persons of the model in a box that has none."""
 PRIOR_SHAPE = (1.0, 0.3)
@@ -85,10 +87,20 @@ class Dispersion:
         sample
             n, the persons of the sample.
         """
+        return negative_binomial(persons, *self._others(shares, sample))
+
+    def smaller(self, size: int, persons: Ints, shares: Floats, sample: int) -> Floats:
+        """P(F < size | f); the parameters are those of `inverse_sizes`."""
+        prior, success = self._others(shares, sample)
+        missing = size - persons
+        chance: Floats = betainc(prior + persons, np.maximum(missing, 1), success)
+        return np.where(missing > 0, chance, 0.0)
+
+    def _others(self, shares: Floats, sample: int) -> tuple[Floats, Floats]:
+        """Of the negative binomial distribution of F - f: its shape less f, and its success."""
         mass, shape = self.shapes(shares)
         scale = (self.population - sample) * mass / (shape + sample * mass)
-        prior = np.maximum(shape - self.discount, 0.0)
-        return negative_binomial(persons, prior, 1 / (1 + scale))
+        return np.maximum(shape - self.discount, 0.0), 1 / (1 + scale)
 
     def foretold(self, boxes: Boxes) -> tuple[Floats, Floats]:
         """Shape and mean of the other part's persons in each box, by those that chose it."""
@@ -264,6 +276,30 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
     return found, float(np.sqrt(max(slope @ np.linalg.pinv(curve) @ slope, 0.0) + seen))
 
 
+def least_share(dispersion: Dispersion, boxes: Boxes, allowance: float) -> float:
+    """The share of the model's persons with whom the risk of classes grows by the allowance.
+
+    Parameters
+    ----------
+    dispersion
+        What `revised` gave.
+    boxes
+        The classes.
+    allowance
+        By how much more matches are counted.
+    """
+
+    def matches(log_share: float) -> float:
+        shares = boxes.shares * np.exp(log_share)
+        inverse = dispersion.inverse_sizes(boxes.chosen, shares, boxes.persons[0])
+        return float(boxes.chosen @ inverse)
+
+    aim = matches(0.0) * allowance
+    if matches(LEAST_LOG_SHARE) <= aim:
+        return float(np.exp(LEAST_LOG_SHARE))
+    return float(np.exp(brentq(lambda at: matches(at) - aim, LEAST_LOG_SHARE, 0.0, xtol=1e-3)))
+
+
 @dataclass(frozen=True)
 class ModelPrices:
     """What a class spends, by the persons that a model of the population has in its cells.
@@ -279,12 +315,15 @@ class ModelPrices:
     allowance
         By how much more is counted, to have the true λ below in 95 of 100 releases; how often it is
         so stands in docs/population_release.md.
+    least
+        The share of the model's persons that is surely there: with it λ has that upper end.
     """
 
     sample: int
     drawn: int
     dispersion: Dispersion
     allowance: float = 1.0
+    least: float = 1.0
 
     def matches(self, persons: Ints, drawn: Ints) -> Floats:
         """f_j·E[1/F_j] of each class times the allowance, at most 1.
@@ -296,6 +335,21 @@ class ModelPrices:
         drawn
             Persons drawn from the model who lie in the class, shape (classes,).
         """
-        shares = np.maximum(drawn, LEAST_DRAWN) / self.drawn
-        found = persons * self.dispersion.inverse_sizes(persons, shares, self.sample)
+        found = persons * self.dispersion.inverse_sizes(persons, self._shares(drawn), self.sample)
         return np.minimum(found * self.allowance, 1.0)
+
+    def smaller(self, size: int, persons: Ints, drawn: Ints) -> Floats:
+        """P(F_j < size) of each class, with as many persons as surely are there.
+
+        Parameters
+        ----------
+        size
+            A number of persons.
+        persons, drawn
+            As in `matches`.
+        """
+        shares = self._shares(drawn) * self.least
+        return self.dispersion.smaller(size, persons, shares, self.sample)
+
+    def _shares(self, drawn: Ints) -> Floats:
+        return np.maximum(drawn, LEAST_DRAWN) / self.drawn

@@ -8,19 +8,16 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.errors import InputError
-
 Floats = npt.NDArray[np.float64]
 FloatsLike = npt.NDArray[np.integer] | npt.NDArray[np.floating] | int | float
 """Numbers of any kind, one or many."""
 
 _BLOCK = 8_192
-_ORDERS = (1, 2, 3)
 _UPWARD_TO = 24
 """Sizes up to here go upward from size 1 where that is stable; the fraction would be slow."""
 
 
-def in_blocks(function: Callable[..., Floats], *parameters: Floats) -> Floats:
+def in_blocks(function: Callable[..., Floats], *parameters: FloatsLike) -> Floats:
     """What an elementwise function gives for parameters that broadcast together.
 
     Parameters
@@ -30,70 +27,13 @@ def in_blocks(function: Callable[..., Floats], *parameters: Floats) -> Floats:
     parameters
         Arrays whose shapes broadcast; the result has the common shape.
     """
-    together = np.broadcast_arrays(*parameters)
+    together = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in parameters))
     flat = [np.ravel(parameter) for parameter in together]
     result = np.empty(len(flat[0]))
     for low in range(0, len(result), _BLOCK):
         block = slice(low, low + _BLOCK)
         result[block] = function(*(parameter[block] for parameter in flat))
     return result.reshape(together[0].shape)
-
-
-def class_sizes(sizes: FloatsLike) -> Floats:
-    """The sizes of classes in the sample, as floats.
-
-    Raises
-    ------
-    InputError
-        If one is not a whole number of at least 1.
-    """
-    found = np.asarray(sizes, dtype=np.float64)
-    if not np.all((found >= 1) & (found == np.floor(found)) & np.isfinite(found)):
-        raise InputError(
-            "parameter sizes",
-            "must be the sizes of classes that the sample has",
-            found="another number",
-            accepted="whole numbers of at least 1",
-        )
-    return found
-
-
-def not_negative(name: str, values: FloatsLike) -> Floats:
-    """A parameter that is finite and at least 0, as floats.
-
-    Raises
-    ------
-    InputError
-        If one of its values is negative or not finite.
-    """
-    found = np.asarray(values, dtype=np.float64)
-    if not np.all((found >= 0) & np.isfinite(found)):
-        raise InputError(
-            f"parameter {name}",
-            "must be finite and not negative",
-            found="another number",
-            accepted="numbers of at least 0",
-        )
-    return found
-
-
-def probabilities(name: str, values: FloatsLike) -> Floats:
-    """A parameter that is a probability above 0, as floats.
-
-    Raises
-    ------
-    InputError
-        If one of its values is not in (0, 1].
-    """
-    found = np.asarray(values, dtype=np.float64)
-    if not np.all((found > 0) & (found <= 1)):
-        raise InputError(
-            f"parameter {name}",
-            "must be a probability above 0",
-            found="another number",
-            accepted="numbers in (0, 1]",
-        )
-    return found
 
 
 def confluent(a: int, size: FloatsLike, v: FloatsLike) -> Floats:
@@ -123,17 +63,8 @@ def confluent(a: int, size: FloatsLike, v: FloatsLike) -> Floats:
     -------
     Floats
         In (0, 1], of the common shape.
-
-    Raises
-    ------
-    InputError
-        If a parameter is outside what is said above.
     """
-    if a not in _ORDERS:
-        raise InputError(
-            "parameter a", "must be an order of the fraction", accepted="1, 2 or 3", found="another"
-        )
-    return in_blocks(partial(_ratios, a), class_sizes(size), not_negative("v", v))
+    return in_blocks(partial(_ratios, a), size, v)
 
 
 def _ratios(a: int, size: Floats, v: Floats) -> Floats:
@@ -178,13 +109,9 @@ def poisson(sizes: FloatsLike, v: FloatsLike) -> Floats:
     -------
     Floats
         In (0, 1 / f], of the common shape; relative error within a few units of rounding.
-
-    Raises
-    ------
-    InputError
-        If a size is not a whole number of at least 1, or a mean is negative or not finite.
     """
-    return confluent(1, sizes, v) / class_sizes(sizes)
+    inverse: Floats = confluent(1, sizes, v) / np.asarray(sizes, dtype=np.float64)
+    return inverse
 
 
 def negative_binomial(sizes: FloatsLike, shape: FloatsLike, success: FloatsLike) -> Floats:
@@ -217,15 +144,8 @@ def negative_binomial(sizes: FloatsLike, shape: FloatsLike, success: FloatsLike)
     -------
     Floats
         In (0, 1 / f], of the common shape; relative error below 1e-13.
-
-    Raises
-    ------
-    InputError
-        If a parameter is outside what is said above.
     """
-    return in_blocks(
-        _block, class_sizes(sizes), not_negative("shape", shape), probabilities("success", success)
-    )
+    return in_blocks(_block, sizes, shape, success)
 
 
 def _block(size: Floats, shape: Floats, success: Floats) -> Floats:
@@ -272,29 +192,3 @@ def _enough_terms(smallest: float) -> int:
     100 9 (to three units of rounding, over α from 0 to 1e6 and s from 1e-6 to 1 - 1e-9).
     """
     return 12 + int(np.ceil(64 / np.sqrt(smallest)))
-
-
-def argus(sizes: FloatsLike, p: FloatsLike) -> Floats:
-    """E[1/F | f] = p^f / f · 2F1(f, f; f + 1; 1 - p): F is the f-th success's number of trials.
-
-    Paper 004, Section 2.4.1: F | f is negative binomial with success probability p, which is
-    the negative binomial model's limit for α → 0. For f = 1 it is -p ln(p) / (1 - p).
-
-    Parameters
-    ----------
-    sizes
-        f, the sizes of the classes in the sample, at least 1.
-    p
-        Probability with which a person of the class was sampled, in (0, 1].
-
-    Returns
-    -------
-    Floats
-        In (0, 1 / f], of the common shape; relative error below 1e-13.
-
-    Raises
-    ------
-    InputError
-        If a size is not a whole number of at least 1, or p is outside (0, 1].
-    """
-    return negative_binomial(sizes, 0.0, p)

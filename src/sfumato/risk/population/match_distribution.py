@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len
 
-from sfumato.core.errors import InputError
 from sfumato.risk.population.estimation import Floats, Ints
 
 Complexes = npt.NDArray[np.complex128]
@@ -47,28 +46,12 @@ class MatchDistribution:
         return self.low + len(self.probabilities) - 1
 
     def quantile(self, probability: float) -> int:
-        """The least count that is not exceeded with at least this probability.
-
-        Raises
-        ------
-        InputError
-            If the probability is not between 0 and 1.
-        """
-        if not 0 <= probability <= 1:
-            raise InputError(
-                "parameter probability", "must be between 0 and 1", found="another number"
-            )
+        """The least count that is not exceeded with at least this probability."""
         below = int(np.searchsorted(np.cumsum(self.probabilities), probability - 1e-12))
         return self.low + min(below, len(self.probabilities) - 1)
 
     def quantiles(self, low: float = 0.025, high: float = 0.975) -> tuple[int, int]:
-        """Two counts: ``low`` of the probability lies below the first, ``high`` up to the second.
-
-        Raises
-        ------
-        InputError
-            If one of them is not between 0 and 1.
-        """
+        """Two counts: ``low`` of the probability is below the first, ``high`` up to the second."""
         return self.quantile(low), self.quantile(high)
 
     def at_least(self, count: int) -> float:
@@ -176,13 +159,9 @@ def matches(
     -------
     MatchDistribution
         Probabilities that sum to 1 within 1e-10; each is the exact one within that.
-
-    Raises
-    ------
-    InputError
-        If the shapes differ, a size is not a whole number of at least 1, or an F is below its f.
     """
-    small, large = _checked(sizes, population_sizes)
+    small, large = (np.asarray(each, dtype=np.float64) for each in (sizes, population_sizes))
+    large = np.where((large < small) & (large > small * (1 - 1e-12)), small, large)
     means = class_means(small, large)
     variances = class_variances(small, large, one_to_one)
     each = np.ones(len(small), dtype=np.int64) if times is None else times
@@ -200,32 +179,6 @@ def matches(
         low=low + sure,
         probabilities=np.clip(found[: high - low + 1], 0.0, 1.0),
     )
-
-
-def _checked(
-    sizes: npt.NDArray[np.integer] | Floats, population_sizes: npt.NDArray[np.integer] | Floats
-) -> tuple[Floats, Floats]:
-    small = np.asarray(sizes, dtype=np.float64)
-    large = np.asarray(population_sizes, dtype=np.float64)
-    if small.shape != large.shape or small.ndim != 1:
-        raise InputError(
-            "parameter population_sizes", "must have an entry for each class", found="another shape"
-        )
-    if not np.all((small >= 1) & (small == np.floor(small)) & np.isfinite(small)):
-        raise InputError(
-            "parameter sizes",
-            "must be the sizes of classes",
-            found="another number",
-            accepted="whole numbers of at least 1",
-        )
-    large = np.where((large < small) & (large > small * (1 - 1e-12)), small, large)
-    if not np.all((large >= small) & np.isfinite(large)):
-        raise InputError(
-            "parameter population_sizes",
-            "must not be below the class's size in the sample",
-            found="a smaller or no number",
-        )
-    return small, large
 
 
 def _window(means: Floats, variances: Floats, times: Ints, most: int) -> tuple[int, int]:

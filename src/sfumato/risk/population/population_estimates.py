@@ -12,15 +12,12 @@ import numpy.typing as npt
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, gammaln, logit, pdtr
 
-from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population import subsample_validation
 from sfumato.risk.population.accumulation import Accumulation
 from sfumato.risk.population.cell_model import TINY, fit_cells
-from sfumato.risk.population.class_count_estimators import CLASS_COUNTS
-from sfumato.risk.population.closed_forms import Argus, NegativeBinomial
 from sfumato.risk.population.estimation import (
     AUTO,
     Codes,
@@ -33,7 +30,6 @@ from sfumato.risk.population.estimation import (
     check_estimator,
 )
 from sfumato.risk.population.inverse_sizes import poisson
-from sfumato.risk.population.log_linear import LogLinear, LogLinearCount
 from sfumato.risk.population.match_distribution import matches
 from sfumato.risk.population.population_risk import PopulationRisk
 from sfumato.risk.population.population_size import (
@@ -42,17 +38,15 @@ from sfumato.risk.population.population_size import (
     population_in_classes,
     population_size,
 )
-from sfumato.risk.population.population_uniques import UNIQUES_MODELS
+from sfumato.risk.population.sampled_clusters import clusters_of
 from sfumato.risk.population.sampling_weights import Weighted, share_between
+from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS
 from sfumato.table.table import Table
 
 SHAPE_FACTOR = 3.0
 """By how much more the ends of λ count for the number of small classes."""
 SUBSAMPLES = 5
 """Subsamples on which the estimator is checked."""
-SEARCHING = ("log-linear", "log-linear-uniques", "log-linear-all-two-way", "log-linear-count")
-FEW_SUBSAMPLES = 3
-"""The same for estimators that search."""
 LARGEST_UNCERTAIN = 100
 """Above this size F is f/π: the sample tells all."""
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
@@ -71,6 +65,7 @@ def population_of_file(
     given: Given,
     *,
     weights: Floats | None = None,
+    clusters: tuple[Codes, int | None] | None = None,
     estimator: str = AUTO,
     threshold: float = 0.2,
     seed: int | None = None,
@@ -93,6 +88,10 @@ def population_of_file(
     weights
         Sampling weight of each record, shape (records,), where a column was given. A person's
         weight in a class is the mean over their records there.
+    clusters
+        Cluster of each record, shape (records,), where persons were drawn in clusters, and the
+        number of clusters of the population; ``None`` where they were taken whole. A person is
+        in the cluster of their first record.
     estimator
         Name of the estimator.
     threshold
@@ -103,8 +102,8 @@ def population_of_file(
     Raises
     ------
     InputError
-        If the population is smaller than the file, there is no such estimator, or it has no
-        value for this file.
+        If the population is smaller than the file, there is no such estimator, or too few
+        clusters.
     """
     if seed is None:
         seed = secrets.randbits(32)
@@ -118,21 +117,27 @@ def population_of_file(
     keys = np.column_stack([column.codes[summary.first_row] + 1 for column in quasi])
     domains = tuple(column.domain.size + 1 for column in quasi)
     order = order_of_keys(keys, domains)
+    back = np.empty_like(order)
+    back[order] = np.arange(len(order))
+    population = population_in_classes(persons, n, table.persons)
+    drawn = None
+    if clusters is not None:
+        pair = np.unique(back[class_of] * table.persons + table.person)
+        own = clusters[0][np.unique(table.person, return_index=True)[1]]
+        in_class, person = np.divmod(pair, table.persons)
+        drawn = clusters_of(in_class, own[person].astype(np.int64), n / population, clusters[1])
     sample = SampleClasses(
         sizes=summary.persons[order],
-        population=population_in_classes(persons, n, table.persons),
+        population=population,
         keys=keys[order].astype(np.int32),
         domains=domains,
         weighted=None if weighted is None else weighted[order],
+        clusters=drawn,
     )
-    chosen: Estimator = estimator_named(estimator, tuple(column.name for column in quasi))
-    if estimator == AUTO:
-        chosen = Weighted(between)
+    chosen = estimator_named(estimator, between)
     found = estimated_population(
         summary.records[order], sample, persons, chosen, threshold, seed, auto=estimator == AUTO
     )
-    back = np.empty_like(order)
-    back[order] = np.arange(len(order))
     return replace(
         found,
         inverse_sizes=found.inverse_sizes[back],
@@ -174,15 +179,15 @@ def _weights(
     return weighted, share_between(of_pair, mean)
 
 
-def estimator_named(name: str, columns: tuple[str, ...] = ()) -> Estimator:
+def estimator_named(name: str, between: float = 1.0) -> Estimator:
     """The estimator of that name.
 
     Parameters
     ----------
     name
         One of `ESTIMATORS`.
-    columns
-        Names of the quasi-identifiers, for the path of a search.
+    between
+        How much of the sampling weights goes with the classes; see `Weighted`.
 
     Raises
     ------
@@ -190,20 +195,7 @@ def estimator_named(name: str, columns: tuple[str, ...] = ()) -> Estimator:
         If there is none of that name.
     """
     check_estimator(name)
-    if name in CLASS_COUNTS:
-        return CLASS_COUNTS[name]
-    others: dict[str, Estimator] = {
-        AUTO: Weighted(),
-        "accumulation": Accumulation(),
-        "argus": Argus(),
-        "negative-binomial": NegativeBinomial(),
-        "log-linear": LogLinear(columns=columns),
-        "log-linear-uniques": LogLinear("uniques", columns),
-        "log-linear-independence": LogLinear("independence", columns),
-        "log-linear-all-two-way": LogLinear("all-two-way", columns),
-        "log-linear-count": LogLinearCount(columns=columns),
-    }
-    return others[name]
+    return Weighted(between) if name == AUTO else Accumulation()
 
 
 def estimated_population(
@@ -250,41 +242,12 @@ def estimated_population(
     if sample.n == sample.population:
         estimate = Estimate.of_census(estimator.name, sample)
     else:
-        estimate = _estimated(estimator, sample, rng)
-        repeats = FEW_SUBSAMPLES if estimator.name in SEARCHING else SUBSAMPLES
-        check = subsample_validation.check_on_subsamples(estimator, sample, rng, repeats)
-        estimate = subsample_validation.with_interval(estimate, sample, check)
-    estimate = _completed(estimate, sample, rng)
-    why = subsample_validation.reason(estimator.name, check, auto=auto)
+        estimate = estimator.estimate(sample, rng)
+        if sample.clusters is None:
+            check = subsample_validation.check_on_subsamples(estimator, sample, rng, SUBSAMPLES)
+    why = subsample_validation.reason(estimator.name, sample, check, auto=auto)
     measures = _EstimateMeasures(records, sample, estimate, threshold, why)
     return measures.population_risk(persons, check, seed)
-
-
-def _estimated(estimator: Estimator, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
-    try:
-        return estimator.estimate(sample, rng)
-    except EstimationFailedError as error:
-        raise InputError(
-            "parameter estimator",
-            f"must have a value for this file: {error}",
-            advice="take 'auto' or another estimator",
-        ) from None
-
-
-def _completed(estimate: Estimate, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
-    """Fill in τ1 and τ2 where the estimator gives λ and the class count only."""
-    alone = float(sample.alone)
-    fraction = sample.fraction
-    if estimate.unique_matches is None and fraction < 1:
-        classes = estimate.marketer * sample.population
-        matched = fraction * (classes - sample.classes) / (1 - fraction)
-        estimate = replace(estimate, unique_matches=float(np.clip(matched, 0.0, alone)))
-    if estimate.population_uniques is None:
-        other = Accumulation().estimate(replace(sample, weighted=None), rng)
-        found = other.population_uniques or 0.0
-        limit = alone if estimate.unique_matches is None else estimate.unique_matches
-        estimate = replace(estimate, population_uniques=min(found, limit))
-    return estimate
 
 
 class _EstimateMeasures:
@@ -316,7 +279,7 @@ class _EstimateMeasures:
             journalist=self._journalist(),
             population_average_risk=self._scaled("population_average_risk", average, 1.0),
             population_records_at_risk=self._records_at_risk(),
-            population_uniques=self._uniques(),
+            expected_uniques=self._uniques(),
             unique_matches=self._unique_matches(),
             class_count=counted,
             expected_matches=self._scaled("expected_matches", estimate.marketer * n, n),
@@ -342,10 +305,8 @@ class _EstimateMeasures:
         else:
             ends = [self.classes.inverse_sizes(shift) for shift in self.shifts[1:]]
             unique = [np.where(single, self.classes.at_most(1, s), 0.0) for s in self.shifts]
-        # Estimators with risks of their own may lie beyond what the ends of λ say.
-        low, high = np.minimum(ends[0], inverse), np.maximum(ends[1], inverse)
-        named = zip(("unique", "unique_low", "unique_high"), unique, strict=True)
-        return {"risk_low": low, "risk_high": high, **dict(named)}
+        names = ("risk_low", "risk_high", "unique", "unique_low", "unique_high")
+        return dict(zip(names, [*ends, *unique], strict=True))
 
     def _measure(self, name: str, values: tuple[float, float, float]) -> Measure:
         value, low, high = values
@@ -365,8 +326,6 @@ class _EstimateMeasures:
         return self._measure(name, (value, self.low * population, self.high * population))
 
     def _inverse_sizes(self) -> Floats:
-        if self.estimate.inverse_sizes is not None:
-            return self.estimate.inverse_sizes
         if self.classes is None:
             return 1.0 / self.sample.sizes
         return self.classes.inverse_sizes(self.shifts[0])
@@ -406,15 +365,19 @@ class _EstimateMeasures:
         return self._measure("population_records_at_risk", self._realised(largest, shares))
 
     def _uniques(self) -> Measure:
-        value = float(self.estimate.population_uniques or 0.0)
+        value = float(self.estimate.expected_uniques or 0.0)
         middle, low, high = self._realised(1, self.sample.each.astype(np.float64))
         scale = value / middle if middle > 0 else 0.0
         most = float(self.sample.alone)
-        return self._measure("population_uniques", (value, low * scale, min(high * scale, most)))
+        return self._measure("expected_uniques", (value, low * scale, min(high * scale, most)))
 
     def _unique_matches(self) -> Measure:
-        value = float(self.estimate.unique_matches or 0.0)
         most = float(self.sample.alone)
+        if self.estimate.unique_matches is None and self.classes is not None:
+            single = np.where(self.sample.sizes == 1, self.sample.each, 0).astype(np.float64)
+            ends = [float(single @ self.classes.inverse_sizes(each)) for each in self.shifts]
+            return self._measure("unique_matches", (ends[0], ends[1], ends[2]))
+        value = float(self.estimate.unique_matches or 0.0)
         if self.sample.fraction == 1:
             return self._measure("unique_matches", (value, value, value))
         ratio = self.sample.fraction / (1 - self.sample.fraction)

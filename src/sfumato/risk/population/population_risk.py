@@ -39,7 +39,7 @@ class PopulationRisk:
         Mean over the file's records of 1 / F_j.
     population_records_at_risk
         Share of the file's records in classes with 1 / F_j above the threshold.
-    population_uniques
+    expected_uniques
         τ1, the number of persons alone in their class of the file who are alone in the
         population too.
     unique_matches
@@ -78,7 +78,7 @@ class PopulationRisk:
     journalist: Measure
     population_average_risk: Measure
     population_records_at_risk: Measure
-    population_uniques: Measure
+    expected_uniques: Measure
     unique_matches: Measure
     class_count: Measure | None
     expected_matches: Measure
@@ -112,6 +112,26 @@ class PopulationRisk:
         return risks
 
     @property
+    def population_uniques(self) -> Measure:
+        """The share of the file's persons who are alone in their class of both."""
+        persons = self.expected_matches.value / self.marketer.value
+        own = self.expected_uniques
+        low, high = (own.value if end is None else end for end in (own.low, own.high))
+        return replace(
+            own, name="population_uniques", value=own.value / persons,
+            low=low / persons, high=high / persons,
+        )  # fmt: skip
+
+    @property
+    def k_map(self) -> Measure:
+        """The smallest F_j, 1 over `journalist`."""
+        own = self.journalist
+        low, high = (own.value if end is None else end for end in (own.high, own.low))
+        return replace(
+            own, name="k_map", value=1 / own.value, low=1 / low, high=1 / high, threshold=None
+        )
+
+    @property
     def measures(self) -> tuple[Measure, ...]:
         """Every measure, in the order of the tables."""
         counted = () if self.class_count is None else (self.class_count,)
@@ -120,7 +140,7 @@ class PopulationRisk:
             self.journalist,
             self.population_average_risk,
             self.population_records_at_risk,
-            self.population_uniques,
+            self.expected_uniques,
             self.unique_matches,
             self.expected_matches,
             *counted,
@@ -233,7 +253,7 @@ def register_population(classes: RegisterClasses, persons: int, threshold: float
         population_records_at_risk=counted(
             "population_records_at_risk", at_risk, f"risk above {threshold:g}; {COUNTED}"
         ),
-        population_uniques=counted("population_uniques", float(times[alone & (sizes == 1)].sum())),
+        expected_uniques=counted("expected_uniques", float(times[alone & (sizes == 1)].sum())),
         unique_matches=counted("unique_matches", float((inverse * times)[alone].sum())),
         class_count=None,
         expected_matches=counted("expected_matches", expected),

@@ -137,7 +137,7 @@ def _between(equal: Estimate, strata: Estimate, share: float) -> Estimate:
         equal,
         marketer=marketer,
         class_count=average(equal.class_count, strata.class_count),
-        population_uniques=average(equal.population_uniques, strata.population_uniques),
+        expected_uniques=average(equal.expected_uniques, strata.expected_uniques),
         unique_matches=average(equal.unique_matches, strata.unique_matches),
         low=None if low is None else low * float(np.exp(-apart)),
         high=None if high is None else min(high * float(np.exp(apart)), 1.0),
@@ -173,7 +173,7 @@ def _in_strata(sample: SampleClasses, rng: np.random.Generator) -> Estimate:
         estimator="accumulation",
         marketer=total([part.marketer for _, part in parts], shares),
         class_count=total([part.class_count for _, part in parts], ones),
-        population_uniques=total([part.population_uniques for _, part in parts], ones),
+        expected_uniques=total([part.expected_uniques for _, part in parts], ones),
         unique_matches=total([part.unique_matches for _, part in parts], ones),
         low=total([part.marketer if part.low is None else part.low for _, part in parts], shares),
         high=total(
@@ -206,4 +206,5 @@ def _part(sample: SampleClasses, here: npt.NDArray[np.bool_]) -> SampleClasses:
         keys=None if sample.keys is None else sample.keys[here],
         domains=sample.domains,
         times=None if sample.times is None else sample.times[here],
+        clusters=None if sample.clusters is None else sample.clusters.take(here),
     )

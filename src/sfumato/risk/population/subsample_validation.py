@@ -57,8 +57,7 @@ def check_on_subsamples(
     Returns
     -------
     SubsampleCheck or None
-        ``None`` where subsamples would have under `FEWEST` persons, or the estimator has no
-        value for them.
+        ``None`` where subsamples would have under `FEWEST` persons.
     """
     persons = round(sample.n * sample.fraction)
     if persons < FEWEST or persons >= sample.n:
@@ -66,13 +65,8 @@ def check_on_subsamples(
     errors = []
     for _ in range(repeats):
         drawn, realised = _drawn(sample, persons, rng)
-        try:
-            found = estimator.estimate(drawn, rng)
-        except estimation.EstimationFailedError:
-            continue
+        found = estimator.estimate(drawn, rng)
         errors.append(float(np.log(found.marketer / realised)))
-    if not errors:
-        return None
     return SubsampleCheck(len(errors), float(np.mean(errors)), float(np.std(errors)))
 
 
@@ -120,43 +114,21 @@ def _thinned(
     return subsample, matches / subsample.n
 
 
-def with_interval(
-    estimate: estimation.Estimate, sample: estimation.SampleClasses, check: SubsampleCheck | None
-) -> estimation.Estimate:
-    """Give an estimate the interval that its errors on subsamples suggest.
-
-    On the logarithm of λ: 1.96 standard deviations, the scatter on subsamples shrunk to the
-    sample's size by sqrt(π), and the mean error on subsamples for the bias; the two add up as
-    squares. It is for the realised λ, as the errors are. An estimate that has an interval, or
-    whose estimator could not be checked, stays as it is.
-
-    Parameters
-    ----------
-    estimate
-        What the estimator said of the sample.
-    sample
-        The classes.
-    check
-        How it did on subsamples.
-    """
-    if estimate.low is not None or check is None:
-        return estimate
-    noise = STANDARD_DEVIATIONS * check.scatter * np.sqrt(sample.fraction)
-    width = float(np.hypot(noise, check.error))
-    least = sample.classes / sample.population
-    most = least + 1 - sample.fraction
-    low = float(np.clip(estimate.marketer * np.exp(-width), least, most))
-    high = float(np.clip(estimate.marketer * np.exp(width), least, most))
-    return replace(estimate, low=min(low, estimate.marketer), high=max(high, estimate.marketer))
-
-
-def reason(name: str, check: SubsampleCheck | None, *, auto: bool) -> str:
+def reason(
+    name: str,
+    sample: estimation.SampleClasses,
+    check: SubsampleCheck | None,
+    *,
+    auto: bool,
+) -> str:
     """Say why the estimator was taken, what its interval covers, and how it was checked.
 
     Parameters
     ----------
     name
         The estimator.
+    sample
+        The classes.
     check
         How it did on subsamples of the file.
     auto
@@ -168,13 +140,24 @@ def reason(name: str, check: SubsampleCheck | None, *, auto: bool) -> str:
         else "asked for"
     )
     covers = "the interval is for the realised share of the file, not its expectation"
-    return f"{name}: {taken}; {covers}; {_check_in_words(check)}"
+    return f"{name}: {taken}; {covers}; {_design_in_words(sample)}; {_check_in_words(check)}"
+
+
+def _design_in_words(sample: estimation.SampleClasses) -> str:
+    """How persons were drawn; where nobody said so, what clusters could do: F_j is at least f_j."""
+    if sample.clusters is not None:
+        taken = "taken whole" if sample.clusters.within == 1 else "drawn in two stages"
+        return f"persons were drawn in clusters that were {taken}"
+    return (
+        "persons count as drawn one by one: if whole areas, practices or households were, it is up "
+        f"to {100 * sample.classes / sample.n:.3g} % (name their column: cluster)"
+    )
 
 
 def _check_in_words(check: SubsampleCheck | None) -> str:
     """How an estimator did on subsamples; ``None`` where the file is too small for them."""
     if check is None:
-        return "not checked on subsamples: the file is too small"
+        return "not checked on subsamples of persons"
     error = f"{100 * check.error:+.1f} %"
     said = f"on {check.subsamples} subsamples of the file it was off by {error} on average"
     return f"{said}: not sure" if abs(check.error) > UNSURE else said

@@ -16,8 +16,8 @@ from scipy import special
 from sfumato.engines.embedded.counts import group
 from sfumato.examples import generate_clinics
 from sfumato.risk.population.estimation import AUTO, EstimationFailedError, SampleClasses
-from sfumato.risk.population.population_estimates import estimator_named
 from sfumato.schema import Schema
+from sfumato.studies.dankar_el_emam.peer_estimators import estimator_named
 from sfumato.studies.study_document import Cell, Column, Grid, Section, columns
 from sfumato.studies.study_files import locate
 from sfumato.table.door import open_table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb, exp, isclose, log
+from math import exp, isclose, log
 
 import numpy as np
 import pyarrow.csv
@@ -11,27 +11,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
-from scipy.stats import chi2
 
-from sfumato.risk.population.class_count_estimators import (
+from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.uniqueness_models import (
     ALONE,
+    digamma_gap,
+    fit_pitman,
+    log_gamma_step,
+    sh3,
+)
+from sfumato.studies.dankar_el_emam.class_count_estimators import (
     CLASS_COUNTS,
     FORMULAS,
     LOWERED,
     RAISED,
-    digamma_gap,
     duj1,
     duj2,
     duj2a,
-    fit_pitman,
-    log_gamma_step,
     pitman,
-    sh3,
     shlosser,
-    smoothed_jackknife,
-    unseen_chance,
 )
-from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
 
 RNG = np.random.default_rng(0)
 SAMPLES = st.lists(st.integers(1, 30), min_size=1, max_size=40)
@@ -122,78 +121,6 @@ def test_sh3_where_its_powers_overflow(population):
     unseen = sum(f * exp(i * np.log1p(-q)) for i, f in parts)
     ones = sum(f * i * q * exp((i - 1) * np.log1p(-q)) for i, f in parts)
     assert found == pytest.approx(71 + 50 * once / gained * (unseen / ones) ** 2, rel=1e-6)
-
-
-# ------------------------------------------------------------------------ smoothed jackknife
-
-
-def expected_counts(population_sizes, n):
-    """E[f_i] of a simple random sample, exactly."""
-    total = sum(population_sizes)
-    counts = np.zeros(n + 1)
-    for size in population_sizes:
-        for i in range(max(0, n - total + size), min(size, n) + 1):
-            chance = Fraction(comb(size, i) * comb(total - size, n - i), comb(total, n))
-            counts[i] += float(chance)
-    return np.arange(1, n + 1), counts[1:]
-
-
-@given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 60))
-def test_unseen_chance_is_hypergeometric(size, n, further):
-    population = max(size, n) + further
-    expected = Fraction(comb(population - size, n), comb(population, n))
-    assert unseen_chance(size, n, population) == pytest.approx(float(expected), rel=1e-9)
-
-
-@pytest.mark.parametrize(("count", "size", "n"), [(12, 5, 20), (7, 3, 5), (20, 4, 60)])
-def test_jackknives_are_right_for_equal_classes(count, size, n):
-    """Fed with expected counts, the smoothed jackknife gives D itself, Duj1 nearly."""
-    sizes, classes = expected_counts([size] * count, n)
-    assert smoothed_jackknife(sizes, classes, count * size) == pytest.approx(count, rel=1e-9)
-    assert duj1(sizes, classes, count * size) == pytest.approx(count, rel=0.12)
-
-
-def test_smoothed_jackknife_by_its_own_terms():
-    """D_0, F̄, h_n, g_{n−1} and γ² by loops over factors; F̄ is made whole to allow them."""
-    sizes, classes, population = np.array([1, 2, 5]), np.array([10.0, 4.0, 3.0]), 100
-    n, d, ones = 33.0, 17.0, 10.0
-    first = (d - ones / n) / (1 - (population - n + 1) * ones / (n * population))
-    mean = population / first
-    chance = 1.0
-    for k in range(1, 34):  # h_n(x) = Π_{k=1..n} (N − x − n + k) / (N − n + k)
-        chance *= (population - mean - n + k) / (population - n + k)
-    slope = sum(1 / (population - mean - (n - 1) + k) for k in range(1, 33))
-    pairs = float(sizes * (sizes - 1) @ classes)
-    skew = (population - 1) * first / (population * n * (n - 1)) * pairs + first / population - 1
-    assert skew > 0
-    expected = (d + population * chance * slope * skew) / (
-        1 - (population - mean - n + 1) * ones / (n * population)
-    )
-    assert smoothed_jackknife(sizes, classes, population) == pytest.approx(expected, rel=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("spread", "n"), [((4, 5, 6), 60), ((2, 5, 8), 30), ((9, 10, 11), 20), ((5, 10, 15), 30)]
-)
-def test_smoothed_jackknife_follows_from_the_bias(spread, n):
-    """The weight K that removes the bias, its expansion to γ², and what that brings."""
-    population = [size for size in spread for _ in range(20)]
-    persons, mean, skew = sum(population), np.mean(population), np.var(population)
-    skew /= mean**2
-    sizes, classes = expected_counts(population, n)
-    d, once = classes.sum(), classes[0] / n
-    unseen, before = (
-        sum(comb(persons - size, m) / comb(persons, m) for size in population) for m in (n, n - 1)
-    )
-    weight = unseen / (before - unseen)
-    assert d + weight * once == pytest.approx(60, rel=1e-9)
-    slope = sum(1 / (persons - mean - (n - 1) + k) for k in range(1, n))
-    first = (persons - n + 1 - mean) / mean
-    second = first * (1 + mean * skew * slope)
-    assert abs(second - weight) < 0.2 * abs(first - weight)
-    # The estimator has to estimate F̄ and γ² as well, and so gains less.
-    without = (d - once) / (1 - (persons - n + 1) / persons * once)
-    assert without < smoothed_jackknife(sizes, classes, persons) < 60
 
 
 # ------------------------------------------------------------------------------------ Pitman
@@ -295,7 +222,7 @@ def test_pitman_recovers_a_population_of_its_own():
 @given(SAMPLES, st.integers(0, 2_000), st.sampled_from(sorted(CLASS_COUNTS)))
 def test_estimates_are_possible(sizes, further, name):
     sample = SampleClasses(np.array(sizes, dtype=np.int64), sum(sizes) + further)
-    if sample.n == 1 and further and name in {"jackknife", "hybrid-vldb", "pitman"}:
+    if sample.n == 1 and further and name == "pitman":
         with pytest.raises(EstimationFailedError, match="two persons"):
             CLASS_COUNTS[name].estimate(sample, np.random.default_rng(0))
         return
@@ -340,30 +267,14 @@ def test_hybrids_choose_by_the_variation_of_sizes():
     taken = {name: CLASS_COUNTS[name].estimate(equal, rng) for name in CLASS_COUNTS}
     assert taken["hybrid"].path == ("took duj2",)
     assert taken["hybrid"].class_count == taken["duj2"].class_count
-    assert taken["hybrid-vldb"].path == ("took jackknife",)
-    assert taken["hybrid-vldb"].class_count == taken["jackknife"].class_count
-    assert all(
-        abs(taken[name].class_count - 300) < 15 for name in ("duj1", "duj2", "duj2a", "jackknife")
-    )
+    assert all(abs(taken[name].class_count - 300) < 15 for name in ("duj1", "duj2", "duj2a"))
     skewed = drawn(rng, np.array([1] * 300 + [8_000, 1_700]), 2_000)
     taken = {name: CLASS_COUNTS[name].estimate(skewed, rng) for name in CLASS_COUNTS}
     assert taken["hybrid"].path[0] == "took sh3"
     assert taken["hybrid"].class_count == taken["sh3"].class_count
-    assert taken["hybrid-vldb"].path[0] == "took shlosser"
-    assert taken["hybrid-vldb"].class_count == taken["shlosser"].class_count
     between = SampleClasses(np.array([1] * 200 + [2] * 100 + [20] * 10), 3_000)
     found = CLASS_COUNTS["hybrid"].estimate(between, rng)
     assert found.path[0] == "took duj2a"
-
-
-def test_uniformity_is_tested_at_n_minus_1_degrees_of_freedom():
-    """Three classes on either side of the 97.5 % quantile."""
-    rng = np.random.default_rng(0)
-    for sizes, choice in (([24, 24, 252], "took jackknife"), ([23, 23, 254], "took shlosser")):
-        statistic = sum((size - 100) ** 2 for size in sizes) / 100
-        assert (statistic <= chi2.ppf(0.975, 299)) == (choice == "took jackknife")
-        sample = SampleClasses(np.array(sizes), 900)
-        assert CLASS_COUNTS["hybrid-vldb"].estimate(sample, rng).path == (choice,)
 
 
 # -------------------------------------------------------------------------------------- Adult

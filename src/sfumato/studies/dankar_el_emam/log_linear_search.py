@@ -11,10 +11,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import gammaln, lambertw
 
-from sfumato.risk.population.contingency_table import Cells, Lookup, Pair
 from sfumato.risk.population.estimation import Floats, Ints
 from sfumato.risk.population.inverse_sizes import confluent
-from sfumato.risk.population.log_linear_fit import Fitted, Fitter, Terms
+from sfumato.studies.dankar_el_emam.contingency_table import Cells, Lookup, Pair
+from sfumato.studies.dankar_el_emam.log_linear_fit import Fitted, Fitter, Terms
 
 _STEP = 0.05
 """Distance of neighbouring positions of the tables over the fitted mean."""

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.risk.population import contingency_table
-from sfumato.risk.population.contingency_table import Lookup, SparseTable, observed_cells
-from sfumato.risk.population.log_linear_fit import Fitter, TooManyCellsError, junction_tree
+from sfumato.studies.dankar_el_emam import contingency_table
+from sfumato.studies.dankar_el_emam.contingency_table import Lookup, SparseTable, observed_cells
+from sfumato.studies.dankar_el_emam.log_linear_fit import Fitter, TooManyCellsError, junction_tree
 
 DOMAINS = (4, 3, 2, 3, 2)
 PAIRS = list(combinations(range(5), 2))

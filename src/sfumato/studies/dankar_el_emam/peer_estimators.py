@@ -1,15 +1,18 @@
-"""The estimators that give each class its E[1/F] in closed form: Argus, negative binomial."""
+"""The estimators of the paper and its peers by their names, and those in closed form."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.risk.population import estimation
-from sfumato.risk.population.class_count_estimators import CLASS_COUNTS
-from sfumato.risk.population.inverse_sizes import argus, negative_binomial, poisson
+from sfumato.risk.population.inverse_sizes import negative_binomial, poisson
+from sfumato.risk.population.sampling_weights import Weighted
+from sfumato.studies.dankar_el_emam.class_count_estimators import CLASS_COUNTS
+from sfumato.studies.dankar_el_emam.log_linear import LogLinear, LogLinearCount, of_inverse_sizes
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,12 @@ class Argus:
             If the sampling weights of a class do not sum to a positive number.
         """
         share = _shares(sample)
-        return estimation.Estimate.of_inverse_sizes(
-            self.name, sample, _per_class(argus(sample.sizes, share), sample), share
+        inverse = negative_binomial(sample.sizes, 0.0, share)
+        return of_inverse_sizes(
+            self.name,
+            sample,
+            _per_class(inverse, sample),
+            share,
         )
 
 
@@ -143,7 +150,7 @@ class NegativeBinomial:
             inverse = negative_binomial(sample.sizes, shape, success)
             alone = float(success ** (shape + 1))
         inverse = np.minimum(inverse, 1.0 / sample.sizes)
-        return estimation.Estimate.of_inverse_sizes(self.name, sample, inverse, alone, count, path)
+        return of_inverse_sizes(self.name, sample, inverse, alone, count, path)
 
     def _class_count(
         self, sample: estimation.SampleClasses, rng: np.random.Generator
@@ -185,3 +192,21 @@ def gamma(sample: estimation.SampleClasses, classes: float) -> tuple[float, floa
     variance = float((sample.each * sizes) @ sizes) / classes - mean * mean
     scale = (variance / mean - 1) / sample.n
     return (1 / (classes * scale) if scale else float("inf")), scale
+
+
+PEERS: Mapping[str, estimation.Estimator] = {
+    "argus": Argus(),
+    "negative-binomial": NegativeBinomial(),
+    "log-linear": LogLinear(),
+    "log-linear-uniques": LogLinear("uniques"),
+    "log-linear-independence": LogLinear("independence"),
+    "log-linear-all-two-way": LogLinear("all-two-way"),
+    "log-linear-count": LogLinearCount(),
+    **CLASS_COUNTS,
+}
+"""The published estimators by their names."""
+
+
+def estimator_named(name: str) -> estimation.Estimator:
+    """A published estimator, or ``auto``, which `sfumato.assess` takes."""
+    return Weighted() if name == estimation.AUTO else PEERS[name]

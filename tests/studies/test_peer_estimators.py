@@ -7,11 +7,17 @@ import pytest
 from population_samples import adult_errors, drawn
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.closed_forms import Argus, NegativeBinomial, gamma
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
 from sfumato.risk.population.inverse_sizes import negative_binomial, poisson
+from sfumato.studies.dankar_el_emam.peer_estimators import (
+    Argus,
+    NegativeBinomial,
+    estimator_named,
+    gamma,
+)
 
 RNG = np.random.default_rng(0)
+BY_FORMULA = ("argus", "negative-binomial", "shlosser", "sh3", "duj1", "duj2", "duj2a", "pitman")
 
 
 def test_argus_on_a_small_sample():
@@ -23,7 +29,7 @@ def test_argus_on_a_small_sample():
     np.testing.assert_allclose(found.inverse_sizes, [one, two, one], rtol=1e-14)
     assert found.marketer == pytest.approx((2 * one + 2 * two) / 4)
     assert found.unique_matches == pytest.approx(2 * one)
-    assert found.population_uniques == pytest.approx(0.4)
+    assert found.expected_uniques == pytest.approx(0.4)
     assert found.estimator == "argus"
 
 
@@ -32,14 +38,14 @@ def test_equal_weights_are_equal_probabilities():
     plain = Argus().estimate(SampleClasses(sizes, 90), RNG)
     weighted = Argus().estimate(SampleClasses(sizes, 90, weighted=10.0 * sizes), RNG)
     np.testing.assert_allclose(weighted.inverse_sizes, plain.inverse_sizes, rtol=1e-13)
-    assert weighted.population_uniques == pytest.approx(plain.population_uniques)
+    assert weighted.expected_uniques == pytest.approx(plain.expected_uniques)
 
 
 def test_weights_below_one_count_as_one():
     sample = SampleClasses(np.array([1, 3]), 10, weighted=np.array([0.5, 12.0]))
     found = Argus().estimate(sample, RNG)
     assert found.inverse_sizes[0] == 1.0
-    assert found.population_uniques == 1.0
+    assert found.expected_uniques == 1.0
     assert found.inverse_sizes[1] < 1 / 3
 
 
@@ -53,7 +59,7 @@ def test_weights_that_are_none_have_no_estimate(weight):
 def test_argus_where_the_sample_is_the_population():
     found = Argus().estimate(SampleClasses(np.array([1, 1, 4]), 6), RNG)
     assert found.marketer == pytest.approx(0.5)
-    assert found.population_uniques == found.unique_matches == 2
+    assert found.expected_uniques == found.unique_matches == 2
 
 
 @pytest.mark.parametrize(
@@ -84,7 +90,7 @@ def test_every_measure_of_a_small_sample():
     inverse = negative_binomial(sample.sizes, shape, success)
     np.testing.assert_allclose(found.inverse_sizes, inverse, rtol=1e-13)
     assert found.marketer == pytest.approx(float(sample.sizes @ inverse) / 15)
-    assert found.population_uniques == pytest.approx(success ** (shape + 1))
+    assert found.expected_uniques == pytest.approx(success ** (shape + 1))
     assert found.unique_matches == pytest.approx(inverse[0])
     assert found.class_count == 5.0
 
@@ -131,7 +137,7 @@ def test_it_counts_classes_by_the_hybrid_unless_told():
 def test_a_sample_that_is_the_population():
     found = NegativeBinomial().estimate(SampleClasses(np.array([1, 1, 4]), 6), RNG)
     assert found.marketer == pytest.approx(0.5)
-    assert found.population_uniques == found.unique_matches == 2
+    assert found.expected_uniques == found.unique_matches == 2
 
 
 def test_an_estimator_without_a_number_of_classes_is_refused():
@@ -162,3 +168,24 @@ def test_its_error_on_adult(shared_data, columns, fraction, percent):
     allowed = 2 if fraction >= 0.3 else 4
     found = adult_errors(shared_data, columns, fraction, NegativeBinomial())
     assert 100 * np.mean(found) == pytest.approx(percent, abs=allowed)
+
+
+@pytest.mark.parametrize("name", BY_FORMULA)
+def test_formulas_read_nothing_but_counts(name: str) -> None:
+    sizes = np.ceil(np.random.default_rng(1).pareto(1.1, 3_000) + 1e-9).astype(np.int64)
+    own, times = np.unique(sizes, return_counts=True)
+    one, many = SampleClasses(sizes, 100_000), SampleClasses(own, 100_000, times=times)
+    rng = np.random.default_rng(0)
+    here, there = (estimator_named(name).estimate(each, rng) for each in (one, many))
+    assert there.marketer == pytest.approx(here.marketer, rel=1e-12)
+    if here.class_count is not None:
+        assert there.class_count == pytest.approx(here.class_count, rel=1e-12)
+    if here.unique_matches is not None:
+        assert there.unique_matches == pytest.approx(here.unique_matches, rel=1e-12)
+        assert there.expected_uniques == pytest.approx(here.expected_uniques, rel=1e-12)
+
+
+def test_log_linear_models_need_the_values_of_classes() -> None:
+    many = SampleClasses(np.array([1, 2]), 30_000, times=np.array([500, 70]))
+    with pytest.raises(EstimationFailedError, match="not only their sizes"):
+        estimator_named("log-linear").estimate(many, np.random.default_rng(0))

@@ -12,8 +12,8 @@ from math import log, prod
 import numpy as np
 
 from sfumato.core.errors import SfumatoError
-from sfumato.risk.population.contingency_table import Cells, Pair, SparseTable
 from sfumato.risk.population.estimation import Codes, Floats, Ints
+from sfumato.studies.dankar_el_emam.contingency_table import Cells, Pair, SparseTable
 
 Clique = tuple[int, ...]
 """Variables, ascending."""

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from oracles.close import close
 
-from sfumato.risk.population.contingency_table import observed_cells
-from sfumato.risk.population.log_linear_fit import Fitter
-from sfumato.risk.population.log_linear_search import (
+from sfumato.studies.dankar_el_emam.contingency_table import observed_cells
+from sfumato.studies.dankar_el_emam.log_linear_fit import Fitter
+from sfumato.studies.dankar_el_emam.log_linear_search import (
     MISSED,
     AllCells,
     Coefficients,
@@ -165,7 +165,7 @@ def test_draws_give_the_sums_over_all_cells(terms):
 
 def test_a_part_of_the_observed_cells_stands_for_all(monkeypatch):
     cells = small_sample(variables=5)
-    monkeypatch.setattr("sfumato.risk.population.log_linear_search._PER_SIZE", 60)
+    monkeypatch.setattr("sfumato.studies.dankar_el_emam.log_linear_search._PER_SIZE", 60)
     picked = DrawnCells(cells, np.random.default_rng(0)).judge(Fitter(cells, 10).fit([]))
     for size in (1, 2, 3):
         assert picked.weights[picked.sizes == size].sum() == pytest.approx(

@@ -11,16 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom, nbinom
 
-from sfumato.risk.population.class_count_estimators import ALONE, CLASS_COUNTS, expected_uniques
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
-from sfumato.risk.population.population_uniques import (
+from sfumato.risk.population.uniqueness_models import (
+    ALONE,
     CENSUS,
     LOWERED,
     NO_SAMPLE_UNIQUES,
     UNIQUES_MODELS,
     chance_of_one,
+    expected_uniques,
     fit_snb,
     possible_uniques,
+    sh3,
 )
 
 SAMPLES = st.lists(st.integers(1, 12), min_size=1, max_size=30)
@@ -161,7 +163,7 @@ def test_snb_failures_are_failures():
         UNIQUES_MODELS["snb"].uniques(SampleClasses(np.array([1, 1, 3]), 50))
     # More classes of two than any shifted negative binomial with Sh3's few classes expects.
     sample = SampleClasses(np.array([1] * 2 + [2] * 40), 400)
-    count = CLASS_COUNTS["sh3"].class_count(*sample.counts_of_sizes, 400)
+    count = sh3(*sample.counts_of_sizes, 400)
     assert fit_snb(2, 40, count, sample.fraction) is None
     with pytest.raises(EstimationFailedError, match="no SNB model"):
         UNIQUES_MODELS["snb"].uniques(sample)

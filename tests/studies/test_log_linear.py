@@ -9,12 +9,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sfumato.risk.population import log_linear, log_linear_search
-from sfumato.risk.population.contingency_table import cells_of
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
-from sfumato.risk.population.log_linear import LogLinear, LogLinearCount
-from sfumato.risk.population.log_linear_fit import Fitter
-from sfumato.risk.population.log_linear_search import AllCells, Criteria, bands_of
+from sfumato.studies.dankar_el_emam import log_linear, log_linear_search
+from sfumato.studies.dankar_el_emam.contingency_table import cells_of
+from sfumato.studies.dankar_el_emam.log_linear import LogLinear, LogLinearCount
+from sfumato.studies.dankar_el_emam.log_linear_fit import Fitter
+from sfumato.studies.dankar_el_emam.log_linear_search import AllCells, Criteria, bands_of
 
 FOUR = ("age", "education", "race", "sex")
 EIGHT = (*FOUR, "marital-status", "native-country", "workclass", "salary-class")
@@ -126,7 +126,7 @@ def test_estimates_are_consistent(mode):
     assert found.marketer == pytest.approx((sample.sizes * found.inverse_sizes).sum() / sample.n)
     unique = sample.sizes == 1
     assert found.unique_matches == pytest.approx(found.inverse_sizes[unique].sum())
-    assert 0 < found.population_uniques < found.unique_matches
+    assert 0 < found.expected_uniques < found.unique_matches
     assert found.marketer == pytest.approx(lam, rel=0.4)
 
 

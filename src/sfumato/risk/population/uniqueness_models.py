@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import exp, log, log1p
+from math import ceil, exp, log, log1p
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import digamma, expit
 
-from sfumato.risk.population import class_count_estimators
 from sfumato.risk.population.estimation import EstimationFailedError, Floats, SampleClasses
 
+Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+"""Class sizes i that occur, ascending, or numbers f_i of classes of each; shape (sizes,)."""
+NEEDS_TWO = "Pitman's model needs a sample of two persons or more"
+SMALLEST_SIGMA = 1e-6
+LARGEST_SIGMA = 1 - 1e-9
+_SERIES_FROM = 300.0
+ALONE = "nobody of the sample shares a class, so it does not tell how many of the population do"
 NO_SAMPLE_UNIQUES = "nobody is alone in a class of the sample, so the estimate is 0"
 CENSUS = "the sample is the population, so its uniques are counted and not estimated"
 LOWERED = "the model gave more uniques than if each sample unique were one; lowered to that"
@@ -98,6 +105,191 @@ class UniquesModel:
         return possible_uniques(self.name, sample, *self.expected(sample))
 
 
+def digamma_gap(start: float, steps: float) -> float:
+    """ψ(a + m) − ψ(a) to about 12 digits, where both are large and near each other too."""
+    if start < _SERIES_FROM:
+        return float(digamma(start + steps) - digamma(start))
+    low, high = start - 0.5, start + steps - 0.5
+    bend = (1 / high**2 - 1 / low**2) / 24 - 7 / 960 * (1 / high**4 - 1 / low**4)
+    return log1p(steps / low) + bend
+
+
+def log_gamma_step(start: float, step: float) -> float:
+    """The step ln Γ(z + s) − ln Γ(z) for 0 ≤ s ≤ 1, to about 12 digits of itself.
+
+    Tricomi & Erdélyi's expansion of the ratio about w = z + (s − 1) / 2, z being raised to
+    300 by Γ(z + 1) = z Γ(z) where it is below.
+    """
+    lift = max(0, ceil(_SERIES_FROM - start))
+    raised = float(np.log1p(step / (start + np.arange(lift))).sum()) if lift else 0.0
+    middle = start + lift + (step - 1) / 2
+    bend = step * (1 - step * step) / 24
+    return step * log(middle) + bend / middle**2 - raised
+
+
+def fit_pitman(sizes: Counts, classes: Counts) -> tuple[float, float]:
+    """θ and σ, 0 ≤ σ < 1, of the largest likelihood; σ = 0 is Ewens' model.
+
+    The logarithm of the likelihood is
+    Σ_{k<d} ln(θ + kσ) − ln[Γ(θ+n) / Γ(θ+1)] + Σ_j ln[Γ(f_j − σ) / Γ(1 − σ)]
+    (Hoshino 2001, Journal of Official Statistics 17:499-520). For each σ the best θ > −σ is the
+    root of the derivative by θ; σ is the root of the derivative by σ along it, or 0 where the
+    likelihood falls from there on.
+
+    Parameters
+    ----------
+    sizes
+        The class sizes i that occur in the sample, ascending; shape (k,).
+    classes
+        f_i, the number of classes of each size; shape (k,). More than one class, and at least
+        one of two persons or more.
+
+    Raises
+    ------
+    EstimationFailedError
+        If the likelihood has no maximum in the model's range.
+    """
+    persons, count = float(sizes @ classes), float(classes.sum())
+    several = sizes > 1
+    size, of_size = sizes[several].astype(np.float64), classes[several]
+
+    def slope(sigma: float) -> float:
+        theta = _best_theta(sigma, count, persons)
+        joined = float((digamma(size - sigma) - digamma(1 - sigma)) @ of_size)
+        return _sum_of_shares(theta, sigma, count) - joined
+
+    if slope(SMALLEST_SIGMA) <= 0:
+        return _best_theta(0.0, count, persons), 0.0
+    if slope(LARGEST_SIGMA) >= 0:
+        raise EstimationFailedError("Pitman's model has no maximum of its likelihood here")
+    sigma = float(brentq(slope, SMALLEST_SIGMA, LARGEST_SIGMA, xtol=1e-13, rtol=1e-12))
+    return _best_theta(sigma, count, persons), sigma
+
+
+def _best_theta(sigma: float, count: float, persons: float) -> float:
+    """θ > −σ at which the derivative of the likelihood by θ is 0.
+
+    Σ_{k<d} 1 / (θ + kσ) = ψ(θ + n) − ψ(θ + 1), solved for ln(θ + σ) after multiplication by
+    θ + σ: the difference falls from 1 at −∞ to d − n at ∞.
+
+    Raises
+    ------
+    EstimationFailedError
+        If there is no such θ.
+    """
+
+    def excess(log_distance: float) -> float:
+        distance = exp(log_distance)
+        theta = distance - sigma
+        if sigma == 0:
+            others = (count - 2) / theta
+        else:
+            others = digamma_gap(distance / sigma + 1, count - 2) / sigma
+        return 1 + distance * (others - digamma_gap(theta + 1, persons - 1))
+
+    low, high = -60.0, 2 * log(persons) + 10
+    if not excess(low) > 0 > excess(high):
+        raise EstimationFailedError("Pitman's model has no maximum of its likelihood here")
+    return exp(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-14))) - sigma
+
+
+def _sum_of_shares(theta: float, sigma: float, count: float) -> float:
+    """Σ_{k<d} k / (θ + kσ), the derivative by σ of Σ_{k<d} ln(θ + kσ)."""
+    last = count - 1
+    if theta > 1e3 * count * sigma:
+        first, second, third, fourth = (
+            last * count / 2,
+            last * count * (2 * last + 1) / 6,
+            (last * count / 2) ** 2,
+            last * count * (2 * last + 1) * (3 * last * (last + 1) - 1) / 30,
+        )
+        ratio = sigma / theta
+        return (first - ratio * (second - ratio * (third - ratio * fourth))) / theta
+    distance = theta + sigma
+    others = digamma_gap(theta / sigma + 2, count - 2)
+    return (last - theta / distance - theta * others / sigma) / sigma
+
+
+def expected_uniques(theta: float, sigma: float, population: float) -> float:
+    """E[S_1] of N persons under the Ewens-Pitman model.
+
+    By exchangeability N times the chance that each of N − 1 others stays out of a given
+    person's class: N Π_{i=1}^{N−1} (θ + i − 1 + σ) / (θ + i)
+    = N Γ(θ + N − 1 + σ) Γ(θ + 1) / [Γ(θ + σ) Γ(θ + N)]. Its limit for large N,
+    N^σ Γ(θ + 1) / Γ(θ + σ), is the form of Hoshino 2001 that other tools use.
+    """
+    if sigma == 0:
+        return population * theta / (theta + population - 1)
+    ahead = theta + population - 1
+    # The ratio is [Γ(θ+σ+1) / Γ(θ+1)]⁻¹ (θ + σ) Γ(ahead + σ) / Γ(ahead) / ahead.
+    growth = log_gamma_step(ahead, sigma) - log_gamma_step(theta + 1, sigma)
+    return population * (theta + sigma) * exp(growth) / ahead
+
+
+class Totals(NamedTuple):
+    """What the formulas ask of a sample of n of N persons.
+
+    Attributes
+    ----------
+    persons
+        n, the number of persons of the sample.
+    classes
+        d, the number of classes of the sample.
+    ones
+        f_1, the number of classes that one person of the sample is in.
+    fraction
+        q = n / N, in (0, 1].
+    """
+
+    persons: float
+    classes: float
+    ones: float
+    fraction: float
+
+
+def totals(sizes: Counts, classes: Counts, population: float) -> Totals:
+    """The persons, classes, classes of one person, and sampling fraction of a sample.
+
+    Parameters
+    ----------
+    sizes
+        The class sizes i that occur, ascending, at least 1; shape (k,).
+    classes
+        f_i, the number of classes of each size; shape (k,).
+    population
+        N, the number of persons of the population.
+    """
+    persons = float(sizes @ classes)
+    ones = float(classes[0]) if sizes[0] == 1 else 0.0
+    return Totals(persons, float(classes.sum()), ones, persons / population)
+
+
+def sh3(sizes: Counts, classes: Counts, population: float) -> float:
+    """Shlosser's estimator with the bias correction that keeps it from erratic values.
+
+    d + f_1 [Σ i q² (1 − q²)^(i − 1) f_i / Σ ((1 − q²)^i − (1 − q)^i) f_i] s², s being
+    Shlosser's Σ (1 − q)^i f_i / Σ i q (1 − q)^(i − 1) f_i; Haas & Stokes 1998, where the
+    denominator is Σ (1 − q)^i ((1 + q)^i − 1) f_i, of which (1 + q)^i overflows.
+    """
+    total = totals(sizes, classes, population)
+    q = total.fraction
+    if not total.ones or q >= 1:
+        return total.classes
+    log_miss = np.log1p(-q * q)
+    seen_once = sizes * np.exp((sizes - 1) * log_miss) * q * q
+    gained = -np.exp(sizes * log_miss) * np.expm1(-sizes * np.log1p(q))
+    ratio = float(seen_once @ classes) / float(gained @ classes)
+    return total.classes + total.ones * ratio * unseen_by_ones(sizes, classes, q) ** 2
+
+
+def unseen_by_ones(sizes: Counts, classes: Counts, fraction: float) -> float:
+    """Σ (1 − q)^i f_i / Σ i q (1 − q)^(i − 1) f_i, for q < 1 and f_1 > 0."""
+    log_miss = np.log1p(-fraction)
+    unseen = np.exp(sizes * log_miss)
+    seen_once = sizes * np.exp((sizes - 1) * log_miss) * fraction
+    return float(unseen @ classes) / float(seen_once @ classes)
+
+
 def _pitman(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
     """The expected number of uniques of N persons at the fitted θ and σ (Hoshino 2001).
 
@@ -110,16 +302,14 @@ def _pitman(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
         If the sample is one person, or the fit finds no maximum.
     """
     if sample.n == 1:
-        raise EstimationFailedError(class_count_estimators.NEEDS_TWO)
+        raise EstimationFailedError(NEEDS_TWO)
     if sample.classes == sample.n:
-        return float(sample.population), (class_count_estimators.ALONE,)
-    theta, sigma = class_count_estimators.fit_pitman(*sample.counts_of_sizes)
-    return class_count_estimators.expected_uniques(theta, sigma, sample.population), ()
+        return float(sample.population), (ALONE,)
+    theta, sigma = fit_pitman(*sample.counts_of_sizes)
+    return expected_uniques(theta, sigma, sample.population), ()
 
 
-def chance_of_one(
-    sizes: class_count_estimators.Counts, persons: int, population: int
-) -> npt.NDArray[np.float64]:
+def chance_of_one(sizes: Counts, persons: int, population: int) -> npt.NDArray[np.float64]:
     """P(f = 1 | F = j), the chance that n of N persons hold one of a class of j.
 
     The hypergeometric j C(N − j, n − 1) / C(N, n) = (j n / N) Π_{k=1}^{j−1} (N − n + 1 − k) /
@@ -233,9 +423,8 @@ def _snb(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
     twos = float(classes[sizes == 2].sum())
     if not twos:
         raise EstimationFailedError("the SNB model needs a class of two persons in the sample")
-    count = class_count_estimators.CLASS_COUNTS["sh3"].class_count(
-        sizes, classes, sample.population
-    )
+    most = sample.classes + sample.population - sample.n
+    count = float(np.clip(sh3(sizes, classes, sample.population), sample.classes, most))
     fit = fit_snb(float(classes[0]), twos, count, sample.fraction)
     if fit is None:
         raise EstimationFailedError(

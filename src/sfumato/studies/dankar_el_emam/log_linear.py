@@ -9,10 +9,11 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.risk.population import estimation, log_linear_search
-from sfumato.risk.population.contingency_table import Cells, Lookup, cells_of, column_names
+from sfumato.risk.population import estimation
 from sfumato.risk.population.inverse_sizes import poisson
-from sfumato.risk.population.log_linear_fit import Fitted, Fitter, TooManyCellsError
+from sfumato.studies.dankar_el_emam import log_linear_search
+from sfumato.studies.dankar_el_emam.contingency_table import Cells, Lookup, cells_of, column_names
+from sfumato.studies.dankar_el_emam.log_linear_fit import Fitted, Fitter, TooManyCellsError
 
 SearchMode = Literal["per-size", "uniques", "independence", "all-two-way"]
 
@@ -25,6 +26,47 @@ FILLED_CELLS = 2_000_000
 UNIQUES: log_linear_search.Band = (1,)
 DRAWS = 200_000
 """Draws for the number of missed classes, where the table is too large to sum over."""
+
+
+def of_inverse_sizes(
+    name: str,
+    sample: estimation.SampleClasses,
+    inverse_sizes: estimation.Floats,
+    alone: estimation.Floats | float,
+    class_count: float | None = None,
+    path: tuple[str, ...] = (),
+) -> estimation.Estimate:
+    """λ = Σ f E[1/F] / n, and over the sample uniques τ2 = Σ E[1/F] and τ1 = Σ P(F = 1).
+
+    Paper 004, Theorem 1.
+
+    Parameters
+    ----------
+    name
+        The estimator's name.
+    sample
+        The classes of the sample.
+    inverse_sizes
+        E[1/F | f] of each class, shape (classes,).
+    alone
+        P(F = 1 | f = 1) of each class, shape (classes,), read only where f = 1; or one for
+        all.
+    class_count
+        The number of classes of the population that the model took.
+    path
+        How it was reached, in publishable words.
+    """
+    unique = sample.sizes == 1
+    every = np.broadcast_to(np.asarray(alone, dtype=np.float64), unique.shape)
+    return estimation.Estimate(
+        estimator=name,
+        marketer=float((sample.each * sample.sizes) @ inverse_sizes) / sample.n,
+        class_count=class_count,
+        expected_uniques=float((every * sample.each)[unique].sum()),
+        unique_matches=float((inverse_sizes * sample.each)[unique].sum()),
+        inverse_sizes=inverse_sizes,
+        path=path,
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +127,7 @@ class LogLinear:
             means, paths = self._searched(cells, sample, rng)
             path = tuple(step.in_words(names) for step in paths)
         unseen = means * (1 - sample.fraction) / sample.fraction
-        return estimation.Estimate.of_inverse_sizes(
+        return of_inverse_sizes(
             self.name, sample, poisson(sample.sizes, unseen), np.exp(-unseen), path=path
         )
 

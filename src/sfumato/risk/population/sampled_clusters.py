@@ -1,0 +1,125 @@
+"""Samples whose persons were not drawn one by one: areas, practices or households were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.core.errors import InputError
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+GROUPS = 25
+"""Groups of clusters, at most, that are left out in turn."""
+FEWEST = 3
+"""Clusters of a sample, at least."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledClusters:
+    """In which of the sampled clusters the persons of each class are.
+
+    Attributes
+    ----------
+    class_of, cluster_of, persons
+        Class, cluster and number of persons of each pair that occurs; shape (pairs,).
+    within
+        Share of the persons of a sampled cluster who are in the sample; 1 where clusters were
+        taken whole.
+    """
+
+    class_of: Ints
+    cluster_of: Ints
+    persons: Ints
+    within: float = 1.0
+
+    def counts_of_spreads(self, kept: npt.NDArray[np.bool_] | None = None) -> tuple[Ints, Floats]:
+        """Numbers of clusters in which classes are, and how many classes are in so many.
+
+        Parameters
+        ----------
+        kept
+            Pairs that count; all of them where it is not given.
+        """
+        classes = self.class_of if kept is None else self.class_of[kept]
+        spreads, counts = np.unique(np.bincount(classes), return_counts=True)
+        some = spreads > 0
+        return spreads[some], counts[some].astype(np.float64)
+
+    def single(self, sizes: Ints) -> float:
+        """Share of one person's classes among the classes that are in one cluster.
+
+        Parameters
+        ----------
+        sizes
+            Persons of each class of the sample.
+        """
+        alone = np.bincount(self.class_of, minlength=len(sizes)) == 1
+        return float((sizes[alone] == 1).mean()) if alone.any() else 0.0
+
+    def take(self, here: npt.NDArray[np.bool_]) -> SampledClusters:
+        """The clusters of some classes alone, which are numbered anew."""
+        some = here[self.class_of]
+        number = np.cumsum(here) - 1
+        return SampledClusters(
+            number[self.class_of[some]], self.cluster_of[some], self.persons[some], self.within
+        )
+
+    def left_out(self, rng: np.random.Generator) -> Iterator[npt.NDArray[np.bool_]]:
+        """The pairs that stay when one group of clusters after the other is left out.
+
+        Parameters
+        ----------
+        rng
+            Divides the clusters into `GROUPS`.
+        """
+        number = np.unique(self.cluster_of, return_inverse=True)[1]
+        clusters = int(number.max()) + 1
+        groups = min(clusters, GROUPS)
+        group_of = rng.permutation(np.arange(clusters) % groups)[number]
+        for group in range(groups):
+            yield group_of != group
+
+
+def clusters_of(
+    class_of: Ints, cluster_of: Ints, fraction: float, clusters: int | None
+) -> SampledClusters:
+    """The clusters of a sample of persons.
+
+    Parameters
+    ----------
+    class_of, cluster_of
+        Class and cluster of each person (once for every class that they are in).
+    fraction
+        n / N.
+    clusters
+        Number of clusters of the population; where it is not given, they were taken whole.
+
+    Raises
+    ------
+    InputError
+        If the sample has few clusters, or more than the population.
+    """
+    names, number = np.unique(cluster_of, return_inverse=True)
+    if len(names) < FEWEST:
+        raise InputError(
+            "parameter cluster",
+            "must name the column of the clusters that were drawn",
+            found=f"{len(names)} of them",
+            accepted=f"{FEWEST} or more",
+        )
+    if clusters is not None and clusters < len(names):
+        raise InputError(
+            "parameter clusters",
+            "must be the number of clusters of the population",
+            found="fewer than the file has",
+            accepted=f"{len(names):,} or more",
+        )
+    pair, persons = np.unique(class_of * len(names) + number, return_counts=True)
+    first, second = np.divmod(pair, len(names))
+    within = 1.0 if clusters is None else min(fraction * clusters / len(names), 1.0)
+    return SampledClusters(first, second, persons.astype(np.int64), within)
