@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -347,6 +347,30 @@ def settings_from(spec: link_spec.LinkSpec) -> dict[str, Any]:
         "retain_matching_columns": True,
         "retain_intermediate_calculation_columns": False,
     }
+
+
+def level_sql(comparison: Mapping[str, Any], rarity: str = "") -> str:
+    """The level of a pair in a comparison of settings, as SQL: from the last one, 0, upwards.
+
+    Parameters
+    ----------
+    comparison
+        The comparison.
+    rarity
+        A column that is added to the highest level.
+    """
+    levels, cases = comparison["comparison_levels"], []
+    number = sum(not each.get("is_null_level") for each in levels)
+    for each in levels:
+        value = "-1"
+        if not each.get("is_null_level"):
+            number -= 1
+            value = str(number) + (f" + {rarity}" if rarity else "")
+            rarity = ""
+        condition = each["sql_condition"]
+        is_else = condition.strip().upper() == "ELSE"
+        cases.append(f"ELSE {value}" if is_else else f"WHEN {condition} THEN {value}")
+    return f"CAST(CASE {' '.join(cases)} END AS TINYINT)"
 
 
 def compares_sources(settings: dict[str, Any]) -> bool:
