@@ -273,10 +273,7 @@ def category_levels(name: str) -> list[Level]:
     name
         The column.
     """
-    return [
-        Level("equal", equal(name), 0.93, 0.3),
-        rest(0.07, 0.7),
-    ]
+    return [Level("equal", equal(name), 0.93, 0.3), rest(0.07, 0.7)]
 
 
 def number_levels(name: str) -> list[Level]:

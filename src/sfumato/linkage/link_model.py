@@ -428,10 +428,7 @@ def check_plausible(
     ]
     if found:
         raise InputError(
-            "the linkage model",
-            "must tell persons apart",
-            found=", ".join(found),
-            advice=advice,
+            "the linkage model", "must tell persons apart", found=", ".join(found), advice=advice
         )
 
 

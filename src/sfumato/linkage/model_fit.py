@@ -77,9 +77,7 @@ def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
     """
     with quiet("estimate how often random pairs agree"):
         linker.training.estimate_u_using_random_sampling(
-            max_pairs=random_pairs,
-            seed=seed,
-            num_chunks=_CHUNKS if random_pairs > _AT_ONCE else 1,
+            max_pairs=random_pairs, seed=seed, num_chunks=_CHUNKS if random_pairs > _AT_ONCE else 1
         )
 
 

@@ -92,9 +92,6 @@ class CandidatePairs:
         self._database, self._connection = database, connection
         self._tables, self._records = tables, records
         self._comparisons: dict[str, int] = {}
-        with quiet("take the records"):
-            for table in tables:
-                database.send(table)
         self._union = " UNION ALL ".join(f"SELECT * FROM {table}" for table in tables)
 
     def block(self, rules: Sequence[str], mode: Mode) -> list[int]:
@@ -125,6 +122,8 @@ class CandidatePairs:
                 for left, right in sides
             ]
         with quiet("make the candidate pairs"):
+            for table in self._tables:
+                self._database.send(table)
             self._database.store("candidate_pairs", " UNION ALL ".join(made))
             found = self._database.columns(
                 "SELECT rule, count(*) AS pairs FROM candidate_pairs GROUP BY rule"
