@@ -242,7 +242,8 @@ def refit_m(
     for _ in range(_STEPS):
         odds = np.log2(prior / (1 - prior))
         probability = (
-            link_model.scores(evidence + weight_change(levels, weights, fitted) + odds) * step
+            link_model.scores(evidence + link_model.weight_change(levels, weights, fitted) + odds)
+            * step
         )
         matches = float(probability.sum()) + lost
         prior = float(np.clip(matches / comparisons, 0.01 / comparisons, 0.5))
@@ -250,30 +251,6 @@ def refit_m(
         if max(abs(a.m - b.m) for a, b in zip(before, fitted, strict=True)) < _CLOSE:
             break
     return fitted
-
-
-def weight_change(
-    levels: Levels,
-    before: Sequence[link_model.LevelWeight],
-    after: Sequence[link_model.LevelWeight],
-) -> Floats:
-    """How the match weight of each pair changes with m, in bits.
-
-    Parameters
-    ----------
-    levels
-        By comparison, the level of each pair.
-    before, after
-        What the levels said, and what they say.
-    """
-    change = np.zeros(len(next(iter(levels.values()))))
-    for name, level in levels.items():
-        of_level = np.zeros(int(level.max(initial=0)) + 2)
-        for one, other in zip(before, after, strict=True):
-            if one.comparison == name and one.level + 1 < len(of_level):
-                of_level[one.level + 1] = np.log2(other.m / one.m)
-        change += of_level[level + 1]
-    return change
 
 
 def _refitted(
@@ -581,7 +558,7 @@ class _Work:
                 *(adjusted.weight - odds, pairs.levels, weights, self.comparisons),
                 prior=adjusted.prior,
             )
-            evidence = evidence + weight_change(patterns, weights, refitted)[pattern]
+            evidence = evidence + link_model.weight_change(patterns, weights, refitted)[pattern]
             m = {(w.comparison, w.level): {"m_probability": w.m} for w in refitted}
             weights, self.settings = refitted, link_model.with_levels(self.settings, m)
             adjusted = fit()

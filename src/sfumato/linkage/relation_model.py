@@ -197,12 +197,23 @@ def fit_relations(
     kept = score >= FAINT
     pairs, pattern = candidates.fetch(rough, kept)
     pairs = replace(pairs, score=score[pattern])
-    confirmed = _confirmed(pairs, weights, spec, records.count)
-    coded = {
-        name: _recoded(pairs, name, _top(weights, name), equal.count.get(name))
-        for name in pairs.levels
+    # One row of each pair that is kept, and of each rough pattern of all others.
+    confirmed, others = _confirmed(pairs, weights, spec, records.count), ~kept
+    none = np.zeros(np.count_nonzero(others), dtype=np.int16)
+    rows: dict[str, Codes16] = {
+        f"{name}\0": np.append(each.astype(np.int16), none) for name, each in confirmed.items()
     }
-    fine, pattern, twice = _beside(coded, confirmed, rough, pattern, ~kept)
+    for name, code in rough.code.items():
+        own = _recoded(pairs, name, _top(weights, name), equal.count.get(name))
+        rows[name] = np.append(own, code[others])
+    for side, source in (("left\0\0", rough.left), ("right\0\0", rough.right)):
+        rows[side] = np.append(source[pattern], source[others]).astype(np.int16)
+    distinct, pattern = distinct_patterns(rows)
+    twice = {name: distinct.pop(f"{name}\0").astype(np.bool_) for name in confirmed}
+    right, left = (distinct.popitem()[1].astype(np.int64) for _ in range(2))
+    weight = np.append(np.ones(len(pairs)), rough.pairs[others])
+    number = np.bincount(pattern, weight).astype(np.float64)
+    fine, pattern = Patterns(distinct, left, right, number), pattern[: len(pairs)]
     score, columns = _fitted(fine, twice, weights, spec, records, equal, known=known)
     pairs = replace(pairs, score=score[pattern])
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
@@ -215,38 +226,6 @@ def fit_relations(
                     "u_probability": float(f"{max(of_chance, _LEAST):.9g}"),
                 }
     return RelationFit(pairs, _found_once(pairs, records, spec), fitted)
-
-
-def _beside(
-    coded: Mapping[str, Codes16],
-    confirmed: Mapping[str, npt.NDArray[np.bool_]],
-    rough: Patterns,
-    of_rough: Ints,
-    others: npt.NDArray[np.bool_],
-) -> tuple[Patterns, Ints, dict[str, npt.NDArray[np.bool_]]]:
-    """The finer patterns of the pairs that are kept, with the rougher ones of all others.
-
-    Gives them, the pattern of each pair, and by comparison which of them are confirmed.
-    """
-    sources = (rough.left * (int(rough.right.max(initial=0)) + 1) + rough.right).astype(np.int16)
-    distinct, pattern = distinct_patterns(
-        {
-            **coded,
-            **{f"{name}\0": each.astype(np.int16) for name, each in confirmed.items()},
-            "": sources[of_rough],
-        }
-    )
-    first = np.empty(len(distinct[""]), dtype=np.int64)
-    first[pattern] = of_rough
-    patterns = Patterns(
-        {name: np.concatenate([distinct[name], rough.code[name][others]]) for name in coded},
-        np.concatenate([rough.left[first], rough.left[others]]),
-        np.concatenate([rough.right[first], rough.right[others]]),
-        np.concatenate([np.bincount(pattern).astype(np.float64), rough.pairs[others]]),
-    )
-    none = np.zeros(np.count_nonzero(others), dtype=np.bool_)
-    twice = {n: np.concatenate([distinct[f"{n}\0"].astype(np.bool_), none]) for n in confirmed}
-    return patterns, pattern, twice
 
 
 def _fitted(
