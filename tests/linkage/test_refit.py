@@ -6,9 +6,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sfumato.examples.clinics import generate_clinics
 from sfumato.examples.registrations import generate_registrations
-from sfumato.linkage.link_model import LevelWeight, distinct_patterns, fit_prior
+from sfumato.linkage.link_model import (
+    LevelWeight,
+    distinct_patterns,
+    fit_prior,
+    weight_change,
+)
 from sfumato.linkage.link_sources import open_sources
-from sfumato.linkage.model_fit import fit_and_score, refit_m, weight_change
+from sfumato.linkage.model_fit import fit_and_score, refit_m
 from sfumato.linkage.spec_suggestion import suggest_links
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")

@@ -200,18 +200,25 @@ def test_disputed_pairs_say_how_often_a_worker_errs():
 
 
 def test_wrong_answers_are_expected_where_they_contradict_what_was_foretold():
-    """Sums of Bayes' rule over the pairs."""
+    """Sums of Bayes' rule over the pairs, each with all pairs of both its persons."""
     records, pairs, person = linkage(np.random.default_rng(16))
     audit, number = audit_of(records, pairs, person), np.arange(300)
-    one = np.ones(300)
+    one, before = np.ones(300), np.arange(records.count) // 3
+    left, right = pairs.left[:300], pairs.right[:300]
     for likely in (0.02, 0.98):
         asked = Asked(number, audit.stratum[:300], one.astype(np.int64), one, likely * one)
-        same = join_workers(decisions(pairs, number, one > 0), pairs)
-        error = np.full(500, 0.05)
-        wrong, missed = _misjudged(audit, asked, same, error, np.random.default_rng(17))
-        share = 0.05 * (1 - likely) / (0.05 * (1 - likely) + 0.95 * likely)
-        assert wrong.mean() == pytest.approx(300 * share, rel=0.1)
-        assert not missed.any()
+        for said in (True, False):
+            now = np.zeros(records.count, np.int64) if said else before
+            verdicts = join_workers(decisions(pairs, number, (one > 0) == said), pairs)
+            rng = np.random.default_rng(17)
+            found = _misjudged(audit, asked, verdicts, np.full(500, 0.05), (now, before), rng)
+            sizes = [np.count_nonzero(before == before[e]) for e in (*left, *right)]
+            both = np.prod(np.reshape(sizes, (2, -1)), axis=0)
+            both[before[left] == before[right]] = 2 if said else 0
+            against = 1 - likely if said else likely
+            share = 0.05 * against / (0.05 * against + 0.95 * (1 - against))
+            assert found[not said].mean() == pytest.approx(share * both.sum(), rel=0.1)
+            assert not found[said].any()
 
 
 def test_wider_blocks_count_as_every_pair_counted():

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.optional_packages import quiet
-from sfumato.linkage.comparison_levels import settings_from
+from sfumato.linkage.comparison_levels import level_sql, settings_from
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode, quoted
 from sfumato.linkage.match_thresholds import Floats, Ints
 from sfumato.linkage.standardisation import UNIQUE_ID, comparisons_of
@@ -169,7 +169,7 @@ def _sample(
         "drawn_pairs", pa.table({"number": np.arange(len(one)), "l": one, "r": other})
     )
     both = ", ".join(f"{s}.{quoted(n)} AS {quoted(f'{n}_{s}')}" for n in names for s in "lr")
-    levels = ", ".join(f"{_level(each)} AS level_{i}" for i, each in enumerate(comparisons))
+    levels = ", ".join(f"{level_sql(each)} AS level_{i}" for i, each in enumerate(comparisons))
     got = connection.execute(
         f"SELECT {levels} FROM (SELECT d.number, {both} FROM drawn_pairs AS d "
         f"JOIN ({records}) AS l ON l.{UNIQUE_ID} = d.l "
@@ -206,14 +206,6 @@ def pairs_of_equal(code: Ints, wanted: int, rng: np.random.Generator) -> Ints:
     one = rng.integers(0, count[value])
     other = (one + rng.integers(1, count[value])) % count[value]
     return record[start[value] + np.stack([one, other])]
-
-
-def _level(comparison: Mapping[str, Any]) -> str:
-    """The level of a pair as SQL: Splink counts them from the last one, which is 0."""
-    null, *levels, _ = comparison["comparison_levels"]
-    cases = [f"WHEN {null['sql_condition']} THEN -1"]
-    cases += [f"WHEN {e['sql_condition']} THEN {len(levels) - i}" for i, e in enumerate(levels)]
-    return f"CAST(CASE {' '.join(cases)} ELSE 0 END AS TINYINT)"
 
 
 def home_chance(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,7 +145,7 @@ def email_levels(name: str) -> list[Level]:
 
 
 def date_levels(name: str) -> list[Level]:
-    """Levels of dates in ISO form.
+    """Levels of dates in ISO form; one character is in the year, the month or the day.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def date_levels(name: str) -> list[Level]:
     years = f"abs(CAST({year[0]} AS INTEGER) - CAST({year[1]} AS INTEGER))"
     return [
         Level("equal", equal(name), 0.9, 0.0002),
-        Level("one character differs", within(name, 1), 0.05, 0.001),
+        Level("one character differs", f"{same} >= 2 AND {within(name, 1)}", 0.05, 0.001),
         Level("day and month swapped", swapped, 0.005, 0.0002),
         Level("two of day, month and year", f"{same} >= 2", 0.02, 0.005),
         Level("at most one year apart", f"{years} <= 1", 0.005, 0.03),
@@ -221,9 +221,10 @@ def surname_levels(name: str, given: str | None) -> list[Level]:
     ]
 
 
-def _near(name: str) -> str:
-    slip = f"{similar(name, 0.8)} AND {within(name, 1, length=4)}"
-    return f"{similar(name, 0.92)} OR ({slip})"
+def _near(name: str, distance: int = 1, length: int = 4) -> str:
+    """Alike, or somewhat alike and few slips apart; most values are not even somewhat alike."""
+    slip = within(name, distance, length=length)
+    return f"{similar(name, 0.8)} AND ({similar(name, 0.92)} OR ({slip}))"
 
 
 def _swapped(given: str, surname: str) -> str:
@@ -234,7 +235,7 @@ def _swapped(given: str, surname: str) -> str:
 
 
 def _in_part(name: str) -> str:
-    """One is the first or last word, or the initial, of the other."""
+    """One is the first or last word, or the initial, of the other: few values can be."""
     one, other = left(name), right(name)
     ways = []
     for short, long in ((one, other), (other, one)):
@@ -243,7 +244,9 @@ def _in_part(name: str) -> str:
             f"ends_with({long}, ' ' || {short})",
             f"left({long}, 1) = {short}",
         ]
-    return " OR ".join(ways)
+    words = (f"contains({one}, ' ')", f"contains({other}, ' ')")
+    initials = (f"length({one}) = 1", f"length({other}) = 1")
+    return f"({' OR '.join(words + initials)}) AND ({' OR '.join(ways)})"
 
 
 def address_levels(name: str) -> list[Level]:
@@ -254,11 +257,9 @@ def address_levels(name: str) -> list[Level]:
     name
         The column.
     """
-    slips = f"{similar(name, 0.8)} AND {within(name, 2, length=7)}"
-    near = f"{similar(name, 0.92)} OR ({slips})"
     return [
         Level("equal", equal(name), 0.7, 0.005),
-        Level("similar", near, 0.13, 0.002),
+        Level("similar", _near(name, 2, 7), 0.13, 0.002),
         Level("somewhat similar", similar(name, 0.8), 0.04, 0.01),
         rest(0.13, 0.98),
     ]
@@ -272,10 +273,7 @@ def category_levels(name: str) -> list[Level]:
     name
         The column.
     """
-    return [
-        Level("equal", equal(name), 0.93, 0.3),
-        rest(0.07, 0.7),
-    ]
+    return [Level("equal", equal(name), 0.93, 0.3), rest(0.07, 0.7)]
 
 
 def number_levels(name: str) -> list[Level]:
@@ -347,6 +345,30 @@ def settings_from(spec: link_spec.LinkSpec) -> dict[str, Any]:
         "retain_matching_columns": True,
         "retain_intermediate_calculation_columns": False,
     }
+
+
+def level_sql(comparison: Mapping[str, Any], rarity: str = "") -> str:
+    """The level of a pair in a comparison of settings, as SQL: from the last one, 0, upwards.
+
+    Parameters
+    ----------
+    comparison
+        One of Splink settings, its levels in order.
+    rarity
+        A column that is added to the highest level.
+    """
+    levels, cases = comparison["comparison_levels"], []
+    number = sum(not each.get("is_null_level") for each in levels)
+    for each in levels:
+        value = "-1"
+        if not each.get("is_null_level"):
+            number -= 1
+            value = str(number) + (f" + {rarity}" if rarity else "")
+            rarity = ""
+        condition = each["sql_condition"]
+        is_else = condition.strip().upper() == "ELSE"
+        cases.append(f"ELSE {value}" if is_else else f"WHEN {condition} THEN {value}")
+    return f"CAST(CASE {' '.join(cases)} END AS TINYINT)"
 
 
 def compares_sources(settings: dict[str, Any]) -> bool:

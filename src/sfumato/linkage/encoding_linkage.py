@@ -413,10 +413,7 @@ def link_encodings(
     progress("persons", 0.5)
     analytic, declared = _analytic(records, matching, attach_tables or {}, schema)
     ids = linked_file.name_persons(
-        records,
-        settled.persons.person,
-        np.random.default_rng([seed, IDS]),
-        key=pseudonym_key,
+        records, settled.persons.person, np.random.default_rng([seed, IDS]), key=pseudonym_key
     )
     progress("persons", 1.0)
     return EncodedLinks(
@@ -471,10 +468,7 @@ def _one(table: object, name: str) -> Encoded:
 
 
 def _matched(
-    sources: Mapping[str, Encoded],
-    matching: Matching,
-    rng: np.random.Generator,
-    progress: Progress,
+    sources: Mapping[str, Encoded], matching: Matching, rng: np.random.Generator, progress: Progress
 ) -> Iterator[Matched]:
     """The pairs of each two sources, and within each where that is asked."""
     compared = [] if matching.mode is Mode.DEDUPE_ONLY else list(combinations(sources, 2))
@@ -510,10 +504,7 @@ def _together(matched: tuple[Matched, ...], records: Records) -> Pairs:
 
 
 def _analytic(
-    records: Records,
-    matching: Matching,
-    tables: Mapping[str, object],
-    schema: Schema | None,
+    records: Records, matching: Matching, tables: Mapping[str, object], schema: Schema | None
 ) -> tuple[linked_file.Analytic, linked_file.LinkedSchema]:
     """What is attached of each record, and what its columns are."""
     analytic = linked_file.sources_alone(records)

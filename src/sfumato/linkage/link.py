@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Unpack, overload
 
@@ -100,10 +100,8 @@ def asked_specification(
     spec: Spec | None,
     schema: Schema | None,
     earlier: Earlier | None,
+    comparing: link_options.Comparing,
     progress: declaration.Progress,
-    *,
-    id_column: str | None = None,
-    allow_pairs: int | None = None,
 ) -> Suggestion:
     """The specification as it was given, that of a linkage before, or a proposed one.
 
@@ -117,18 +115,17 @@ def asked_specification(
         What the columns are.
     earlier
         The linkage before.
+    comparing
+        Options, of which the column of ids and the most candidate pairs replace those given.
     progress
         Told when a proposal begins.
-    id_column
-        The column of ids, instead of the specification's.
-    allow_pairs
-        Most candidate pairs, instead of the specification's.
 
     Raises
     ------
     InputError
         If the file cannot be read, or nothing can be proposed.
     """
+    id_column, allowed = comparing.id_column, comparing.allow_pairs
     if isinstance(spec, Suggestion):
         made = spec
     elif isinstance(spec, LinkSpec):
@@ -139,13 +136,10 @@ def asked_specification(
         made = Suggestion(earlier.spec, {})
     else:
         progress("suggest", 0.0)
-        most = allow_pairs or MAX_PAIRS
+        most = allowed or MAX_PAIRS
         made = suggest_links(tables, schema, id_column=id_column, max_pairs=most)
-    changes: dict[str, object] = {}
-    if allow_pairs is not None:
-        changes["max_pairs"] = allow_pairs
-    if id_column is not None:
-        changes["id"] = id_column
+    given = {"max_pairs": allowed, "id": id_column}
+    changes = {name: value for name, value in given.items() if value is not None}
     return replace(made, spec=changed(made.spec, changes)) if changes else made
 
 
@@ -237,103 +231,65 @@ def link(
     comparing, people, linked = declaration.taken(
         options, link_options.Comparing, link_options.ForPeople, link_options.LinkedFile
     )
-    named = named_tables(tables)
-    number = declaration.drawn_seed(linked.seed)
+    named, number = named_tables(tables), declaration.drawn_seed(linked.seed)
     if linked.pseudonym_key is not None:
         check_key(linked.pseudonym_key)
     usual = Engine.SPARK if any_on_spark(named) else Engine.DUCKDB
-    known_engine = checked_engine(comparing.engine or usual)
+    engine = checked_engine(comparing.engine or usual)
     if encoding_linkage.all_encoded(named):
-        _only_of_clear_tables(options, known_engine)
+        _only_of_clear_tables(options, engine)
+        matching = encoding_linkage.matching_of(spec, comparing.id_column, one=len(named) == 1)
         return encoding_linkage.link_encodings(
-            named,
-            encoding_linkage.matching_of(spec, comparing.id_column, one=len(named) == 1),
-            schema=schema,
-            attach_tables=linked.attach_tables,
-            pseudonym_key=linked.pseudonym_key,
-            seed=number,
-            progress=progress,
-        )
+            named, matching, schema=schema, attach_tables=linked.attach_tables,
+            pseudonym_key=linked.pseudonym_key, seed=number, progress=progress,
+        )  # fmt: skip
     if isinstance(spec, encoding_linkage.Matching):
         raise InputError("parameter spec", "must say what columns hold", found="a Matching")
-    named = streamed(named, spark=known_engine is Engine.SPARK)
-    attach_tables = streamed(linked.attach_tables, spark=known_engine is Engine.SPARK)
+    named = streamed(named, spark=engine is Engine.SPARK)
+    attached = streamed(linked.attach_tables, spark=engine is Engine.SPARK)
     earlier = None if comparing.previous is None else read_earlier(comparing.previous)
     if earlier is not None:
         earlier.check_key(linked.pseudonym_key)
-    asked = asked_specification(
-        named,
-        spec,
-        schema,
-        earlier,
-        progress,
-        id_column=comparing.id_column,
-        allow_pairs=comparing.allow_pairs,
-    )
-    known = _model(comparing.model, earlier)
+    asked = asked_specification(named, spec, schema, earlier, comparing, progress)
     wanted = kept_columns(asked.spec, schema, linked.quasi_identifiers)
     with open_sources(named, asked.spec, schema=schema, progress=progress) as opened:
-        records = opened.records
         analytic = read_analytic(opened, wanted)
-        if attach_tables:
-            analytic = attach(analytic, records, attach_tables, asked.spec, schema)
+        if attached:
+            analytic = attach(analytic, opened.records, attached, asked.spec, schema)
         analytic, declared = declare(analytic, schema)
-        pairs, fitted = fit_and_score(opened, model=known, engine=known_engine, progress=progress)
-        answers = _answers(people.decisions, pairs, records, earlier)
+        known = _model(comparing.model, earlier)
+        pairs, fitted = fit_and_score(opened, model=known, engine=engine, progress=progress)
+        answers = _answers(people.decisions, pairs, opened.records, earlier)
         settled = settle(
-            records,
-            pairs,
-            asked.spec,
-            answers,
-            lost=fitted.lost,
-            inferred=fitted.by_relations,
-            once=fitted.once,
-        )
+            opened.records, pairs, asked.spec, answers,
+            lost=fitted.lost, inferred=fitted.by_relations, once=fitted.once,
+        )  # fmt: skip
         progress("persons", 0.5)
-        shown = Shown(opened, pairs, fitted)
-        review = shown.table(review_pairs.to_review(settled.by_score))
-        if people.by_uncertainty:
-            review = review_pairs.most_doubtful_first(review)
+        rng = np.random.default_rng([number, CHECKED])
+        review, checks = _for_people(people, opened, pairs, fitted, settled, rng)
         identifying = review_pairs.identifying_file(opened)
-        checks = None
-        if people.check_half_width is not None:
-            rng = np.random.default_rng([number, CHECKED])
-            checks = _checks(people.check_half_width, settled, shown, rng)
     ids = name_persons(
-        records,
+        opened.records,
         settled.persons.person,
         np.random.default_rng([number, IDS]),
         key=linked.pseudonym_key,
-        previous=None if earlier is None else _ids_before(earlier, records),
+        previous=None if earlier is None else _ids_before(earlier, opened.records),
     )
+    manifest = linkage_manifest.LinkManifest(
+        seed=number, keyed=linked.pseudonym_key is not None, thresholds=settled.thresholds,
+        sources=_sources(named, opened),
+        attached={name: data_sha256(table) for name, table in attached.items()},
+        quasi_identifiers={n: kind.value for n, kind in analytic.quasi_identifiers.items()},
+        model=linkage_manifest.model_part(fitted), checks=linkage_manifest.checks_part(checks),
+        versions=linkage_manifest.versions(),
+    )  # fmt: skip
     progress("persons", 1.0)
     return Links(
-        records=records,
-        pairs=pairs,
-        settled=settled,
-        person_ids=ids,
-        analytic=analytic,
-        linked_schema=declared,
-        review=review,
-        identifying=identifying,
-        spec=asked.spec,
-        suggested=bool(asked.notes),
-        notes=asked.notes,
-        model=fitted,
-        decisions=answers,
-        checks=checks,
-        manifest=linkage_manifest.LinkManifest(
-            seed=number,
-            keyed=linked.pseudonym_key is not None,
-            thresholds=settled.thresholds,
-            sources=_sources(named, opened),
-            attached={name: data_sha256(table) for name, table in attach_tables.items()},
-            quasi_identifiers={n: kind.value for n, kind in analytic.quasi_identifiers.items()},
-            model=linkage_manifest.model_part(fitted),
-            checks=linkage_manifest.checks_part(checks),
-            versions=linkage_manifest.versions(),
-        ),
-    )
+        records=opened.records, pairs=pairs, settled=settled, person_ids=ids, analytic=analytic,
+        linked_schema=declared, review=review, identifying=identifying, spec=asked.spec,
+        suggested=bool(asked.notes), notes=asked.notes, model=fitted, decisions=answers,
+        checks=checks, manifest=manifest,
+    )  # fmt: skip
 
 
 def _sources(tables: Mapping[str, object], opened: Opened) -> dict[str, dict[str, object]]:
@@ -361,32 +317,29 @@ def rules_of(spec: LinkSpec, model: Model) -> list[str]:
     return rules_in(model.settings)
 
 
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """Pairs as they are shown to people."""
+def _for_people(
+    people: link_options.ForPeople,
+    opened: Opened,
+    pairs: Pairs,
+    model: Model,
+    settled: Settled,
+    rng: np.random.Generator,
+) -> tuple[pa.Table, Checks | None]:
+    """Pairs as people see them: those to review, and those drawn for checks by hand."""
+    labels = {(each.comparison, each.level): each.label for each in model.weights}
+    rules = rules_of(opened.spec, model)
 
-    opened: Opened
-    pairs: Pairs
-    model: Model
+    def shown(numbers: Ints) -> pa.Table:
+        return review_pairs.review_table(opened, pairs, numbers, labels, rules)
 
-    def table(self, numbers: Ints) -> pa.Table:
-        """Some pairs with what identifies their records, and what the model says of it.
-
-        Parameters
-        ----------
-        numbers
-            Numbers of the pairs.
-        """
-        labels = {(each.comparison, each.level): each.label for each in self.model.weights}
-        rules = rules_of(self.opened.spec, self.model)
-        return review_pairs.review_table(self.opened, self.pairs, numbers, labels, rules)
-
-
-def _checks(half_width: float, settled: Settled, shown: Shown, rng: np.random.Generator) -> Checks:
-    """Pairs drawn for clerical checks."""
+    review = shown(review_pairs.to_review(settled.by_score))
+    if people.by_uncertainty:
+        review = review_pairs.most_doubtful_first(review)
+    if (half_width := people.check_half_width) is None:
+        return review, None
     upper = settled.thresholds.upper
-    drawn = draw_pairs(shown.pairs, settled.probability, upper, half_width, rng)
-    return Checks(half_width, upper, drawn, shown.table(drawn))
+    drawn = draw_pairs(pairs, settled.probability, upper, half_width, rng)
+    return review, Checks(half_width, upper, drawn, shown(drawn))
 
 
 def _only_of_clear_tables(options: link_options.LinkOptions, engine: Engine) -> None:

@@ -42,6 +42,15 @@ class Database(Protocol):
     def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Splink settings in its own SQL."""
 
+    def comparisons(self, settings: dict[str, Any]) -> list[dict[str, Any]]:
+        """The comparisons of settings, with conditions that `store` understands."""
+
+    def send(self, table: str) -> None:
+        """Make a table of the standardised ones' database known to queries."""
+
+    def store(self, name: str, sql: str) -> None:
+        """Keep what a query gives, under a name."""
+
     def columns(self, sql: str) -> Mapping[str, npt.NDArray[Any]]:
         """The columns of a query, in their order."""
 
@@ -62,6 +71,17 @@ class OnDuckDB:
     def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """The settings as they are."""
         return settings
+
+    def comparisons(self, settings: dict[str, Any]) -> list[dict[str, Any]]:
+        """The comparisons as they are."""
+        return list(settings["comparisons"])
+
+    def send(self, table: str) -> None:
+        """Nothing is to be done: it is there."""
+
+    def store(self, name: str, sql: str) -> None:
+        """Keep what a query gives, under a name."""
+        self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS {sql}")
 
     def columns(self, sql: str) -> Mapping[str, npt.NDArray[Any]]:
         """The columns of a query, in their order."""

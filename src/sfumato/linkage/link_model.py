@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeVar
@@ -301,7 +301,10 @@ def fit_prior(
         u = {(w.comparison, w.level): _u(w, prior, correct_u=correct_u) for w in weights}
         weight = evidence + np.log2(prior / (1 - prior))
         if correct_u:
-            change = _change(levels, weights, u)
+            others = [
+                w if w.by_frequency else replace(w, u=u[w.comparison, w.level]) for w in weights
+            ]
+            change = weight_change(levels, weights, others)
             weight += change if pattern is None else change[pattern]
         matches = float(np.sum(expit(weight * _LN_2))) + lost
         new = float(np.clip(matches / max(comparisons, 1), 0.01 / max(comparisons, 1), _MOST))
@@ -344,19 +347,26 @@ def _u(level: LevelWeight, prior: float, *, correct_u: bool) -> float:
     return float(f"{max(corrected, _KEPT * level.u):.9g}")
 
 
-def _change(
+def weight_change(
     levels: Mapping[str, npt.NDArray[np.int8]],
-    weights: Sequence[LevelWeight],
-    u: Mapping[tuple[str, int], float],
+    before: Sequence[LevelWeight],
+    after: Sequence[LevelWeight],
 ) -> Floats:
-    """How the weight of each pair, or pattern, changes with u."""
-    change = np.zeros(max((len(level) for level in levels.values()), default=1))
-    for comparison, level in levels.items():
+    """How the match weight of each pair, or pattern, changes, in bits.
+
+    Parameters
+    ----------
+    levels
+        By comparison, the level of each pair.
+    before, after
+        What the levels said, and what they say.
+    """
+    change = np.zeros(len(next(iter(levels.values()))))
+    for name, level in levels.items():
         of_level = np.zeros(int(level.max(initial=0)) + 2)
-        for w in weights:
-            own = w.comparison == comparison and w.level + 1 < len(of_level)
-            if own and not w.by_frequency:
-                of_level[w.level + 1] = np.log2(w.u / u[comparison, w.level])
+        for one, other in zip(before, after, strict=True):
+            if one.comparison == name and one.level + 1 < len(of_level):
+                of_level[one.level + 1] = np.log2(other.m / one.m * (one.u / other.u))
         change += of_level[level + 1]
     return change
 
@@ -428,10 +438,7 @@ def check_plausible(
     ]
     if found:
         raise InputError(
-            "the linkage model",
-            "must tell persons apart",
-            found=", ".join(found),
-            advice=advice,
+            "the linkage model", "must tell persons apart", found=", ".join(found), advice=advice
         )
 
 

@@ -181,8 +181,7 @@ class NextPairs:
     """
 
     pairs: Annotated[
-        int,
-        declaration.Parameter("Pairs of the batch.", "N", declaration.Count(1)),
+        int, declaration.Parameter("Pairs of the batch.", "N", declaration.Count(1))
     ] = 50
     half_width: Annotated[
         float,
@@ -241,9 +240,7 @@ class Limits:
     false_match_rate: Annotated[
         float | None,
         declaration.Parameter(
-            "Find the thresholds: expected share of false ones among the matches.",
-            "SHARE",
-            SCORES,
+            "Find the thresholds: expected share of false ones among the matches.", "SHARE", SCORES
         ),
     ] = None
     missed_match_rate: Annotated[

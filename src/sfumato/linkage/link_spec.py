@@ -398,8 +398,7 @@ class LinkSpec(_Frozen):
     Examples
     --------
     >>> spec = LinkSpec(
-    ...     columns={"surname": "surname", "dob": "date"},
-    ...     blocking=["surname:4 + dob:year", "dob"],
+    ...     columns={"surname": "surname", "dob": "date"}, blocking=["surname:4 + dob:year", "dob"]
     ... )
     >>> spec.columns["dob"].kind
     <ColumnKind.DATE: 'date'>

@@ -77,10 +77,7 @@ class LinkManifest:
         """Plain values for TOML."""
         return {
             "linkage": {"seed": self.seed, "keyed_ids": self.keyed},
-            "thresholds": {
-                "possible_match": self.thresholds.lower,
-                "match": self.thresholds.upper,
-            },
+            "thresholds": {"possible_match": self.thresholds.lower, "match": self.thresholds.upper},
             "sources": {name: dict(each) for name, each in self.sources.items()},
             "attached": dict(self.attached),
             "quasi_identifiers": dict(self.quasi_identifiers),

@@ -692,10 +692,7 @@ def check_links_folder(folder: str | os.PathLike[str], *, answered: bool = False
 
 
 def write_links(
-    links: Linkage,
-    folder: str | os.PathLike[str],
-    *,
-    also: Callable[[Path], None] | None = None,
+    links: Linkage, folder: str | os.PathLike[str], *, also: Callable[[Path], None] | None = None
 ) -> Path:
     """Write the folder of a linkage, whole or not at all.
 

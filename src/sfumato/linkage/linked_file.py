@@ -25,13 +25,7 @@ from sfumato.linkage.link_sources import (
     numbers_a_person,
     separate,
 )
-from sfumato.linkage.link_spec import (
-    ColumnKind,
-    Headers,
-    LinkSpec,
-    columns_of_settings,
-    sql_name,
-)
+from sfumato.linkage.link_spec import ColumnKind, Headers, LinkSpec, columns_of_settings, sql_name
 from sfumato.linkage.match_thresholds import Ints, Records
 from sfumato.linkage.person_clusters import Followed, follow
 from sfumato.linkage.review_pairs import named_records

@@ -145,10 +145,7 @@ def _columns(path: Path) -> dict[str, pa.Array]:
         if name not in names:
             found = "none" if name not in there.names else "several"
             raise InputError(
-                subject,
-                f"must have one column '{name}'",
-                found=found,
-                accepted=", ".join(COLUMNS),
+                subject, f"must have one column '{name}'", found=found, accepted=", ".join(COLUMNS)
             )
         columns[name] = _of_kind(name, table[name].combine_chunks())
     return columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from sfumato.linkage.link_engine import Database, Engine, OnDuckDB, connect, dat
 from sfumato.linkage.link_sources import Opened
 from sfumato.linkage.link_spec import columns_by_comparison, columns_in, rules_in
 from sfumato.linkage.match_thresholds import Floats, Pairs
+from sfumato.linkage.pair_patterns import CandidatePairs
 from sfumato.linkage.relation_model import fit_relations, tells_persons
 
 if TYPE_CHECKING:
@@ -76,9 +77,7 @@ def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
     """
     with quiet("estimate how often random pairs agree"):
         linker.training.estimate_u_using_random_sampling(
-            max_pairs=random_pairs,
-            seed=seed,
-            num_chunks=_CHUNKS if random_pairs > _AT_ONCE else 1,
+            max_pairs=random_pairs, seed=seed, num_chunks=_CHUNKS if random_pairs > _AT_ONCE else 1
         )
 
 
@@ -243,7 +242,8 @@ def refit_m(
     for _ in range(_STEPS):
         odds = np.log2(prior / (1 - prior))
         probability = (
-            link_model.scores(evidence + weight_change(levels, weights, fitted) + odds) * step
+            link_model.scores(evidence + link_model.weight_change(levels, weights, fitted) + odds)
+            * step
         )
         matches = float(probability.sum()) + lost
         prior = float(np.clip(matches / comparisons, 0.01 / comparisons, 0.5))
@@ -251,30 +251,6 @@ def refit_m(
         if max(abs(a.m - b.m) for a, b in zip(before, fitted, strict=True)) < _CLOSE:
             break
     return fitted
-
-
-def weight_change(
-    levels: Levels,
-    before: Sequence[link_model.LevelWeight],
-    after: Sequence[link_model.LevelWeight],
-) -> Floats:
-    """How the match weight of each pair changes with m, in bits.
-
-    Parameters
-    ----------
-    levels
-        By comparison, the level of each pair.
-    before, after
-        What the levels said, and what they say.
-    """
-    change = np.zeros(len(next(iter(levels.values()))))
-    for name, level in levels.items():
-        of_level = np.zeros(int(level.max(initial=0)) + 2)
-        for one, other in zip(before, after, strict=True):
-            if one.comparison == name and one.level + 1 < len(of_level):
-                of_level[one.level + 1] = np.log2(other.m / one.m)
-        change += of_level[level + 1]
-    return change
 
 
 def _refitted(
@@ -294,9 +270,6 @@ def _refitted(
 
 LOWEST = -14.0
 """Match weight, under the prior to start from, below which a pair is a non-match and not kept."""
-LEAST_M = 0.15
-"""What m counts for at least where a level speaks against a match, while pairs are left out: a
-person who moved differs in all of an address at once."""
 LIKELY = 0.5
 """Score from which a pair counts in what blocking may have lost."""
 
@@ -351,6 +324,17 @@ def fit_and_score(
     return pairs, replace(fitted, impossible=impossible, engine=engine.value)
 
 
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """Scored pairs, and what fits them: levels by comparison and number, sources by name."""
+
+    pairs: Pairs
+    prior: float
+    lost: float
+    levels: Mapping[tuple[str, int], Mapping[str, float]]
+    once: tuple[str, ...] = ()
+
+
 class _Work:
     """The way from standardised tables to pairs, in one database."""
 
@@ -364,14 +348,13 @@ class _Work:
     ) -> None:
         self.database, self.connection = database, connection
         self.opened, self.tables = opened, tables
+        self.frames: list[Any] | None = None
         self.settings = settings_from(opened.spec)
         self.rules = self.blocking = rules_in(self.settings)
         if opened.spec.splink is None:
             self.blocking = rules_on_columns(connection, tables, opened.spec)
         with quiet("take the records"):
-            self.frames = self.frames_here = database.register(tables)
-            if not isinstance(database, OnDuckDB):
-                self.frames_here = OnDuckDB(connection).register(tables)
+            self.frames_here = OnDuckDB(connection).register(tables)
         if model is not None:
             self.settings = {**self.settings, **_trained_part(model.settings)}
             self._check_columns()
@@ -391,59 +374,49 @@ class _Work:
         progress("block", 0.0)
         expected = expect_pairs(self.frames_here, self.settings, records.count, self.blocking)
         check_pairs(expected, spec.max_pairs, about=records.count > WHOLE_UP_TO)
-        linker = self._linker()
-        self._name_comparisons(linker)
-        counted = self._block(linker)
+        candidates = CandidatePairs(self.database, self.connection, self.tables, records)
+        linker = None if self.by_relations else self._linker()
+        number = (
+            candidates.block(self.blocking, spec.mode) if linker is None else self._block(linker)
+        )
+        counted = tuple(map(RulePairs, self.rules, number))
         check_pairs(counted, spec.max_pairs, about=False)
         progress("estimate", 0.0)
         notes = list(self.database.notes)
         if not self.trained:
             self._train(counted, notes)
-        if not self.trained or self.by_relations:
-            linker = self._linker(self._leaving_out())
         progress("score", 0.0)
-        pairs, evidence = self._predict(linker)
-        once: tuple[str, ...] = ()
-        if self.by_relations and len(pairs):
-            told = fit_relations(
-                pairs, tuple(link_model.level_weights(self.settings)), spec, records,
-                chance_agreement(self.connection, self.tables, spec),
-                known=self.trained,
-            )  # fmt: skip
-            score, once, fitted = told.score, told.once, told.levels
-            lost = self._lost(pairs, score)
-            prior = float(f"{(score.sum() + lost) / self.comparisons:.9g}")
-            if not self.trained and score.sum() < BELIEF:
-                notes.append(_FEW_MATCHES)
+        if linker is None:
+            scored = self._by_relations(candidates, notes)
         else:
-            adjusted, lost = self._adjust(pairs, evidence)
-            score, prior = link_model.scores(adjusted.weight), adjusted.prior
-            fitted = {key: {"u_probability": u} for key, u in adjusted.u.items()}
+            scored = self._by_weights(linker if self.trained else self._linker())
         progress("score", 1.0)
+        settings = {**link_model.with_levels(self.settings, scored.levels), _PRIOR: scored.prior}
         model = link_model.Model(
-            {
-                **link_model.with_levels(self.settings, fitted),
-                _PRIOR: prior,
-            },
-            tuple(counted),
-            self.comparisons,
-            lost,
-            notes=tuple(notes),
-            once=once,
-            by_relations=self.by_relations,
-        )
-        return replace(pairs, score=score), model
+            settings, counted, self.comparisons, scored.lost, notes=tuple(notes),
+            once=scored.once, by_relations=self.by_relations,
+        )  # fmt: skip
+        return scored.pairs, model
 
-    def _leaving_out(self) -> dict[str, Any]:
-        """The settings by which pairs that score next to nothing are left out."""
-        if not self.by_relations:
-            return self.settings
-        against = {
-            (w.comparison, w.level): {"m_probability": min(LEAST_M, w.u)}
-            for w in link_model.level_weights(self.settings)
-            if w.m < min(LEAST_M, w.u)
-        }
-        return link_model.with_levels(self.settings, against)
+    def _by_relations(self, candidates: CandidatePairs, notes: list[str]) -> _Scored:
+        """Pairs scored by what their records share, as relatives, namesakes and persons do."""
+        spec, records = self.opened.spec, self.opened.records
+        equal = chance_agreement(self.connection, self.tables, spec)
+        told = fit_relations(candidates, self.settings, spec, records, equal, known=self.trained)
+        lost, matches = self._lost(told.pairs), float(told.pairs.score.sum())
+        if not self.trained and matches < BELIEF:
+            notes.append(_FEW_MATCHES)
+        prior = float(f"{(matches + lost) / self.comparisons:.9g}")
+        return _Scored(told.pairs, prior, lost, told.levels, told.once)
+
+    def _by_weights(self, linker: Any) -> _Scored:
+        """Pairs scored by Splink's match weights, the prior as they say it."""
+        pairs, evidence = self._predict(linker)
+        adjusted, lost = self._adjust(pairs, evidence)
+        levels = {key: {"u_probability": u} for key, u in adjusted.u.items()}
+        return _Scored(
+            replace(pairs, score=link_model.scores(adjusted.weight)), adjusted.prior, lost, levels
+        )
 
     def _check_columns(self) -> None:
         """Refuse a model that compares columns which are not there."""
@@ -458,11 +431,14 @@ class _Work:
                 found=f"others: {', '.join(missing)}",
             )
 
-    def _linker(self, settings: dict[str, Any] | None = None) -> Any:
-        """Splink with settings, the model's if none are given, where pairs are made and scored."""
-        settings = settings or self.settings
+    def _linker(self) -> Any:
+        """Splink with the settings, where pairs are made and scored."""
+        settings = self.settings
         if self.blocking is not self.rules:
             settings = {**settings, _RULES: [{"blocking_rule": rule} for rule in self.blocking]}
+        if self.frames is None:
+            with quiet("take the records"):
+                self.frames = self.database.register(self.tables)
         return _linker(self.frames, self.database.settings(settings))
 
     def _name_comparisons(self, linker: Any) -> None:
@@ -474,8 +450,9 @@ class _Work:
             for own, name in zip(self.settings["comparisons"], named, strict=True)
         ]
 
-    def _block(self, linker: Any) -> list[RulePairs]:
+    def _block(self, linker: Any) -> list[int]:
         """Make the candidate pairs, which Splink keeps for scoring, and count them by rule."""
+        self._name_comparisons(linker)
         with quiet("make the candidate pairs"):
             blocked = linker.inference.compute_blocked_pairs_for_predict()
             rule, count = self.database.columns(
@@ -483,9 +460,9 @@ class _Work:
                 f"{blocked.physical_name} GROUP BY 1"
             ).values()
         number = dict(zip(rule.tolist(), count.tolist(), strict=True))
-        return [RulePairs(rule, number.get(i, 0)) for i, rule in enumerate(self.rules)]
+        return [number.get(i, 0) for i in range(len(self.rules))]
 
-    def _train(self, counted: list[RulePairs], notes: list[str]) -> None:
+    def _train(self, counted: Sequence[RulePairs], notes: list[str]) -> None:
         """Estimate u, then m, with DuckDB, so that no other engine draws other pairs.
 
         Relations find m by themselves, and count equal values among all pairs.
@@ -507,7 +484,9 @@ class _Work:
             "sql_dialect": "duckdb",
         }
 
-    def _train_m(self, linker: Any, counted: list[RulePairs], notes: list[str]) -> list[Session]:
+    def _train_m(
+        self, linker: Any, counted: Sequence[RulePairs], notes: list[str]
+    ) -> list[Session]:
         """Estimate m from the pairs of rules, or of columns where these tell matches better."""
         spec, columns = self.opened.spec, columns_by_comparison(self.settings)
         with quiet("read the model"):
@@ -560,7 +539,7 @@ class _Work:
             prior = float(self.settings[_PRIOR])
             u = {(w.comparison, w.level): w.u for w in weights}
             adjusted = link_model.Adjusted(prior, evidence + np.log2(prior / (1 - prior)), u)
-            return adjusted, self._lost(pairs, link_model.scores(adjusted.weight))
+            return adjusted, self._lost(replace(pairs, score=link_model.scores(adjusted.weight)))
         correct_u, lost = not self.trained, 0.0
         patterns, pattern = link_model.distinct_patterns(pairs.levels)
 
@@ -579,20 +558,20 @@ class _Work:
                 *(adjusted.weight - odds, pairs.levels, weights, self.comparisons),
                 prior=adjusted.prior,
             )
-            evidence = evidence + weight_change(patterns, weights, refitted)[pattern]
+            evidence = evidence + link_model.weight_change(patterns, weights, refitted)[pattern]
             m = {(w.comparison, w.level): {"m_probability": w.m} for w in refitted}
             weights, self.settings = refitted, link_model.with_levels(self.settings, m)
             adjusted = fit()
-        lost = self._lost(pairs, link_model.scores(adjusted.weight))
+        lost = self._lost(replace(pairs, score=link_model.scores(adjusted.weight)))
         return fit() if lost else adjusted, lost
 
-    def _lost(self, pairs: Pairs, score: Floats) -> float:
-        likely = score >= LIKELY
+    def _lost(self, pairs: Pairs) -> float:
+        likely = pairs.score >= LIKELY
         return lost_matches(
             self.connection,
             self.tables,
             self.blocking,
-            (pairs.left[likely], pairs.right[likely], score[likely]),
+            (pairs.left[likely], pairs.right[likely], pairs.score[likely]),
         )
 
 

@@ -24,20 +24,8 @@ from sfumato.linkage.link_spec import Mode
 from sfumato.linkage.linkage_manifest import file_hash
 from sfumato.linkage.match_decisions import join_workers, no_verdicts
 from sfumato.linkage.match_thresholds import Codes, Ints, Pairs
-from sfumato.linkage.review_audit import (
-    NO_RULE,
-    Asked,
-    Wider,
-    odds_of_lost,
-    wider_blocks,
-)
-from sfumato.linkage.review_pairs import (
-    ID,
-    SOURCE,
-    find_records,
-    pairs_table,
-    write_identifying,
-)
+from sfumato.linkage.review_audit import NO_RULE, Asked, Wider, odds_of_lost, wider_blocks
+from sfumato.linkage.review_pairs import ID, SOURCE, find_records, pairs_table, write_identifying
 from sfumato.linkage.reviewed_persons import Reviewed
 from sfumato.table.table_files import write_table
 
@@ -173,12 +161,7 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
     )
     open_pairs = np.setdiff1d(earlier.asked.pair, verdicts.pair)
     left, right, stratum, chance, foretold = audit.draw(
-        earlier.asked,
-        verdicts,
-        reviewed.learned.rates,
-        wider,
-        max(size - len(open_pairs), 0),
-        rng,
+        earlier.asked, verdicts, reviewed.learned.rates, wider, max(size - len(open_pairs), 0), rng
     )
     pairs, new = with_pairs(earlier.pairs, left, right, earlier.records.count)
     asked = earlier.asked.and_these(

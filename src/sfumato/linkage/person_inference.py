@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
 
 from sfumato.core.errors import InputError
@@ -35,6 +37,8 @@ IMPOSSIBLE = -1e4
 """Log odds of two records that somebody called different."""
 FEWEST = -7.0
 """Log odds below which a pair joins no two records, though it counts as missed."""
+_FAINT, _TOGETHER = (-6.0, -5.0, -4.0), 2000
+"""The same where pairs above would join more than so many records, one after the other."""
 MOST_LIMITED = 64
 _EDGE = 1e-12
 _UNLIKELY = 0.05
@@ -137,7 +141,7 @@ def infer_persons(
     held = _bits(limited)
     weight = np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)))
     fits = (held[left] & held[right]) == 0
-    near = fits & (weight > FEWEST)
+    near = _near(left, right, np.where(fits, weight, -np.inf), len(limited))
     doubt, wrong = _doubts(levels or {}, len(score), seed)
     far = ~near & fits
     factor = np.exp(doubt)
@@ -177,6 +181,24 @@ def infer_persons(
     if node is not None:
         label, draws = graph.first[label][node].astype(np.int32), draws[:, node]
     return Inferred(label, draws, *quality)
+
+
+def _near(left: Ints, right: Ints, weight: Floats, records: int) -> npt.NDArray[np.bool_]:
+    """Pairs that may join records, and those between records that others may join.
+
+    Among many records faint pairs join all of them: where they do, they count as missed.
+    """
+    near = weight > FEWEST
+    joins = near.copy()
+    for least in (*_FAINT, None):
+        sides = left[joins], right[joins]
+        graph = coo_array((np.ones(len(sides[0]), dtype=np.bool_), sides), (records, records))
+        component = connected_components(graph, directed=False)[1]
+        large = np.bincount(component)[component[left]] > _TOGETHER
+        if least is None or not np.any(large & near):
+            break
+        joins &= ~large | (weight > least)
+    return np.asarray(near & (component[left] == component[right]))
 
 
 def _bits(limited: Ints) -> npt.NDArray[np.uint64]:
@@ -303,26 +325,14 @@ def _together(draws: Codes, size: Ints) -> tuple[Ints, Ints, Floats]:
     return one, two, count / len(draws)
 
 
-def pairs_within(label: npt.NDArray[np.integer], size: Ints) -> int:
-    """Number of pairs of records within clusters of nodes.
-
-    Parameters
-    ----------
-    label
-        Cluster of each node.
-    size
-        Number of records of each node.
-    """
-    _, cluster = np.unique(label, return_inverse=True)
-    records = np.bincount(cluster, size).astype(np.int64)
-    return int((records * (records - 1) // 2).sum())
-
-
 def _expected(label: Codes, draws: Codes, size: Ints, beyond: Floats) -> tuple[Measure, Measure]:
     """Precision and recall of the persons against each draw, and their spread."""
-    found = pairs_within(label, size)
-    both = [pairs_within(label.astype(np.int64) * len(size) + draw, size) for draw in draws]
-    true = [pairs_within(draw, size) for draw in draws]
+    one, two, _ = _together(label[np.newaxis], size)
+    pairs, own = size[one] * size[two], int((size * (size - 1) // 2).sum())
+    found = own + int(pairs.sum())
+    both = [own + int(pairs[draw[one] == draw[two]].sum()) for draw in draws]
+    records = (np.bincount(draw, size).astype(np.int64) for draw in draws)
+    true = [int((each * (each - 1) // 2).sum()) for each in records]
     right, whole = np.array(both, dtype=np.float64), np.array(true) + beyond
     return _measure("precision", right, found - right), _measure("recall", right, whole - right)
 

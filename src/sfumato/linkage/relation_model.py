@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,10 @@ from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_weights
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec
 from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.pair_patterns import RARITY_STEP, CandidatePairs, Patterns, rarity
 from sfumato.linkage.standardisation import comparisons_of
 
+Codes16 = npt.NDArray[np.int16]
 GIVEN, SURNAME, DATE, HOME, NUMBER = range(5)
 _ASPECT = {
     ColumnKind.GIVEN_NAME: GIVEN,
@@ -62,10 +65,12 @@ _LEAST = 1e-7
 """The least m or u of a level."""
 _GUESS = 20.0
 """Pairs that the first guess of m counts for."""
-_STEP = 0.2
-"""Nats between frequencies of values that count as equal."""
 _ROUNDS, _CLOSE = 200, 1e-4
 _SURE, _TWICE = 0.9, 0.01
+
+
+FAINT = 1e-7
+"""Score below which pairs are not kept: it takes ten million of them to hold one match."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +79,15 @@ class RelationFit:
 
     Attributes
     ----------
-    score
-        Probability of each candidate pair; shape (pairs,).
+    pairs
+        Those that are kept, with their scores.
     once
         Names of the sources that were found to hold each person once.
     levels
         By comparison and level: its m and u, as Splink settings have them, unless it is neutral.
     """
 
-    score: Floats
+    pairs: Pairs
     once: tuple[str, ...]
     levels: dict[tuple[str, int], dict[str, float]]
 
@@ -142,8 +147,8 @@ class _Column:
 
 
 def fit_relations(
-    pairs: Pairs,
-    weights: Sequence[LevelWeight],
+    candidates: CandidatePairs,
+    settings: dict[str, Any],
     spec: LinkSpec,
     records: Records,
     equal: ChanceAgreement,
@@ -163,14 +168,15 @@ def fit_relations(
 
     Two things the data hardly tell, and a prior does: another given name may be a twin's or an
     error, another date of birth that of a father of one name or an error. It is hardly an error
-    where sure matches of both records repeat what they say.
+    where sure matches of both records repeat what they say. For that, and for what others have
+    equal values, pairs are looked at one by one: those that are not faint.
 
     Parameters
     ----------
-    pairs
-        The candidate pairs, their scores open.
-    weights
-        What the levels say; u is that of random pairs, matches among them.
+    candidates
+        The candidate pairs.
+    settings
+        Splink settings with what the levels say; u is that of random pairs, matches among them.
     spec
         What is linked, and how.
     records
@@ -180,20 +186,36 @@ def fit_relations(
     known
         Whether m and u are those of a model fitted before: then they are kept.
 
-    Returns
-    -------
-    RelationFit
-        By pairs.
+    Raises
+    ------
+    SfumatoError
+        If the database fails.
     """
-    score, columns = _fitted(pairs, weights, spec, records, equal, {}, known=known)
-    others = {
-        name: _of_others(count, pairs, score, pairs.levels[name] == _top(weights, name))
-        for name, count in equal.count.items()
+    weights = tuple(level_weights(settings))
+    rough = candidates.compare(settings, equal.count)
+    score, _ = _fitted(rough, {}, weights, spec, records, equal, known=known)
+    kept = score >= FAINT
+    pairs, pattern = candidates.fetch(rough, kept)
+    pairs = replace(pairs, score=score[pattern])
+    # One row of each pair that is kept, and of each rough pattern of all others.
+    confirmed, others = _confirmed(pairs, weights, spec, records.count), ~kept
+    none = np.zeros(np.count_nonzero(others), dtype=np.int16)
+    rows: dict[str, Codes16] = {
+        f"{name}\0": np.append(each.astype(np.int16), none) for name, each in confirmed.items()
     }
-    confirmed = _confirmed(pairs, score, weights, spec, records.count)
-    score, columns = _fitted(
-        pairs, weights, spec, records, replace(equal, count=others), confirmed, known=known
-    )
+    for name, code in rough.code.items():
+        own = _recoded(pairs, name, _top(weights, name), equal.count.get(name))
+        rows[name] = np.append(own, code[others])
+    for side, source in (("left\0\0", rough.left), ("right\0\0", rough.right)):
+        rows[side] = np.append(source[pattern], source[others]).astype(np.int16)
+    distinct, pattern = distinct_patterns(rows)
+    twice = {name: distinct.pop(f"{name}\0").astype(np.bool_) for name in confirmed}
+    right, left = (distinct.popitem()[1].astype(np.int64) for _ in range(2))
+    weight = np.append(np.ones(len(pairs)), rough.pairs[others])
+    number = np.bincount(pattern, weight).astype(np.float64)
+    fine, pattern = Patterns(distinct, left, right, number), pattern[: len(pairs)]
+    score, columns = _fitted(fine, twice, weights, spec, records, equal, known=known)
+    pairs = replace(pairs, score=score[pattern])
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
     for name, each in columns.items():
         m = each.m if each.aspect is not None else each.by_kind[_PERSON]
@@ -203,41 +225,29 @@ def fit_relations(
                     "m_probability": float(f"{max(of_match, _LEAST):.9g}"),
                     "u_probability": float(f"{max(of_chance, _LEAST):.9g}"),
                 }
-    return RelationFit(score, _found_once(pairs, score, records, spec), fitted)
+    return RelationFit(pairs, _found_once(pairs, records, spec), fitted)
 
 
 def _fitted(
-    pairs: Pairs,
+    patterns: Patterns,
+    twice: Mapping[str, npt.NDArray[np.bool_]],
     weights: Sequence[LevelWeight],
     spec: LinkSpec,
     records: Records,
     equal: ChanceAgreement,
-    confirmed: Mapping[str, npt.NDArray[np.bool_]],
     *,
     known: bool,
 ) -> tuple[Floats, dict[str, _Column]]:
-    """Probability of each pair, and what the levels say, by expectation maximisation."""
-    sizes = np.array([len(ids) for ids in records.ids], dtype=np.float64)
-    one, other = records.source_of(pairs.left), records.source_of(pairs.right)
-    coded = {name: _coded(level, _top(weights, name), equal.count.get(name), pairs.left)
-             for name, level in pairs.levels.items()}  # fmt: skip
-    patterns, pattern = distinct_patterns(
-        {
-            **coded,
-            **{f"{name}\0": each.astype(np.int16) for name, each in confirmed.items()},
-            "": (one * len(sizes) + other).astype(np.int16),
-        }
-    )
-    count = np.bincount(pattern).astype(np.float64)
-    groups, group = np.unique(patterns.pop("").astype(np.int64), return_inverse=True)
+    """Probability of each pattern, and what the levels say, by expectation maximisation."""
+    sizes, count = np.array([len(ids) for ids in records.ids], dtype=np.float64), patterns.pairs
+    groups, group = np.unique(patterns.left * len(sizes) + patterns.right, return_inverse=True)
     left, right = np.divmod(groups, len(sizes))
     within = left == right
     whole = np.where(within, sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
     once = within & np.isin(np.array(records.sources)[left], list(spec.one_per_source))
-    twice = {name: patterns.pop(f"{name}\0") for name in confirmed}
-    columns = _columns(patterns, weights, spec, equal, known=known)
+    columns = _columns(patterns.code, weights, spec, equal, known=known)
     for name, each in twice.items():
-        columns[name].twice = each.astype(bool)
+        columns[name].twice = each
     smallest = float(sizes.min())
     number = np.full((len(groups), len(_RELATIONS)), 0.02 * smallest)
     number[:, _UNCHANGED] = 0.5 * smallest
@@ -261,7 +271,7 @@ def _fitted(
         moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
         if moved <= _CLOSE * number[:, 1:].sum():
             break
-    return share[:, _MATCH].sum(axis=1)[pattern], columns
+    return share[:, _MATCH].sum(axis=1), columns
 
 
 def _top(weights: Sequence[LevelWeight], name: str) -> int:
@@ -269,39 +279,33 @@ def _top(weights: Sequence[LevelWeight], name: str) -> int:
 
 
 def _confirmed(
-    pairs: Pairs, score: Floats, weights: Sequence[LevelWeight], spec: LinkSpec, records: int
+    pairs: Pairs, weights: Sequence[LevelWeight], spec: LinkSpec, records: int
 ) -> dict[str, npt.NDArray[np.bool_]]:
     """Pairs of wholly different given names, or dates, that sure matches of both records repeat."""
     found = {}
     for name, kind in _compared(spec):
         if _ASPECT.get(kind) in _OTHER:
             level = pairs.levels[name]
-            sure = (score >= _SURE) & (level == _top(weights, name))
+            sure = (pairs.score >= _SURE) & (level == _top(weights, name))
             again = np.zeros(records, dtype=bool)
             again[pairs.left[sure]] = again[pairs.right[sure]] = True
             found[name] = (level == 0) & again[pairs.left] & again[pairs.right]
     return found
 
 
-def _of_others(count: Floats, pairs: Pairs, score: Floats, equal: npt.NDArray[np.bool_]) -> Floats:
-    """Records with each record's value that are not its own person's, itself as one of them.
+def _recoded(pairs: Pairs, name: str, top: int, count: Floats | None) -> Codes16:
+    """The level of each pair, equal values above it by how few other persons' records have them.
 
-    Of a rare value most are: who has several records would seem to share a usual name.
+    Of a rare value most are one person's: who has several records would seem to share a usual name.
     """
-    own = np.bincount(pairs.left[equal], score[equal], len(count)).astype(np.float64)
-    own += np.bincount(pairs.right[equal], score[equal], len(count))
-    return np.asarray(np.where(count > 0, np.maximum(count - own, 1.0), 0.0))
-
-
-def _coded(
-    level: npt.NDArray[np.int8], top: int, count: Floats | None, left: Ints
-) -> npt.NDArray[np.int16]:
-    """The level of each pair, equal values above it by how rare they are."""
-    code = level.astype(np.int16)
-    if count is not None:
-        equal = code == top
-        rare = np.log(max(np.count_nonzero(count), 1) / np.maximum(count[left[equal]], 1.0))
-        code[equal] = top + np.round(rare / _STEP).astype(np.int16)
+    code = pairs.levels[name].astype(np.int16)
+    if count is None:
+        return code
+    equal = code == top
+    left, right, score = pairs.left[equal], pairs.right[equal], pairs.score[equal]
+    own = np.bincount(left, score, len(count)) + np.bincount(right, score, len(count))
+    others = np.where(count > 0, np.maximum(count - own, 1.0), 0.0)
+    code[equal] += rarity(others)[left]
     return code
 
 
@@ -328,7 +332,7 @@ def _columns(
         guess /= guess.sum()
         rare = np.full(len(code), np.nan)
         if name in equal.count and own[-1].by_frequency:
-            rare[code >= top] = (top - code[code >= top].astype(np.float64)) * _STEP
+            rare[code >= top] = (top - code[code >= top].astype(np.float64)) * RARITY_STEP
         aspect = _ASPECT.get(kinds[name])
         columns[name] = _Column(
             aspect, np.clip(code, 0, top).astype(np.int64), code >= 0, rare, u, u.copy(), guess,
@@ -398,11 +402,11 @@ def _refit(columns: Sequence[_Column], found: Floats, bound: Mapping[int, bool])
         each.m = m
 
 
-def _found_once(pairs: Pairs, score: Floats, records: Records, spec: LinkSpec) -> tuple[str, ...]:
+def _found_once(pairs: Pairs, records: Records, spec: LinkSpec) -> tuple[str, ...]:
     """Sources of which hardly a record of another source has two sure matches."""
     if spec.one_per_source or len(records.sources) < 2:
         return ()
-    sure, found = score >= _SURE, []
+    sure, found = pairs.score >= _SURE, []
     one, other = records.source_of(pairs.left), records.source_of(pairs.right)
     if np.any(one == other):
         return ()

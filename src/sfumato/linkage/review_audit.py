@@ -21,11 +21,6 @@ from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
 from sfumato.linkage.reviewed_rates import instrument, rounded
 
 Bools = npt.NDArray[np.bool_]
-BY_REVIEW = "review"
-_WHY = (
-    "pairs drawn at random from all scores and answered; rates of patterns and scores shrunk to "
-    "the model's"
-)
 EDGES = np.array([-7.0, -4.0, -2.0, 0.0, 2.0, 4.0, 7.0])
 """Log odds at which strata of scores end."""
 LARGE = 4
@@ -39,10 +34,7 @@ DOUBT, UNKNOWN = 1.0, 3.0
 and by another one."""
 NO_RULE = -1
 """The blocking rule of a pair that none brought together: it was drawn for review."""
-_FEW_OF_PATTERN, _MOST_CELLS = 20, 200
 _EDGE = 1e-12
-_HALF = 1e-3
-"""Pairs of a cell that count as matches, and as others, whatever the draws say."""
 LEAST_LOST = 0.5
 """Matches that no rule brought together, where none is expected."""
 _TRIES = 50

@@ -192,7 +192,8 @@ def learn(
     # What blocking has lost may agree in less than the wider blocks ask for, which nobody draws.
     lost = max(audit.lost, LEAST_LOST) * np.exp(LOST_DOUBT * rng.standard_normal(len(missed)))
     missed += rng.poisson(lost)
-    misjudged = _misjudged(audit, asked, verdicts, error, rng)
+    before = audit.person if alone is None else alone
+    misjudged = _misjudged(audit, asked, verdicts, error, (person, before), rng)
     wrong, missed = wrong + misjudged[0], missed + misjudged[1]
     right = np.maximum(audit.pairs_within(person) - wrong, 0)
     again = logit(np.clip(unknown.likely, _EDGE, 1 - _EDGE))
@@ -231,25 +232,38 @@ def _worker_errors(verdicts: Verdicts, rng: np.random.Generator) -> Floats:
 
 
 def _misjudged(
-    audit: ReviewAudit, asked: Asked, verdicts: Verdicts, error: Floats, rng: np.random.Generator
+    audit: ReviewAudit,
+    asked: Asked,
+    verdicts: Verdicts,
+    error: Floats,
+    persons: tuple[Ints, Ints],
+    rng: np.random.Generator,
 ) -> tuple[Ints, Ints]:
-    """Number of pairs wrongly called the same, and wrongly called different, drawn.
+    """Number of pairs that wrong answers "same" join, and that wrong answers "different" part.
 
-    Which answers of one worker are wrong, Bayes' rule says by what was foretold of the pair.
+    Which answers of one worker are wrong, Bayes' rule says by what was foretold of the pair. A
+    wrong one is wrong about all records of both persons: those that would be apart without it, by
+    the persons (now, before), or that are apart for it.
     """
     likely = audit.pairs.score.copy()
     likely[asked.pair] = asked.foretold
     once = (verdicts.pair >= 0) & (verdicts.workers == 1)
+    now, before = persons
+    together = now[verdicts.left] == now[verdicts.right]
+    of_both = np.unique(now * (int(before.max(initial=0)) + 1) + before, return_inverse=True)[1]
 
-    def number(result: int) -> Ints:
-        same = likely[verdicts.pair[once & (verdicts.result == result)]]
+    def number(result: int, of: Ints, counts: Bools) -> Ints:
+        own = once & (verdicts.result == result)
+        same = likely[verdicts.pair[own]]
         against = np.clip(1 - same if result == SAME else same, _EDGE, 1 - _EDGE)
         share = error[:, None] * against
         share /= share + (1 - error[:, None]) * (1 - against)
+        size, one, other = np.bincount(of), of[verdicts.left[own]], of[verdicts.right[own]]
+        pairs = np.where(one == other, np.maximum(size[one] - 1, 1), size[one] * size[other])
         drawn = rng.random(share.shape) < share
-        return np.asarray(drawn.sum(axis=1, dtype=np.int64))
+        return np.asarray(drawn @ (pairs * counts[own]), dtype=np.int64)
 
-    return number(SAME), number(DIFFERENT)
+    return number(SAME, of_both, together), number(DIFFERENT, now, ~together)
 
 
 @dataclass(frozen=True, eq=False)

@@ -435,13 +435,25 @@ class OnSpark:
 
     def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Splink settings in Spark's SQL."""
+        return spark_settings({**settings, "comparisons": self.comparisons(settings)})
+
+    def comparisons(self, settings: dict[str, Any]) -> list[dict[str, Any]]:
+        """The comparisons of settings, which ask DuckDB on the executors if it is there."""
         if self.notes:
-            return spark_settings(settings)
+            return list(settings["comparisons"])
         with quiet("bring the comparisons to Spark"):
             asking, functions = as_functions(settings)
             for each in functions:
                 each.register(self._session)
-        return spark_settings(asking)
+        return list(asking["comparisons"])
+
+    def send(self, table: str) -> None:
+        """Make a table of DuckDB known to queries."""
+        self._sent(table).createOrReplaceTempView(table)
+
+    def store(self, name: str, sql: str) -> None:
+        """Keep what a query gives, under a name."""
+        self._session.sql(spark_sql(sql)).persist().createOrReplaceTempView(name)
 
     def columns(self, sql: str) -> Mapping[str, npt.NDArray[Any]]:
         """The columns of a query, in their order."""

@@ -1,0 +1,248 @@
+"""Which candidate pairs agree in what: compared in the database, and counted there by pattern.
+
+Pairs are many more than records, and most of them nobody's. So they stay in the database, a few
+bytes each; what they have in common is counted there, and only those worth keeping are fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from sfumato.core.optional_packages import quiet
+from sfumato.linkage.comparison_levels import level_sql
+from sfumato.linkage.link_engine import Database
+from sfumato.linkage.link_spec import Mode, columns_by_comparison, quoted
+from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.standardisation import UNIQUE_ID
+
+if TYPE_CHECKING:
+    import duckdb
+
+RARITY_STEP = 0.2
+"""Nats between frequencies of values that count as equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """The distinct patterns of agreement of some pairs; arrays of shape (patterns,).
+
+    Attributes
+    ----------
+    code
+        By comparison, the level: -1 where a value is missing, 0 for entirely different. Where the
+        frequency of equal values counts, they are above the highest level by how rare they are,
+        in steps.
+    left, right
+        Sources of the two records.
+    pairs
+        Number of pairs.
+    """
+
+    code: Mapping[str, npt.NDArray[np.int16]]
+    left: Ints
+    right: Ints
+    pairs: Floats
+
+    def __len__(self) -> int:
+        """Number of patterns."""
+        return len(self.pairs)
+
+
+def rarity(count: Floats) -> npt.NDArray[np.int16]:
+    """How rare a value is that so many records have, in steps; 0 where none has.
+
+    Parameters
+    ----------
+    count
+        Number of records with each record's value; shape (records,).
+    """
+    valued = max(int(np.count_nonzero(count)), 1)
+    return np.round(np.log(valued / np.maximum(count, 1.0)) / RARITY_STEP).astype(np.int16)
+
+
+class CandidatePairs:
+    """The pairs that blocking rules make, in the database.
+
+    Parameters
+    ----------
+    database
+        Where they are made and compared.
+    connection
+        The database of the standardised tables.
+    tables
+        The names of these.
+    records
+        How many each source has.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        connection: duckdb.DuckDBPyConnection,
+        tables: Sequence[str],
+        records: Records,
+    ) -> None:
+        self._database, self._connection = database, connection
+        self._tables, self._records = tables, records
+        self._comparisons: dict[str, int] = {}
+        self._union = " UNION ALL ".join(f"SELECT * FROM {table}" for table in tables)
+
+    def block(self, rules: Sequence[str], mode: Mode) -> list[int]:
+        """Make the pairs; gives how many each rule makes and none before it.
+
+        Parameters
+        ----------
+        rules
+            Blocking rules as SQL over the records ``l`` and ``r``.
+        mode
+            Which records are compared with which.
+
+        Raises
+        ------
+        SfumatoError
+            If the database fails.
+        """
+        sides, ordered = [(f"({self._union})",) * 2], f" AND l.{UNIQUE_ID} < r.{UNIQUE_ID}"
+        if mode is Mode.LINK_ONLY:
+            sides, ordered = list(combinations(self._tables, 2)), ""
+        made = []
+        for number, rule in enumerate(rules):
+            before = " OR ".join(f"coalesce(({each}), false)" for each in rules[:number])
+            made += [
+                f"SELECT CAST(l.{UNIQUE_ID} AS INTEGER) AS a, CAST(r.{UNIQUE_ID} AS INTEGER) AS b, "
+                f"CAST({number} AS SMALLINT) AS rule FROM {left} AS l JOIN {right} AS r "
+                f"ON {rule}{ordered}" + (f" WHERE NOT ({before})" if before else "")
+                for left, right in sides
+            ]
+        with quiet("make the candidate pairs"):
+            for table in self._tables:
+                self._database.send(table)
+            self._database.store("candidate_pairs", " UNION ALL ".join(made))
+            found = self._database.columns(
+                "SELECT rule, count(*) AS pairs FROM candidate_pairs GROUP BY rule"
+            )
+        number_of = dict(zip(found["rule"].tolist(), found["pairs"].tolist(), strict=True))
+        return [number_of.get(i, 0) for i in range(len(rules))]
+
+    def compare(self, settings: dict[str, Any], count: Mapping[str, Floats]) -> Patterns:
+        """Compare them; gives the patterns that there are.
+
+        Parameters
+        ----------
+        settings
+            Splink settings with the comparisons.
+        count
+            Number of records with each record's value, of the comparisons for which it counts.
+
+        Raises
+        ------
+        SfumatoError
+            If the database fails.
+        """
+        used = sorted(set().union(*columns_by_comparison(settings).values()))
+        self._comparisons = {
+            each["output_column_name"]: sum(
+                not level.get("is_null_level") for level in each["comparison_levels"]
+            )
+            - 1
+            for each in settings["comparisons"]
+        }
+        with quiet("compare the candidate pairs"):
+            left, rare = self._with_rarity(count)
+            levels = ", ".join(
+                f"{level_sql(each, rare.get(each['output_column_name'], ''))} AS level_{i}"
+                for i, each in enumerate(self._database.comparisons(settings))
+            )
+            sides = ", ".join(
+                f"{s}.{quoted(n)} AS {quoted(f'{n}_{s}')}" for n in used for s in "lr"
+            )
+            sides += "".join(f", l.{name}" for name in rare.values())
+            self._database.store(
+                "compared_pairs",
+                f"SELECT a, b, rule, {self._sources()} AS sources, {levels} FROM (SELECT a, b, "
+                f"rule, {sides} FROM candidate_pairs JOIN ({left}) AS l ON l.{UNIQUE_ID} = a "
+                f"JOIN ({self._union}) AS r ON r.{UNIQUE_ID} = b)",
+            )
+            names = self._pattern_columns
+            sources, *code, pairs = self._database.columns(
+                f"SELECT {names}, count(*) AS pairs FROM compared_pairs GROUP BY {names} "
+                f"ORDER BY {names}"
+            ).values()
+        left_source, right_source = np.divmod(sources.astype(np.int64), len(self._tables))
+        return Patterns(
+            {
+                name: each.astype(np.int16)
+                for name, each in zip(self._comparisons, code, strict=True)
+            },
+            left_source,
+            right_source,
+            pairs.astype(np.float64),
+        )
+
+    @property
+    def _pattern_columns(self) -> str:
+        return ", ".join(["sources", *(f"level_{i}" for i in range(len(self._comparisons)))])
+
+    def _sources(self) -> str:
+        """A number of the sources of a pair, as SQL."""
+        starts, of = self._records.starts[1:-1].tolist(), {}
+        for side in "ab":
+            of[side] = " + ".join(f"CAST({side} >= {n} AS SMALLINT)" for n in starts) or "0"
+        return f"CAST(({of['a']}) * {len(self._tables)} + {of['b']} AS SMALLINT)"
+
+    def _with_rarity(self, count: Mapping[str, Floats]) -> tuple[str, dict[str, str]]:
+        """The records with how rare their values are, and by comparison the column that says it."""
+        rare = {name: f"rarity_{i}" for i, name in enumerate(count)}
+        columns = {rare[name]: rarity(each) for name, each in count.items()}
+        self._give("rarity", pa.table({"record": np.arange(self._records.count), **columns}))
+        union = f"SELECT * FROM ({self._union}) AS u JOIN rarity ON record = u.{UNIQUE_ID}"
+        return union, rare
+
+    def _give(self, name: str, table: pa.Table) -> None:
+        """Bring a small table to where the pairs are."""
+        self._connection.register("given", table)
+        self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM given")
+        self._connection.unregister("given")
+        self._database.send(name)
+
+    def fetch(self, patterns: Patterns, kept: npt.NDArray[np.bool_]) -> tuple[Pairs, Ints]:
+        """The pairs of some patterns, their scores open, by (left, right), and which each has.
+
+        Parameters
+        ----------
+        patterns
+            All patterns.
+        kept
+            Which are wanted; shape (patterns,).
+
+        Raises
+        ------
+        SfumatoError
+            If the database fails.
+        """
+        sources = patterns.left * len(self._tables) + patterns.right
+        wanted = {"pattern": np.flatnonzero(kept).astype(np.int32), "sources_": sources[kept]}
+        wanted |= {f"level_{i}_": c[kept] for i, c in enumerate(patterns.code.values())}
+        equal = " AND ".join(f"{name} = {name}_" for name in self._pattern_columns.split(", "))
+        with quiet("take the candidate pairs"):
+            self._give("wanted_patterns", pa.table(wanted))
+            left, right, rule, pattern = self._database.columns(
+                "SELECT a, b, rule, pattern FROM compared_pairs JOIN wanted_patterns "
+                f"ON {equal} ORDER BY a, b"
+            ).values()
+        levels = {
+            name: np.minimum(code, self._comparisons[name]).astype(np.int8)[pattern]
+            for name, code in patterns.code.items()
+        }
+        pairs = Pairs(
+            left.astype(np.int64), right.astype(np.int64), np.empty(len(left)), levels,
+            rule.astype(np.int16),
+        )  # fmt: skip
+        return pairs, pattern
