@@ -169,14 +169,14 @@ def _lines_of_composition(found: Together) -> list[str]:
     rows = [
         (
             f"{number}",
-            f"{found.alone[number]:.1%}",
-            f"{share:.1%}",
-            f"{found.certain_alone[number]:.1%}",
-            f"{found.certain[number]:.1%}",
+            f"{found.alone[number].found:.1%}",
+            f"{each.found:.1%}",
+            f"{found.alone[number].certain:.1%}",
+            f"{each.certain:.1%}",
         )
-        for number, share in found.found.items()
+        for number, each in found.all.items()
     ]
-    more = f"{found.in_several:,} persons are in several of {len(found.releases):,} releases."
+    more = f"{found.in_several:,} persons are in several of {len(found.all):,} releases."
     return [*columns([head, *rows], (0, 1, 2, 3, 4)), more]
 
 

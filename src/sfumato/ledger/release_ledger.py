@@ -12,45 +12,38 @@ from typing import Any
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
 from sfumato.ledger.composed_proposals import Proposal, coarser, refusal
-from sfumato.ledger.composition import Handed, Together, together
+from sfumato.ledger.composition import Handed, Limits, Together, of_classes, together
 from sfumato.ledger.ledger import Ledger, check_said
 from sfumato.ledger.sketches import Sketch, digests_of, sketch_of, sketch_of_parts
-from sfumato.release.promises.k_anonymity import PidKAnonymity
-from sfumato.release.release_result import Release
+from sfumato.release.promises import PROMISES, restored
+from sfumato.release.promises.promise import AboutAttribute
+from sfumato.release.release_result import Disclosed, Release
 
-TOLERABLE = 0.09
-"""Share of a release's persons who may be found, where nobody says otherwise."""
 _TERMS, _DRAFT, _HANDED, _WAIVED, _FORGOT = "terms", "draft", "handed over", "waived", "forgotten"
 _DAYS = {"day": 1, "month": 31, "year": 366}
 _KEEP = re.compile(r"(\d{1,4}) (day|month|year)s?")
 
 
 @dataclass(frozen=True)
-class Terms:
+class Terms(Limits):
     """What the custodian has settled for a ledger.
 
     Attributes
     ----------
-    tolerable
-        Share of the persons of a release who may be found by all that was handed over.
     keep
         How long sketches are kept, as ``"10 years"``; ``""`` for ever.
 
     Raises
     ------
     InputError
-        If the share is none, or the time is not understood.
+        If a share is none, or the time is not understood.
     """
 
-    tolerable: float = TOLERABLE
     keep: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be kept to."""
-        if not 0 < self.tolerable <= 1:
-            raise InputError(
-                "parameter tolerable", "must be a share", accepted="a number in (0, 1]"
-            )
+        super().__post_init__()
         if self.keep and _KEEP.fullmatch(self.keep) is None:
             raise InputError(
                 "parameter keep", "must be a time", accepted='"10 years", "18 months", "30 days"'
@@ -77,8 +70,8 @@ class Remembered:
         Their numbers.
     promises
         What it keeps: ``name`` and parameters.
-    fewest
-        The k of its promise that each person is among k, 1 without it.
+    requested
+        Whether a policy decided on it.
     ordered
         Whether it kept the order of the rows.
     columns
@@ -102,7 +95,7 @@ class Remembered:
     records: int
     classes: int
     promises: tuple[Mapping[str, Any], ...]
-    fewest: int
+    requested: bool
     ordered: bool
     columns: tuple[Mapping[str, Any], ...]
     to: tuple[str, ...] = ()
@@ -125,7 +118,8 @@ class ReleaseLedger(Ledger):
             If the ledger was changed.
         """
         found = [each.details for each in self._log.entries() if each.kind == _TERMS]
-        return Terms(found[-1]["tolerable"], found[-1]["keep"]) if found else Terms()
+        settled = found[-1] if found else {}
+        return Terms(**{name: settled[name] for name in asdict(Terms()) if name in settled})
 
     def settle(self, terms: Terms, *, note: str, by: str) -> None:
         """Settle what holds from now on; what held before stays readable.
@@ -143,8 +137,7 @@ class ReleaseLedger(Ledger):
             If nobody says why, or the ledger cannot be written.
         """
         check_said(note=note, by=by)
-        detail = {"tolerable": terms.tolerable, "keep": terms.keep, "note": note}
-        self._log.append(_TERMS, by, detail)
+        self._log.append(_TERMS, by, {**asdict(terms), "note": note})
 
     def remember(self, release: Release, name: str) -> int:
         """Note a release as a draft, which counts for nothing until it is handed over.
@@ -181,24 +174,65 @@ class ReleaseLedger(Ledger):
         if earlier:
             handed = {**earlier, number: made}
             found = together(handed)
-            if found.broken(terms.tolerable):
+            if found.broken(terms):
                 beyond["beyond"] = found.most
-                tried = coarser(release, handed, terms.tolerable, partial(_as_handed, key=key))
+                tried = coarser(release, handed, terms, partial(_as_handed, key=key))
                 beyond |= {} if tried is None else {"coarser": asdict(tried)}
+        promises = [{"name": p.name, **p.parameters()} for p in release.constraints]
+        sha256 = release.manifest.output_sha256 or ""
+        return self._draft(made, key, name, sha256, promises=promises, **beyond)
+
+    def remember_requested(
+        self, disclosed: Disclosed, name: str, sha256: str, *, ordered: bool, to: str
+    ) -> int:
+        """Note a release on which a policy decided, as handed over.
+
+        Parameters
+        ----------
+        disclosed
+            Who is in it and what it shows of them.
+        name, sha256
+            The name of the file, and its hash.
+        ordered
+            Whether it kept the order of the rows.
+        to
+            Who gets it.
+
+        Returns
+        -------
+        int
+            The number of its entry.
+
+        Raises
+        ------
+        InputError
+            If persons in common are expected and nobody is followed, or the ledger cannot be
+            written.
+        ConstraintsNotMetError
+            If with releases by promises it would give away more than is tolerable.
+        """
+        key = self._keys.persons(make=True)
+        made = Handed(sketch_of(disclosed, key), ordered=ordered, requested=True)
+        with self.changing():
+            number = self._draft(made, key, name, sha256, promises=[])
+            self.hand_over(number, to)
+        return number
+
+    def _draft(self, made: Handed, key: bytes, name: str, sha256: str, **details: object) -> int:
+        sketch = made.sketch
         detail = {
             "name": name,
-            "output_sha256": release.manifest.output_sha256 or "",
-            "persons": len(made.sketch),
-            "records": release.risk.records,
-            "classes": release.risk.classes,
-            "promises": [{"name": p.name, **p.parameters()} for p in release.constraints],
-            "fewest": made.fewest,
+            "output_sha256": sha256,
+            "persons": len(sketch),
+            "records": len(sketch.of_person),
+            "classes": int(sketch.classes.max(initial=-1)) + 1,
+            "requested": made.requested,
             "ordered": made.ordered,
-            "columns": made.sketch.described(),
+            "columns": sketch.described(),
             "persons_key": ledger_store.id_of_key(key),
-            **beyond,
+            **details,
         }
-        return self._log.append(_DRAFT, "", detail, made.sketch.parts()).number
+        return self._log.append(_DRAFT, "", detail, sketch.parts()).number
 
     def remembered(self) -> list[Remembered]:
         """The releases that were noted, oldest first.
@@ -262,7 +296,10 @@ class ReleaseLedger(Ledger):
 
     def _handed(self, release: Remembered) -> Handed:
         apart = release.number in self._waived()
-        return Handed(self.sketch(release), release.ordered, apart, release.fewest)
+        # A custodian's own promise is in no registry, and not held against others.
+        known = [restored(each) for each in release.promises if each["name"] in PROMISES]
+        sketch, promises = self.sketch(release), of_classes(known)
+        return Handed(sketch, release.ordered, apart, promises, release.requested)
 
     def compared(self, number: int, to: str) -> dict[int, Handed]:
         """The releases that whoever gets a release may hold together, this one last.
@@ -312,27 +349,27 @@ class ReleaseLedger(Ledger):
             If more than is tolerable would be given away; it says what could be done.
         """
         check_said(to=to)
-        most = self.terms().tolerable
-        if tolerable is not None and tolerable > most:
+        limits = self.terms()
+        if tolerable is not None and tolerable > limits.tolerable:
             raise InputError(
                 "parameter tolerable",
                 "must be no more than the ledger allows",
-                accepted=f"at most {most:g}",
+                accepted=f"at most {limits.tolerable:g}",
                 advice="the custodian changes it with 'sfumato ledger terms'",
             )
-        most = most if tolerable is None else tolerable
+        limits = limits if tolerable is None else replace(limits, tolerable=tolerable)
         with self.changing():
             handed = self.compared(number, to)
             found = together(handed)
             _check_followed(found)
-            if found.broken(most):
+            if found.broken(limits):
                 noted = self._detail(number).get("coarser")
-                raise refusal(handed, found, most, None if noted is None else Proposal(**noted))
+                raise refusal(handed, found, limits, None if noted is None else Proposal(**noted))
             detail = {
                 "release": number,
-                "compared": list(found.releases[:-1]),
+                "compared": [each for each in found.all if each != number],
                 "found": found.found[number],
-                "tolerable": most,
+                "tolerable": limits.tolerable,
             }
             self._log.append(_HANDED, to, detail)
         return found
@@ -466,7 +503,7 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
             detail["records"],
             detail["classes"],
             tuple(detail["promises"]),
-            detail["fewest"],
+            detail.get("requested", False),
             detail["ordered"],
             tuple(detail["columns"]),
             kept_in=entry.number,
@@ -486,10 +523,16 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
 def _as_handed(release: Release, key: bytes) -> Handed:
     """What a release is compared as; the caller has seen that it is in this process."""
     assert release.disclosed is not None
-    promised = [each.k for each in release.constraints if isinstance(each, PidKAnonymity)]
-    sketch = sketch_of(release.disclosed, key)
+    spoken_of = {
+        name
+        for each in release.constraints
+        if isinstance(each, AboutAttribute)
+        for name in release.schema.sensitive
+        if each.attribute in (None, name)
+    }
+    sketch = sketch_of(release.disclosed, key, spoken_of)
     ordered = release.manifest.options.keep_order
-    return Handed(sketch, ordered=ordered, fewest=max(promised, default=1))
+    return Handed(sketch, ordered, promises=of_classes(release.constraints))
 
 
 def _check_followed(found: Together) -> None:
