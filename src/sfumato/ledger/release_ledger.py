@@ -9,12 +9,22 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
 from sfumato.ledger.composed_proposals import Proposal, coarser, refusal
 from sfumato.ledger.composition import Handed, Limits, Together, of_classes, together
 from sfumato.ledger.ledger import Ledger, check_said
-from sfumato.ledger.sketches import Sketch, digests_of, sketch_of, sketch_of_parts
+from sfumato.ledger.overlap import followed
+from sfumato.ledger.sketches import (
+    DIGEST_BYTES,
+    Names,
+    Sketch,
+    digests_of,
+    sketch_of,
+    sketch_of_parts,
+)
 from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import AboutAttribute
 from sfumato.release.release_result import Disclosed, Release
@@ -70,8 +80,8 @@ class Remembered:
         Their numbers.
     promises
         What it keeps: ``name`` and parameters.
-    requested
-        Whether a policy decided on it.
+    request
+        The entry of the release on request that it is; 0 for one by promises.
     ordered
         Whether it kept the order of the rows.
     columns
@@ -95,7 +105,7 @@ class Remembered:
     records: int
     classes: int
     promises: tuple[Mapping[str, Any], ...]
-    requested: bool
+    request: int
     ordered: bool
     columns: tuple[Mapping[str, Any], ...]
     to: tuple[str, ...] = ()
@@ -183,12 +193,14 @@ class ReleaseLedger(Ledger):
         return self._draft(made, key, name, sha256, promises=promises, **beyond)
 
     def remember_requested(
-        self, disclosed: Disclosed, name: str, sha256: str, *, ordered: bool, to: str
-    ) -> int:
-        """Note a release on which a policy decided, as handed over.
+        self, request: int, disclosed: Disclosed, name: str, sha256: str, *, ordered: bool, to: str
+    ) -> None:
+        """Note who is in a release on request and what it shows of them, as handed over.
 
         Parameters
         ----------
+        request
+            Its entry.
         disclosed
             Who is in it and what it shows of them.
         name, sha256
@@ -197,11 +209,6 @@ class ReleaseLedger(Ledger):
             Whether it kept the order of the rows.
         to
             Who gets it.
-
-        Returns
-        -------
-        int
-            The number of its entry.
 
         Raises
         ------
@@ -214,9 +221,8 @@ class ReleaseLedger(Ledger):
         key = self._keys.persons(make=True)
         made = Handed(sketch_of(disclosed, key), ordered=ordered, requested=True)
         with self.changing():
-            number = self._draft(made, key, name, sha256, promises=[])
+            number = self._draft(made, key, name, sha256, promises=[], request=request)
             self.hand_over(number, to)
-        return number
 
     def _draft(self, made: Handed, key: bytes, name: str, sha256: str, **details: object) -> int:
         sketch = made.sketch
@@ -226,7 +232,6 @@ class ReleaseLedger(Ledger):
             "persons": len(sketch),
             "records": len(sketch.of_person),
             "classes": int(sketch.classes.max(initial=-1)) + 1,
-            "requested": made.requested,
             "ordered": made.ordered,
             "columns": sketch.described(),
             "persons_key": ledger_store.id_of_key(key),
@@ -286,12 +291,10 @@ class ReleaseLedger(Ledger):
 
     def _beside(self, to: str) -> dict[int, Handed]:
         """The releases that a recipient may hold: all that were handed over and not waived."""
-        waived = self.waived()
         return {
             each.number: self._handed(each)
             for each in self.remembered()
-            if each.kept_in
-            and (to in each.to or (to not in waived and any(o not in waived for o in each.to)))
+            if each.kept_in and any(self.may_share(to, other) for other in each.to)
         }
 
     def _handed(self, release: Remembered) -> Handed:
@@ -299,7 +302,7 @@ class ReleaseLedger(Ledger):
         # A custodian's own promise is in no registry, and not held against others.
         known = [restored(each) for each in release.promises if each["name"] in PROMISES]
         sketch, promises = self.sketch(release), of_classes(known)
-        return Handed(sketch, release.ordered, apart, promises, release.requested)
+        return Handed(sketch, release.ordered, apart, promises, release.request > 0)
 
     def compared(self, number: int, to: str) -> dict[int, Handed]:
         """The releases that whoever gets a release may hold together, this one last.
@@ -394,9 +397,47 @@ class ReleaseLedger(Ledger):
             raise _no_release(who)
         self._log.append(_WAIVED, by, {"waived": who, "note": note})
 
-    def waived(self) -> tuple[str, ...]:
-        """The recipients who are taken to share with nobody."""
-        return tuple(each for each in self._waived() if isinstance(each, str))
+    def follow(self, disclosed: Disclosed, request: int) -> tuple[Names, Names]:
+        """The persons of a new file who were in a release on request, under whichever ids.
+
+        Parameters
+        ----------
+        disclosed
+            The new file.
+        request
+            The entry of the release.
+
+        Returns
+        -------
+        tuple
+            Digests of the same persons in the file and in the release.
+
+        Raises
+        ------
+        InputError
+            If persons in common are expected and nobody is followed.
+        """
+        known = next((each for each in self.remembered() if each.request == request), None)
+        empty = np.empty(0, dtype=f"S{DIGEST_BYTES}")
+        if known is None or not known.kept_in or known.number in self._waived():
+            return empty, empty
+        before, now = self.sketch(known), sketch_of(disclosed, self._keys.persons(make=False))
+        found = followed(before, now)
+        if found.lost:
+            raise _not_followed(known.number, "this one")
+        if before.persons is None or now.persons is None:
+            return empty, empty
+        return now.persons[found.second], before.persons[found.first]
+
+    def may_share(self, one: str, other: str) -> bool:
+        """Whether two recipients are taken to share what they have.
+
+        Parameters
+        ----------
+        one, other
+            Their names.
+        """
+        return one == other or not {one, other} & set(self._waived())
 
     def _waived(self) -> list[str | int]:
         return [each.details["waived"] for each in self._log.entries() if each.kind == _WAIVED]
@@ -503,7 +544,7 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
             detail["records"],
             detail["classes"],
             tuple(detail["promises"]),
-            detail.get("requested", False),
+            detail.get("request", 0),
             detail["ordered"],
             tuple(detail["columns"]),
             kept_in=entry.number,
@@ -537,13 +578,17 @@ def _as_handed(release: Release, key: bytes) -> Handed:
 
 def _check_followed(found: Together) -> None:
     for first, second in found.lost:
-        raise InputError(
-            f"releases {first} and {second}",
-            "must have persons in common that can be followed",
-            found="nobody, although they show values in common",
-            advice="give both the same person ids, or, where they are of other people, say so: "
-            "sfumato ledger waive --release N --note WHY --by NAME",
-        )
+        raise _not_followed(first, f"{second}")
+
+
+def _not_followed(first: int, second: str) -> InputError:
+    return InputError(
+        f"releases {first} and {second}",
+        "must have persons in common that can be followed",
+        found="nobody, although they show values in common",
+        advice="give both the same person ids, or, where they are of other people, say so: "
+        f"sfumato ledger waive --release {first} --note WHY --by NAME",
+    )
 
 
 def _no_release(number: int) -> InputError:

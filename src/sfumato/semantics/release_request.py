@@ -19,7 +19,9 @@ from sfumato.core.chain import Head
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.ledger.sketches import Names
+from sfumato.release.assembly import person_pseudonyms
 from sfumato.release.release_manifest import file_sha256
+from sfumato.release.release_result import Disclosed
 from sfumato.schema import QuasiIdentifier, Schema, dump_schema
 from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.semantics import associations
@@ -278,6 +280,8 @@ class Known:
         Those decided on that speak about the release's values, for mining.
     releases
         Numbers of the earlier releases that the new one is intersected with.
+    linkages
+        What their policies called the linkages.
     unfollowed
         Numbers of earlier releases without digests: nothing is claimed about these.
     head
@@ -294,29 +298,31 @@ class Known:
     ids: tuple[str, ...] = ()
     decided: associations.Associations = field(default_factory=associations.Associations)
     releases: tuple[int, ...] = ()
+    linkages: frozenset[str] = frozenset()
     unfollowed: tuple[int, ...] = ()
     head: Head | None = None
     linked: Linked | None = field(default=None, repr=False)
     earlier: tuple[Before, ...] = field(default=(), repr=False)
 
 
-def known_from(ledger: RequestLedger, linked: Linked, linkage: str, requester: str) -> Known:
+def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
     """What the readers of a new release know from the ledger.
 
-    These are the readers of all earlier releases of the same linkage or to the same requester,
-    taken as one.
+    These are the readers of all earlier releases of its persons, whatever they are called, but for
+    those who the custodian says share nothing, taken as one.
 
     Parameters
     ----------
     linked
         The linked tuples.
-    linkage, requester
-        What is asked for, and who asks.
+    requester
+        Who asks.
 
     Raises
     ------
     InputError
-        If the ledger was changed, lacks its key of persons, or holds an accepted association
+        If the ledger was changed, lacks its key of persons, persons in common with an earlier
+        release are expected and nobody is followed, or it holds an accepted association
         with a condition that everybody in the data meets.
     """
     hierarchies = linked.hierarchy_of
@@ -329,20 +335,17 @@ def known_from(ledger: RequestLedger, linked: Linked, linkage: str, requester: s
         and (association := _in_terms_of(each, hierarchies)) is not None
     ]
     accepted = [pair for pair in decided if pair[0].state is associations.State.ACCEPTED]
-    releases = [
-        each
-        for each in ledger.releases()
-        if each.linkage == linkage or (requester and each.requester == requester)
-    ]
-    followed = [each for each in releases if each.digests and linked.table.schema.person]
-    rows, earlier = _followed(ledger, followed, linked, hierarchies)
+    releases = [each for each in ledger.releases() if ledger.may_share(requester, each.requester)]
+    able = [each for each in releases if each.digests and linked.table.schema.person]
+    rows, earlier, followed = _followed(ledger, able, linked, hierarchies)
     return Known(
         noted,
         tuple(association for _, association in accepted),
         tuple(each.id for each, _ in accepted),
         associations.Associations(tuple(association for _, association in decided)),
         tuple(each.number for each in followed),
-        tuple(each.number for each in releases if each not in followed),
+        frozenset(each.linkage for each in followed),
+        tuple(each.number for each in releases if each not in able),
         head,
         rows,
         earlier,
@@ -410,21 +413,30 @@ def _followed(
     releases: Sequence[Release],
     linked: Linked,
     hierarchies: Mapping[str, Hierarchy],
-) -> tuple[Linked, tuple[Before, ...]]:
-    """The linked tuples told apart by what earlier releases showed of their persons."""
+) -> tuple[Linked, tuple[Before, ...], list[Release]]:
+    """The linked tuples told apart by what earlier releases showed of their persons.
+
+    With the releases that showed any of them.
+    """
     ids = person_ids(linked) if releases else None
     if ids is None:
-        return linked, ()
+        return linked, (), []
     digests = ledger.person_digests(ids)
+    now = disclosed(linked, np.zeros(linked.table.records, dtype=np.int64), None, 0)
     columns: list[npt.NDArray[np.int64]] = []
-    shown = []
+    shown, having = [], []
     for release in releases:
         tuples = ledger.tuples(release.number)
-        for column in _tuples_of(ledger, release.number, digests):
+        mine, theirs = ledger.follow(now, release.number)
+        alias, order = digests.copy(), np.argsort(digests)
+        alias[order[np.searchsorted(digests, mine, sorter=order)]] = theirs
+        found = _tuples_of(ledger, release.number, alias)
+        having += [release] if found else []
+        for column in found:
             columns.append(column)
             shown.append(_in_present(tuples, hierarchies))
     if not columns:
-        return linked, ()
+        return linked, (), []
     person = linked.table.person
     table = np.column_stack([linked.tuple_of, *(column[person] for column in columns)])
     distinct, row_of = np.unique(table, axis=0, return_inverse=True)
@@ -438,7 +450,38 @@ def _followed(
     earlier = tuple(
         shown_before(each, distinct[:, place], hierarchies) for place, each in enumerate(shown, 1)
     )
-    return rows, earlier
+    return rows, earlier, having
+
+
+def disclosed(
+    linked: Linked, class_of: npt.NDArray[np.integer], pseudonym_key: bytes | None, seed: int
+) -> Disclosed:
+    """What a release on request shows, beside who it shows it of.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    class_of
+        The tuple of each record as it is shown; a person's class is all of the person's tuples.
+    pseudonym_key
+        A secret for keyed pseudonyms.
+    seed
+        Seed of pseudonyms without one.
+
+    Raises
+    ------
+    InputError
+        If the key is too short.
+    """
+    table, rng = linked.table, np.random.default_rng(seed)
+    pairs = np.unique(np.column_stack([table.person, class_of]), axis=0)
+    marks = rng.integers(1, 1 << 62, int(class_of.max(initial=0)) + 1)
+    sums = np.zeros(table.persons, dtype=np.int64)
+    np.add.at(sums, pairs[:, 0], marks[pairs[:, 1]])
+    classes = np.unique(sums, return_inverse=True)[1][table.person]
+    pseudonyms = person_pseudonyms(table, pseudonym_key, rng)
+    return Disclosed(table, classes, {}, pseudonyms, table.person)
 
 
 def _tuples_of(ledger: RequestLedger, number: int, persons: Names) -> list[npt.NDArray[np.int64]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
-from sfumato.ledger.ledger import Ledger, check_said
+from sfumato.ledger.ledger import check_said
+from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.ledger.sketches import Names, digests_of
 from sfumato.semantics import requested_content
 from sfumato.semantics.associations import State
@@ -21,7 +22,7 @@ _STATES = {"accept": State.ACCEPTED, "reject": State.REJECTED}
 
 
 @dataclass(frozen=True, eq=False)
-class RequestLedger(Ledger):
+class RequestLedger(ReleaseLedger):
     """A ledger with what policies released, and the associations that were found in it."""
 
     def append(
@@ -95,13 +96,13 @@ class RequestLedger(Ledger):
             if linkage in {None, each.linkage} and requester in {None, each.requester}
         ]
 
-    def check_kept(self, linkage: str, k: int, local: Mapping[str, str]) -> None:
-        """Refuse a release that asks for less than earlier ones of its linkage, or by other data.
+    def check_kept(self, linkages: Collection[str], k: int, local: Mapping[str, str]) -> None:
+        """Refuse a release that asks for less than earlier ones of its persons, or by other data.
 
         Parameters
         ----------
-        linkage
-            What the policy calls it.
+        linkages
+            What policies called them: its own, and those of earlier releases of its persons.
         k
             The individuals that each tuple has to match.
         local
@@ -113,21 +114,23 @@ class RequestLedger(Ledger):
             If k is lower or local data is another than before, and the custodian has not granted
             it since.
         """
-        least, hashes = 0, dict[str, str]()
+        least, hashes = dict[str, int](), dict[str, str]()
         for entry in self._log.entries():
             detail = entry.details
-            if entry.kind not in {_RELEASE, _GRANTED} or detail["linkage"] != linkage:
-                continue
-            least = max(least, detail["k"]) if entry.kind == _RELEASE else detail["k"] or least
-            hashes |= detail.get("local_hashes", {})
+            if entry.kind in {_RELEASE, _GRANTED} and detail["linkage"] in linkages:
+                before = least.get(detail["linkage"], 0)
+                kept = max(before, detail["k"]) if entry.kind == _RELEASE else detail["k"] or before
+                least[detail["linkage"]] = kept
+                hashes |= detail.get("local_hashes", {})
         grant = "the custodian says so with 'sfumato ledger grant'"
-        if k < least:
-            raise InputError(
-                f"linkage '{linkage}'",
-                f"must keep the k of its earlier releases, {least}",
-                found=f"{k}",
-                advice=grant,
-            )
+        for linkage, kept in least.items():
+            if k < kept:
+                raise InputError(
+                    f"linkage '{linkage}'",
+                    f"must keep the k of its earlier releases, {kept}",
+                    found=f"{k}",
+                    advice=grant,
+                )
         for name, digest in local.items():
             if hashes.get(name, digest) != digest:
                 raise InputError(

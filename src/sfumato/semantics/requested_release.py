@@ -32,6 +32,7 @@ from sfumato.semantics.release_request import (
     Known,
     Mining,
     ask,
+    disclosed,
     found_in,
     known_from,
     person_ids,
@@ -739,7 +740,7 @@ def make_release(
     request = asked.details
     known = Known(linked=asked.linked)
     if ledger is not None:
-        known = known_from(ledger, asked.linked, request.linkage, request.requester)
+        known = known_from(ledger, asked.linked, request.requester or UNNAMED)
     linked = known.linked or asked.linked
     start = linked.least_levels()
     enforced = enforce(asked, known, linked, start)
@@ -768,7 +769,8 @@ def make_release(
         manifest_of(asked, known, drawn, keyed=pseudonym_key is not None, keep_order=keep_order),
     )
     if ledger is not None:
-        ledger.check_kept(request.linkage, asked.k, _local_hashes(release.manifest))
+        linkages = known.linkages | {request.linkage}
+        ledger.check_kept(linkages, asked.k, _local_hashes(release.manifest))
     members = None
     ids = person_ids(linked)
     if ids is not None:
@@ -779,6 +781,16 @@ def make_release(
         with nullcontext() if ledger is None else ledger.changing():
             if ledger is not None:
                 number = _noted(release, ledger, output, tuples, members)
+                shows = disclosed(linked, tuple_of, pseudonym_key, drawn)
+                about = release.manifest["release"]
+                ledger.remember_requested(
+                    number,
+                    shows,
+                    asked.request if output is None else Path(output).name,
+                    about["output_sha256"],
+                    ordered=keep_order,
+                    to=request.requester or UNNAMED,
+                )
                 release = replace(release, number=number)
             if also is not None:
                 also(release)
