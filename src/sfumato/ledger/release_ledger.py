@@ -149,7 +149,7 @@ class ReleaseLedger(Ledger):
         check_said(note=note, by=by)
         self._log.append(_TERMS, by, {**asdict(terms), "note": note})
 
-    def remember(self, release: Release, name: str) -> int:
+    def remember(self, release: Release, name: str) -> str:
         """Note a release as a draft, which counts for nothing until it is handed over.
 
         Parameters
@@ -161,8 +161,8 @@ class ReleaseLedger(Ledger):
 
         Returns
         -------
-        int
-            The number of its entry.
+        str
+            The head of the ledger.
 
         Raises
         ------
@@ -190,7 +190,8 @@ class ReleaseLedger(Ledger):
                 beyond |= {} if tried is None else {"coarser": asdict(tried)}
         promises = [{"name": p.name, **p.parameters()} for p in release.constraints]
         sha256 = release.manifest.output_sha256 or ""
-        return self._draft(made, key, name, sha256, promises=promises, **beyond)
+        self._draft(made, key, name, sha256, promises=promises, **beyond)
+        return str(self.head())
 
     def remember_requested(
         self, request: int, disclosed: Disclosed, name: str, sha256: str, *, ordered: bool, to: str

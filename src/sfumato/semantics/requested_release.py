@@ -411,6 +411,7 @@ def manifest_of(
             "associations": list(known.ids),
             "releases": list(known.releases),
         },
+        **({} if known.head is None else {"ledger": {"head": str(known.head)}}),
         **_recipe_of(asked),
         "versions": release_manifest.versions(),
     }
