@@ -273,7 +273,8 @@ class Known:
     noted
         All associations of the ledger, with what was decided on them.
     accepted
-        Those that readers are taken to know and that speak about the release's values.
+        Those that readers are taken to know and that speak about the release's values; last those
+        whose condition everybody in the data meets, as a condition on a root.
     ids
         The id of each of ``accepted`` in the ledger.
     decided
@@ -304,6 +305,14 @@ class Known:
     linked: Linked | None = field(default=None, repr=False)
     earlier: tuple[Before, ...] = field(default=(), repr=False)
 
+    @property
+    def conditional(self) -> tuple[associations.Association, ...]:
+        """Those of `accepted` that the rules reason about: their condition can be hidden."""
+        if self.linked is None:
+            return self.accepted
+        trees = self.linked.hierarchy_of
+        return tuple(each for each in self.accepted if not _is_always(each, trees))
+
 
 def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
     """What the readers of a new release know from the ledger.
@@ -321,9 +330,8 @@ def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
     Raises
     ------
     InputError
-        If the ledger was changed, lacks its key of persons, persons in common with an earlier
-        release are expected and nobody is followed, or it holds an accepted association
-        with a condition that everybody in the data meets.
+        If the ledger was changed, lacks its key of persons, or persons in common with an earlier
+        release are expected and nobody is followed.
     """
     hierarchies = linked.hierarchy_of
     head = ledger.head()
@@ -334,7 +342,10 @@ def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
         if each.state is not associations.State.PROPOSED
         and (association := _in_terms_of(each, hierarchies)) is not None
     ]
-    accepted = [pair for pair in decided if pair[0].state is associations.State.ACCEPTED]
+    accepted = sorted(
+        (pair for pair in decided if pair[0].state is associations.State.ACCEPTED),
+        key=lambda pair: _is_always(pair[1], hierarchies),
+    )
     releases = [each for each in ledger.releases() if ledger.may_share(requester, each.requester)]
     able = [each for each in releases if each.digests and linked.table.schema.person]
     rows, earlier, followed = _followed(ledger, able, linked, hierarchies)
@@ -342,7 +353,9 @@ def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
         noted,
         tuple(association for _, association in accepted),
         tuple(each.id for each, _ in accepted),
-        associations.Associations(tuple(association for _, association in decided)),
+        associations.Associations(
+            tuple(one for _, one in decided if not _is_always(one, hierarchies))
+        ),
         tuple(each.number for each in followed),
         frozenset(each.linkage for each in followed),
         tuple(each.number for each in releases if each not in able),
@@ -378,7 +391,7 @@ def _in_terms_of(
 
     The hierarchies hold the values of the linked and the local data. A condition with another
     value is met by no tuple, and a conclusion with one by no individual; a condition that
-    everybody meets is none.
+    everybody meets is none, and where no other is left a reader always concludes the rest.
     """
     terms = (*noted.antecedent, noted.consequent)
     if not all(_is_there(term, hierarchies) for term in terms):
@@ -388,12 +401,14 @@ def _in_terms_of(
         return None
     left = tuple(item for item in found.antecedent if not _is_everybody(item, hierarchies))
     if not left and noted.state is associations.State.ACCEPTED:
-        raise InputError(
-            f"association {noted.id}",
-            "must have a condition that not everybody in the data meets",
-            advice="reject it with 'sfumato ledger associations reject', and say why",
-        )
+        first = found.antecedent[0].attribute
+        left = (associations.Item(first, hierarchies[first].height, 0),)
     return replace(found, antecedent=left) if left else None
+
+
+def _is_always(association: associations.Association, hierarchies: Mapping[str, Hierarchy]) -> bool:
+    """Whether everybody meets the condition, because it is on a root."""
+    return all(each.level == hierarchies[each.attribute].height for each in association.antecedent)
 
 
 def _is_there(term: Term, hierarchies: Mapping[str, Hierarchy]) -> bool:

@@ -130,7 +130,7 @@ def _derived(
         asked.policy,
         asked.request,
         shown=Shown(linked.hierarchy_of, codes, levels, np.ones(len(codes), dtype=np.int64)),
-        associations=known.accepted,
+        associations=known.conditional,
         rules=asked.rules,
     )
     if found.require_allowed() != asked.k:

@@ -119,7 +119,8 @@ class Reader:
     refinement. An association refines the value of its consequent's attribute where the tuple
     shows an ancestor of the consequent; a value that contradicts the consequent, or is missing,
     stays as it is. Values with the same leaves below them are the same value, at whatever levels
-    they stand. Associations with an attribute that the tuples do not have say nothing.
+    they stand. Associations with an attribute that the tuples do not have say nothing. An
+    antecedent that is a root is met by everybody.
 
     Parameters
     ----------
@@ -131,7 +132,8 @@ class Reader:
     Raises
     ------
     InputError
-        If an association names a level or a label that the hierarchy does not have, or a root.
+        If an association names a level or a label that the hierarchy does not have, or concludes
+        a root.
     """
 
     def __init__(
@@ -280,18 +282,33 @@ class Reader:
     def _rule(self, one: Association) -> Rule:
         antecedent = []
         for item in one.antecedent:
-            column, level, leaf = self._place(item)
+            column, level, leaf = self._place(item, root=True)
             antecedent.append((column, level, int(self.tables[column][level, leaf])))
         return Rule(one, tuple(antecedent), *self._place(one.consequent))
 
-    def _place(self, item: Item) -> tuple[int, int, int]:
+    def tells_always(self, codes: Ints, levels: npt.NDArray[np.integer]) -> Bools:
+        """Which tuples are refined by an association that everybody meets.
+
+        Parameters
+        ----------
+        codes, levels
+            The tuples; each of shape (tuples, attributes).
+        """
+        heights = [each.height for each in self.hierarchies]
+        told = np.zeros(len(codes), dtype=np.bool_)
+        for rule in self.rules:
+            if all(level == heights[column] for column, level, _ in rule.antecedent):
+                told |= self.refines(rule, codes, levels)
+        return told
+
+    def _place(self, item: Item, *, root: bool = False) -> tuple[int, int, int]:
         """Column of an item, the highest level of a value with its leaves, and a leaf below it."""
         column = self.names.index(item.attribute)
         hierarchy = self.hierarchies[column]
-        if 0 <= item.level < hierarchy.height:
+        if 0 <= item.level < hierarchy.height + root:
             below = np.flatnonzero(hierarchy.ancestors[item.level] == item.label)
             level = int(self._highest[column][item.level, below[0]]) if len(below) else -1
-            if 0 <= level < hierarchy.height:
+            if 0 <= level < hierarchy.height + root:
                 return column, level, int(below[0])
         raise InputError(
             "an association",
@@ -787,6 +804,9 @@ class Judge:
         suppress = generalise.copy()
         if alone.any():
             generalise[alone], suppress[alone] = self._enforce(codes[alone], levels[alone])
+            # No value hides that an association holds which everybody meets: any may be raised.
+            always = np.flatnonzero(alone)[self._reader.tells_always(codes[alone], levels[alone])]
+            generalise[always] = ~suppress[always]
         between = np.zeros(len(rows), dtype=np.bool_)
         if self._earlier is not None:
             before = (self._earlier[0][rows], self._earlier[1][rows])
@@ -861,7 +881,8 @@ def semantic_levels(
     back to a coarser tuple, which holds as well. Whether the true person is among the matching
     ones does not matter for the decision, since a decision that depended on it would tell.
 
-    While a tuple does not hold, values are raised as rules 5-7 of Table 1 say: those that it
+    Where an association that everybody meets refines it, whatever it shows may be raised.
+    While a tuple does not hold else, values are raised as rules 5-7 of Table 1 say: those that it
     shows of the antecedent of an association that refines it, level by level up to the root (or
     to the root at once, where ``enforce`` says that they are suppressed). Of all
     tuples that hold and can be come by so, the one of least weighted NCP is taken; of equal
