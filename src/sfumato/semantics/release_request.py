@@ -305,14 +305,6 @@ class Known:
     linked: Linked | None = field(default=None, repr=False)
     earlier: tuple[Before, ...] = field(default=(), repr=False)
 
-    @property
-    def conditional(self) -> tuple[associations.Association, ...]:
-        """Those of `accepted` that the rules reason about: their condition can be hidden."""
-        if self.linked is None:
-            return self.accepted
-        trees = self.linked.hierarchy_of
-        return tuple(each for each in self.accepted if not _is_always(each, trees))
-
 
 def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
     """What the readers of a new release know from the ledger.
@@ -344,7 +336,7 @@ def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
     ]
     accepted = sorted(
         (pair for pair in decided if pair[0].state is associations.State.ACCEPTED),
-        key=lambda pair: _is_always(pair[1], hierarchies),
+        key=lambda pair: is_always(pair[1], hierarchies),
     )
     releases = [each for each in ledger.releases() if ledger.may_share(requester, each.requester)]
     able = [each for each in releases if each.digests and linked.table.schema.person]
@@ -354,7 +346,7 @@ def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
         tuple(association for _, association in accepted),
         tuple(each.id for each, _ in accepted),
         associations.Associations(
-            tuple(one for _, one in decided if not _is_always(one, hierarchies))
+            tuple(one for _, one in decided if not is_always(one, hierarchies))
         ),
         tuple(each.number for each in followed),
         frozenset(each.linkage for each in followed),
@@ -406,8 +398,16 @@ def _in_terms_of(
     return replace(found, antecedent=left) if left else None
 
 
-def _is_always(association: associations.Association, hierarchies: Mapping[str, Hierarchy]) -> bool:
-    """Whether everybody meets the condition, because it is on a root."""
+def is_always(association: associations.Association, hierarchies: Mapping[str, Hierarchy]) -> bool:
+    """Whether everybody meets the condition, because it is on a root.
+
+    Parameters
+    ----------
+    association
+        The association.
+    hierarchies
+        The hierarchy of each attribute by its name.
+    """
     return all(each.level == hierarchies[each.attribute].height for each in association.antecedent)
 
 

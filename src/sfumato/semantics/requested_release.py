@@ -23,9 +23,9 @@ from sfumato.release import release_manifest
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.release_result import MANIFEST_FILE, check_beside
 from sfumato.schema import Schema
-from sfumato.semantics.associations import Shown
+from sfumato.semantics.associations import Association, Shown
 from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table
-from sfumato.semantics.local_data import Ints, Levels, Linked
+from sfumato.semantics.local_data import Levels, Linked
 from sfumato.semantics.policy_terms import Measure, Policy
 from sfumato.semantics.release_request import (
     Asked,
@@ -34,6 +34,7 @@ from sfumato.semantics.release_request import (
     ask,
     disclosed,
     found_in,
+    is_always,
     known_from,
     person_ids,
     plain_schema,
@@ -44,7 +45,7 @@ from sfumato.semantics.release_request import (
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.semantics.requested_content import Members, NotedAssociation, ReleaseEntry
 from sfumato.semantics.rules.derivation import Requirements, derive
-from sfumato.semantics.sla import Change, by_rules, disclosure_risks, semantic_levels
+from sfumato.semantics.sla import MANY, Change, by_rules, disclosure_risks, semantic_levels
 from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.labelled_files import occurring
 from sfumato.table.sources import Labels
@@ -111,26 +112,28 @@ def enforce(asked: Asked, known: Known, linked: Linked, start: Levels) -> Enforc
         linked.weights,
         earlier=known.earlier,
         enforce=by_rules(
-            lambda shown: _derived(asked, known, linked, shown.codes, shown.levels).enforcements,
+            lambda shown, only: (
+                _derived(asked, known.accepted if only is None else only, shown).enforcements
+            ),
             linked.hierarchy_of,
         ),
     )
     rows = [change.row for change in found.changes]
     requirements = asked.requirements
-    if rows:
-        requirements = _derived(asked, known, linked, linked.codes[rows], start[rows])
+    if rows and len(known.accepted) <= MANY:
+        counts = np.ones(len(rows), dtype=np.int64)
+        shown = Shown(linked.hierarchy_of, linked.codes[rows], start[rows], counts)
+        requirements = _derived(asked, known.accepted, shown)
     return Enforced(found.levels, found.changes, found.exposed, requirements)
 
 
-def _derived(
-    asked: Asked, known: Known, linked: Linked, codes: Ints, levels: npt.NDArray[np.integer]
-) -> Requirements:
+def _derived(asked: Asked, associations: Sequence[Association], shown: Shown) -> Requirements:
     """What the rules require of some tuples."""
     found = derive(
         asked.policy,
         asked.request,
-        shown=Shown(linked.hierarchy_of, codes, levels, np.ones(len(codes), dtype=np.int64)),
-        associations=known.conditional,
+        shown=shown,
+        associations=[each for each in associations if not is_always(each, shown.hierarchies)],
         rules=asked.rules,
     )
     if found.require_allowed() != asked.k:
@@ -261,7 +264,7 @@ class AssociationChange:
 
 
 def by_association(
-    enforced: Enforced, known: Known, linked: Linked
+    enforced: Enforced, known: Known, linked: Linked, usual: Measure
 ) -> tuple[AssociationChange, ...]:
     """The changes of a release by their reasons, one line for each accepted association.
 
@@ -273,16 +276,20 @@ def by_association(
         What readers know.
     linked
         The linked tuples.
+    usual
+        What the policy does, where the rules do not say it of each association.
     """
-    places = [
-        [place for place, each in enumerate(enforced.changes) if association in each.associations]
-        for association in known.accepted
-    ]
+    because: dict[tuple[Any, Any], list[int]] = {}
+    for place, change in enumerate(enforced.changes):
+        for each in change.associations:
+            because.setdefault(each.key, []).append(place)
+    places = [because.get(association.key, []) for association in known.accepted]
     most = sorted(range(len(places)), key=lambda number: -len(places[number]))[:EXPLAINED]
     lines = []
     for number, association in enumerate(known.accepted):
         own = places[number]
-        measure = _measure(enforced, own, number + 1)
+        told = len(known.accepted) <= MANY or not own
+        measure = _measure(enforced, own, number + 1) if told else usual.value
         explained = _explained(enforced, own, number + 1) if number in most else ()
         changes = [enforced.changes[place] for place in own]
         says = association.text(linked.hierarchy_of)
@@ -762,7 +769,7 @@ def make_release(
             "LA": figures_of(linked, start, known),
             "SLA": figures_of(linked, enforced.levels, known),
         },
-        by_association(enforced, known, linked),
+        by_association(enforced, known, linked, asked.policy.measure),
         individuals_of(linked, np.flatnonzero(enforced.exposed)),
         explained_rules(asked.requirements),
         tuple(line for why in asked.requirements.explain() for line in why.lines()),
