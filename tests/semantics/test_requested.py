@@ -63,7 +63,7 @@ def of_alice(path: Path) -> tuple[str, ...]:
 
 def accept(ledger: RequestLedger) -> str:
     (found,) = [each for each in ledger.associations() if each.text == ASSOCIATION]
-    ledger.decide(found, "accept", "a reader of release 2 sees it", "carol")
+    ledger.decide([found.id], "accept", "a reader of release 2 sees it", "carol")
     return found.id
 
 
@@ -253,7 +253,7 @@ def test_a_site_rule_suppresses_what_is_generalised_without_it(folder: Path) -> 
         release(folder, "one.toml", ledger)
         found = [each for each in ledger.associations() if each.text.startswith("language ")]
         (known,) = [each for each in found if each.text == "language Mandarin -> ethnicity Chinese"]
-        ledger.decide(known, "accept", "well known", "carol")
+        ledger.decide([known.id], "accept", "well known", "carol")
         plain = release(folder, "two.toml", ledger, output=own(folder, "plain"))
         made = release(folder, "two.toml", ledger, output=own(folder, "site"), rules=[site])
     assert of_alice(own(folder, "plain"))[3] == "Chinese languages"

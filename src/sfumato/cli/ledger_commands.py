@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sfumato.semantics.request_ledger import RequestLedger
     from sfumato.semantics.requested_content import NotedAssociation, Release, Tuples
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="Its id in the list.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Their ids in the list.")]
 app = typer.Typer(no_args_is_help=True)
 associations = typer.Typer(
     no_args_is_help=True,
@@ -237,22 +237,22 @@ def list_associations(
 
 @associations.command()
 def accept(
-    association: Id, note: Note, by: By, ledger: LedgerFile = None, keys: LedgerKeyFolder = None
+    associations: Ids, note: Note, by: By, ledger: LedgerFile = None, keys: LedgerKeyFolder = None
 ) -> None:
-    """Accept an association: a reader may know it, and releases must not rest on its secrecy."""
-    _decide(association, "accept", note, by, ledger, keys)
+    """Accept associations: a reader may know them, and releases must not rest on their secrecy."""
+    _decide(associations, "accept", note, by, ledger, keys)
 
 
 @associations.command()
 def reject(
-    association: Id, note: Note, by: By, ledger: LedgerFile = None, keys: LedgerKeyFolder = None
+    associations: Ids, note: Note, by: By, ledger: LedgerFile = None, keys: LedgerKeyFolder = None
 ) -> None:
-    """Reject an association: it is noise, or no secret."""
-    _decide(association, "reject", note, by, ledger, keys)
+    """Reject associations: they are noise, or no secret."""
+    _decide(associations, "reject", note, by, ledger, keys)
 
 
 def _decide(
-    association: str,
+    associations: Sequence[str],
     decision: Literal["accept", "reject"],
     note: str,
     by: str,
@@ -260,8 +260,9 @@ def _decide(
     keys: Path | None,
 ) -> None:
     with opened(ledger, keys) as found:
-        decided = found.decide(association, decision, note, by)
-    typer.echo(f"{decided.id} is {decided.state}: {printable(decided.text)}")
+        decided = found.decide(associations, decision, note, by)
+    for each in decided:
+        typer.echo(f"{each.id} is {each.state}: {printable(each.text)}")
 
 
 def opened(ledger: Path | None, keys: Path | None, *, anchored: bool = True) -> RequestLedger:

@@ -288,47 +288,47 @@ class RequestLedger(ReleaseLedger):
 
     def decide(
         self,
-        association: str | requested_content.NotedAssociation,
+        associations: Collection[str],
         decision: Literal["accept", "reject"],
         note: str,
         by: str,
-    ) -> requested_content.NotedAssociation:
-        """Accept or reject an association; a decision that was taken before stays in the ledger.
+    ) -> list[requested_content.NotedAssociation]:
+        """Accept or reject associations; a decision that was taken before stays in the ledger.
 
         Parameters
         ----------
-        association
-            The association or its id.
+        associations
+            Their ids.
         decision
-            ``"accept"``: a reader may know it; ``"reject"``: it is noise, or no secret.
-        note
-            Why.
-        by
-            Who decides.
+            ``"accept"``: a reader may know them; ``"reject"``: they are noise, or no secret.
+        note, by
+            Why, and who decides.
+
+        Returns
+        -------
+        list
+            These associations, as they are now.
 
         Raises
         ------
         InputError
-            If it is not in the ledger, or there is no note.
+            If one is not in the ledger, or nobody says why.
         """
-        wanted = association if isinstance(association, str) else association.id
         if decision not in _STATES:
             raise InputError("parameter decision", "must be known", accepted="accept, reject")
-        for name, text in (("note", note), ("by", by)):
-            if not text.strip():
-                raise InputError(
-                    f"parameter {name}", "must say who decides and why", found="nothing"
-                )
-        if all(each.id != wanted for each in self.associations()):
+        check_said(note=note, by=by)
+        if set(associations) - {each.id for each in self.associations()}:
             raise InputError(
                 "association",
                 "must be one that was found",
                 found="an id that the ledger does not have",
                 advice="see 'sfumato ledger associations list'",
             )
-        detail = {"decided": wanted, "state": str(_STATES[decision]), "note": note}
-        self._log.append(_DECIDED, by, detail)
-        return next(each for each in self.associations() if each.id == wanted)
+        decided = sorted(set(associations))
+        self._log.append(
+            _DECIDED, by, {"decided": decided, "state": str(_STATES[decision]), "note": note}
+        )
+        return [each for each in self.associations() if each.id in decided]
 
     def _entry(self, number: int) -> ledger_store.Entry:
         entry = self._log.entry(number)
