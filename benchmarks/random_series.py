@@ -139,11 +139,11 @@ def series(seed: int) -> Counter[str]:
     """What became of one series."""
     rng, done = np.random.default_rng(seed), Counter[str]()
     data, files = people(rng), list[File]()
-    with tempfile.TemporaryDirectory() as name:
-        book = ReleaseLedger.open(Path(name) / "b" / "l.sqlite", Path(name) / "k", make=True)
+    with tempfile.TemporaryDirectory() as folder:
+        book = ReleaseLedger.open(Path(folder) / "b" / "l.sqlite", Path(folder) / "k", make=True)
         book.settle(Terms(tolerable=TOLERABLE), note="drawn", by="benchmark")
         for _ in range(int(rng.integers(2, 5))):
-            made, *about = drawn_release(data, rng)
+            made, names, persons, k = drawn_release(data, rng)
             to, release = f"r{rng.integers(3)}", made()
             refused = handed_over(book, release, to)
             tau = re.search(r"--marketer ([\d.e-]+)", refused or "")
@@ -153,7 +153,7 @@ def series(seed: int) -> Counter[str]:
                 done["handed over as proposed"] += refused is None
             done["handed over" if refused is None else "refused"] += 1
             if refused is None:
-                files.append(read(release, *about))
+                files.append(read(release, names, persons, k))
         book.close()
     found = {number: list[int]() for number in range(len(files))}
     for _, person in data.drop_duplicates("person").iterrows():

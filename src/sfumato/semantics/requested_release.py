@@ -284,13 +284,15 @@ def by_association(
         for each in change.associations:
             because.setdefault(each.key, []).append(place)
     places = [because.get(association.key, []) for association in known.accepted]
+    many = len(known.accepted) > MANY
     most = sorted(range(len(places)), key=lambda number: -len(places[number]))[:EXPLAINED]
     lines = []
     for number, association in enumerate(known.accepted):
         own = places[number]
-        told = len(known.accepted) <= MANY or not own
-        measure = _measure(enforced, own, number + 1) if told else usual.value
-        explained = _explained(enforced, own, number + 1) if number in most else ()
+        measure = usual.value if own else ""
+        if not many:
+            measure = _measure(enforced, own, number + 1)
+        explained = _explained(enforced, own, number + 1) if number in most and not many else ()
         changes = [enforced.changes[place] for place in own]
         says = association.text(linked.hierarchy_of)
         lines.append(_line(known.ids[number], says, measure, changes, linked, explained))
