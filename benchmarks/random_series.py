@@ -83,7 +83,7 @@ def drawn_release(
     file = part[["person", *shown, "code"]].rename(columns=names)
 
     def made(*more: sf.MarketerRisk) -> sf.Release:
-        promises = (sf.PidKAnonymity(k), *more)
+        promises: tuple[Any, ...] = (sf.PidKAnonymity(k), *more)
         return sf.anonymize(file, schema, *promises, seed=seed, effort=0, keep_order=bool(ordered))
 
     return made, {own: name for name, own in names.items()}, frozenset(some), k

@@ -34,11 +34,12 @@ def sketch(ids: list[int], classes: list[int], *columns: SketchColumn) -> Sketch
     return Sketch(persons, np.array(classes), columns)
 
 
-def test_ganta_kasiviswanathan_smith_2008_the_example_of_their_introduction() -> None:
+def test_two_hospitals_in_the_manner_of_ganta_kasiviswanathan_smith_2008() -> None:
     """Two hospitals' 4- and 6-anonymous files: alone Alice has AIDS with one of several others.
 
-    In the manner of Ganta et al. 2008: a person of 28 in 13012 is in the first class of both;
-    the conditions that both classes show have only AIDS in common.
+    Made up after the example with which Ganta, Kasiviswanathan and Smith introduce composition
+    (KDD 2008); rows and figures are ours, theirs were not at hand. Somebody is in one class of
+    each, and the conditions that both classes show have only AIDS in common.
     """
     aids, heart, flu, cancer, tb = 1, 2, 3, 4, 5
     first = sketch(

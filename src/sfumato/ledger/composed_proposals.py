@@ -22,6 +22,8 @@ from sfumato.ledger.sketches import RECORDS, Shown, Sketch
 from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.release_result import Release
 
+FEWER = (1.0, 0.75, 0.5)
+"""Shares of the classes that the sketch allows, which are tried in turn."""
 OTHERWISE = "make it of fewer columns or larger classes, or hand over nothing"
 
 
@@ -109,9 +111,8 @@ def coarser(
 ) -> Proposal | None:
     """A coarser recoding under which the last release may be handed over; ``None`` for none.
 
-    Its classes are put together in the sketch, two by two, until it may; then the release is made
-    again under the marketer risk of so few classes, and once more of half as many where that does
-    not do.
+    Its classes are put together in the sketch until it may; then the release is made again under
+    the marketer risk of so many classes, and of fewer where that does not do.
 
     Parameters
     ----------
@@ -130,17 +131,16 @@ def coarser(
     classes = own.sketch.classes.astype(np.int64)
     number = int(classes.max(initial=0)) + 1
 
-    def too_fine(power: int) -> bool:
-        merged = replace(own, sketch=replace(own.sketch, classes=classes >> power))
+    def too_many(left: int) -> bool:
+        merged = replace(own, sketch=replace(own.sketch, classes=classes * left // number))
         return bool(together_of({**handed, last: merged}, people).broken(limits))
 
-    highest = number.bit_length()
-    if again is None or too_fine(highest):
+    if again is None or too_many(1):
         return None
-    least = bisect_left(range(highest), True, key=lambda power: not too_fine(power))
-    for power in (least, least + 1):
+    most = bisect_left(range(1, number), True, key=too_many)
+    for share in FEWER:
         # As it is printed, so that what is tried is what is proposed.
-        tau = float(f"{max(number >> power, 1) / len(classes):.4g}")
+        tau = float(f"{max(int(most * share), 1) / len(classes):.4g}")
         try:
             made = again(MarketerRisk(tau))
         except ConstraintsNotMetError:
