@@ -176,14 +176,18 @@ def main() -> None:
     begun, total = time.process_time(), Counter[str]()
     for seed in range(number):
         total += series(seed)
-        if sys.stderr.isatty():
-            print(f"\r{seed + 1}/{number}", end="", file=sys.stderr)
-    print(f"{number} series, {time.process_time() - begun:.0f} CPU s")
+        if (seed + 1) % 25 == 0 or seed + 1 == number:
+            said(seed + 1, time.process_time() - begun, total)
+
+
+def said(number: int, seconds: float, total: Counter[str]) -> None:
+    """Print what became of so many series."""
+    print(f"{number} series, {seconds:.0f} CPU s")
     for name in (
         *("handed over", "handed over as proposed", "refused", "several handed over"),
         *("persons in files", "below their k", "files found above what is tolerable"),
     ):
-        print(f"{name:40}{total[name]:8,}")
+        print(f"{name:40}{total[name]:8,}", flush=True)
 
 
 if __name__ == "__main__":
