@@ -178,7 +178,7 @@ class Handed:
         Parameters
         ----------
         classes
-            The classes.
+            What is counted of each.
         persons
             The persons whose candidates each of them is, shape (classes,).
         """
@@ -328,13 +328,7 @@ def of_classes(promises: Iterable[object]) -> tuple[Constraint, ...]:
 
 
 def said(promise: Constraint) -> str:
-    """A promise by its name and its parameters.
-
-    Parameters
-    ----------
-    promise
-        The promise.
-    """
+    """A promise by its name and its parameters."""
     stated = ", ".join(f"{name} = {value}" for name, value in promise.parameters().items())
     return f"{promise.name} ({stated})"
 

@@ -248,9 +248,6 @@ def _unused(policy: Policy) -> Findings:
             yield _error("policy", f"the rules' file {path.name} is not there")
 
 
-"""How a policy is written."""
-
-
 def load_policy(path: str | os.PathLike[str], *, locate: bool = True) -> Policy:
     """Read a policy from a TOML file.
 

@@ -403,8 +403,6 @@ def is_always(association: associations.Association, hierarchies: Mapping[str, H
 
     Parameters
     ----------
-    association
-        The association.
     hierarchies
         The hierarchy of each attribute by its name.
     """
