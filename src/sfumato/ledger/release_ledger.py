@@ -534,6 +534,8 @@ class ReleaseLedger(Ledger):
 
 def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
     """Bring what is known of the releases up to date with the next entry."""
+    if entry.kind not in {_DRAFT, _HANDED, _FORGOT}:
+        return
     detail = entry.details
     if entry.kind == _DRAFT:
         known[entry.number] = Remembered(
@@ -556,7 +558,7 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
         known[old.number] = replace(
             old, to=(*old.to, entry.actor), handed=entry.time, found=detail["found"]
         )
-    elif entry.kind == _FORGOT:
+    else:
         old = known[detail["release"]]
         kept = entry.number if detail["parts"] else 0
         known[old.number] = replace(old, kept_in=kept, persons=detail["persons"])

@@ -116,8 +116,8 @@ class RequestLedger(ReleaseLedger):
         """
         least, hashes = dict[str, int](), dict[str, str]()
         for entry in self._log.entries():
-            detail = entry.details
-            if entry.kind in {_RELEASE, _GRANTED} and detail["linkage"] in linkages:
+            detail = entry.details if entry.kind in {_RELEASE, _GRANTED} else {}
+            if detail.get("linkage") in linkages:
                 before = least.get(detail["linkage"], 0)
                 kept = max(before, detail["k"]) if entry.kind == _RELEASE else detail["k"] or before
                 least[detail["linkage"]] = kept
