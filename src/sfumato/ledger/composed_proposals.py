@@ -139,8 +139,8 @@ def coarser(
         return None
     most = bisect_left(range(1, number), True, key=too_many)
     for share in FEWER:
-        # As it is printed, so that what is tried is what is proposed.
-        tau = float(f"{max(int(most * share), 1) / len(classes):.4g}")
+        # As it is printed, never less than asked, so that what is tried is what is proposed.
+        tau = float(f"{1.0005 * max(int(most * share), 1) / len(classes):.4g}")
         try:
             made = again(MarketerRisk(tau))
         except ConstraintsNotMetError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -443,7 +444,9 @@ def manifest_text(manifest: dict[str, Any]) -> str:
     document = tomlkit.document()
     for line in release_manifest.HEADER.splitlines():
         document.add(tomlkit.comment(line))
-    document.update(manifest)
+    # tomlkit takes a list value by value, in a time that grows with the square of their number.
+    ids = tomlkit.array(json.dumps(list(manifest["known"]["associations"])))
+    document.update({**manifest, "known": {**manifest["known"], "associations": ids}})
     return tomlkit.dumps(document)
 
 
