@@ -71,6 +71,9 @@ SECONDS: dict[str, Callable[[], Any]] = {
     ),
     "a subset": lambda: released(of(IDS[:450]), SECOND, seed=2),
     "renamed columns": lambda: renamed(DATA, code="diagnosis", person="patient", income="pay"),
+    "renamed columns, rewritten ids and a sample": lambda: renamed(
+        of(IDS[:400]).assign(person=lambda each: "X" + each["person"].str[::-1]), code="diagnosis"
+    ),
     "another recoding": lambda: released(coarser(DATA), SECOND, seed=2),
     "an insensitive column": lambda: insensitive(DATA),
     "the order of the rows": lambda: released(DATA, SECOND, seed=2, keep_order=True),
