@@ -24,6 +24,7 @@ PARTS = {
     "population_promise": ["population_promise.py", "--repeats", "1"],
     "histories": ["histories.py", "informs"],
     "leaks": ["leaks.py"],
+    "random_series": ["random_series.py"],
     "foreign_releases": ["foreign_releases.py"],
     "review": ["review.py"],
     "serve": ["serve.py", "--records", "100000", "--seconds", "20", "clicks"],

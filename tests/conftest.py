@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,6 +29,9 @@ for _number, _usual_handler in (
 ):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _usual_handler)
+_HOME = tempfile.TemporaryDirectory()
+for _folder in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+    os.environ[_folder] = str(Path(_HOME.name) / _folder)  # ledgers and keys that `init` makes
 REQUIRED = os.environ.get("SFUMATO_REQUIRE") == "1"
 """Whether what is missing fails a test instead of skipping it."""
 

@@ -32,7 +32,7 @@ def ledger(
         made.append(entry(), members=members())
         made.propose([association(1), replace(association(2), confidence=0.9)], "miner")
         made.append(entry(purpose="a second look", requester="canary-requester", linkage="other"))
-        made.decide(association(2), "reject", "noise", "carol")
+        made.decide([association(2).id], "reject", "noise", "carol")
 
     def call(*words: str, **environment: str) -> Any:
         with monkeypatch.context() as patch:

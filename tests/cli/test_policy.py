@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from semantics.policies import EXAMPLE
 
-from sfumato.semantics.policy import load_policy
-
 Of = Callable[..., tuple[int, str]]
 
 
@@ -75,14 +73,3 @@ def test_a_refused_request_ends_with_exit_code_2(of_policy: Of, policy: Path) ->
     code, said = of_policy("explain", policy, "diabetes")
     assert code == 2
     assert "Refused: no linked database authenticates its role" in said
-
-
-def test_convert_there_and_back(of_policy: Of, policy: Path, tmp_path: Path) -> None:
-    (tmp_path / "exchange").mkdir()
-    turtle, again = tmp_path / "exchange" / "policy.ttl", tmp_path / "again.toml"
-    assert of_policy("convert", policy, "--to", "ttl", "-o", turtle)[0] == 0
-    assert "sf:linkFrom" in turtle.read_text()
-    assert '"../sex.csv"' in turtle.read_text()
-    assert of_policy("convert", turtle, "--to", "toml", "-o", again)[0] == 0
-    assert load_policy(again, locate=False) == load_policy(policy, locate=False)
-    assert "k = 3 # individuals" in of_policy("convert", policy, "--to", "toml")[1]

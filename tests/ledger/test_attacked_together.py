@@ -16,7 +16,7 @@ def test_two_releases_without_a_quasi_identifier_in_common_are_attacked(tmp_path
     data = people()
     first, second = released(data, FIRST), released(data, SECOND, seed=2)
     with opened(tmp_path) as ledger:
-        ledger.settle(Terms(tolerable=1.0), note="to see", by="carol")
+        ledger.settle(Terms(tolerable=1.0, unkept=1.0), note="to see", by="carol")
         ledger.hand_over(draft(first, tmp_path, "first", ledger), "a")
         found = ledger.hand_over(draft(second, tmp_path, "second", ledger), "b")
     both = sf.Schema(person="person", quasi_identifiers={**FIRST, **SECOND}, sensitive=["code"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,10 +14,13 @@ import pytest
 from ledger.releases import FIRST, SECOND, draft, opened, people, released
 
 import sfumato as sf
+from sfumato.cli.anonymize_command import check_memory
+from sfumato.core.chain import parse_head
 from sfumato.core.errors import InputError
 from sfumato.ledger.overlap import followed
 from sfumato.ledger.release_ledger import Terms
 from sfumato.ledger.sketches import RECORDS, Shown, sketch_of, sketch_of_parts
+from sfumato.release.release_manifest import load_manifest
 
 KEY = bytes(range(32))
 
@@ -29,7 +33,7 @@ def test_what_is_tried_is_not_noted_and_a_draft_blocks_nothing(tmp_path: Path) -
         draft(first, tmp_path, "first", ledger)
         two = draft(released(data, SECOND, seed=2), tmp_path, "second", ledger)
         assert [each.to for each in ledger.remembered()] == [(), ()]
-        assert ledger.hand_over(two, "somebody").releases == (two,)
+        assert ledger.hand_over(two, "somebody").all.keys() == {two}
         assert ledger.remembered()[1].to == ("somebody",)
 
 
@@ -39,9 +43,28 @@ def test_a_release_is_the_same_whether_it_is_remembered_or_not(tmp_path: Path) -
         draft(released(data, FIRST), tmp_path, "first", ledger)
     (tmp_path / "plain").mkdir()
     released(data, FIRST).write(tmp_path / "plain" / "first.csv")
-    for name in ("first.csv", "release.toml"):
-        there = (tmp_path / "plain" / name).read_bytes()
-        assert (tmp_path / "first" / name).read_bytes() == there
+    plain, noted = ((tmp_path / name / "first.csv").read_bytes() for name in ("plain", "first"))
+    assert plain == noted
+    one, two = (load_manifest(tmp_path / n / "release.toml") for n in ("plain", "first"))
+    assert replace(two, ledger_head="") == one
+
+
+def test_manifest_and_report_print_the_head_that_proves_the_draft(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    with opened(tmp_path) as ledger:
+        made = released(people(), FIRST).write(tmp_path / "out" / "first.csv", memory=ledger)
+        head = str(ledger.head())
+        assert ledger.verify(parse_head(head, "")).whole
+    assert load_manifest(tmp_path / "out" / "release.toml").ledger_head == head
+    sf.report(made, tmp_path / "out" / "first.html")
+    assert head in (tmp_path / "out" / "first.html").read_text(encoding="utf-8")
+
+
+def test_a_release_on_a_cluster_is_refused_clearly(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger, pytest.raises(InputError, match="Spark cannot be remembered"):
+        ledger.remember(replace(released(people(), FIRST), disclosed=None), "first.csv")
+    with pytest.raises(InputError, match="cannot remember a release on Spark"):
+        check_memory({"ledger": tmp_path / "l", "keys": None}, on_spark=True)
 
 
 def test_a_sketch_says_the_same_of_a_person_in_every_file() -> None:
@@ -158,7 +181,7 @@ def test_sketches_expire(tmp_path: Path) -> None:
         assert ledger.expire(by="carol", now=later) == (one,)
         assert ledger.verify().whole
         two = draft(released(data, SECOND, seed=2), tmp_path, "second", ledger)
-        assert ledger.hand_over(two, "b").releases == (two,)
+        assert ledger.hand_over(two, "b").all.keys() == {two}
 
 
 def _two_releases(folder: Path) -> Path:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from hypothesis import strategies as st
-
-from sfumato.schema.roles import IntervalHierarchy, PrefixHierarchy
-from sfumato.semantics.policy_terms import Database, Linkage, LinkageQI, Measure, Policy, Request
+from sfumato.schema.roles import IntervalHierarchy
+from sfumato.semantics.policy_terms import LinkageQI, Policy
 
 EXAMPLE = """
 [roles]
@@ -75,51 +72,3 @@ def complete() -> Policy:
         for name, each in policy.databases.items()
     }
     return policy.model_copy(update={"databases": filled})
-
-
-names = st.text(
-    st.characters(codec="utf-8", exclude_categories=["C", "Z"]) | st.just(" "),
-    min_size=1,
-    max_size=8,
-).filter(lambda text: text == text.strip() and text.isprintable())
-texts = names | st.just("")
-paths = st.lists(st.text("abcxyz-_é0", min_size=1, max_size=5), min_size=1, max_size=3).map(
-    lambda parts: Path(*parts).with_suffix(".csv")
-)
-positive = st.floats(min_value=1e-6, max_value=1e9, allow_nan=False)
-hierarchies = (
-    st.none()
-    | paths
-    | st.builds(
-        PrefixHierarchy,
-        lengths=st.lists(st.integers(1, 9), min_size=1, max_size=3).map(tuple),
-        groups=st.lists(names, max_size=2).map(tuple),
-    )
-    | st.builds(
-        IntervalHierarchy,
-        widths=st.lists(positive | st.sampled_from(["month", "year"]), min_size=1).map(tuple),
-        start=st.floats(-1e6, 1e6),
-    )
-)
-lists = st.lists(names, max_size=3, unique=True).map(tuple)
-qis = st.builds(LinkageQI, hierarchy=hierarchies, weight=positive | st.just(1.0))
-databases = st.builds(
-    Database,
-    k=st.none() | st.integers(1, 99),
-    quasi_identifiers=st.dictionaries(names, qis, max_size=3),
-    authenticates=lists,
-    purposes=st.none() | lists,
-    description=texts,
-)
-linkages = st.builds(Linkage, from_=lists, description=texts)
-requests = st.builds(Request, role=names, linkage=names, purpose=st.none() | names, requester=texts)
-policies = st.builds(
-    Policy,
-    measure=st.sampled_from(Measure),
-    rules=st.lists(paths, max_size=2).map(tuple),
-    roles=st.dictionaries(names, texts, max_size=3),
-    purposes=st.dictionaries(names, texts, max_size=3),
-    databases=st.dictionaries(names, databases, max_size=3),
-    linkages=st.dictionaries(names, linkages, max_size=3),
-    requests=st.dictionaries(names, requests, max_size=3),
-)

@@ -263,8 +263,8 @@ def test_decisions_are_entries_and_the_last_one_holds(tmp_path: Path) -> None:
         assert ledger.associations() == []
         found = ledger.propose([mandarin, hindi], "miner")
         assert [each.state for each in found] == [State.PROPOSED] * 2
-        ledger.decide(hindi, "reject", "noise", "carol")
-        kept = ledger.decide(mandarin.id, "accept", "known to all", "carol")
+        ledger.decide([hindi.id], "reject", "noise", "carol")
+        (kept,) = ledger.decide([mandarin.id], "accept", "known to all", "carol")
         assert (kept.state, kept.note, kept.by) == (State.ACCEPTED, "known to all", "carol")
         again = ledger.propose([dataclasses.replace(mandarin, confidence=0.5)], "miner")
         assert (again[0].state, again[0].confidence, again[0].found) == (
@@ -273,7 +273,7 @@ def test_decisions_are_entries_and_the_last_one_holds(tmp_path: Path) -> None:
         ledger.append(entry(associations=tuple(ledger.associations())))
         assert [each.state for each in ledger.associations()] == [State.ACCEPTED, State.REJECTED]
         assert ledger.associations()[0].by == "carol"
-        ledger.decide(mandarin, "reject", "no secret", "olga")
+        ledger.decide([mandarin.id], "reject", "no secret", "olga")
         assert ledger.associations()[0].note == "no secret"
         assert ledger.releases()[0].associations[0].state == State.ACCEPTED
         assert ledger.verify().entries == 7
@@ -293,13 +293,13 @@ def test_a_decision_needs_a_known_association_a_note_and_a_name(tmp_path: Path) 
     with opened(tmp_path) as ledger:
         ledger.propose([association()], "miner")
         with pytest.raises(InputError, match="must be one that was found"):
-            ledger.decide(association(2), "accept", "why", "carol")
+            ledger.decide([association(2).id], "accept", "why", "carol")
         with pytest.raises(InputError, match="note"):
-            ledger.decide(association(), "accept", " ", "carol")
+            ledger.decide([association().id], "accept", " ", "carol")
         with pytest.raises(InputError, match="by"):
-            ledger.decide(association(), "accept", "why", "")
+            ledger.decide([association().id], "accept", "why", "")
         with pytest.raises(InputError, match="must be text"):
-            ledger.decide(association(), "accept", "why", "canary\udcff")
+            ledger.decide([association().id], "accept", "why", "canary\udcff")
         assert ledger.head().number == 2
 
 

@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     with opened(tmp_path) as ledger:
         ledger.append(entry(), members=members())
         ledger.propose([association()], "miner")
-        ledger.decide(association(), "accept", "why", "carol")
+        ledger.decide([association().id], "accept", "why", "carol")
         ledger.append(entry(associations=(association(),)))
         ledger.append(entry(purpose="other"), members=members())
     return tmp_path

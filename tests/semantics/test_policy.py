@@ -4,40 +4,16 @@ import logging
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from semantics.policies import EXAMPLE, example, policies
+from semantics.policies import EXAMPLE
 
 from sfumato.core.errors import InputError
 from sfumato.semantics.policy import (
     Severity,
     check_policy,
-    dump_policy,
     errors_for,
     load_policy,
-    relocated,
 )
 from sfumato.semantics.policy_terms import Policy
-
-ILL_TYPED = """
-@prefix sf: <urn:sfumato:policy#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-<urn:a> a sf:Database ; rdfs:label "A" ; sf:hasAnonymity [ sf:hasAnoReq "canary"^^xsd:integer ] .
-"""
-
-
-def in_order(policy: Policy) -> str:
-    return policy.model_dump_json()
-
-
-@given(policies)
-def test_a_policy_survives_toml_and_turtle(tmp_path: Path, policy: Policy) -> None:
-    for form in ("toml", "ttl"):
-        file = tmp_path / f"policy.{form}"
-        file.write_text(dump_policy(policy, form), encoding="utf-8", newline="")
-        again = load_policy(file, locate=False)
-        assert again == policy
-        assert in_order(again) == in_order(policy)
 
 
 def test_the_example_is_read_and_its_paths_are_located(tmp_path: Path) -> None:
@@ -48,19 +24,6 @@ def test_the_example_is_read_and_its_paths_are_located(tmp_path: Path) -> None:
     assert list(hospital.quasi_identifiers) == ["birth", "sex", "ethnicity"]
     assert hospital.quasi_identifiers["sex"].hierarchy == tmp_path / "sex.csv"
     assert policy.requests["diabetes"].linkage == "A with B"
-
-
-def test_toml_is_written_with_comments() -> None:
-    text = dump_policy(example())
-    assert "# Requests: who asks for which linkage." in text
-    assert "k = 3 # individuals that a tuple must match at least" in text
-
-
-def test_paths_follow_a_file_into_another_folder(tmp_path: Path) -> None:
-    (tmp_path / "policy.toml").write_text(EXAMPLE)
-    policy = load_policy(tmp_path / "policy.toml", locate=False)
-    moved = relocated(policy, tmp_path, tmp_path / "exchange")
-    assert moved.databases["Hospital A"].quasi_identifiers["sex"].hierarchy == Path("../sex.csv")
 
 
 @pytest.mark.parametrize(
@@ -87,19 +50,6 @@ def test_another_form_is_refused(fields: dict[str, object], words: str) -> None:
     ("name", "text", "words"),
     [
         ("p.toml", "[roles\n", "must be TOML; found an error at line 1"),
-        ("p.ttl", "<a> <b> .\n", "must be Turtle; found an error in line 1"),
-        ("p.ttl", "<urn:a> <urn:sfumato:policy#hasQi> 1 .", "found sf:hasQi"),
-        ("p.ttl", ILL_TYPED + "<urn:b> a sf:Database ; rdfs:label 'A' .", "two Databases named"),
-        (
-            "p.ttl",
-            "@prefix sf: <urn:sfumato:policy#> . <urn:a> a sf:Database ; sf:hasAnonymity [] .",
-            "must have one rdfs:label",
-        ),
-        (
-            "p.ttl",
-            ILL_TYPED,
-            "databases.A.k: must be a whole number",
-        ),
     ],
 )
 def test_a_file_that_is_none_is_refused(
@@ -110,25 +60,6 @@ def test_a_file_that_is_none_is_refused(
         load_policy(tmp_path / name)
     assert words in str(caught.value)
     assert "canary" not in str(caught.value) + caplog.text
-
-
-def test_turtle_without_lists_is_read_in_the_order_of_labels(tmp_path: Path) -> None:
-    (tmp_path / "p.ttl").write_text(
-        """
-        @prefix sf: <urn:sfumato:policy#> .
-        @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-        <urn:b> a sf:Database ; rdfs:label "B" ; sf:hasAnonymity [ sf:hasAnoReq 2 ;
-          sf:hasQI [ rdfs:label "sex" ; sf:hierarchy "sex.csv" ], [ rdfs:label "age" ] ] .
-        <urn:a> a sf:Database ; rdfs:label "A" ; sf:authenticate <urn:r> .
-        <urn:r> a sf:Role ; rdfs:label "clinician" .
-        <urn:l> a sf:Linkage ; rdfs:label "L" ; sf:linkFrom <urn:b>, <urn:a> .
-        """
-    )
-    policy = load_policy(tmp_path / "p.ttl")
-    assert list(policy.databases) == ["A", "B"]
-    assert list(policy.databases["B"].quasi_identifiers) == ["age", "sex"]
-    assert policy.linkages["L"].from_ == ("A", "B")
-    assert policy.databases["A"].authenticates == ("clinician",)
 
 
 def said(policy: Policy, severity: Severity = Severity.ERROR) -> str:

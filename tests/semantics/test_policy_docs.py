@@ -52,10 +52,3 @@ def test_what_is_printed(folder: Path, project_root: Path) -> None:
     first, *lines = text.splitlines()
     said = run(folder, "-c", PROGRAM, *first.split()[2:])
     assert said.startswith("\n".join(lines[:-1]))
-
-
-def test_the_table_of_words_is_whole(project_root: Path) -> None:
-    from sfumato.semantics.policy_terms import WORDS
-
-    text = (project_root / "docs" / "policy.md").read_text("utf-8")
-    assert [word for word in sorted(WORDS) if f"`{word}`" not in text] == []

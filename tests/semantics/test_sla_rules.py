@@ -34,7 +34,7 @@ def rules(hierarchies, known, **changed) -> Enforce:
     (request,) = policy.requests
     accepted = [replace(one, state=State.ACCEPTED) for one in known]
     return by_rules(
-        lambda shown: derive(policy, request, shown=shown, associations=accepted).enforcements,
+        lambda shown, _: derive(policy, request, shown=shown, associations=accepted).enforcements,
         hierarchies,
     )
 
@@ -49,8 +49,8 @@ HIDDEN = ([TWO] * 3, [[(0, 0, 0), (1, 0, 0)]], [[(0, 0, 0)]] * 4, [(0, None, 0)]
 def test_the_rules_ask_for_what_is_done_without_them(case) -> None:
     hierarchies, associations, locals_, _, _, linked = built(case)
     start = linkage_levels(linked, locals_, hierarchies)
-    plain = generalise_antecedents(Reader(hierarchies, associations))(linked, start)
-    derived = rules(hierarchies, associations)(linked, start)
+    plain = generalise_antecedents(Reader(hierarchies, associations))(linked, start, None)
+    derived = rules(hierarchies, associations)(linked, start, None)
     assert np.array_equal(plain.generalise, derived.generalise)
     assert not derived.suppress.any()
 
@@ -68,7 +68,7 @@ class _Said:
     def __init__(self, measure: Measure, *items: Item) -> None:
         self.each = Enforcements(np.zeros(1, np.int64), ((Enforcement(measure, 1, items),),))
 
-    def __call__(self, shown) -> Enforcements:
+    def __call__(self, shown, _) -> Enforcements:
         return self.each
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from enum import StrEnum
@@ -17,6 +18,7 @@ from sfumato.cli.parameters import argument, file_option, option
 from sfumato.cli.project_commands import run_again
 from sfumato.core.declaration import Delimited, Place, Seeded, place_of
 from sfumato.core.errors import InputError
+from sfumato.ledger.ledger_options import LedgerOptions, default_ledger, default_ledger_keys
 from sfumato.linkage.link_options import Comparing, Deduping, LinkedFile
 from sfumato.release.promises import PROMISES
 from sfumato.review.review_settings import Settings
@@ -100,6 +102,7 @@ JsonSchema = Annotated[
 )
 @with_declared(Settings, only=("budget",), panel=REVIEW, optional=True)
 @with_declared(HeldAgainst, only=("presets",), panel=PROMISES_MADE)
+@with_declared(LedgerOptions)
 @with_declared(
     *PROMISES.values(),
     only=("g_balance", "h_affiliation", "pid_k"),
@@ -155,15 +158,22 @@ def init(
     )
     if not wanted.sources:
         wanted = _asked(wanted)
-    _write(wanted, output)
+    _write(wanted, output, given["ledger"], given["keys"])
 
 
-def _write(wanted: ProposalRequest, output: Path) -> None:
+def _write(wanted: ProposalRequest, output: Path, ledger: Path | None, keys: Path | None) -> None:
     from sfumato.pipeline.proposal import propose, write_project_file
 
     with progress_bar() as progress:
         progress("reading", 0.0)
-        proposed = propose(wanted)
+        named = {name: path for name, path in (("file", ledger), ("keys", keys)) if path}
+        relative = {
+            name: Path(os.path.relpath(path, wanted.folder)) for name, path in named.items()
+        }
+        proposed = propose(replace(wanted, ledger=relative))
+    head = _remembering(ledger or default_ledger(), keys or default_ledger_keys())
+    if head is None:
+        proposed = replace(proposed, project=proposed.project.model_copy(update={"ledger": None}))
     write_project_file(proposed.text, output)
     say(f"Wrote {output}. Read and edit it: only you know what an intruder may know.")
     questions = getattr(proposed.project.columns, "undecided", {})
@@ -172,6 +182,22 @@ def _write(wanted: ProposalRequest, output: Path) -> None:
     else:
         first = ""
     say(f"Next: {first}{run_again(output)}")
+
+
+def _remembering(ledger: Path, keys: Path) -> str | None:
+    """The head of the ledger, made where it is not there; ``None`` where it cannot be used."""
+    from sfumato.ledger.release_ledger import ReleaseLedger
+
+    is_new = not ledger.exists()
+    try:
+        with ReleaseLedger.open(ledger, keys, make=True) as found:
+            head = str(found.head())
+    except InputError as error:
+        say(f"Nothing will be remembered, the project has no [ledger]: {error}")
+        return None
+    if is_new:
+        say(f"Made the ledger {ledger}, its keys in {keys}; head {head} (keep it elsewhere)")
+    return head
 
 
 def _check_new(output: Path) -> None:

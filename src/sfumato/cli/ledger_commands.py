@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from sfumato.cli import memory_commands
-from sfumato.cli.memory_commands import LEDGER, By, LedgerFile, LedgerKeyFolder, Note
+from sfumato.cli.memory_commands import By, LedgerFile, LedgerKeyFolder, Note
 from sfumato.cli.output import NOT_MET, columns, figure, print_json, printable, say
 from sfumato.cli.parameters import Json, option
+from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
 
 if TYPE_CHECKING:
     from sfumato.semantics.request_ledger import RequestLedger
     from sfumato.semantics.requested_content import NotedAssociation, Release, Tuples
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="Its id in the list.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Their ids in the list.")]
 app = typer.Typer(no_args_is_help=True)
 associations = typer.Typer(
     no_args_is_help=True,
@@ -32,7 +33,7 @@ def ledger() -> None:
 
 @app.command("list")
 def list_releases(
-    ledger: LedgerFile = LEDGER,
+    ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     linkage: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only releases of this linkage.")
@@ -78,7 +79,7 @@ def _lines_of_releases(releases: list[Release]) -> list[str]:
 @app.command()
 def show(
     number: Annotated[int, typer.Argument(help="Its number in 'sfumato ledger list'.")],
-    ledger: LedgerFile = LEDGER,
+    ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     values: Annotated[
         bool, typer.Option("--show-values", help="Print the generalised tuples too.")
@@ -155,7 +156,7 @@ def grant(
     linkage: Annotated[str, option(metavar="NAME", help="The linkage of the policy.")],
     note: Note,
     by: By,
-    ledger: LedgerFile = LEDGER,
+    ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     k: Annotated[int | None, option(metavar="K", help="The k from now on.")] = None,
     local: Annotated[
@@ -176,7 +177,7 @@ def grant(
 
 @app.command()
 def verify(
-    ledger: LedgerFile = LEDGER,
+    ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     against: Annotated[
         str,
@@ -204,7 +205,7 @@ def verify(
 
 
 @app.command()
-def checkpoint(ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None) -> None:
+def checkpoint(ledger: LedgerFile = None, keys: LedgerKeyFolder = None) -> None:
     """Print the head of the ledger, to be kept outside this machine."""
     with opened(ledger, keys) as found:
         typer.echo(str(found.head()))
@@ -216,7 +217,7 @@ app.add_typer(associations, name="associations")
 
 @associations.command("list")
 def list_associations(
-    ledger: LedgerFile = LEDGER,
+    ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     state: Annotated[
         Literal["proposed", "accepted", "rejected"] | None, option(help="Only those in this state.")
@@ -236,35 +237,36 @@ def list_associations(
 
 @associations.command()
 def accept(
-    association: Id, note: Note, by: By, ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None
+    associations: Ids, note: Note, by: By, ledger: LedgerFile = None, keys: LedgerKeyFolder = None
 ) -> None:
-    """Accept an association: a reader may know it, and releases must not rest on its secrecy."""
-    _decide(association, "accept", note, by, ledger, keys)
+    """Accept associations: a reader may know them, and releases must not rest on their secrecy."""
+    _decide(associations, "accept", note, by, ledger, keys)
 
 
 @associations.command()
 def reject(
-    association: Id, note: Note, by: By, ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None
+    associations: Ids, note: Note, by: By, ledger: LedgerFile = None, keys: LedgerKeyFolder = None
 ) -> None:
-    """Reject an association: it is noise, or no secret."""
-    _decide(association, "reject", note, by, ledger, keys)
+    """Reject associations: they are noise, or no secret."""
+    _decide(associations, "reject", note, by, ledger, keys)
 
 
 def _decide(
-    association: str,
+    associations: Sequence[str],
     decision: Literal["accept", "reject"],
     note: str,
     by: str,
-    ledger: Path,
+    ledger: Path | None,
     keys: Path | None,
 ) -> None:
     with opened(ledger, keys) as found:
-        decided = found.decide(association, decision, note, by)
-    typer.echo(f"{decided.id} is {decided.state}: {printable(decided.text)}")
+        decided = found.decide(associations, decision, note, by)
+    for each in decided:
+        typer.echo(f"{each.id} is {each.state}: {printable(each.text)}")
 
 
-def opened(ledger: Path, keys: Path | None, *, anchored: bool = True) -> RequestLedger:
-    """The ledger that was named.
+def opened(ledger: Path | None, keys: Path | None, *, anchored: bool = True) -> RequestLedger:
+    """The ledger that was named, or the user's own.
 
     Parameters
     ----------
@@ -276,10 +278,10 @@ def opened(ledger: Path, keys: Path | None, *, anchored: bool = True) -> Request
     InputError
         If it cannot be opened.
     """
-    from sfumato.ledger.ledger_store import default_ledger_keys
     from sfumato.semantics.request_ledger import RequestLedger
 
-    return RequestLedger.open(ledger, keys or default_ledger_keys(), anchored=anchored)
+    place, folder = ledger or default_ledger(), keys or default_ledger_keys()
+    return RequestLedger.open(place, folder, anchored=anchored)
 
 
 def _plain_release(release: Release) -> dict[str, Any]:

@@ -9,16 +9,20 @@ import typer
 
 from sfumato.cli.output import columns, print_json, say
 from sfumato.cli.parameters import Json, option
+from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
 
 if TYPE_CHECKING:
     from sfumato.ledger.composition import Together
     from sfumato.ledger.release_ledger import ReleaseLedger, Remembered
 
-LEDGER = Path("sfumato-ledger") / "ledger.sqlite"
-
 LedgerFile = Annotated[
-    Path,
-    typer.Option("--ledger", metavar="FILE", envvar="SFUMATO_LEDGER", help="The ledger."),
+    Path | None,
+    option(
+        "--ledger",
+        metavar="FILE",
+        envvar="SFUMATO_LEDGER",
+        help="The ledger.  [default: sfumato/ledger.sqlite under ~/.local/share]",
+    ),
 ]
 LedgerKeyFolder = Annotated[
     Path | None,
@@ -40,6 +44,14 @@ Tolerable = Annotated[
         help="Share of the persons of a release who may be found by all that was handed over.",
     ),
 ]
+Unkept = Annotated[
+    float | None,
+    option(
+        metavar="SHARE",
+        help="Share of the persons of a release for whom a promise about its classes may fail by "
+        "all that was handed over.",
+    ),
+]
 Keep = Annotated[
     str | None,
     option(metavar="TIME", help="How long sketches of releases are kept, such as '10 years'."),
@@ -50,20 +62,22 @@ app = typer.Typer()
 
 @app.command()
 def create(
-    ledger: LedgerFile = LEDGER,
+    ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     tolerable: Tolerable = None,
+    unkept: Unkept = None,
     keep: Keep = None,
 ) -> None:
     """Make a ledger and, where there are none, its keys."""
     from sfumato.core.errors import InputError
     from sfumato.ledger.release_ledger import Terms
 
+    ledger = ledger or default_ledger()
     if ledger.exists():
         raise InputError(
             "option --ledger", "must be a new file", found="one that is there", advice="use it"
         )
-    terms = Terms(**_given(tolerable=tolerable, keep=keep))
+    terms = Terms(**_given(tolerable=tolerable, unkept=unkept, keep=keep))
     with remembering(ledger, keys, make=True) as made:
         if terms != Terms():
             made.settle(terms, note="as it was made", by="sfumato ledger create")
@@ -76,24 +90,26 @@ def create(
 def terms(
     note: Note,
     by: By,
-    ledger: LedgerFile = LEDGER,
+    ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     tolerable: Tolerable = None,
+    unkept: Unkept = None,
     keep: Keep = None,
 ) -> None:
     """Settle how much may be given away, and how long sketches are kept."""
     from dataclasses import replace
 
     with remembering(ledger, keys) as found:
-        settled = replace(found.terms(), **_given(tolerable=tolerable, keep=keep))
+        settled = replace(found.terms(), **_given(tolerable=tolerable, unkept=unkept, keep=keep))
         found.settle(settled, note=note, by=by)
-    typer.echo(f"Tolerable: {settled.tolerable:.1%} found; kept: {settled.keep or 'for ever'}")
+    typer.echo(
+        f"Tolerable: {settled.tolerable:.1%} found, promises fail for {settled.unkept:.1%}; "
+        f"kept: {settled.keep or 'for ever'}"
+    )
 
 
 @app.command()
-def remembered(
-    ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None, json: Json = False
-) -> None:
+def remembered(ledger: LedgerFile = None, keys: LedgerKeyFolder = None, json: Json = False) -> None:
     """List the releases by promises: drafts, and what was handed to whom."""
     with remembering(ledger, keys) as found:
         releases = found.remembered()
@@ -145,7 +161,7 @@ def _plain(release: Remembered) -> dict[str, Any]:
 def hand_over(
     number: Number,
     to: Annotated[str, option(metavar="RECIPIENT", help="Who gets it.")],
-    ledger: LedgerFile = LEDGER,
+    ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     tolerable: Tolerable = None,
     json: Json = False,
@@ -169,14 +185,14 @@ def _lines_of_composition(found: Together) -> list[str]:
     rows = [
         (
             f"{number}",
-            f"{found.alone[number]:.1%}",
-            f"{share:.1%}",
-            f"{found.certain_alone[number]:.1%}",
-            f"{found.certain[number]:.1%}",
+            f"{found.alone[number].found:.1%}",
+            f"{each.found:.1%}",
+            f"{found.alone[number].certain:.1%}",
+            f"{each.certain:.1%}",
         )
-        for number, share in found.found.items()
+        for number, each in found.all.items()
     ]
-    more = f"{found.in_several:,} persons are in several of {len(found.releases):,} releases."
+    more = f"{found.in_several:,} persons are in several of {len(found.all):,} releases."
     return [*columns([head, *rows], (0, 1, 2, 3, 4)), more]
 
 
@@ -184,7 +200,7 @@ def _lines_of_composition(found: Together) -> list[str]:
 def waive(
     note: Note,
     by: By,
-    ledger: LedgerFile = LEDGER,
+    ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     recipient: Annotated[
         str | None, option(metavar="NAME", help="Who is taken to share with nobody.")
@@ -207,7 +223,7 @@ def waive(
 
 
 @app.command()
-def register(note: Note, by: By, ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None) -> None:
+def register(note: Note, by: By, ledger: LedgerFile = None, keys: LedgerKeyFolder = None) -> None:
     """Let the keys know a ledger that was restored, or that they never saw, as it is."""
     with remembering(ledger, keys, anchored=False) as book:
         book.register(note=note, by=by)
@@ -222,7 +238,7 @@ def forget(
     ],
     note: Note,
     by: By,
-    ledger: LedgerFile = LEDGER,
+    ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
 ) -> None:
     """Erase a person from the sketches of all releases."""
@@ -232,7 +248,7 @@ def forget(
 
 
 @app.command()
-def expire(by: By, ledger: LedgerFile = LEDGER, keys: LedgerKeyFolder = None) -> None:
+def expire(by: By, ledger: LedgerFile = None, keys: LedgerKeyFolder = None) -> None:
     """Erase the sketches that are older than the ledger's terms allow."""
     with remembering(ledger, keys) as book:
         found = book.expire(by=by)
@@ -245,9 +261,9 @@ def _given(**options: Any) -> dict[str, Any]:
 
 
 def remembering(
-    ledger: Path, keys: Path | None, *, make: bool = False, anchored: bool = True
+    ledger: Path | None, keys: Path | None, *, make: bool = False, anchored: bool = True
 ) -> ReleaseLedger:
-    """The ledger that was named.
+    """The ledger that was named, or the user's own.
 
     Parameters
     ----------
@@ -261,7 +277,7 @@ def remembering(
     InputError
         If it cannot be opened.
     """
-    from sfumato.ledger.ledger_store import default_ledger_keys
     from sfumato.ledger.release_ledger import ReleaseLedger
 
-    return ReleaseLedger.open(ledger, keys or default_ledger_keys(), make=make, anchored=anchored)
+    place, folder = ledger or default_ledger(), keys or default_ledger_keys()
+    return ReleaseLedger.open(place, folder, make=make, anchored=anchored)

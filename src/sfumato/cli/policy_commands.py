@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import BAD_INPUT, MET, NOT_MET, check_apart, print_json, say
-from sfumato.cli.parameters import Json, argument, file_option, option
+from sfumato.cli.output import BAD_INPUT, MET, NOT_MET, print_json
+from sfumato.cli.parameters import Json, argument, file_option
 
 if TYPE_CHECKING:
     from sfumato.semantics.policy_terms import Policy
@@ -17,9 +16,7 @@ if TYPE_CHECKING:
 
 PolicyFile = Annotated[
     Path,
-    argument(
-        metavar="POLICY", help="The policy: a TOML file, or Turtle where the name ends in .ttl."
-    ),
+    argument(metavar="POLICY", help="The policy: a TOML file."),
 ]
 Rules = Annotated[
     list[Path] | None,
@@ -114,38 +111,3 @@ def _summary(policy: Policy, required: Requirements) -> list[str]:
     for name, columns in required.quasi_identifiers.items():
         lines.append(f"Quasi-identifiers of {name}: {', '.join(columns)}")
     return lines
-
-
-class FormWord(StrEnum):
-    """Words of ``--to``."""
-
-    TOML = "toml"
-    TTL = "ttl"
-
-
-@app.command()
-def convert(
-    policy: PolicyFile,
-    to: Annotated[FormWord, option("--to", help="TOML with comments, or Turtle.")],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
-    ] = None,
-) -> None:
-    """Turn a policy from TOML to RDF (Turtle) or back, without loss.
-
-    Paths in it stay relative: to the new file, where one is written to another folder.
-    """
-    from sfumato.core.atomic import check_target, write_text
-    from sfumato.semantics.policy import dump_policy, load_policy, relocated
-
-    if output is not None:
-        check_target(output)
-        check_apart((output,), (policy,))
-    loaded = load_policy(policy, locate=False)
-    if output is None:
-        typer.echo(dump_policy(loaded, to.value), nl=False)
-        return
-    moved = relocated(loaded, policy.parent, output.parent)
-    write_text(output, dump_policy(moved, to.value))
-    say(f"Wrote {output}.")

@@ -46,7 +46,13 @@ def run(
     """
     from sfumato.pipeline.project_folder import open_project
 
-    status = run_telling(open_project(file), until, tuple(force or ()))
+    place = open_project(file)
+    status = run_telling(place, until, tuple(force or ()))
+    if place.project.ledger is None and any(e.ran and e.name == "release" for e in status.stages):
+        say(
+            "Not remembered: the project has no [ledger], so that no later release is compared "
+            "with this one; add the line [ledger] (docs/ledger.md)."
+        )
     if json:
         print_json(status.to_json())
     waiting = status.waiting

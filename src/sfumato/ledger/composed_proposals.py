@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from sfumato.core.errors import ConstraintsNotMetError
-from sfumato.ledger.composition import Handed, Together, people_in, together_of, withholding
+from sfumato.ledger.composition import (
+    Handed,
+    Limits,
+    Together,
+    people_in,
+    together,
+    together_of,
+    withholding,
+)
 from sfumato.ledger.sketches import RECORDS, Shown, Sketch
 from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.release_result import Release
 
+FEWER = (1.0, 0.75, 0.5)
+"""Shares of the classes that the sketch allows, which are tried in turn."""
 OTHERWISE = "make it of fewer columns or larger classes, or hand over nothing"
-TRIALS = 5
-"""Releases that are made to find a coarser one."""
-HALF = 0.5
-"""The next trial has at most so many of the classes of the one before, which gave too much away."""
-MARGIN = 0.9
-"""Share of what is left that the next trial aims at."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ class Proposal:
         )
 
 
-def withheld(handed: Mapping[int, Handed], tolerable: float) -> Proposal | None:
+def withheld(handed: Mapping[int, Handed], limits: Limits) -> Proposal | None:
     """The fewest columns without which the last release may be handed over; ``None`` for none.
 
     Columns are taken out until it may, then put back one by one, the one that many joins rest on
@@ -55,8 +62,8 @@ def withheld(handed: Mapping[int, Handed], tolerable: float) -> Proposal | None:
     ----------
     handed
         The releases, the one that is asked about last.
-    tolerable
-        Share of the persons of a release who may be found.
+    limits
+        What may be given away.
     """
     *_, last = handed
     people = people_in(handed)
@@ -67,12 +74,12 @@ def withheld(handed: Mapping[int, Handed], tolerable: float) -> Proposal | None:
     columns = handed[last].sketch.columns
     out = [each.name for each in columns if each.shown is not Shown.RECODED]
     best = without(out)
-    if best.broken(tolerable):
+    if best.broken(limits):
         return None
     for name in sorted(out, key=lambda each: without([each]).most, reverse=True):
         fewer = [each for each in out if each != name]
         found = without(fewer)
-        if not found.broken(tolerable):
+        if not found.broken(limits):
             out, best = fewer, found
     cells = [each.name for each in columns if each.name != RECORDS]
     lost = {
@@ -99,12 +106,13 @@ def _said(sketch: Sketch, out: Collection[str]) -> str:
 def coarser(
     release: Release,
     handed: Mapping[int, Handed],
-    tolerable: float,
+    limits: Limits,
     sketched: Callable[[Release], Handed],
 ) -> Proposal | None:
     """A coarser recoding under which the last release may be handed over; ``None`` for none.
 
-    The release is made again under a smaller marketer risk, which decides the number of classes.
+    Its classes are put together in the sketch until it may; then the release is made again under
+    the marketer risk of so many classes, and of fewer where that does not do.
 
     Parameters
     ----------
@@ -112,42 +120,41 @@ def coarser(
         The one that is asked about, with what makes it again.
     handed
         The releases, the one that is asked about last.
-    tolerable
-        Share of the persons of a release who may be found.
+    limits
+        What may be given away.
     sketched
         What a release is compared as.
     """
     *_, last = handed
     again = None if release.disclosed is None else release.disclosed.again
-    people = people_in(handed)
-    before = together_of(handed, people)
-    if again is None or max((before.alone[last], *before.before.values())) > tolerable:
+    own, people = handed[last], people_in(handed)
+    classes = own.sketch.classes.astype(np.int64)
+    number = int(classes.max(initial=0)) + 1
+
+    def too_many(left: int) -> bool:
+        merged = replace(own, sketch=replace(own.sketch, classes=classes * left // number))
+        return bool(together_of({**handed, last: merged}, people).broken(limits))
+
+    if again is None or too_many(1):
         return None
-    low, high, best = 0.0, before.alone[last], None
-    tau = high * min(tolerable / before.most, HALF)
-    for _ in range(TRIALS):
+    most = bisect_left(range(1, number), True, key=too_many)
+    for share in FEWER:
+        # As it is printed, never less than asked, so that what is tried is what is proposed.
+        tau = float(f"{1.0005 * max(int(most * share), 1) / len(classes):.4g}")
         try:
             made = again(MarketerRisk(tau))
         except ConstraintsNotMetError:
-            break
-        found = together_of({**handed, last: sketched(made)}, people)
-        if found.broken(tolerable):
-            high = tau
-        else:
-            low, best = tau, (tau, made, found)
-            if found.most > MARGIN * tolerable:
-                break
-        tau = (low + high) / 2 if low else tau * min(MARGIN * tolerable / found.most, HALF)
-    if best is None:
-        return None
-    tau, made, found = best
-    recoded = len(release.schema.quasi_identifiers) / len(release.columns)
-    cost = max(made.utility.ncp - release.utility.ncp, 0.0) * recoded
-    return Proposal(f"coarsen it with --marketer {tau:.4g}", cost, found.most)
+            continue
+        found = together({**handed, last: sketched(made)})
+        if not found.broken(limits):
+            recoded = len(release.schema.quasi_identifiers) / len(release.columns)
+            cost = max(made.utility.ncp - release.utility.ncp, 0.0) * recoded
+            return Proposal(f"coarsen it with --marketer {tau:.4g}", cost, found.most)
+    return None
 
 
 def refusal(
-    handed: Mapping[int, Handed], found: Together, tolerable: float, recoded: Proposal | None
+    handed: Mapping[int, Handed], found: Together, limits: Limits, recoded: Proposal | None
 ) -> ConstraintsNotMetError:
     """The error for a release that gives away too much beside others: with what would help.
 
@@ -157,16 +164,17 @@ def refusal(
         The releases, the one that is refused last.
     found
         What they give away together.
-    tolerable
-        Share of the persons of a release who may be found.
+    limits
+        What may be given away.
     recoded
         What was found of a coarser recoding when the release was noted.
     """
-    options = [each for each in (withheld(handed, tolerable), recoded) if each is not None]
+    *_, last = handed
+    options = [each for each in (withheld(handed, limits), recoded) if each is not None]
     options.sort(key=lambda each: each.cost)
     return ConstraintsNotMetError(
-        found.broken(tolerable),
+        found.broken(limits),
         tuple(map(str, options)) or (OTHERWISE,),
-        f"Release {found.releases[-1]} is not handed over: with what was handed over before it "
+        f"Release {last} is not handed over: with what was handed over before it "
         "gives away too much.",
     )

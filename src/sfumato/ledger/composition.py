@@ -6,21 +6,26 @@ person is among those only who are in the same class in both. They can be told b
 unchanged. Where that is constant for each person, those are counted who fit; where it may be told
 by more than what is kept of it (histories, columns that one of them shows coarser, the order of
 the rows), every record is taken to be joined rightly, which is the most that anybody can do.
+
+What a release promises of its classes is held against those in which a person is left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.errors import InputError
 from sfumato.ledger.overlap import People, common_columns, people_of
 from sfumato.ledger.sketches import Ints, Shown, Sketch, SketchColumn, joined_digests
+from sfumato.release.promises.promise import Constraint
+from sfumato.risk.classes import ClassSummary, summarize
 
 Floats = npt.NDArray[np.float64]
 Pairs = Sequence[tuple[SketchColumn, SketchColumn]]
@@ -31,6 +36,84 @@ LEAST_ALIKE, MOSTLY_ALIKE = 0.05, 0.98
 below the other somebody may allow for changes."""
 AT_ONCE = 1 << 22
 """Candidates that are looked at together."""
+Unkept = tuple[tuple[float, int], ...]
+DIGITS = 12
+"""Decimals of shares that are compared with each other."""
+TOLERABLE = 0.09
+"""Share of a release's persons who may be found, where nobody says otherwise."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What releases may give away together.
+
+    Attributes
+    ----------
+    tolerable
+        Share of the persons of a release who may be found.
+    unkept
+        Share of its persons for whom a promise about its classes may fail.
+
+    Raises
+    ------
+    InputError
+        If one of them is no share.
+    """
+
+    tolerable: float = TOLERABLE
+    unkept: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no share."""
+        if not 0 < self.tolerable <= 1:
+            raise InputError(
+                "parameter tolerable", "must be a share", accepted="a number in (0, 1]"
+            )
+        if not 0 <= self.unkept <= 1:
+            raise InputError("parameter unkept", "must be a share", accepted="a number in [0, 1]")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of the persons of one release.
+
+    Attributes
+    ----------
+    found
+        The share of them whom somebody finds who knows the quasi-identifiers of everybody: the
+        mean of 1 / candidates.
+    fewest
+        The fewest candidates for one of them.
+    certain
+        The share of them all of whose candidates show the same of a sensitive column, the one
+        where that is most often so.
+    unkept
+        For each promise about classes the share of persons whose candidates, as one class, break
+        it, and the number of such classes.
+    looked_at
+        Persons whose candidates were counted, fewer than there are where they were drawn.
+    """
+
+    found: float = 0.0
+    fewest: int = 0
+    certain: float = 0.0
+    unkept: Unkept = ()
+    looked_at: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        candidates: Floats,
+        same: Sequence[Floats],
+        unkept: Unkept,
+        hit: float = 0.0,
+    ) -> Measured:
+        """From each person's candidates, those of them who show the same, the likeliest's hits."""
+        if not len(candidates):
+            return cls(unkept=unkept)
+        certain = max((float(np.mean(each == candidates)) for each in same), default=0.0)
+        found = max(float(np.mean(1 / candidates)), hit)
+        return cls(found, int(candidates.min()), certain, unkept, len(candidates))
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,62 +128,124 @@ class Handed:
         Whether it kept the order of the rows.
     apart
         Whether the custodian says that it holds other persons than any other release.
-    fewest
-        Persons whom its promises say that each person is among.
+    promises
+        What it promises of its classes.
+    requested
+        Whether a policy decided on it; what such releases give away among themselves is the
+        matter of its rules.
     """
 
     sketch: Sketch
     ordered: bool = False
     apart: bool = False
-    fewest: int = 1
+    promises: tuple[Constraint, ...] = ()
+    requested: bool = False
+
+    @cached_property
+    def alone(self) -> Measured:
+        """The release by itself, by its own quasi-identifiers: candidates are those of a class."""
+        return self.in_cells(self.sketch.classes.astype(np.int64))
+
+    def in_cells(self, cell: Ints) -> Measured:
+        """The release where the candidates for a person are those of a cell.
+
+        Parameters
+        ----------
+        cell
+            The cell of each person, shape (persons,).
+        """
+        same = []
+        for each in self.sensitive:
+            pairs = cell.astype(np.uint64) << np.uint64(32) | each.digests.astype(np.uint64)
+            _, of, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+            same.append(counts[of].astype(np.float64))
+        distinct, number, persons = np.unique(cell, return_inverse=True, return_counts=True)
+        unkept: Unkept = ()
+        if self.promises and len(cell):
+            of_person = self.sketch.of_person
+            summary = summarize(
+                number[of_person].astype(np.int32),
+                len(distinct),
+                of_person.astype(np.int32),
+                self.values,
+            )
+            unkept = self.broken(summary, persons)
+        return Measured.of(persons[number].astype(np.float64), same, unkept)
+
+    def broken(self, classes: ClassSummary, persons: Ints) -> Unkept:
+        """Of each promise the share of persons in classes that break it, and how many do.
+
+        Parameters
+        ----------
+        classes
+            What is counted of each.
+        persons
+            The persons whose candidates each of them is, shape (classes,).
+        """
+        # No ranks are kept of values; a distance by ranks is at most one that knows none.
+        known = replace(classes, ordered_distance=classes.distance)
+        verdicts = [_broken(promise, known) for promise in self.promises]
+        return tuple(
+            (round(float(persons @ each / persons.sum()), DIGITS), int(each.sum()))
+            for each in verdicts
+        )
+
+    @property
+    def sensitive(self) -> list[SketchColumn]:
+        """Its sensitive columns."""
+        return [each for each in self.sketch.columns if each.role == "sensitive"]
+
+    @property
+    def values(self) -> dict[str, npt.NDArray[np.int32]]:
+        """The values of each record, of the columns that promises speak of."""
+        columns = self.sketch.columns
+        return {c.name: c.values.astype(np.int32) for c in columns if c.values is not None}
+
+
+def _broken(promise: Constraint, classes: ClassSummary) -> npt.NDArray[np.bool_]:
+    try:
+        return ~promise.met(classes)
+    except LookupError:  # it speaks of a column that is not shown, or of a population
+        return np.zeros(classes.classes, dtype=np.bool_)
 
 
 @dataclass(frozen=True)
 class Together:
-    """What releases give away together.
+    """What releases give away together; each mapping by the number of the release.
 
     Attributes
     ----------
-    releases
-        Their numbers.
-    found
-        By release, the share of its persons whom somebody finds who knows the quasi-identifiers
-        of everybody: the mean of 1 / candidates.
+    all
+        All of them together.
     alone
-        The same of each release by itself, by its own quasi-identifiers.
+        Each by itself.
     before
-        The same as `found` without the last release, its quasi-identifiers known all the same.
-    fewest, fewest_before
-        By release, the fewest candidates for one of its persons, with and without the last one.
+        Those before the last one, its quasi-identifiers known all the same.
+    requested
+        Those on request among themselves.
     exposed
-        By release, the columns that it shows unchanged and another one takes as known.
-    promised
-        By release, the candidates that it promises to each person.
-    certain, certain_alone
-        By release, the share of its persons all of whose candidates show the same of a sensitive
-        column, the one where that is most often so; together, and in the release by itself.
+        The columns that a release shows unchanged and another one takes as known.
+    promises
+        What each promises of its classes.
     in_several
         Persons who are in more than one of them.
     lost
         Pairs of releases that nobody was followed between although persons in common are expected.
-    looked_at
-        Persons whose candidates were counted in the largest release, fewer than it has where they
-        were drawn.
     """
 
-    releases: tuple[int, ...]
-    found: Mapping[int, float]
-    alone: Mapping[int, float]
-    before: Mapping[int, float]
-    fewest: Mapping[int, int]
-    fewest_before: Mapping[int, int]
+    all: Mapping[int, Measured]
+    alone: Mapping[int, Measured]
+    before: Mapping[int, Measured]
+    requested: Mapping[int, Measured]
     exposed: Mapping[int, tuple[str, ...]]
-    promised: Mapping[int, int]
-    certain: Mapping[int, float]
-    certain_alone: Mapping[int, float]
+    promises: Mapping[int, tuple[Constraint, ...]]
     in_several: int
     lost: tuple[tuple[int, int], ...]
-    looked_at: int
+
+    @property
+    def found(self) -> dict[int, float]:
+        """The share found of each release."""
+        return {number: each.found for number, each in self.all.items()}
 
     @property
     def most(self) -> float:
@@ -113,48 +258,79 @@ class Together:
             "releases": [
                 {
                     "release": number,
-                    "found": self.found[number],
-                    "alone": self.alone[number],
+                    "found": each.found,
+                    "alone": self.alone[number].found,
                     "exposed": list(self.exposed[number]),
-                    "fewest": self.fewest[number],
-                    "certain": self.certain[number],
-                    "certain_alone": self.certain_alone[number],
+                    "fewest": each.fewest,
+                    "certain": each.certain,
+                    "certain_alone": self.alone[number].certain,
+                    "unkept": {
+                        said(promise): share
+                        for promise, (share, _) in zip(
+                            self.promises[number], each.unkept, strict=True
+                        )
+                    },
                 }
-                for number in self.releases
+                for number, each in self.all.items()
             ],
             "in_several": self.in_several,
-            "looked_at": self.looked_at,
+            "looked_at": max((each.looked_at for each in self.all.values()), default=0),
         }
 
-    def broken(self, tolerable: float) -> tuple[str, ...]:
+    def broken(self, limits: Limits) -> tuple[str, ...]:
         """What the last release takes away, in sentences; empty where it takes nothing away.
 
-        What others gave away without it is not its fault.
+        What others gave away without it is not its fault, nor what requests give away among
+        themselves, nor what a release does not keep by itself.
 
         Parameters
         ----------
-        tolerable
-            Share of the persons of a release who may be found.
+        limits
+            What may be given away.
         """
-        said = [
-            f"of release {number} {share:.1%} of the persons are found by all of them together "
-            f"({self.alone[number]:.1%} by itself); at most {tolerable:.1%} may be"
-            for number, share in self.found.items()
-            if share > max(tolerable, self.before.get(number, 0.0))
-        ]
-        said += [
-            f"release {number} promises each person to be among {self.promised[number]}; together "
-            f"they leave {fewest}"
-            for number, fewest in self.fewest.items()
-            if fewest < min(self.promised[number], self.fewest_before.get(number, fewest + 1))
-        ]
-        said += [
+        found, promised = [], []
+        for number, now in self.all.items():
+            others = (self.before.get(number), self.requested.get(number))
+            beside = [each for each in others if each is not None]
+            if now.found > max([limits.tolerable, *(each.found for each in beside)]):
+                found.append(
+                    f"of release {number} {now.found:.1%} of the persons are found by all of them "
+                    f"together ({self.alone[number].found:.1%} by itself); at most "
+                    f"{limits.tolerable:.1%} may be"
+                )
+            for place, promise in enumerate(self.promises[number]):
+                share = now.unkept[place][0]
+                least = max(each.unkept[place] for each in (self.alone[number], *beside))
+                if now.unkept[place] > least and share > limits.unkept:
+                    promised.append(
+                        f"release {number} promises {said(promise)}; together they break it for "
+                        f"{share:.1%} of its persons"
+                    )
+        taken = [*found, *promised]
+        taken += [
             f"release {number} shows unchanged what another one takes as known: "
             + ", ".join(f"column '{name}'" for name in names)
             for number, names in self.exposed.items()
-            if said and names
+            if taken and names
         ]
-        return tuple(said)
+        return tuple(taken)
+
+
+def of_classes(promises: Iterable[object]) -> tuple[Constraint, ...]:
+    """Those of some promises that are about classes.
+
+    Parameters
+    ----------
+    promises
+        Promises and budgets.
+    """
+    return tuple(cast(Constraint, each) for each in promises if hasattr(each, "met"))
+
+
+def said(promise: Constraint) -> str:
+    """A promise by its name and its parameters."""
+    stated = ", ".join(f"{name} = {value}" for name, value in promise.parameters().items())
+    return f"{promise.name} ({stated})"
 
 
 def together(handed: Mapping[int, Handed]) -> Together:
@@ -208,27 +384,20 @@ def together_of(handed: Mapping[int, Handed], people: People) -> Together:
     """
     exposed = {number: _exposed(number, handed) for number in handed}
     told = {number: _told(each, exposed[number]) for number, each in handed.items()}
-    measured = _measured_together(told, people)
     *earlier, _ = handed
-    before = _measured_together({number: told[number] for number in earlier}, people)
-    alone = {number: _alone(each.sketch) for number, each in handed.items()}
+    requested = [number for number, each in handed.items() if each.requested]
     times = np.zeros(people.count, dtype=np.int64)
     for persons in people.of_release.values():
         times[persons] += 1
     return Together(
-        releases=tuple(handed),
-        found={number: measured[number].found for number in handed},
-        alone={number: each.found for number, each in alone.items()},
-        before={number: each.found for number, each in before.items()},
-        fewest={number: measured[number].fewest for number in handed},
-        fewest_before={number: each.fewest for number, each in before.items()},
+        all=_measured_together(told, people),
+        alone={number: each.alone for number, each in handed.items()},
+        before=_measured_together({number: told[number] for number in earlier}, people),
+        requested=_measured_together({number: told[number] for number in requested}, people),
         exposed={n: tuple(each.name for each in columns) for n, columns in exposed.items()},
-        promised={number: each.fewest for number, each in handed.items()},
-        certain={number: measured[number].certain for number in handed},
-        certain_alone={number: each.certain for number, each in alone.items()},
+        promises={number: each.promises for number, each in handed.items()},
         in_several=int((times > 1).sum()),
         lost=people.lost,
-        looked_at=max((each.looked_at for each in measured.values()), default=0),
     )
 
 
@@ -255,73 +424,21 @@ def _told(handed: Handed, exposed: Sequence[SketchColumn]) -> Handed:
     return replace(handed, sketch=replace(sketch, classes=classes.astype(np.int64)))
 
 
-def _measured_together(handed: Mapping[int, Handed], people: People) -> dict[int, _Measured]:
+def _measured_together(handed: Mapping[int, Handed], people: People) -> dict[int, Measured]:
     strong, weak = _joins(handed, people)
     measured = {}
     for group in _groups(tuple(handed), strong):
         cells = _cells(group, handed, people)
         for number in group:
-            beside = {
-                other: pairs
+            cell = cells[people.of_release[number]]
+            fits = [
+                _Fit.of(number, other, pairs, handed, people)
                 for (one, other), pairs in weak.items()
                 if one == number and other not in group
-            }
-            cell = cells[people.of_release[number]]
-            measured[number] = _measured(number, cell, beside, handed, people)
-    return measured
-
-
-@dataclass(frozen=True)
-class _Measured:
-    found: float
-    fewest: int
-    certain: float
-    looked_at: int
-
-    @classmethod
-    def of(cls, candidates: Floats, same: Sequence[Floats], hit: float = 0.0) -> _Measured:
-        """From each person's candidates, those of them who show the same, the likeliest's hits."""
-        if not len(candidates):
-            return cls(0.0, 0, 0.0, 0)
-        certain = max((float(np.mean(each == candidates)) for each in same), default=0.0)
-        found = max(float(np.mean(1 / candidates)), hit)
-        return cls(found, int(candidates.min()), certain, len(candidates))
-
-
-def _alone(sketch: Sketch) -> _Measured:
-    """A release by itself: candidates are those of a class."""
-    return _in_cells(sketch.classes.astype(np.int64), sketch)
-
-
-def _in_cells(cell: Ints, sketch: Sketch) -> _Measured:
-    """Candidates are those of a cell."""
-    same = []
-    for each in _sensitive(sketch):
-        pairs = cell.astype(np.uint64) << np.uint64(32) | each.digests.astype(np.uint64)
-        _, of, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-        same.append(counts[of].astype(np.float64))
-    return _Measured.of(np.bincount(cell)[cell].astype(np.float64), same)
-
-
-def _sensitive(sketch: Sketch) -> list[SketchColumn]:
-    return [each for each in sketch.columns if each.role == "sensitive"]
-
-
-def _measured(
-    number: int,
-    cell: Ints,
-    beside: Mapping[int, Pairs],
-    handed: Mapping[int, Handed],
-    people: People,
-) -> _Measured:
-    """A release with the others of its group, whose cells are given, and those beside it."""
-    sketch = handed[number].sketch
-    if not beside:
-        return _in_cells(cell, sketch)
-    # What is promised to each person is looked at for everybody.
-    rows = np.arange(len(cell)) if handed[number].fewest > 1 else _drawn(len(cell))
-    candidates, same, hit = _candidates(number, cell, rows, beside, handed, people)
-    return _Measured.of(candidates, same, hit)
+            ]
+            each = handed[number]
+            measured[number] = _fitting(each, cell, fits) if fits else each.in_cells(cell)
+    return {number: measured[number] for number in handed}
 
 
 def _joins(
@@ -390,77 +507,24 @@ def _drawn(persons: int) -> Ints:
     return np.sort(np.random.default_rng(persons).choice(persons, LOOKED_AT, replace=False))
 
 
-def _candidates(
-    number: int,
-    cell: Ints,
-    rows: Ints,
-    beside: Mapping[int, Pairs],
-    handed: Mapping[int, Handed],
-    people: People,
-) -> tuple[Floats, list[Floats], float]:
-    """How many of each person's cell fit the person's class in the other releases.
-
-    A candidate fits a class where somebody in that class shows the same. A person whose values
-    have changed meanwhile is counted all the same.
-
-    Parameters
-    ----------
-    number
-        The release whose records are the candidates.
-    cell
-        What its group tells of each of its persons.
-    rows
-        The persons who are looked at.
-    beside
-        By other release, the columns that both show.
-    handed, people
-        The releases and their persons.
-
-    Returns
-    -------
-    tuple
-        The candidates of each person, of each sensitive column those who show the same, and the
-        mean share of hits of whoever takes one of the likeliest: what few show weighs more.
-    """
-    sensitive = [each.digests for each in _sensitive(handed[number].sketch)]
-    fitting = _fitting(number, beside, handed, people)
-    order = np.argsort(cell, kind="stable")
-    starts = np.searchsorted(cell[order], np.arange(int(cell.max(initial=0)) + 2))
-    counts, same = np.empty(len(rows)), [np.empty(len(rows)) for _ in sensitive]
-    sizes = np.diff(starts)[cell[rows]]
-    begin, done, hits = 0, np.cumsum(sizes), 0.0
-    while begin < len(rows):
-        before = done[begin] - sizes[begin]
-        end = max(int(np.searchsorted(done, before + AT_ONCE, side="right")), begin + 1)
-        some, each = rows[begin:end], sizes[begin:end]
-        target = np.repeat(np.arange(len(some)), each)
-        within = np.arange(len(target)) - np.repeat(np.cumsum(each) - each, each)
-        candidate = order[np.repeat(starts[cell[some]], each) + within]
-        fits = candidate == some[target]
-        odds = np.multiply.reduce([fit(candidate, some[target]) for fit in fitting])
-        likeliest = odds >= np.maximum.reduceat(odds, np.cumsum(each) - each)[target] * (1 - 1e-9)
-        as_likely = np.bincount(target[likeliest], minlength=len(some))
-        hits += float(np.sum(1 / as_likely[target[likeliest & fits]]))
-        fits |= odds > 0
-        target, candidate = target[fits], candidate[fits]
-        counts[begin:end] = np.bincount(target, minlength=len(some))
-        for place, digests in enumerate(sensitive):
-            alike = digests[candidate] == digests[some[target]]
-            same[place][begin:end] = np.bincount(target[alike], minlength=len(some))
-        begin = end
-    return counts, same, hits / max(len(rows), 1)
-
-
-def _fitting(
-    number: int, beside: Mapping[int, Pairs], handed: Mapping[int, Handed], people: People
-) -> Sequence[Callable[[Ints, Ints], Floats]]:
-    """By other release, how likely what candidates show is that of somebody in a person's class.
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """How likely what candidates show is that of somebody in a person's class elsewhere.
 
     It is the share of those who show it there: 0 where none of the class does, 1 for a person whom
     the other release does not hold.
     """
-    made = []
-    for other, columns in beside.items():
+
+    shown: Ints
+    wanted: Ints
+    known: Ints
+    shows: Ints
+    absent: int
+
+    @classmethod
+    def of(
+        cls, number: int, other: int, columns: Pairs, handed: Mapping[int, Handed], people: People
+    ) -> _Fit:
         own = joined_digests([a.digests for a, _ in columns])
         theirs = joined_digests([b.digests for _, b in columns])
         _, codes = np.unique(np.append(own, theirs), return_inverse=True)
@@ -468,19 +532,107 @@ def _fitting(
         absent = int(classes.max(initial=0)) + 1
         of_person = np.full(people.count, absent, dtype=np.int64)
         of_person[people.of_release[other]] = classes
-        wanted = of_person[people.of_release[number]]
-        shown = codes[: len(own)].astype(np.int64) * (absent + 1)
-        known = np.sort(codes[len(own) :].astype(np.int64) * (absent + 1) + classes)
-        shows = np.bincount(codes[len(own) :], minlength=int(codes.max(initial=0)) + 1)
-        made.append(partial(_odds, shown, wanted, known, shows, absent))
-    return made
+        return cls(
+            codes[: len(own)].astype(np.int64) * (absent + 1),
+            of_person[people.of_release[number]],
+            np.sort(codes[len(own) :].astype(np.int64) * (absent + 1) + classes),
+            np.bincount(codes[len(own) :], minlength=int(codes.max(initial=0)) + 1),
+            absent,
+        )
+
+    def odds(self, candidate: Ints, person: Ints) -> Floats:
+        key = self.shown[candidate] + self.wanted[person]
+        there = np.searchsorted(self.known, key, side="right")
+        there -= np.searchsorted(self.known, key, side="left")
+        every = np.maximum(self.shows[self.shown[candidate] // (self.absent + 1)], 1)
+        found: Floats = np.where(self.wanted[person] == self.absent, 1.0, there / every)
+        return found
 
 
-def _odds(
-    shown: Ints, wanted: Ints, known: Ints, shows: Ints, absent: int, candidate: Ints, person: Ints
-) -> Floats:
-    key = shown[candidate] + wanted[person]
-    there = np.searchsorted(known, key, side="right") - np.searchsorted(known, key, side="left")
-    every = np.maximum(shows[shown[candidate] // (absent + 1)], 1)
-    odds: Floats = np.where(wanted[person] == absent, 1.0, there / every)
-    return odds
+def _blocks(
+    cell: Ints, rows: Ints, fits: Sequence[_Fit]
+) -> Iterator[tuple[Ints, Ints, Ints, Floats]]:
+    """Some of the persons, and their candidates: whose (by place), which person, how likely.
+
+    The candidates for a person are those of the cell; a person whose values have changed
+    meanwhile is one all the same.
+    """
+    order = np.argsort(cell, kind="stable")
+    starts = np.searchsorted(cell[order], np.arange(int(cell.max(initial=0)) + 2))
+    sizes = np.diff(starts)[cell[rows]]
+    begin, done = 0, np.cumsum(sizes)
+    while begin < len(rows):
+        before = done[begin] - sizes[begin]
+        end = max(int(np.searchsorted(done, before + AT_ONCE, side="right")), begin + 1)
+        some, each = rows[begin:end], sizes[begin:end]
+        target = np.repeat(np.arange(len(some)), each)
+        within = np.arange(len(target)) - np.repeat(np.cumsum(each) - each, each)
+        candidate = order[np.repeat(starts[cell[some]], each) + within]
+        yield (
+            some,
+            target,
+            candidate,
+            np.multiply.reduce([fit.odds(candidate, some[target]) for fit in fits]),
+        )
+        begin = end
+
+
+def _fitting(handed: Handed, cell: Ints, fits: Sequence[_Fit]) -> Measured:
+    """A release whose candidates are those of a cell who fit the person's classes elsewhere.
+
+    Somebody fits a class where somebody in that class shows the same.
+    """
+    counts, hits = list[Floats](), 0.0
+    same: list[list[Floats]] = [[] for _ in handed.sensitive]
+    looked_at = _drawn(len(cell))
+    for some, target, candidate, odds in _blocks(cell, looked_at, fits):
+        own = candidate == some[target]
+        begins = np.searchsorted(target, np.arange(len(some)))
+        likeliest = odds >= np.maximum.reduceat(odds, begins)[target] * (1 - 1e-9)
+        as_likely = np.bincount(target[likeliest], minlength=len(some))
+        # Who takes one of the likeliest: what few show weighs more.
+        hits += float(np.sum(1 / as_likely[target[likeliest & own]]))
+        of, one = target[own | (odds > 0)], candidate[own | (odds > 0)]
+        counts.append(np.bincount(of, minlength=len(some)).astype(np.float64))
+        for found, column in zip(same, handed.sensitive, strict=True):
+            alike = column.digests[one] == column.digests[some[of]]
+            found.append(np.bincount(of[alike], minlength=len(some)).astype(np.float64))
+    return Measured.of(
+        np.concatenate(counts),
+        [np.concatenate(each) for each in same],
+        _unkept(handed, cell, fits) if handed.promises else (),
+        hits / len(looked_at),
+    )
+
+
+def _unkept(handed: Handed, cell: Ints, fits: Sequence[_Fit]) -> Unkept:
+    """The promises of a release held against each set of candidates that there is.
+
+    They are the same for all who are in the same cell, and in the same classes elsewhere.
+    """
+    alike = np.column_stack([cell, *(fit.wanted for fit in fits)])
+    _, rows, persons = np.unique(alike, axis=0, return_index=True, return_counts=True)
+    person = handed.sketch.of_person
+    begins = np.searchsorted(person, np.arange(len(cell) + 1))
+    records = np.diff(begins)
+    files = {name: np.bincount(v[v >= 0], minlength=1) for name, v in handed.values.items()}
+    shares, broken, done = np.zeros(len(handed.promises)), np.zeros(len(handed.promises), int), 0
+    for some, target, candidate, odds in _blocks(cell, rows, fits):
+        held = (odds > 0) | (candidate == some[target])
+        of, one = target[held], candidate[held]
+        pair = np.repeat(np.arange(len(one)), records[one])
+        first = np.cumsum(records[one]) - records[one]
+        record = begins[one[pair]] + np.arange(len(pair)) - first[pair]
+        summary = summarize(
+            of[pair].astype(np.int32),
+            len(some),
+            pair.astype(np.int32),
+            {name: each[record] for name, each in handed.values.items()},
+            files=files,
+        )
+        weights = persons[done : done + len(some)]
+        for place, (share, number) in enumerate(handed.broken(summary, weights)):
+            shares[place] += share * weights.sum() / len(cell)
+            broken[place] += number
+        done += len(some)
+    return tuple(zip(shares.round(DIGITS).tolist(), broken.tolist(), strict=True))

@@ -242,12 +242,6 @@ def load_ledger_keys(folder: Path, ledger: Path, *, make: bool) -> LedgerKeys:
     return LedgerKeys(folder, _key(folder, SIGNING, make=make))
 
 
-def default_ledger_keys() -> Path:
-    """Where the keys are, where nothing else is said: under the user's configuration."""
-    home = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(home) if home else Path.home() / ".config") / "sfumato" / "ledger-keys"
-
-
 def id_of_key(key: bytes) -> str:
     """What tells that two keys are the same, and nothing else, 32 hexadecimal digits."""
     return hmac.digest(key, _CHECKED, hashlib.sha256)[:16].hex()

@@ -24,8 +24,12 @@ ALIKE = 0.9
 """Share of persons of whom two columns say the same where they are one by two names."""
 COMMON = 0.5
 """Share of one column's values that occur in the other where persons in common are expected."""
-TELLING = 20
-"""Distinct values from which on those of a column are told from another one's."""
+TELLING, SOME = 20, 2
+"""Distinct values from which on those of a column are told from another one's; and those from which
+on columns with the same values are taken for one where no ids say whether they agree."""
+HISTORIES = 0.2
+"""Share of one column's histories that occur in the other where these two are taken for one then:
+samples may have few persons in common."""
 SEVERAL = 0.05
 """Least share of persons who do not show the most frequent value of a column that tells."""
 
@@ -142,14 +146,19 @@ def _one_column(first: SketchColumn, second: SketchColumn, mine: Ints, theirs: I
         alike = np.mean(own == second.digests[theirs])
         _, counts = np.unique(own, return_counts=True)
         return bool(alike >= ALIKE and counts.max() <= (1 - SEVERAL) * len(own))
-    return _share_in_common(first, second) >= ALIKE
+    if not (first.constant and second.constant):
+        return _share_in_common(first, second, SOME) >= HISTORIES
+    return (
+        max(_share_in_common(first, second, SOME) - ALIKE, _share_in_common(first, second) - COMMON)
+        >= 0
+    )
 
 
-def _share_in_common(first: SketchColumn, second: SketchColumn) -> float:
+def _share_in_common(first: SketchColumn, second: SketchColumn, telling: int = TELLING) -> float:
     """Share of the fewer distinct values that occur in both; 0 where there are too few to tell."""
     own, other = np.unique(first.digests), np.unique(second.digests)
     fewer = min(len(own), len(other))
-    return 0.0 if fewer < TELLING else len(np.intersect1d(own, other)) / fewer
+    return 0.0 if fewer < telling else len(np.intersect1d(own, other)) / fewer
 
 
 def _is_expected(columns: Sequence[tuple[SketchColumn, SketchColumn]]) -> bool:

@@ -9,48 +9,51 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
 from sfumato.ledger.composed_proposals import Proposal, coarser, refusal
-from sfumato.ledger.composition import Handed, Together, together
+from sfumato.ledger.composition import Handed, Limits, Together, of_classes, together
 from sfumato.ledger.ledger import Ledger, check_said
-from sfumato.ledger.sketches import Sketch, digests_of, sketch_of, sketch_of_parts
-from sfumato.release.promises.k_anonymity import PidKAnonymity
-from sfumato.release.release_result import Release
+from sfumato.ledger.overlap import followed
+from sfumato.ledger.sketches import (
+    DIGEST_BYTES,
+    Names,
+    Sketch,
+    digests_of,
+    sketch_of,
+    sketch_of_parts,
+)
+from sfumato.release.promises import PROMISES, restored
+from sfumato.release.promises.promise import AboutAttribute
+from sfumato.release.release_result import Disclosed, Release
 
-TOLERABLE = 0.09
-"""Share of a release's persons who may be found, where nobody says otherwise."""
 _TERMS, _DRAFT, _HANDED, _WAIVED, _FORGOT = "terms", "draft", "handed over", "waived", "forgotten"
 _DAYS = {"day": 1, "month": 31, "year": 366}
 _KEEP = re.compile(r"(\d{1,4}) (day|month|year)s?")
 
 
 @dataclass(frozen=True)
-class Terms:
+class Terms(Limits):
     """What the custodian has settled for a ledger.
 
     Attributes
     ----------
-    tolerable
-        Share of the persons of a release who may be found by all that was handed over.
     keep
         How long sketches are kept, as ``"10 years"``; ``""`` for ever.
 
     Raises
     ------
     InputError
-        If the share is none, or the time is not understood.
+        If a share is none, or the time is not understood.
     """
 
-    tolerable: float = TOLERABLE
     keep: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be kept to."""
-        if not 0 < self.tolerable <= 1:
-            raise InputError(
-                "parameter tolerable", "must be a share", accepted="a number in (0, 1]"
-            )
+        super().__post_init__()
         if self.keep and _KEEP.fullmatch(self.keep) is None:
             raise InputError(
                 "parameter keep", "must be a time", accepted='"10 years", "18 months", "30 days"'
@@ -77,8 +80,8 @@ class Remembered:
         Their numbers.
     promises
         What it keeps: ``name`` and parameters.
-    fewest
-        The k of its promise that each person is among k, 1 without it.
+    request
+        The entry of the release on request that it is; 0 for one by promises.
     ordered
         Whether it kept the order of the rows.
     columns
@@ -102,7 +105,7 @@ class Remembered:
     records: int
     classes: int
     promises: tuple[Mapping[str, Any], ...]
-    fewest: int
+    request: int
     ordered: bool
     columns: tuple[Mapping[str, Any], ...]
     to: tuple[str, ...] = ()
@@ -125,7 +128,8 @@ class ReleaseLedger(Ledger):
             If the ledger was changed.
         """
         found = [each.details for each in self._log.entries() if each.kind == _TERMS]
-        return Terms(found[-1]["tolerable"], found[-1]["keep"]) if found else Terms()
+        settled = found[-1] if found else {}
+        return Terms(**{name: settled[name] for name in asdict(Terms()) if name in settled})
 
     def settle(self, terms: Terms, *, note: str, by: str) -> None:
         """Settle what holds from now on; what held before stays readable.
@@ -143,10 +147,9 @@ class ReleaseLedger(Ledger):
             If nobody says why, or the ledger cannot be written.
         """
         check_said(note=note, by=by)
-        detail = {"tolerable": terms.tolerable, "keep": terms.keep, "note": note}
-        self._log.append(_TERMS, by, detail)
+        self._log.append(_TERMS, by, {**asdict(terms), "note": note})
 
-    def remember(self, release: Release, name: str) -> int:
+    def remember(self, release: Release, name: str) -> str:
         """Note a release as a draft, which counts for nothing until it is handed over.
 
         Parameters
@@ -158,8 +161,8 @@ class ReleaseLedger(Ledger):
 
         Returns
         -------
-        int
-            The number of its entry.
+        str
+            The head of the ledger.
 
         Raises
         ------
@@ -181,24 +184,61 @@ class ReleaseLedger(Ledger):
         if earlier:
             handed = {**earlier, number: made}
             found = together(handed)
-            if found.broken(terms.tolerable):
+            if found.broken(terms):
                 beyond["beyond"] = found.most
-                tried = coarser(release, handed, terms.tolerable, partial(_as_handed, key=key))
+                tried = coarser(release, handed, terms, partial(_as_handed, key=key))
                 beyond |= {} if tried is None else {"coarser": asdict(tried)}
+        promises = [{"name": p.name, **p.parameters()} for p in release.constraints]
+        sha256 = release.manifest.output_sha256 or ""
+        self._draft(made, key, name, sha256, promises=promises, **beyond)
+        return str(self.head())
+
+    def remember_requested(
+        self, request: int, disclosed: Disclosed, name: str, sha256: str, *, ordered: bool, to: str
+    ) -> None:
+        """Note who is in a release on request and what it shows of them, as handed over.
+
+        Parameters
+        ----------
+        request
+            Its entry.
+        disclosed
+            Who is in it and what it shows of them.
+        name, sha256
+            The name of the file, and its hash.
+        ordered
+            Whether it kept the order of the rows.
+        to
+            Who gets it.
+
+        Raises
+        ------
+        InputError
+            If persons in common are expected and nobody is followed, or the ledger cannot be
+            written.
+        ConstraintsNotMetError
+            If with releases by promises it would give away more than is tolerable.
+        """
+        key = self._keys.persons(make=True)
+        made = Handed(sketch_of(disclosed, key), ordered=ordered, requested=True)
+        with self.changing():
+            number = self._draft(made, key, name, sha256, promises=[], request=request)
+            self.hand_over(number, to)
+
+    def _draft(self, made: Handed, key: bytes, name: str, sha256: str, **details: object) -> int:
+        sketch = made.sketch
         detail = {
             "name": name,
-            "output_sha256": release.manifest.output_sha256 or "",
-            "persons": len(made.sketch),
-            "records": release.risk.records,
-            "classes": release.risk.classes,
-            "promises": [{"name": p.name, **p.parameters()} for p in release.constraints],
-            "fewest": made.fewest,
+            "output_sha256": sha256,
+            "persons": len(sketch),
+            "records": len(sketch.of_person),
+            "classes": int(sketch.classes.max(initial=-1)) + 1,
             "ordered": made.ordered,
-            "columns": made.sketch.described(),
+            "columns": sketch.described(),
             "persons_key": ledger_store.id_of_key(key),
-            **beyond,
+            **details,
         }
-        return self._log.append(_DRAFT, "", detail, made.sketch.parts()).number
+        return self._log.append(_DRAFT, "", detail, sketch.parts()).number
 
     def remembered(self) -> list[Remembered]:
         """The releases that were noted, oldest first.
@@ -252,17 +292,18 @@ class ReleaseLedger(Ledger):
 
     def _beside(self, to: str) -> dict[int, Handed]:
         """The releases that a recipient may hold: all that were handed over and not waived."""
-        waived = self.waived()
         return {
             each.number: self._handed(each)
             for each in self.remembered()
-            if each.kept_in
-            and (to in each.to or (to not in waived and any(o not in waived for o in each.to)))
+            if each.kept_in and any(self.may_share(to, other) for other in each.to)
         }
 
     def _handed(self, release: Remembered) -> Handed:
         apart = release.number in self._waived()
-        return Handed(self.sketch(release), release.ordered, apart, release.fewest)
+        # A custodian's own promise is in no registry, and not held against others.
+        known = [restored(each) for each in release.promises if each["name"] in PROMISES]
+        sketch, promises = self.sketch(release), of_classes(known)
+        return Handed(sketch, release.ordered, apart, promises, release.request > 0)
 
     def compared(self, number: int, to: str) -> dict[int, Handed]:
         """The releases that whoever gets a release may hold together, this one last.
@@ -312,27 +353,27 @@ class ReleaseLedger(Ledger):
             If more than is tolerable would be given away; it says what could be done.
         """
         check_said(to=to)
-        most = self.terms().tolerable
-        if tolerable is not None and tolerable > most:
+        limits = self.terms()
+        if tolerable is not None and tolerable > limits.tolerable:
             raise InputError(
                 "parameter tolerable",
                 "must be no more than the ledger allows",
-                accepted=f"at most {most:g}",
+                accepted=f"at most {limits.tolerable:g}",
                 advice="the custodian changes it with 'sfumato ledger terms'",
             )
-        most = most if tolerable is None else tolerable
+        limits = limits if tolerable is None else replace(limits, tolerable=tolerable)
         with self.changing():
             handed = self.compared(number, to)
             found = together(handed)
             _check_followed(found)
-            if found.broken(most):
+            if found.broken(limits):
                 noted = self._detail(number).get("coarser")
-                raise refusal(handed, found, most, None if noted is None else Proposal(**noted))
+                raise refusal(handed, found, limits, None if noted is None else Proposal(**noted))
             detail = {
                 "release": number,
-                "compared": list(found.releases[:-1]),
+                "compared": [each for each in found.all if each != number],
                 "found": found.found[number],
-                "tolerable": most,
+                "tolerable": limits.tolerable,
             }
             self._log.append(_HANDED, to, detail)
         return found
@@ -357,9 +398,47 @@ class ReleaseLedger(Ledger):
             raise _no_release(who)
         self._log.append(_WAIVED, by, {"waived": who, "note": note})
 
-    def waived(self) -> tuple[str, ...]:
-        """The recipients who are taken to share with nobody."""
-        return tuple(each for each in self._waived() if isinstance(each, str))
+    def follow(self, disclosed: Disclosed, request: int) -> tuple[Names, Names]:
+        """The persons of a new file who were in a release on request, under whichever ids.
+
+        Parameters
+        ----------
+        disclosed
+            The new file.
+        request
+            The entry of the release.
+
+        Returns
+        -------
+        tuple
+            Digests of the same persons in the file and in the release.
+
+        Raises
+        ------
+        InputError
+            If persons in common are expected and nobody is followed.
+        """
+        known = next((each for each in self.remembered() if each.request == request), None)
+        empty = np.empty(0, dtype=f"S{DIGEST_BYTES}")
+        if known is None or not known.kept_in or known.number in self._waived():
+            return empty, empty
+        before, now = self.sketch(known), sketch_of(disclosed, self._keys.persons(make=False))
+        found = followed(before, now)
+        if found.lost:
+            raise _not_followed(known.number, "this one")
+        if before.persons is None or now.persons is None:
+            return empty, empty
+        return now.persons[found.second], before.persons[found.first]
+
+    def may_share(self, one: str, other: str) -> bool:
+        """Whether two recipients are taken to share what they have.
+
+        Parameters
+        ----------
+        one, other
+            Their names.
+        """
+        return one == other or not {one, other} & set(self._waived())
 
     def _waived(self) -> list[str | int]:
         return [each.details["waived"] for each in self._log.entries() if each.kind == _WAIVED]
@@ -455,6 +534,8 @@ class ReleaseLedger(Ledger):
 
 def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
     """Bring what is known of the releases up to date with the next entry."""
+    if entry.kind not in {_DRAFT, _HANDED, _FORGOT}:
+        return
     detail = entry.details
     if entry.kind == _DRAFT:
         known[entry.number] = Remembered(
@@ -466,7 +547,7 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
             detail["records"],
             detail["classes"],
             tuple(detail["promises"]),
-            detail["fewest"],
+            detail.get("request", 0),
             detail["ordered"],
             tuple(detail["columns"]),
             kept_in=entry.number,
@@ -477,7 +558,7 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
         known[old.number] = replace(
             old, to=(*old.to, entry.actor), handed=entry.time, found=detail["found"]
         )
-    elif entry.kind == _FORGOT:
+    else:
         old = known[detail["release"]]
         kept = entry.number if detail["parts"] else 0
         known[old.number] = replace(old, kept_in=kept, persons=detail["persons"])
@@ -486,21 +567,31 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
 def _as_handed(release: Release, key: bytes) -> Handed:
     """What a release is compared as; the caller has seen that it is in this process."""
     assert release.disclosed is not None
-    promised = [each.k for each in release.constraints if isinstance(each, PidKAnonymity)]
-    sketch = sketch_of(release.disclosed, key)
+    spoken_of = {
+        name
+        for each in release.constraints
+        if isinstance(each, AboutAttribute)
+        for name in release.schema.sensitive
+        if each.attribute in (None, name)
+    }
+    sketch = sketch_of(release.disclosed, key, spoken_of)
     ordered = release.manifest.options.keep_order
-    return Handed(sketch, ordered=ordered, fewest=max(promised, default=1))
+    return Handed(sketch, ordered, promises=of_classes(release.constraints))
 
 
 def _check_followed(found: Together) -> None:
     for first, second in found.lost:
-        raise InputError(
-            f"releases {first} and {second}",
-            "must have persons in common that can be followed",
-            found="nobody, although they show values in common",
-            advice="give both the same person ids, or, where they are of other people, say so: "
-            "sfumato ledger waive --release N --note WHY --by NAME",
-        )
+        raise _not_followed(first, f"{second}")
+
+
+def _not_followed(first: int, second: str) -> InputError:
+    return InputError(
+        f"releases {first} and {second}",
+        "must have persons in common that can be followed",
+        found="nobody, although they show values in common",
+        advice="give both the same person ids, or, where they are of other people, say so: "
+        f"sfumato ledger waive --release {first} --note WHY --by NAME",
+    )
 
 
 def _no_release(number: int) -> InputError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -59,6 +59,9 @@ class SketchColumn:
         Whether it says one thing of each person.
     digests
         32 keyed bits of all that it says of a person, shape (persons,).
+    values
+        Where something is promised about its values, the number of that of each record, -1 for
+        missing, person by person; in no order that tells anything. Shape (records,).
     """
 
     name: str
@@ -66,6 +69,7 @@ class SketchColumn:
     role: str
     constant: bool
     digests: Digests32
+    values: Ints | None = None
 
     def __repr__(self) -> str:
         """Without the digests."""
@@ -85,11 +89,14 @@ class Sketch:
         Number of each person's class, shape (persons,).
     columns
         What the release shows of them.
+    records
+        Number of records of each person, shape (persons,); one without it.
     """
 
     persons: Names | None
     classes: npt.NDArray[np.integer[Any]]
     columns: tuple[SketchColumn, ...]
+    records: npt.NDArray[np.integer[Any]] | None = None
 
     def __len__(self) -> int:
         """Number of persons."""
@@ -103,6 +110,11 @@ class Sketch:
         """The columns by their names."""
         return {each.name: each for each in self.columns}
 
+    @property
+    def of_person(self) -> Ints:
+        """The person of each record, shape (records,)."""
+        return np.repeat(np.arange(len(self)), 1 if self.records is None else self.records)
+
     def without(self, persons: npt.NDArray[np.bool_]) -> Sketch:
         """The sketch with some persons erased.
 
@@ -111,12 +123,20 @@ class Sketch:
         persons
             Whether each one is, shape (persons,).
         """
-        kept = ~persons
+        kept, left = ~persons, ~persons[self.of_person]
         return replace(
             self,
             persons=None if self.persons is None else self.persons[kept],
             classes=self.classes[kept],
-            columns=tuple(replace(each, digests=each.digests[kept]) for each in self.columns),
+            columns=tuple(
+                replace(
+                    each,
+                    digests=each.digests[kept],
+                    values=None if each.values is None else each.values[left],
+                )
+                for each in self.columns
+            ),
+            records=None if self.records is None else self.records[kept],
         )
 
     def described(self) -> list[dict[str, object]]:
@@ -132,7 +152,11 @@ class Sketch:
         if self.persons is not None:
             raw = np.frombuffer(self.persons.tobytes(), dtype=np.uint8)
             parts.append(Part.of("persons", raw.reshape(-1, DIGEST_BYTES)))
+        if self.records is not None:
+            parts.append(Part.of("records", _narrow(self.records)))
         for place, column in enumerate(self.columns):
+            if column.values is not None:
+                parts.append(Part.of(f"of records {place}", _narrow(column.values + 1)))
             distinct, codes = np.unique(column.digests, return_inverse=True)
             if 4 * len(distinct) + len(codes) * _bytes_of(len(distinct)) < 4 * len(codes):
                 parts.append(Part.of(f"values {place}", distinct))
@@ -159,14 +183,14 @@ def sketch_of_parts(
         digests = parts.get(f"digests {place}")
         if digests is None:
             digests = parts[f"values {place}"][parts[f"codes {place}"]]
+        values = parts.get(f"of records {place}")
+        values = None if values is None else values.astype(np.int64) - 1
         made.append(
-            SketchColumn(
-                said["name"], Shown(said["shown"]), said["role"], said["constant"], digests
-            )
+            SketchColumn(**{**said, "shown": Shown(said["shown"])}, digests=digests, values=values)
         )
     raw = parts.get("persons")
     persons = None if raw is None else raw.reshape(-1).view(f"S{DIGEST_BYTES}")
-    return Sketch(persons, parts["class"], tuple(made))
+    return Sketch(persons, parts["class"], tuple(made), parts.get("records"))
 
 
 def _bytes_of(size: int) -> int:
@@ -198,7 +222,7 @@ def digests_of(persons: Iterable[str | bytes | int], key: bytes) -> Names:
     return np.frombuffer(joined, dtype=f"S{DIGEST_BYTES}")
 
 
-def sketch_of(disclosed: Disclosed, key: bytes) -> Sketch:
+def sketch_of(disclosed: Disclosed, key: bytes, spoken_of: Collection[str] = ()) -> Sketch:
     """The sketch of a release.
 
     Parameters
@@ -207,6 +231,8 @@ def sketch_of(disclosed: Disclosed, key: bytes) -> Sketch:
         Who is in it and what it shows of them.
     key
         The ledger's key of persons.
+    spoken_of
+        Columns about whose values something is promised.
     """
     table = disclosed.table
     grouped = _Grouped.of(table.person, table.persons)
@@ -223,8 +249,20 @@ def sketch_of(disclosed: Disclosed, key: bytes) -> Sketch:
         # Records that look alike stand together, so that their order tells nothing.
         order = np.lexsort([each.digests for each in columns])
     classes = np.asarray(disclosed.class_of)[grouped.first][order]
-    ordered = tuple(replace(each, digests=each.digests[order]) for each in columns)
-    return Sketch(persons, classes, ordered)
+    records = np.diff(np.append(grouped.starts, len(grouped.order)))[order]
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    of_record = place[table.person]
+    ordered = []
+    for each in columns:
+        values = None
+        if each.name in spoken_of:
+            keyed = _keyed(table.source.column(each.name), own)
+            _, numbers = np.unique(keyed, return_inverse=True)
+            numbers = np.where(keyed == np.uint64(_ABSENT), -1, numbers)
+            values = numbers[np.lexsort([numbers, of_record])]
+        ordered.append(replace(each, digests=each.digests[order], values=values))
+    return Sketch(persons, classes, tuple(ordered), records)
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,6 +87,10 @@ No person dominates a class: 0.9 is as much as ten persons with equally many rec
     "release.known_events": """\
 Whoever also knows two of a person's events, as exactly as [events] says, finds at most 20 %.""",
     "release.ends": "Ranges of numbers end on a public grid, where nobody's value need be.",
+    "ledger": """\
+Each release is noted in your ledger, ~/.local/share/sfumato/ledger.sqlite where no 'file' is named,
+and compared with all that were handed over: sfumato ledger remembered. Without this section nothing
+is remembered. With to = "RECIPIENT" it is handed over as soon as it is made.""",
     "attack": """\
 A simulated intruder attacks the release: who knows the exact quasi-identifiers of everybody in
 it, where nothing else is said. Without this section there is no attack.""",
@@ -123,6 +127,8 @@ class ProposalRequest:
         As in ``[release]``.
     formats
         As in ``[outputs]``.
+    ledger
+        The ``[ledger]`` section; without it nothing is remembered.
 
     Raises
     ------
@@ -149,6 +155,7 @@ class ProposalRequest:
     pid_k: int | None = None
     presets: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
+    ledger: Mapping[str, Path] | None = None
 
     def __post_init__(self) -> None:
         for field_ in ("sources", "attach"):
@@ -323,6 +330,7 @@ def _project(
         if request.schema is None and columns is not None
         else {"file": _from(request, request.schema or Path("schema.toml"))},
         "release": {**promised, "ends": Ends.SNAPPED.value},
+        "ledger": request.ledger,
         "attack": {},
         "outputs": {"folder": "output", "formats": request.formats or ("csv",)},
     }

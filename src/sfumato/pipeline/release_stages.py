@@ -8,10 +8,10 @@ from typing import Any
 
 from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
-from sfumato.ledger.ledger_store import default_ledger_keys
+from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
 from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.pipeline.project.outputs import Attack
-from sfumato.pipeline.project.releasing import Assess
+from sfumato.pipeline.project.releasing import Assess, LedgerSection
 from sfumato.pipeline.project.releasing import Release as ReleaseSection
 from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
 from sfumato.pipeline.stage import Made, Stage, depends, write_report
@@ -191,12 +191,10 @@ def _check_release(place: ProjectFolder) -> None:
     )
 
 
-def ledger_keys(place: ProjectFolder) -> Path:
-    """The folder of the keys of the project's ledger."""
-    section = place.project.ledger
-    if section is None or section.keys is None:
-        return default_ledger_keys()
-    return place.at(section.keys)
+def ledger_places(place: ProjectFolder, section: LedgerSection) -> tuple[Path, Path]:
+    """The project's ledger and the folder of its keys, the user's own where it names none."""
+    file = default_ledger() if section.file is None else place.at(section.file)
+    return file, default_ledger_keys() if section.keys is None else place.at(section.keys)
 
 
 def _memory(place: ProjectFolder) -> AbstractContextManager[ReleaseLedger | None]:
@@ -210,7 +208,7 @@ def _memory(place: ProjectFolder) -> AbstractContextManager[ReleaseLedger | None
     section = place.project.ledger
     if section is None:
         return nullcontext()
-    return ReleaseLedger.open(place.at(section.file), ledger_keys(place))
+    return ReleaseLedger.open(*ledger_places(place, section))
 
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
@@ -225,13 +223,15 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         for name in others:
             write_table(release.table, making / name, labels=release.content.shown_labels)
         write_report(release, place, making, "Release")
+        noted = "" if memory is None else f"; draft {memory.remembered()[-1].number} of the ledger"
         if memory is not None and section is not None and section.to is not None:
             memory.hand_over(memory.head().number, section.to, tolerable=section.tolerable)
+            noted = f"; handed over to {section.to}"
     risk = release.risk
     return Made.of(
         release,
         f"{risk.records:,} records of {risk.persons:,} persons in {risk.classes:,} classes; "
-        f"information lost: ncp {release.utility.ncp:.1%}",
+        f"information lost: ncp {release.utility.ncp:.1%}{noted}",
         place,
     )
 

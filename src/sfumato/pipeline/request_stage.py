@@ -10,7 +10,7 @@ from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project.linking import OnRequest, Undecided
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
-from sfumato.pipeline.release_stages import ledger_keys, made_files
+from sfumato.pipeline.release_stages import ledger_places, made_files
 from sfumato.pipeline.stage import Made, Stage, Waiting, write_report
 from sfumato.semantics.associations import State
 from sfumato.semantics.policy import load_policy
@@ -69,7 +69,7 @@ def _ledger(place: ProjectFolder) -> AbstractContextManager[RequestLedger | None
     section = place.project.ledger
     if section is None:
         return nullcontext()
-    return RequestLedger.open(place.at(section.file), ledger_keys(place))
+    return RequestLedger.open(*ledger_places(place, section))
 
 
 def _check(place: ProjectFolder) -> None:
@@ -126,7 +126,7 @@ def _waits(place: ProjectFolder) -> Waiting | None:
         count = 0 if ledger is None else _proposed(ledger)
     if not count:
         return None
-    options = f"--ledger {shell_path(place.at(ledgers.file))}"
+    options = "" if ledgers.file is None else f"--ledger {shell_path(place.at(ledgers.file))}"
     if ledgers.keys is not None:
         options += f" --keys {shell_path(place.at(ledgers.keys))}"
     return Waiting(
@@ -134,8 +134,8 @@ def _waits(place: ProjectFolder) -> Waiting | None:
         f"{count:,} associations that a reader could infer from wait for a decision",
         count,
         (
-            f"sfumato ledger associations list --state proposed {options}",
-            f"sfumato ledger associations accept ID --note WHY --by NAME {options}",
+            f"sfumato ledger associations list --state proposed {options}".strip(),
+            f"sfumato ledger associations accept ID --note WHY --by NAME {options}".strip(),
         ),
     )
 

@@ -403,6 +403,8 @@ class Manifest:
         Where it was computed.
     preparation
         What the steps of the schema's recipe did to the columns of the file.
+    ledger_head
+        The head of the ledger when the release had been noted; ``""`` where it was in none.
     """
 
     options: Options
@@ -417,6 +419,7 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=dict)
     engine: Engine = Engine.EMBEDDED
     preparation: tuple[StepCount, ...] = ()
+    ledger_head: str = ""
 
     def promised(self, constraint: Constraint | Budget) -> bool:
         """Whether what is counted keeps a constraint, in the file or a register, and no estimate.
@@ -457,6 +460,7 @@ class Manifest:
                 if self.preparation
                 else {}
             ),
+            **({"ledger": {"head": self.ledger_head}} if self.ledger_head else {}),
             "versions": dict(self.versions),
         }
 
@@ -504,6 +508,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             versions=fields["versions"],
             engine=Engine(release.get("engine", Engine.EMBEDDED)),
             preparation=tuple(_step(**each) for each in fields.get("recipe", ())),
+            ledger_head=fields.get("ledger", {}).get("head", ""),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"manifest {name}", "must be a release.toml that sfumato wrote") from None

@@ -86,9 +86,12 @@ def _fields_of(path: Path) -> dict[str, Any] | None:
         return None
 
 
+_AFTERWARDS = {"recipe", "ledger", "versions"}
+
+
 def _repeats(fields: dict[str, Any]) -> dict[str, Any]:
     """What of a manifest makes the release, without what came out and who computed it."""
-    kept = {name: value for name, value in fields.items() if name not in ("recipe", "versions")}
+    kept = {name: value for name, value in fields.items() if name not in _AFTERWARDS}
     return kept | {"release": {**_release_fields(fields), "output_sha256": ""}}
 
 
@@ -250,8 +253,10 @@ class Disclosed:
 class Memory(Protocol):
     """Where releases are remembered."""
 
-    def remember(self, release: Release, name: str) -> object:
+    def remember(self, release: Release, name: str) -> str:
         """Note a release that is being written: a draft, until it is handed over.
+
+        Returns the head of the memory, which proves what was noted.
 
         Parameters
         ----------
@@ -408,14 +413,20 @@ class Release:
             digest = self.content.write(path)
             name = str(path).replace("\\", "/").rstrip("/").rpartition("/")[2]
             self.content.write_beside(path, codebook_name(name), self.codebook(name))
-            written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
+            written = self._noted(digest, name, memory)
             if manifest is None:
                 self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
             else:
                 written.manifest.write(manifest)
-            if memory is not None:
-                memory.remember(written, name)
         return written
+
+    def _noted(self, digest: str, name: str, memory: Memory | None) -> Release:
+        """The release with the hash of its file, and with the head of a memory that noted it."""
+        noted = replace(self, manifest=replace(self.manifest, output_sha256=digest))
+        if memory is None:
+            return noted
+        head = memory.remember(noted, name)
+        return replace(noted, manifest=replace(noted.manifest, ledger_head=head))
 
     def _into_database(
         self, url: str, manifest: str | os.PathLike[str] | None, memory: Memory | None
@@ -427,12 +438,10 @@ class Release:
         if manifest is None:
             check_beside(Path(table), self.manifest.to_toml())
         digest = content_sha256(self.table.column_names, self.table.to_batches())
-        written = replace(self, manifest=replace(self.manifest, output_sha256=digest))
         with all_or_none():
             write_text(beside.with_name(codebook_name(table)), self.codebook(table))
+            written = self._noted(digest, table, memory)
             written.manifest.write(beside)
-            if memory is not None:
-                memory.remember(written, table)
             write_database(self.table, url)
         return written
 

@@ -189,6 +189,9 @@ class ClassBlocks:
     ranks
         For sensitive attributes whose ordered distance is to be measured, the rank of each of
         their values, from 0 without a gap.
+    files
+        For sensitive attributes, the records of the whole file with each value, where these are
+        not all of its records.
 
     Raises
     ------
@@ -205,6 +208,7 @@ class ClassBlocks:
         sensitive: Mapping[str, Codes],
         shown: Codes | None = None,
         ranks: Mapping[str, Codes] | None = None,
+        files: Mapping[str, Counts] | None = None,
     ) -> None:
         _check(class_of, classes, person, sensitive, shown)
         self._records, self._first = class_counts.count_records(class_of, classes)
@@ -222,6 +226,7 @@ class ClassBlocks:
             for name, codes in sensitive.items()
         }
         self._file = {name: _frequencies(sensitive[name], size) for name, size in sizes.items()}
+        self._file |= files or {}
         self._edges = self._ends_of_blocks(max(BLOCK, *sizes.values(), 0))
 
     @property
@@ -348,12 +353,13 @@ def summarize(
     sensitive: Mapping[str, Codes],
     shown: Codes | None = None,
     ranks: Mapping[str, Codes] | None = None,
+    files: Mapping[str, Counts] | None = None,
 ) -> ClassSummary:
     """Count records, persons and sensitive values of every equivalence class.
 
     Parameters and errors are those of `ClassBlocks`.
     """
-    return ClassBlocks(class_of, classes, person, sensitive, shown, ranks).whole()
+    return ClassBlocks(class_of, classes, person, sensitive, shown, ranks, files).whole()
 
 
 def _own_each(person: Codes) -> bool:

@@ -1,4 +1,4 @@
-"""A policy read, written and checked."""
+"""A policy read and checked."""
 
 from __future__ import annotations
 
@@ -9,97 +9,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Literal
-
-import tomlkit
-from tomlkit.items import Table
+from typing import Any
 
 from sfumato.core.errors import InputError
-from sfumato.semantics.policy_rdf import policy_from_turtle, policy_to_turtle
 from sfumato.semantics.policy_terms import Policy
-
-_SECTIONS = {
-    "roles": "Roles in which people ask.",
-    "purposes": "What a linkage may be asked for.",
-    "databases": "Databases: every linked tuple must match at least k of their individuals, "
-    "on the\nquasi-identifiers of those that the requester's role is authenticated for.",
-    "linkages": "Linkages: which databases are linked.",
-    "requests": "Requests: who asks for which linkage.",
-}
-"""What is said above each section."""
-_FIELDS = {
-    "measure": "what is done to values that give others away",
-    "rules": "the site's own rules, beside those of the package",
-    "k": "individuals that a tuple must match at least",
-    "authenticates": "roles that may read it",
-}
-"""What is said beside a field."""
-
-
-def policy_to_dict(policy: Policy) -> dict[str, Any]:
-    """The fields of a policy that differ from their defaults, as plain values."""
-    fields = policy.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    for database in fields.get("databases", {}).values():
-        if "quasi_identifiers" in database:
-            database["quasi_identifiers"] = {
-                column: _short(value) for column, value in database["quasi_identifiers"].items()
-            }
-    return fields
-
-
-def _short(value: dict[str, Any]) -> Any:
-    """The hierarchy's path alone, where nothing else is said."""
-    only = set(value) == {"hierarchy"} and isinstance(value["hierarchy"], str)
-    return value["hierarchy"] if only else value
-
-
-def policy_to_toml(policy: Policy) -> str:
-    """Write a policy as TOML text with comments."""
-    document = tomlkit.document()
-    fields = policy_to_dict(policy)
-    for name in ("measure", "rules"):
-        if name in fields:
-            document.add(name, tomlkit.item(fields[name]).comment(_FIELDS[name]))
-    for section, said in _SECTIONS.items():
-        if section not in fields:
-            continue
-        if document.body:
-            document.add(tomlkit.nl())
-        for line in said.splitlines():
-            document.add(tomlkit.comment(line))
-        document.add(section, _section(fields[section]))
-    return tomlkit.dumps(document)
-
-
-def _section(entries: dict[str, Any]) -> Table:
-    """A section: a line for each entry that is text, a table for each other one."""
-    nested = any(isinstance(entry, dict) for entry in entries.values())
-    table = tomlkit.table(is_super_table=nested)
-    for name, entry in entries.items():
-        table.add(name, _entry(entry) if isinstance(entry, dict) else entry)
-    return table
-
-
-def _entry(fields: dict[str, Any]) -> Table:
-    table = tomlkit.table()
-    for name, value in fields.items():
-        item = _quasi_identifiers(value) if name == "quasi_identifiers" else tomlkit.item(value)
-        if name in _FIELDS:
-            item.comment(_FIELDS[name])
-        table.add(name, item)
-    return table
-
-
-def _quasi_identifiers(columns: dict[str, Any]) -> Table:
-    table = tomlkit.table()
-    for name, value in columns.items():
-        if isinstance(value, dict):
-            inline = tomlkit.inline_table()
-            inline.update(value)
-            table.add(name, inline)
-        else:
-            table.add(name, value)
-    return table
 
 
 class Severity(StrEnum):
@@ -335,12 +248,8 @@ def _unused(policy: Policy) -> Findings:
             yield _error("policy", f"the rules' file {path.name} is not there")
 
 
-Form = Literal["toml", "ttl"]
-"""How a policy is written."""
-
-
 def load_policy(path: str | os.PathLike[str], *, locate: bool = True) -> Policy:
-    """Read a policy from a TOML file or, where its name ends in ``.ttl``, from Turtle.
+    """Read a policy from a TOML file.
 
     Parameters
     ----------
@@ -353,7 +262,7 @@ def load_policy(path: str | os.PathLike[str], *, locate: bool = True) -> Policy:
     Raises
     ------
     InputError
-        If the file cannot be read, is not TOML or Turtle, or breaks a rule of `Policy`.
+        If the file cannot be read, is not TOML, or breaks a rule of `Policy`.
     """
     file = Path(path)
     subject = f"policy file {file.name}"
@@ -364,10 +273,7 @@ def load_policy(path: str | os.PathLike[str], *, locate: bool = True) -> Policy:
     except OSError as error:
         found = "a folder" if isinstance(error, IsADirectoryError) else error.strerror or ""
         raise InputError(subject, "must be a file that can be read", found=found.lower()) from None
-    if file.suffix.lower() == ".ttl":
-        policy = policy_from_turtle(text, subject)
-    else:
-        policy = Policy(**_toml(text, subject))
+    policy = Policy(**_toml(text, subject))
     return located(policy, file.parent) if locate else policy
 
 
@@ -383,22 +289,6 @@ def _toml(text: str, subject: str) -> dict[str, Any]:
         ) from None
 
 
-def dump_policy(policy: Policy, form: Form = "toml") -> str:
-    """Write a policy as text.
-
-    Parameters
-    ----------
-    form
-        ``"toml"``, with comments, or ``"ttl"``.
-
-    Raises
-    ------
-    InputError
-        If it is ``"ttl"`` and rdflib is not installed.
-    """
-    return policy_to_toml(policy) if form == "toml" else policy_to_turtle(policy)
-
-
 def located(policy: Policy, folder: Path) -> Policy:
     """The policy with its paths joined to a folder.
 
@@ -409,34 +299,11 @@ def located(policy: Policy, folder: Path) -> Policy:
     folder
         The folder that its paths are relative to.
     """
-    return _moved(policy, lambda path: folder / path)
-
-
-def relocated(policy: Policy, old: Path, new: Path) -> Policy:
-    """The policy with paths relative to one folder turned into such relative to another.
-
-    Parameters
-    ----------
-    policy
-        The policy, as its file says.
-    old, new
-        The folder of that file, and of the one that will be written.
-    """
-    if old.resolve() == new.resolve():
-        return policy
-
-    def moved(path: Path) -> Path:
-        return path if path.is_absolute() else Path(os.path.relpath(old / path, new))
-
-    return _moved(policy, moved)
-
-
-def _moved(policy: Policy, move: Callable[[Path], Path]) -> Policy:
     databases = {
         name: database.model_copy(
             update={
                 "quasi_identifiers": {
-                    column: qi.model_copy(update={"hierarchy": move(qi.hierarchy)})
+                    column: qi.model_copy(update={"hierarchy": folder / qi.hierarchy})
                     if isinstance(qi.hierarchy, Path)
                     else qi
                     for column, qi in database.quasi_identifiers.items()
@@ -445,5 +312,5 @@ def _moved(policy: Policy, move: Callable[[Path], Path]) -> Policy:
         )
         for name, database in policy.databases.items()
     }
-    rules = tuple(move(path) for path in policy.rules)
+    rules = tuple(folder / path for path in policy.rules)
     return policy.model_copy(update={"databases": databases, "rules": rules})

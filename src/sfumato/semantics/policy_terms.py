@@ -1,4 +1,4 @@
-"""What a policy says: databases, domains, roles and duties, and the words for them in RDF."""
+"""What a policy says: databases, domains, roles and duties."""
 
 from __future__ import annotations
 
@@ -20,38 +20,6 @@ from pydantic import (
 
 from sfumato.core.errors import InputError
 from sfumato.schema.roles import HierarchySpec
-
-NAMESPACE = "urn:sfumato:policy#"
-"""Where the words live."""
-
-CLASSES = ("Policy", "Database", "Linkage", "Request", "Role", "Purpose")
-PROPERTIES = (
-    "allowsPurpose",
-    "authenticate",
-    "databases",
-    "groups",
-    "hasAnoReq",
-    "hasAnonymity",
-    "hasPurpose",
-    "hasQI",
-    "hasResource",
-    "hasRole",
-    "hierarchy",
-    "lengths",
-    "linkFrom",
-    "linkages",
-    "measure",
-    "purposes",
-    "requester",
-    "requests",
-    "roles",
-    "rules",
-    "start",
-    "weight",
-    "widths",
-)
-WORDS = frozenset(CLASSES) | frozenset(PROPERTIES)
-"""Every word; a file that uses another one of this namespace is refused."""
 
 
 class Measure(StrEnum):

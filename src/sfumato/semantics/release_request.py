@@ -19,7 +19,9 @@ from sfumato.core.chain import Head
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.ledger.sketches import Names
+from sfumato.release.assembly import person_pseudonyms
 from sfumato.release.release_manifest import file_sha256
+from sfumato.release.release_result import Disclosed
 from sfumato.schema import QuasiIdentifier, Schema, dump_schema
 from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.semantics import associations
@@ -271,13 +273,16 @@ class Known:
     noted
         All associations of the ledger, with what was decided on them.
     accepted
-        Those that readers are taken to know and that speak about the release's values.
+        Those that readers are taken to know and that speak about the release's values; last those
+        whose condition everybody in the data meets, as a condition on a root.
     ids
         The id of each of ``accepted`` in the ledger.
     decided
         Those decided on that speak about the release's values, for mining.
     releases
         Numbers of the earlier releases that the new one is intersected with.
+    linkages
+        What their policies called the linkages.
     unfollowed
         Numbers of earlier releases without digests: nothing is claimed about these.
     head
@@ -294,30 +299,31 @@ class Known:
     ids: tuple[str, ...] = ()
     decided: associations.Associations = field(default_factory=associations.Associations)
     releases: tuple[int, ...] = ()
+    linkages: frozenset[str] = frozenset()
     unfollowed: tuple[int, ...] = ()
     head: Head | None = None
     linked: Linked | None = field(default=None, repr=False)
     earlier: tuple[Before, ...] = field(default=(), repr=False)
 
 
-def known_from(ledger: RequestLedger, linked: Linked, linkage: str, requester: str) -> Known:
+def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
     """What the readers of a new release know from the ledger.
 
-    These are the readers of all earlier releases of the same linkage or to the same requester,
-    taken as one.
+    These are the readers of all earlier releases of its persons, whatever they are called, but for
+    those who the custodian says share nothing, taken as one.
 
     Parameters
     ----------
     linked
         The linked tuples.
-    linkage, requester
-        What is asked for, and who asks.
+    requester
+        Who asks.
 
     Raises
     ------
     InputError
-        If the ledger was changed, lacks its key of persons, or holds an accepted association
-        with a condition that everybody in the data meets.
+        If the ledger was changed, lacks its key of persons, or persons in common with an earlier
+        release are expected and nobody is followed.
     """
     hierarchies = linked.hierarchy_of
     head = ledger.head()
@@ -328,21 +334,23 @@ def known_from(ledger: RequestLedger, linked: Linked, linkage: str, requester: s
         if each.state is not associations.State.PROPOSED
         and (association := _in_terms_of(each, hierarchies)) is not None
     ]
-    accepted = [pair for pair in decided if pair[0].state is associations.State.ACCEPTED]
-    releases = [
-        each
-        for each in ledger.releases()
-        if each.linkage == linkage or (requester and each.requester == requester)
-    ]
-    followed = [each for each in releases if each.digests and linked.table.schema.person]
-    rows, earlier = _followed(ledger, followed, linked, hierarchies)
+    accepted = sorted(
+        (pair for pair in decided if pair[0].state is associations.State.ACCEPTED),
+        key=lambda pair: is_always(pair[1], hierarchies),
+    )
+    releases = [each for each in ledger.releases() if ledger.may_share(requester, each.requester)]
+    able = [each for each in releases if each.digests and linked.table.schema.person]
+    rows, earlier, followed = _followed(ledger, able, linked, hierarchies)
     return Known(
         noted,
         tuple(association for _, association in accepted),
         tuple(each.id for each, _ in accepted),
-        associations.Associations(tuple(association for _, association in decided)),
+        associations.Associations(
+            tuple(one for _, one in decided if not is_always(one, hierarchies))
+        ),
         tuple(each.number for each in followed),
-        tuple(each.number for each in releases if each not in followed),
+        frozenset(each.linkage for each in followed),
+        tuple(each.number for each in releases if each not in able),
         head,
         rows,
         earlier,
@@ -375,7 +383,7 @@ def _in_terms_of(
 
     The hierarchies hold the values of the linked and the local data. A condition with another
     value is met by no tuple, and a conclusion with one by no individual; a condition that
-    everybody meets is none.
+    everybody meets is none, and where no other is left a reader always concludes the rest.
     """
     terms = (*noted.antecedent, noted.consequent)
     if not all(_is_there(term, hierarchies) for term in terms):
@@ -385,12 +393,20 @@ def _in_terms_of(
         return None
     left = tuple(item for item in found.antecedent if not _is_everybody(item, hierarchies))
     if not left and noted.state is associations.State.ACCEPTED:
-        raise InputError(
-            f"association {noted.id}",
-            "must have a condition that not everybody in the data meets",
-            advice="reject it with 'sfumato ledger associations reject', and say why",
-        )
+        first = found.antecedent[0].attribute
+        left = (associations.Item(first, hierarchies[first].height, 0),)
     return replace(found, antecedent=left) if left else None
+
+
+def is_always(association: associations.Association, hierarchies: Mapping[str, Hierarchy]) -> bool:
+    """Whether everybody meets the condition, because it is on a root.
+
+    Parameters
+    ----------
+    hierarchies
+        The hierarchy of each attribute by its name.
+    """
+    return all(each.level == hierarchies[each.attribute].height for each in association.antecedent)
 
 
 def _is_there(term: Term, hierarchies: Mapping[str, Hierarchy]) -> bool:
@@ -410,21 +426,30 @@ def _followed(
     releases: Sequence[Release],
     linked: Linked,
     hierarchies: Mapping[str, Hierarchy],
-) -> tuple[Linked, tuple[Before, ...]]:
-    """The linked tuples told apart by what earlier releases showed of their persons."""
+) -> tuple[Linked, tuple[Before, ...], list[Release]]:
+    """The linked tuples told apart by what earlier releases showed of their persons.
+
+    With the releases that showed any of them.
+    """
     ids = person_ids(linked) if releases else None
     if ids is None:
-        return linked, ()
+        return linked, (), []
     digests = ledger.person_digests(ids)
+    now = disclosed(linked, np.zeros(linked.table.records, dtype=np.int64), None, 0)
     columns: list[npt.NDArray[np.int64]] = []
-    shown = []
+    shown, having = [], []
     for release in releases:
         tuples = ledger.tuples(release.number)
-        for column in _tuples_of(ledger, release.number, digests):
+        mine, theirs = ledger.follow(now, release.number)
+        alias, order = digests.copy(), np.argsort(digests)
+        alias[order[np.searchsorted(digests, mine, sorter=order)]] = theirs
+        found = _tuples_of(ledger, release.number, alias)
+        having += [release] if found else []
+        for column in found:
             columns.append(column)
             shown.append(_in_present(tuples, hierarchies))
     if not columns:
-        return linked, ()
+        return linked, (), []
     person = linked.table.person
     table = np.column_stack([linked.tuple_of, *(column[person] for column in columns)])
     distinct, row_of = np.unique(table, axis=0, return_inverse=True)
@@ -438,7 +463,38 @@ def _followed(
     earlier = tuple(
         shown_before(each, distinct[:, place], hierarchies) for place, each in enumerate(shown, 1)
     )
-    return rows, earlier
+    return rows, earlier, having
+
+
+def disclosed(
+    linked: Linked, class_of: npt.NDArray[np.integer], pseudonym_key: bytes | None, seed: int
+) -> Disclosed:
+    """What a release on request shows, beside who it shows it of.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    class_of
+        The tuple of each record as it is shown; a person's class is all of the person's tuples.
+    pseudonym_key
+        A secret for keyed pseudonyms.
+    seed
+        Seed of pseudonyms without one.
+
+    Raises
+    ------
+    InputError
+        If the key is too short.
+    """
+    table, rng = linked.table, np.random.default_rng(seed)
+    pairs = np.unique(np.column_stack([table.person, class_of]), axis=0)
+    marks = rng.integers(1, 1 << 62, int(class_of.max(initial=0)) + 1)
+    sums = np.zeros(table.persons, dtype=np.int64)
+    np.add.at(sums, pairs[:, 0], marks[pairs[:, 1]])
+    classes = np.unique(sums, return_inverse=True)[1][table.person]
+    pseudonyms = person_pseudonyms(table, pseudonym_key, rng)
+    return Disclosed(table, classes, {}, pseudonyms, table.person)
 
 
 def _tuples_of(ledger: RequestLedger, number: int, persons: Names) -> list[npt.NDArray[np.int64]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,7 +11,8 @@ import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
-from sfumato.ledger.ledger import Ledger, check_said
+from sfumato.ledger.ledger import check_said
+from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.ledger.sketches import Names, digests_of
 from sfumato.semantics import requested_content
 from sfumato.semantics.associations import State
@@ -21,7 +22,7 @@ _STATES = {"accept": State.ACCEPTED, "reject": State.REJECTED}
 
 
 @dataclass(frozen=True, eq=False)
-class RequestLedger(Ledger):
+class RequestLedger(ReleaseLedger):
     """A ledger with what policies released, and the associations that were found in it."""
 
     def append(
@@ -95,13 +96,13 @@ class RequestLedger(Ledger):
             if linkage in {None, each.linkage} and requester in {None, each.requester}
         ]
 
-    def check_kept(self, linkage: str, k: int, local: Mapping[str, str]) -> None:
-        """Refuse a release that asks for less than earlier ones of its linkage, or by other data.
+    def check_kept(self, linkages: Collection[str], k: int, local: Mapping[str, str]) -> None:
+        """Refuse a release that asks for less than earlier ones of its persons, or by other data.
 
         Parameters
         ----------
-        linkage
-            What the policy calls it.
+        linkages
+            What policies called them: its own, and those of earlier releases of its persons.
         k
             The individuals that each tuple has to match.
         local
@@ -113,21 +114,23 @@ class RequestLedger(Ledger):
             If k is lower or local data is another than before, and the custodian has not granted
             it since.
         """
-        least, hashes = 0, dict[str, str]()
+        least, hashes = dict[str, int](), dict[str, str]()
         for entry in self._log.entries():
-            detail = entry.details
-            if entry.kind not in {_RELEASE, _GRANTED} or detail["linkage"] != linkage:
-                continue
-            least = max(least, detail["k"]) if entry.kind == _RELEASE else detail["k"] or least
-            hashes |= detail.get("local_hashes", {})
+            detail = entry.details if entry.kind in {_RELEASE, _GRANTED} else {}
+            if detail.get("linkage") in linkages:
+                before = least.get(detail["linkage"], 0)
+                kept = max(before, detail["k"]) if entry.kind == _RELEASE else detail["k"] or before
+                least[detail["linkage"]] = kept
+                hashes |= detail.get("local_hashes", {})
         grant = "the custodian says so with 'sfumato ledger grant'"
-        if k < least:
-            raise InputError(
-                f"linkage '{linkage}'",
-                f"must keep the k of its earlier releases, {least}",
-                found=f"{k}",
-                advice=grant,
-            )
+        for linkage, kept in least.items():
+            if k < kept:
+                raise InputError(
+                    f"linkage '{linkage}'",
+                    f"must keep the k of its earlier releases, {kept}",
+                    found=f"{k}",
+                    advice=grant,
+                )
         for name, digest in local.items():
             if hashes.get(name, digest) != digest:
                 raise InputError(
@@ -285,47 +288,47 @@ class RequestLedger(Ledger):
 
     def decide(
         self,
-        association: str | requested_content.NotedAssociation,
+        associations: Collection[str],
         decision: Literal["accept", "reject"],
         note: str,
         by: str,
-    ) -> requested_content.NotedAssociation:
-        """Accept or reject an association; a decision that was taken before stays in the ledger.
+    ) -> list[requested_content.NotedAssociation]:
+        """Accept or reject associations; a decision that was taken before stays in the ledger.
 
         Parameters
         ----------
-        association
-            The association or its id.
+        associations
+            Their ids.
         decision
-            ``"accept"``: a reader may know it; ``"reject"``: it is noise, or no secret.
-        note
-            Why.
-        by
-            Who decides.
+            ``"accept"``: a reader may know them; ``"reject"``: they are noise, or no secret.
+        note, by
+            Why, and who decides.
+
+        Returns
+        -------
+        list
+            These associations, as they are now.
 
         Raises
         ------
         InputError
-            If it is not in the ledger, or there is no note.
+            If one is not in the ledger, or nobody says why.
         """
-        wanted = association if isinstance(association, str) else association.id
         if decision not in _STATES:
             raise InputError("parameter decision", "must be known", accepted="accept, reject")
-        for name, text in (("note", note), ("by", by)):
-            if not text.strip():
-                raise InputError(
-                    f"parameter {name}", "must say who decides and why", found="nothing"
-                )
-        if all(each.id != wanted for each in self.associations()):
+        check_said(note=note, by=by)
+        if set(associations) - {each.id for each in self.associations()}:
             raise InputError(
                 "association",
                 "must be one that was found",
                 found="an id that the ledger does not have",
                 advice="see 'sfumato ledger associations list'",
             )
-        detail = {"decided": wanted, "state": str(_STATES[decision]), "note": note}
-        self._log.append(_DECIDED, by, detail)
-        return next(each for each in self.associations() if each.id == wanted)
+        decided = sorted(set(associations))
+        self._log.append(
+            _DECIDED, by, {"decided": decided, "state": str(_STATES[decision]), "note": note}
+        )
+        return [each for each in self.associations() if each.id in decided]
 
     def _entry(self, number: int) -> ledger_store.Entry:
         entry = self._log.entry(number)

@@ -371,14 +371,13 @@ def followed(
             known[new.id] = replace(
                 old, found=found, support=new.support, confidence=new.confidence
             )
-    if "decided" in detail and detail["decided"] in known:
-        known[detail["decided"]] = replace(
-            known[detail["decided"]],
-            state=State(detail["state"]),
-            note=detail["note"],
-            by=actor,
-            time=time,
-        )
+    decided = detail.get("decided", ())
+    for each in [decided] if isinstance(decided, str) else decided:
+        if each in known:
+            state = State(detail["state"])
+            known[each] = replace(
+                known[each], state=state, note=detail["note"], by=actor, time=time
+            )
 
 
 def _item(term: Term, hierarchies: Mapping[str, Hierarchy]) -> Item:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -23,16 +24,18 @@ from sfumato.release import release_manifest
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.release_result import MANIFEST_FILE, check_beside
 from sfumato.schema import Schema
-from sfumato.semantics.associations import Shown
+from sfumato.semantics.associations import Association, Shown
 from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table
-from sfumato.semantics.local_data import Ints, Levels, Linked
+from sfumato.semantics.local_data import Levels, Linked
 from sfumato.semantics.policy_terms import Measure, Policy
 from sfumato.semantics.release_request import (
     Asked,
     Known,
     Mining,
     ask,
+    disclosed,
     found_in,
+    is_always,
     known_from,
     person_ids,
     plain_schema,
@@ -43,7 +46,7 @@ from sfumato.semantics.release_request import (
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.semantics.requested_content import Members, NotedAssociation, ReleaseEntry
 from sfumato.semantics.rules.derivation import Requirements, derive
-from sfumato.semantics.sla import Change, by_rules, disclosure_risks, semantic_levels
+from sfumato.semantics.sla import MANY, Change, by_rules, disclosure_risks, semantic_levels
 from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.labelled_files import occurring
 from sfumato.table.sources import Labels
@@ -110,26 +113,28 @@ def enforce(asked: Asked, known: Known, linked: Linked, start: Levels) -> Enforc
         linked.weights,
         earlier=known.earlier,
         enforce=by_rules(
-            lambda shown: _derived(asked, known, linked, shown.codes, shown.levels).enforcements,
+            lambda shown, only: (
+                _derived(asked, known.accepted if only is None else only, shown).enforcements
+            ),
             linked.hierarchy_of,
         ),
     )
     rows = [change.row for change in found.changes]
     requirements = asked.requirements
-    if rows:
-        requirements = _derived(asked, known, linked, linked.codes[rows], start[rows])
+    if rows and len(known.accepted) <= MANY:
+        counts = np.ones(len(rows), dtype=np.int64)
+        shown = Shown(linked.hierarchy_of, linked.codes[rows], start[rows], counts)
+        requirements = _derived(asked, known.accepted, shown)
     return Enforced(found.levels, found.changes, found.exposed, requirements)
 
 
-def _derived(
-    asked: Asked, known: Known, linked: Linked, codes: Ints, levels: npt.NDArray[np.integer]
-) -> Requirements:
+def _derived(asked: Asked, associations: Sequence[Association], shown: Shown) -> Requirements:
     """What the rules require of some tuples."""
     found = derive(
         asked.policy,
         asked.request,
-        shown=Shown(linked.hierarchy_of, codes, levels, np.ones(len(codes), dtype=np.int64)),
-        associations=known.accepted,
+        shown=shown,
+        associations=[each for each in associations if not is_always(each, shown.hierarchies)],
         rules=asked.rules,
     )
     if found.require_allowed() != asked.k:
@@ -260,7 +265,7 @@ class AssociationChange:
 
 
 def by_association(
-    enforced: Enforced, known: Known, linked: Linked
+    enforced: Enforced, known: Known, linked: Linked, usual: Measure
 ) -> tuple[AssociationChange, ...]:
     """The changes of a release by their reasons, one line for each accepted association.
 
@@ -272,17 +277,23 @@ def by_association(
         What readers know.
     linked
         The linked tuples.
+    usual
+        What the policy does, where the rules do not say it of each association.
     """
-    places = [
-        [place for place, each in enumerate(enforced.changes) if association in each.associations]
-        for association in known.accepted
-    ]
+    because: dict[tuple[Any, Any], list[int]] = {}
+    for place, change in enumerate(enforced.changes):
+        for each in change.associations:
+            because.setdefault(each.key, []).append(place)
+    places = [because.get(association.key, []) for association in known.accepted]
+    many = len(known.accepted) > MANY
     most = sorted(range(len(places)), key=lambda number: -len(places[number]))[:EXPLAINED]
     lines = []
     for number, association in enumerate(known.accepted):
         own = places[number]
-        measure = _measure(enforced, own, number + 1)
-        explained = _explained(enforced, own, number + 1) if number in most else ()
+        measure = usual.value if own else ""
+        if not many:
+            measure = _measure(enforced, own, number + 1)
+        explained = _explained(enforced, own, number + 1) if number in most and not many else ()
         changes = [enforced.changes[place] for place in own]
         says = association.text(linked.hierarchy_of)
         lines.append(_line(known.ids[number], says, measure, changes, linked, explained))
@@ -410,6 +421,7 @@ def manifest_of(
             "associations": list(known.ids),
             "releases": list(known.releases),
         },
+        **({} if known.head is None else {"ledger": {"head": str(known.head)}}),
         **_recipe_of(asked),
         "versions": release_manifest.versions(),
     }
@@ -432,7 +444,9 @@ def manifest_text(manifest: dict[str, Any]) -> str:
     document = tomlkit.document()
     for line in release_manifest.HEADER.splitlines():
         document.add(tomlkit.comment(line))
-    document.update(manifest)
+    # tomlkit takes a list value by value, in a time that grows with the square of their number.
+    ids = tomlkit.array(json.dumps(list(manifest["known"]["associations"])))
+    document.update({**manifest, "known": {**manifest["known"], "associations": ids}})
     return tomlkit.dumps(document)
 
 
@@ -739,7 +753,7 @@ def make_release(
     request = asked.details
     known = Known(linked=asked.linked)
     if ledger is not None:
-        known = known_from(ledger, asked.linked, request.linkage, request.requester)
+        known = known_from(ledger, asked.linked, request.requester or UNNAMED)
     linked = known.linked or asked.linked
     start = linked.least_levels()
     enforced = enforce(asked, known, linked, start)
@@ -760,7 +774,7 @@ def make_release(
             "LA": figures_of(linked, start, known),
             "SLA": figures_of(linked, enforced.levels, known),
         },
-        by_association(enforced, known, linked),
+        by_association(enforced, known, linked, asked.policy.measure),
         individuals_of(linked, np.flatnonzero(enforced.exposed)),
         explained_rules(asked.requirements),
         tuple(line for why in asked.requirements.explain() for line in why.lines()),
@@ -768,7 +782,8 @@ def make_release(
         manifest_of(asked, known, drawn, keyed=pseudonym_key is not None, keep_order=keep_order),
     )
     if ledger is not None:
-        ledger.check_kept(request.linkage, asked.k, _local_hashes(release.manifest))
+        linkages = known.linkages | {request.linkage}
+        ledger.check_kept(linkages, asked.k, _local_hashes(release.manifest))
     members = None
     ids = person_ids(linked)
     if ids is not None:
@@ -779,6 +794,16 @@ def make_release(
         with nullcontext() if ledger is None else ledger.changing():
             if ledger is not None:
                 number = _noted(release, ledger, output, tuples, members)
+                shows = disclosed(linked, tuple_of, pseudonym_key, drawn)
+                about = release.manifest["release"]
+                ledger.remember_requested(
+                    number,
+                    shows,
+                    asked.request if output is None else Path(output).name,
+                    about["output_sha256"],
+                    ordered=keep_order,
+                    to=request.requester or UNNAMED,
+                )
                 release = replace(release, number=number)
             if also is not None:
                 also(release)

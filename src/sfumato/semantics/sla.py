@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from sfumato.semantics.rules.derivation import Enforcements
 
 Levels = npt.NDArray[np.int8]
+Counts = npt.NDArray[np.int64]
+_NOTHING = np.empty(0, dtype=np.int64)
+MANY = 250
+"""Associations up to which the levels that lose least are searched. With more, values are raised
+until nothing follows from what is shown: all that a reader might infer is too much to try."""
 Bools = npt.NDArray[np.bool_]
 
 
@@ -112,6 +118,18 @@ def _together(parts: Iterable[_Part]) -> _Part:
     return _Part(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
+class _Form(NamedTuple):
+    """Rules of one form: their numbers, what their antecedents show, a leaf of what follows."""
+
+    numbers: Counts
+    labels: Counts
+    leaves: Counts
+
+
+_WIDEST = 1 << 15
+"""More than the labels of a level; with more, two values may look alike, which loses precision."""
+
+
 class Reader:
     """Refines tuples by associations.
 
@@ -119,7 +137,8 @@ class Reader:
     refinement. An association refines the value of its consequent's attribute where the tuple
     shows an ancestor of the consequent; a value that contradicts the consequent, or is missing,
     stays as it is. Values with the same leaves below them are the same value, at whatever levels
-    they stand. Associations with an attribute that the tuples do not have say nothing.
+    they stand. Associations with an attribute that the tuples do not have say nothing. An
+    antecedent that is a root is met by everybody.
 
     Parameters
     ----------
@@ -131,7 +150,8 @@ class Reader:
     Raises
     ------
     InputError
-        If an association names a level or a label that the hierarchy does not have, or a root.
+        If an association names a level or a label that the hierarchy does not have, or concludes
+        a root.
     """
 
     def __init__(
@@ -280,18 +300,90 @@ class Reader:
     def _rule(self, one: Association) -> Rule:
         antecedent = []
         for item in one.antecedent:
-            column, level, leaf = self._place(item)
+            column, level, leaf = self._place(item, root=True)
             antecedent.append((column, level, int(self.tables[column][level, leaf])))
         return Rule(one, tuple(antecedent), *self._place(one.consequent))
 
-    def _place(self, item: Item) -> tuple[int, int, int]:
+    def telling(self, codes: Ints, levels: npt.NDArray[np.integer]) -> tuple[Counts, Counts]:
+        """Tuples that a rule refines, and one such rule for each form that rules have.
+
+        Rules whose items stand at the same places are looked up together, so that the time
+        depends on their forms rather than on their number.
+
+        Parameters
+        ----------
+        codes, levels
+            The tuples; each of shape (tuples, attributes).
+
+        Returns
+        -------
+        tuple
+            Pairs of a tuple and a rule.
+        """
+        rows, rules = [_NOTHING], [_NOTHING]
+        for (places, column), (numbers, labels, leaves) in self._forms.items():
+            told = np.zeros(len(codes), dtype=np.int64)
+            met = np.ones(len(codes), dtype=np.bool_)
+            for at, level in places:
+                met &= levels[:, at] <= level
+                told = told * _WIDEST + self.tables[at][level, codes[:, at]] + 1
+            at, least = column
+            for level in range(least + 1, self.hierarchies[at].height + 1):
+                here = np.flatnonzero(met & (levels[:, at] == level))
+                if not len(here):
+                    continue
+                table = self.tables[at][level]
+                known, first = np.unique(labels * _WIDEST + table[leaves] + 1, return_index=True)
+                wanted = told[here] * _WIDEST + table[codes[here, at]] + 1
+                found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+                hit = known[found] == wanted
+                rows.append(here[hit])
+                rules.append(numbers[first[found[hit]]])
+        return np.concatenate(rows), np.concatenate(rules)
+
+    @cached_property
+    def _forms(self) -> dict[tuple[tuple[tuple[int, int], ...], tuple[int, int]], _Form]:
+        """By the places of their items: the rules, what their antecedents show, their leaves."""
+        gathered: dict[Any, list[tuple[int, int, int]]] = {}
+        for number, rule in enumerate(self.rules):
+            told = 0
+            for _, _, label in rule.antecedent:
+                told = told * _WIDEST + label + 1
+            places = tuple((column, level) for column, level, _ in rule.antecedent)
+            form = places, (rule.column, rule.level)
+            gathered.setdefault(form, []).append((number, told, rule.leaf))
+        return {form: _Form(*np.array(found, dtype=np.int64).T) for form, found in gathered.items()}
+
+    def tells_always(self, codes: Ints, levels: npt.NDArray[np.integer]) -> Bools:
+        """Which tuples are refined by an association that everybody meets.
+
+        Parameters
+        ----------
+        codes, levels
+            The tuples; each of shape (tuples, attributes).
+        """
+        told = np.zeros(len(codes), dtype=np.bool_)
+        for rule in self._always:
+            told |= self.refines(rule, codes, levels)
+        return told
+
+    @cached_property
+    def _always(self) -> list[Rule]:
+        heights = [each.height for each in self.hierarchies]
+        return [
+            rule
+            for rule in self.rules
+            if all(level == heights[column] for column, level, _ in rule.antecedent)
+        ]
+
+    def _place(self, item: Item, *, root: bool = False) -> tuple[int, int, int]:
         """Column of an item, the highest level of a value with its leaves, and a leaf below it."""
         column = self.names.index(item.attribute)
         hierarchy = self.hierarchies[column]
-        if 0 <= item.level < hierarchy.height:
+        if 0 <= item.level < hierarchy.height + root:
             below = np.flatnonzero(hierarchy.ancestors[item.level] == item.label)
             level = int(self._highest[column][item.level, below[0]]) if len(below) else -1
-            if 0 <= level < hierarchy.height:
+            if 0 <= level < hierarchy.height + root:
                 return column, level, int(below[0])
         raise InputError(
             "an association",
@@ -632,8 +724,9 @@ class Enforced(NamedTuple):
     suppress: Bools
 
 
-Enforce = Callable[[Ints, npt.NDArray[np.integer]], Enforced]
-"""What is enforced on tuples, given their leaf codes and levels."""
+Enforce = Callable[[Ints, npt.NDArray[np.integer], Sequence[Association] | None], Enforced]
+"""What is enforced on tuples, given their leaf codes and levels; because of some associations only,
+where these are given."""
 
 
 def generalise_antecedents(reader: Reader) -> Enforce:
@@ -642,8 +735,14 @@ def generalise_antecedents(reader: Reader) -> Enforce:
     That is what rules 5 to 7 of the paper derive where no site adds to them.
     """
 
-    def enforce(codes: Ints, levels: npt.NDArray[np.integer]) -> Enforced:
-        fired = reader.reachable(codes, levels).fired
+    def enforce(
+        codes: Ints, levels: npt.NDArray[np.integer], only: Sequence[Association] | None
+    ) -> Enforced:
+        if only is None:
+            fired = reader.reachable(codes, levels).fired
+        else:
+            fired = np.zeros((len(codes), len(reader.rules)), dtype=np.bool_)
+            fired[reader.telling(codes, levels)] = True
         raised = np.zeros(codes.shape, dtype=np.bool_)
         for number, rule in enumerate(reader.rules):
             for column, level, label in rule.antecedent:
@@ -656,7 +755,8 @@ def generalise_antecedents(reader: Reader) -> Enforce:
 
 
 def by_rules(
-    derived: Callable[[Shown], Enforcements], hierarchies: Mapping[str, Hierarchy]
+    derived: Callable[[Shown, Sequence[Association] | None], Enforcements],
+    hierarchies: Mapping[str, Hierarchy],
 ) -> Enforce:
     """Do what the rules derive for the tuples.
 
@@ -664,17 +764,20 @@ def by_rules(
     ----------
     derived
         Derives it: for a request of a policy
-        ``lambda shown: derive(policy, request, shown=shown, associations=known).enforcements``.
+        ``lambda shown, only: derive(policy, request, shown=shown, associations=only or
+        known).enforcements``.
     hierarchies
         The hierarchy of each attribute by its name, in the order of the columns.
     """
     names = list(hierarchies)
 
-    def enforce(codes: Ints, levels: npt.NDArray[np.integer]) -> Enforced:
+    def enforce(
+        codes: Ints, levels: npt.NDArray[np.integer], only: Sequence[Association] | None
+    ) -> Enforced:
         generalise = np.zeros(codes.shape, dtype=np.bool_)
         suppress = np.zeros(codes.shape, dtype=np.bool_)
         counts = np.ones(len(codes), dtype=np.int64)
-        found = derived(Shown(hierarchies, codes, levels, counts))
+        found = derived(Shown(hierarchies, codes, levels, counts), only)
         for number, case in enumerate(found.cases):
             rows = np.flatnonzero(found.alike == number)
             for each in case:
@@ -684,9 +787,6 @@ def by_rules(
         return Enforced(generalise & ~suppress, suppress)
 
     return enforce
-
-
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -749,6 +849,7 @@ class Judge:
         self._reader, self._locals, self._codes = reader, locals_, codes
         self._earlier, self._enforce = earlier, enforce
         self._k = np.full((len(locals_), len(codes)), k, dtype=np.int64)
+        self.many = len(reader.rules) > MANY
         self.needed = self._k if earlier is None else self._floors(earlier)
 
     def counts(self, codes: Ints, levels: npt.NDArray[np.integer]) -> Counts:
@@ -786,13 +887,23 @@ class Judge:
         generalise = np.zeros(codes.shape, dtype=np.bool_)
         suppress = generalise.copy()
         if alone.any():
-            generalise[alone], suppress[alone] = self._enforce(codes[alone], levels[alone])
+            only = None
+            if self.many:
+                # One association a tuple is enough: others are seen when it follows no more.
+                told, by = self._reader.telling(codes[alone], levels[alone])
+                first = by[np.unique(told, return_index=True)[1]]
+                only = [self._reader.rules[each].association for each in np.unique(first)]
+            generalise[alone], suppress[alone] = self._enforce(codes[alone], levels[alone], only)
+            # No value hides that an association holds which everybody meets: any may be raised.
+            always = np.flatnonzero(alone)[self._reader.tells_always(codes[alone], levels[alone])]
+            generalise[always] = ~suppress[always]
         between = np.zeros(len(rows), dtype=np.bool_)
         if self._earlier is not None:
             before = (self._earlier[0][rows], self._earlier[1][rows])
             joint = intersection([before, (codes, levels)], self._reader.hierarchies)
             between, others = self._leaves_few(*joint, self.needed[:, rows], why)
             adds = self._reader.shown(*joint) != self._reader.shown(*before)
+            between &= adds.any(axis=1)
             generalise |= between[:, np.newaxis] & adds & ~suppress
             for row, rules in others.items():
                 leaking[row] = leaking.get(row, set()) | rules
@@ -804,8 +915,17 @@ class Judge:
     ) -> tuple[Bools, dict[int, set[int]]]:
         """Which tuples can be refined to what somebody matches, but too few; and by which rules.
 
-        Tuples that show the same and need the same are worked out once.
+        Tuples that show the same and need the same are worked out once. With many associations
+        it is enough that any refines them.
         """
+        if self.many:
+            few: Bools = np.asarray((self.counts(codes, levels) < needed).any(axis=0))
+            told, by = self._reader.telling(codes, levels)
+            few[told] = True
+            leaking: dict[int, set[int]] = {}
+            for row, rule in zip(told.tolist(), by.tolist(), strict=True):
+                leaking.setdefault(row, set()).add(rule)
+            return few, leaking if why else {}
         keys = np.column_stack([self._reader.shown(codes, levels), needed.T])
         _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         same = same.ravel()
@@ -820,6 +940,8 @@ class Judge:
 
     def _floors(self, earlier: Tuples) -> Counts:
         """What earlier releases alone leave of each tuple at least, k at most."""
+        if self.many:
+            return np.minimum(self._k, self.counts(*earlier))
         reached = self._reader.reachable(*earlier)
         floors = self._k.copy()
         for floor, count in zip(floors, self.counts(reached.codes, reached.levels), strict=True):
@@ -861,13 +983,15 @@ def semantic_levels(
     back to a coarser tuple, which holds as well. Whether the true person is among the matching
     ones does not matter for the decision, since a decision that depended on it would tell.
 
-    While a tuple does not hold, values are raised as rules 5-7 of Table 1 say: those that it
+    Where an association that everybody meets refines it, whatever it shows may be raised.
+    While a tuple does not hold else, values are raised as rules 5-7 of Table 1 say: those that it
     shows of the antecedent of an association that refines it, level by level up to the root (or
     to the root at once, where ``enforce`` says that they are suppressed). Of all
     tuples that hold and can be come by so, the one of least weighted NCP is taken; of equal
     losses the one that leaves the first attribute at its lowest level, then the second, and so
     on. The search visits the vectors of levels by ascending loss, all tuples together, and is
-    exact; in the worst case it visits all vectors above the first one.
+    exact; in the worst case it visits all vectors above the first one. With more than `MANY`
+    associations nothing is searched: values are raised until no association refines the tuple.
 
     With ``earlier`` the tuple must also hold against a reader who knows which tuples of earlier
     releases are the same person's, and intersects them: in each local data set at least k
@@ -934,7 +1058,10 @@ def semantic_levels(
     start = levels.astype(np.int8)
     rows = np.arange(len(codes))
     first = judge.verdict(rows, start, why=True)
-    found = _search(judge, first, codes, start, reader.hierarchies, weights)
+    if judge.many:
+        found = _raised(judge, first, start, reader.hierarchies)
+    else:
+        found = _search(judge, first, codes, start, reader.hierarchies, weights)
     grown = certainty_penalties(codes, found, reader.hierarchies, weights)
     grown -= certainty_penalties(codes, start, reader.hierarchies, weights)
     changes = tuple(
@@ -955,6 +1082,32 @@ def _check_start(counts: Counts, locals_: Sequence[Local], k: int) -> None:
                 found=f"{few} of {len(count)} tuples with fewer matching individuals",
                 advice="generalise with least_levels first, with the same k",
             )
+
+
+def _raised(
+    judge: Judge, first: Verdict, start: Levels, hierarchies: Sequence[Hierarchy]
+) -> Levels:
+    """Levels that hold: whatever may be raised is, a level at a time, until a tuple does."""
+    found, rows, verdict = start.copy(), np.flatnonzero(first.bad), first
+    generalise, suppress = verdict.generalise[rows], verdict.suppress[rows]
+    heights = np.array([each.height for each in hierarchies], dtype=np.int8)
+    while len(rows):
+        if not (generalise | suppress).any(axis=1).all():
+            raise _too_little()
+        found[rows] = np.where(suppress, heights, found[rows] + generalise)
+        verdict = judge.verdict(rows, found[rows])
+        bad = verdict.bad
+        rows, generalise, suppress = rows[bad], verdict.generalise[bad], verdict.suppress[bad]
+    return found
+
+
+def _too_little() -> InputError:
+    return InputError(
+        "the rules",
+        "must ask for enough to keep k individuals, whatever a reader infers",
+        found="a tuple in which they let nothing more be raised",
+        advice="check the site's rules: rules 5 to 7 as they are always ask for enough",
+    )
 
 
 def _search(
@@ -1000,12 +1153,7 @@ class _TupleSearch:
 
     def cheapest(self) -> tuple[int, ...]:
         if not self._waiting:
-            raise InputError(
-                "the rules",
-                "must ask for enough to keep k individuals, whatever a reader infers",
-                found="a tuple in which they let nothing more be raised",
-                advice="check the site's rules: rules 5 to 7 as they are always ask for enough",
-            )
+            raise _too_little()
         return heapq.heappop(self._waiting)[1]
 
     def expand(self, levels: Levels, generalise: Bools, suppress: Bools) -> None:

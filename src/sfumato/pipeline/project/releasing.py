@@ -105,7 +105,8 @@ class LedgerSection(Frozen):
     Attributes
     ----------
     file
-        The ledger, made by ``sfumato ledger create``.
+        The ledger, made by ``sfumato init`` or ``sfumato ledger create``; the user's own,
+        ``sfumato/ledger.sqlite`` under ``~/.local/share``, when not given.
     keys
         The folder of its keys, outside its folder; ``sfumato/ledger-keys`` under ``~/.config`` when
         not given.
@@ -117,7 +118,7 @@ class LedgerSection(Frozen):
         own when not given, never more.
     """
 
-    file: Path
+    file: Path | None = None
     keys: Path | None = None
     to: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] | None = None
     tolerable: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -320,6 +321,7 @@ HOUSE_FILES = ("rules.lp", "requests.lp")
 _READ_ELSEWHERE = re.compile(r"^[^%\"]*#\s*(include|script)\b", re.MULTILINE)
 
 
+@cache
 def house_rules() -> tuple[Rule, ...]:
     """The rules of the package: rules 1 to 7, and when a request is refused.
 

@@ -1,0 +1,194 @@
+"""Random series of releases through a ledger; a reader who shares no code goes through them.
+
+Usage: random_series.py [SERIES]    (300 unless stated)
+
+Each series draws its people, two to four files of them (samples, other columns, other recodings,
+rewritten ids, renamed columns, the order of the rows kept), and promises; each release is handed
+over if the ledger lets it. The reader knows everybody's values and all that was handed over, joins
+records by what they show unchanged, and goes through sets.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import sfumato as sf
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.ledger.release_ledger import ReleaseLedger, Terms
+
+TOLERABLE = 0.2
+KNOWN = {"born": "numeric", "sex": "categorical", "pay": "numeric", "area": "categorical"}
+History = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that was handed over: its cells and histories by pseudonym, who is in it, its k."""
+
+    cells: list[tuple[dict[str, str], History]]
+    persons: frozenset[str]
+    k: int
+
+
+def people(rng: np.random.Generator) -> pd.DataFrame:
+    """Visits of 60 to 160 made-up people, with a code that changes or does not."""
+    persons = int(rng.integers(60, 160))
+    visits = rng.integers(1, 4, persons)
+    of = np.repeat(np.arange(persons), visits)
+    codes = rng.integers(0, int(rng.choice([4, 30])), persons)
+    changing = rng.integers(0, 30, len(of))
+    code = codes[of] if rng.random() < 0.5 else changing
+    return pd.DataFrame(
+        {
+            "person": [f"P{each:04d}" for each in of],
+            "born": rng.integers(1930, 2005, persons)[of],
+            "sex": rng.choice(["F", "M"], persons)[of],
+            "pay": rng.integers(10, 200, persons)[of],
+            "area": rng.choice([f"A{n}" for n in range(8)], persons)[of],
+            "code": [f"C{each:02d}" for each in code],
+        }
+    )
+
+
+def drawn_release(
+    data: pd.DataFrame, rng: np.random.Generator
+) -> tuple[Callable[..., sf.Release], dict[str, str], frozenset[str], int]:
+    """What makes a release of some of them; how its columns are called, who is in it, its k."""
+    ids = data["person"].unique()
+    some = rng.choice(ids, int(len(ids) * rng.choice([0.6, 0.8, 1.0, 1.0])), replace=False)
+    part = data[data["person"].isin(some)].sample(frac=1, random_state=int(rng.integers(1 << 30)))
+    shown = list(rng.choice(list(KNOWN), int(rng.integers(1, 4)), replace=False))
+    names = {name: f"{name}_2" if rng.random() < 0.15 else name for name in (*shown, "code")}
+    if rng.random() < 0.2:
+        part = part.assign(pay=part["pay"] // 20 * 20)
+    if rng.random() < 0.15:
+        part = part.assign(person="X" + part["person"].str[::-1])
+    schema = sf.Schema(
+        person="person",
+        quasi_identifiers={names[each]: KNOWN[each] for each in shown},
+        sensitive=[names["code"]],
+    )
+    k, seed, ordered = int(rng.integers(3, 12)), int(rng.integers(1 << 30)), rng.random() < 0.1
+    file = part[["person", *shown, "code"]].rename(columns=names)
+
+    def made(*more: sf.MarketerRisk) -> sf.Release:
+        promises: tuple[Any, ...] = (sf.PidKAnonymity(k), *more)
+        return sf.anonymize(file, schema, *promises, seed=seed, effort=0, keep_order=bool(ordered))
+
+    return made, {own: name for name, own in names.items()}, frozenset(some), k
+
+
+def read(release: sf.Release, names: dict[str, str], persons: frozenset[str], k: int) -> File:
+    """What stands in the released file."""
+    rows = release.data.rename(columns=names).astype(str)
+    cells = []
+    for _, each in rows.groupby("person", sort=False):
+        first = {n: each[n].iloc[0] for n in KNOWN if n in each}
+        cells.append((first, tuple(sorted(each["code"]))))
+    return File(cells, persons, k)
+
+
+def holds(cell: str, value: Any) -> bool:
+    """Whether a released cell stands for a value, or for that value in steps of twenty."""
+    steps = {str(value)} | ({str(int(value) // 20 * 20)} if not isinstance(value, str) else set())
+    ends = re.fullmatch(r"(\d+)-(\d+)", cell)
+    if ends is not None:
+        return any(int(ends[1]) <= int(each) <= int(ends[2]) for each in steps)
+    members = cell.strip("{}").split(", ") if cell.startswith("{") else [cell]
+    return cell == "*" or bool(steps & set(members))
+
+
+def candidates(files: list[File], person: pd.Series) -> list[int]:
+    """By file that holds the person, how many of it fit the person in all of them."""
+    mine = [each for each in files if person["person"] in each.persons]
+    fitting = [
+        Counter(
+            history
+            for cell, history in each.cells
+            if all(holds(value, person[name]) for name, value in cell.items())
+        )
+        for each in mine
+    ]
+    in_all = set.intersection(*(set(each) for each in fitting)) if fitting else set()
+    return [sum(number for history, number in each.items() if history in in_all)
+            for each in fitting]  # fmt: skip
+
+
+def handed_over(book: ReleaseLedger, release: sf.Release, to: str) -> str | None:
+    """Why a release is refused; ``None`` where it is not."""
+    book.remember(release, "x.csv")
+    try:
+        book.hand_over(book.remembered()[-1].number, to)
+    except (ConstraintsNotMetError, InputError) as error:
+        return str(error)
+    return None
+
+
+def series(seed: int) -> Counter[str]:
+    """What became of one series."""
+    rng, done = np.random.default_rng(seed), Counter[str]()
+    data, files = people(rng), list[File]()
+    with tempfile.TemporaryDirectory() as folder:
+        book = ReleaseLedger.open(Path(folder) / "b" / "l.sqlite", Path(folder) / "k", make=True)
+        book.settle(Terms(tolerable=TOLERABLE), note="drawn", by="benchmark")
+        for _ in range(int(rng.integers(2, 5))):
+            made, names, persons, k = drawn_release(data, rng)
+            to, release = f"r{rng.integers(3)}", made()
+            refused = handed_over(book, release, to)
+            tau = re.search(r"--marketer ([\d.e-]+)", refused or "")
+            if tau is not None:
+                release = made(sf.MarketerRisk(float(tau[1])))
+                refused = handed_over(book, release, to)
+                done["handed over as proposed"] += refused is None
+            done["handed over" if refused is None else "refused"] += 1
+            if refused is None:
+                files.append(read(release, names, persons, k))
+        book.close()
+    found = {number: list[int]() for number in range(len(files))}
+    for _, person in data.drop_duplicates("person").iterrows():
+        places = [n for n, each in enumerate(files) if person["person"] in each.persons]
+        for place, fit in zip(places, candidates(files, person), strict=True):
+            found[place].append(fit)
+            done["persons in files"] += 1
+            # Nobody left: the reader joined what is not one person's.
+            done["below their k"] += 0 < fit < files[place].k
+    for those in found.values():
+        share = sum(1 / each for each in those if each) / max(len(those), 1)
+        done["files found above what is tolerable"] += share > TOLERABLE
+    done["several handed over"] += len(files) > 1
+    return done
+
+
+def main() -> None:
+    """Print what became of all of them."""
+    number = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+    begun, total = time.process_time(), Counter[str]()
+    for seed in range(number):
+        total += series(seed)
+        if (seed + 1) % 25 == 0 or seed + 1 == number:
+            said(seed + 1, time.process_time() - begun, total)
+
+
+def said(number: int, seconds: float, total: Counter[str]) -> None:
+    """Print what became of so many series."""
+    print(f"{number} series, {seconds:.0f} CPU s")
+    for name in (
+        *("handed over", "handed over as proposed", "refused", "several handed over"),
+        *("persons in files", "below their k", "files found above what is tolerable"),
+    ):
+        print(f"{name:40}{total[name]:8,}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+"""Ways in which a stranger who has read the documentation tries to get round the ledger.
+
+Two releases by promises, each tolerable alone, are too much together: the second one is asked for
+in every disguise, and for requests each disguise of the second one meets the first.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from ledger.releases import FIRST, SECOND, draft, opened, people, released
+from semantics.requests import opened as opened_book
+from semantics.requests import release, write_example
+
+import sfumato as sf
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.ledger.release_ledger import ReleaseLedger
+
+DATA = people()
+IDS = DATA["person"].unique()
+
+
+def of(some: Any) -> pd.DataFrame:
+    """The records of some of the persons."""
+    return DATA[DATA["person"].isin(some)]
+
+
+def coarser(data: pd.DataFrame) -> pd.DataFrame:
+    """The same under another recoding: incomes in tens, areas in fives."""
+    area = "B" + (data["area"].str[1:].astype(int) // 5).astype(str)
+    return data.assign(income=data["income"] // 10 * 10, area=area)
+
+
+def renamed(data: pd.DataFrame, **names: str) -> Any:
+    """The second release of a file whose columns have other names."""
+    known = {names.get(name, name): kind for name, kind in SECOND.items()}
+    code = names.get("code", "code")
+    schema = sf.Schema(
+        person=names.get("person", "person"), quasi_identifiers=known, sensitive=[code]
+    )
+    columns = ["person", *SECOND, "code"]
+    return sf.anonymize(
+        data[columns].rename(columns=names), schema, sf.GBalance(0.93), sf.HAffiliation(0.9), seed=2
+    )
+
+
+def insensitive(data: pd.DataFrame) -> Any:
+    """The second release with its code called insensitive."""
+    schema = sf.Schema(person="person", quasi_identifiers=SECOND, insensitive=["code"])
+    return sf.anonymize(data[["person", *SECOND, "code"]], schema, sf.GBalance(0.93), seed=2)
+
+
+SECONDS: dict[str, Callable[[], Any]] = {
+    "as it is": lambda: released(DATA, SECOND, seed=2),
+    "rewritten ids": lambda: released(DATA.assign(person="X" + DATA["person"]), SECOND, seed=2),
+    "ids as numbers": lambda: released(
+        DATA.assign(person=DATA["person"].str[1:].astype(int)), SECOND, seed=2
+    ),
+    "half of the ids rewritten": lambda: released(
+        DATA.assign(
+            person=np.where(DATA["person"].isin(IDS[::2]), "X" + DATA["person"], DATA["person"])
+        ),
+        SECOND,
+        seed=2,
+    ),
+    "a subset": lambda: released(of(IDS[:450]), SECOND, seed=2),
+    "renamed columns": lambda: renamed(DATA, code="diagnosis", person="patient", income="pay"),
+    "renamed columns, rewritten ids and a sample": lambda: renamed(
+        of(IDS[:400]).assign(person=lambda each: "X" + each["person"].str[::-1]), code="diagnosis"
+    ),
+    "another recoding": lambda: released(coarser(DATA), SECOND, seed=2),
+    "an insensitive column": lambda: insensitive(DATA),
+    "the order of the rows": lambda: released(DATA, SECOND, seed=2, keep_order=True),
+    "the same pseudonyms": lambda: released(DATA, SECOND, seed=2, pseudonym_key=b"k" * 32),
+    "a lower promise": lambda: released(DATA, SECOND, promises=(sf.PidKAnonymity(2),), seed=2),
+    "shuffled and spelled otherwise": lambda: released(
+        DATA.sample(frac=1, random_state=1).assign(income=DATA["income"].astype(str) + ".0"),
+        SECOND,
+        seed=2,
+    ),
+    "padded with invented persons": lambda: released(
+        pd.concat([DATA, people(300, 9).assign(person=lambda each: "Z" + each["person"])]),
+        SECOND,
+        seed=2,
+    ),
+}
+
+
+@pytest.mark.parametrize("way", SECONDS)
+def test_the_second_release_is_refused_in_every_disguise(way: str, tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger:
+        ledger.hand_over(draft(released(DATA, FIRST), tmp_path, "first", ledger), "a")
+        two = draft(SECONDS[way](), tmp_path, "second", ledger)
+        for recipient in ("a", "A", "somebody else"):
+            with pytest.raises(ConstraintsNotMetError):
+                ledger.hand_over(two, recipient)
+        assert ledger.remembered()[-1].to == ()
+
+
+def test_a_file_in_two_halves_is_refused_at_the_first_or_the_second(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger:
+        ledger.hand_over(draft(released(DATA, FIRST), tmp_path, "first", ledger), "a")
+        for name, half in (("left", IDS[:300]), ("right", IDS[300:])):
+            two = draft(released(of(half), SECOND, seed=2), tmp_path, name, ledger)
+            with pytest.raises(ConstraintsNotMetError):
+                ledger.hand_over(two, "a")
+
+
+def test_columns_in_two_files_are_refused_before_they_join(tmp_path: Path) -> None:
+    """Income with the first release's file, area later: each time all are compared."""
+    with opened(tmp_path) as ledger:
+        ledger.hand_over(draft(released(DATA, FIRST), tmp_path, "first", ledger), "a")
+        for name in SECOND:
+            one = draft(released(DATA, {name: SECOND[name]}, seed=3), tmp_path, name, ledger)
+            with pytest.raises(ConstraintsNotMetError):
+                ledger.hand_over(one, "a")
+
+
+def test_a_draft_that_went_out_without_a_word_is_only_known_as_one(tmp_path: Path) -> None:
+    """The ledger cannot see what is mailed: the draft says so, and a later one is not held back."""
+    with opened(tmp_path) as ledger:
+        draft(released(DATA, FIRST), tmp_path, "first", ledger)
+        two = draft(released(DATA, SECOND, seed=2), tmp_path, "second", ledger)
+        assert ledger.hand_over(two, "a").all.keys() == {two}
+        assert [each.to for each in ledger.remembered()] == [(), ("a",)]
+        with pytest.raises(ConstraintsNotMetError):
+            ledger.hand_over(ledger.remembered()[0].number, "b")
+
+
+def _away(folder: Path, ledger: ReleaseLedger) -> None:
+    shutil.rmtree(folder / "book")
+
+
+def _fresh(folder: Path, ledger: ReleaseLedger) -> None:
+    _away(folder, ledger)
+    opened(folder / "other").close()
+    shutil.copytree(folder / "other" / "book", folder / "book")
+
+
+def _other_keys(folder: Path, ledger: ReleaseLedger) -> None:
+    shutil.rmtree(folder / "keys")
+    opened(folder / "other").close()
+    shutil.copytree(folder / "other" / "keys", folder / "keys")
+
+
+def _copied_keys_and_a_fresh_ledger(folder: Path, ledger: ReleaseLedger) -> None:
+    """The signing key is copied without its heads; the ledger made with it takes the old place."""
+    copied = shutil.copytree(folder / "keys", folder / "other" / "keys")
+    for each in copied.glob("*.head"):
+        each.unlink()
+    opened(folder / "other").close()
+    shutil.rmtree(folder / "book")
+    shutil.copytree(folder / "other" / "book", folder / "book")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [_away, _fresh, _other_keys, _copied_keys_and_a_fresh_ledger],
+    ids=lambda way: way.__name__,
+)
+def test_another_ledger_or_other_keys_are_refused(
+    way: Callable[[Path, ReleaseLedger], None], tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    with opened(tmp_path) as ledger:
+        ledger.hand_over(draft(released(DATA, FIRST), tmp_path, "first", ledger), "a")
+    way(tmp_path, ledger)
+    with pytest.raises(InputError):
+        opened(tmp_path)
+
+
+# ------------------------------------------------------------------------ releases on request
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_example(tmp_path)
+
+
+def rewrite(folder: Path, name: str, *pairs: tuple[str, str]) -> None:
+    text = (folder / name).read_text(encoding="utf-8")
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [('requester = "Dr. Who"', 'requester = "dr. who"')],
+        [('requester = "Dr. Who"\n', "")],
+        [('"A with B"', '"A and B"'), ("A with B", "A and B")],
+    ],
+    ids=["another spelling", "nobody", "another linkage"],
+)
+def test_a_request_under_another_name_meets_the_earlier_one(folder: Path, pairs: Any) -> None:
+    with opened_book(folder) as ledger:
+        first = release(folder, "one.toml", ledger)
+        for old, new in pairs:
+            text = (folder / "two.toml").read_text(encoding="utf-8")
+            (folder / "two.toml").write_text(text.replace(old, new), encoding="utf-8")
+        made = release(folder, "two.toml", ledger)
+        assert made.known.releases == (first.number,)
+        assert made.exposed >= 1
+
+
+def test_a_lower_k_under_another_linkage_is_refused(folder: Path) -> None:
+    rewrite(folder, "two.toml", ("A with B", "A and B"), ("k = 3", "k = 2"))
+    with opened_book(folder) as ledger:
+        release(folder, "one.toml", ledger)
+        with pytest.raises(InputError, match="must keep the k of its earlier releases, 3"):
+            release(folder, "two.toml", ledger)
+
+
+def test_rewritten_ids_are_followed_by_what_is_shown(folder: Path) -> None:
+    with opened_book(folder) as ledger:
+        first = release(folder, "one.toml", ledger)
+        for name in ("linked.csv", "hospital.csv"):
+            rewrite(folder, name, ("Alice", "X1"), ("Tom", "X2"), ("Emma", "X3"))
+        ledger.grant(
+            "A with B",
+            k=None,
+            local={"Hospital A": _sha256(folder / "hospital.csv")},
+            note="new numbers",
+            by="carol",
+        )
+        made = release(folder, "two.toml", ledger)
+        assert made.known.releases == (first.number,)
+
+
+def _sha256(path: Path) -> str:
+    from sfumato.table.table_files import data_sha256
+
+    return data_sha256(path)
+
+
+def test_a_request_and_a_release_by_promises_are_compared(folder: Path) -> None:
+    """Three persons by promises are found at once; beside them the request would be as well."""
+    schema = sf.Schema(
+        person="name", quasi_identifiers={"born": "numeric"}, sensitive=["drug"],
+        direct_identifiers=["sex", "ethnicity", "language"],
+    )  # fmt: skip
+    made = sf.anonymize(folder / "linked.csv", schema, sf.PidKAnonymity(3), seed=1)
+    (folder / "out").mkdir()
+    with opened_book(folder) as ledger:
+        release(folder, "one.toml", ledger)
+        made.write(folder / "out" / "out.csv", memory=ledger)
+        number = ledger.remembered()[-1].number
+        with pytest.raises(ConstraintsNotMetError, match="pid_k"):
+            ledger.hand_over(number, "a")
+    assert [each.request > 0 for each in ledger_of(folder)] == [True, False]
+
+
+def ledger_of(folder: Path) -> Any:
+    with opened_book(folder) as ledger:
+        return ledger.remembered()
