@@ -36,12 +36,14 @@ _EVENTS = {_VISIT: Event(kind=EventKind.DATE, known="3 days")}
 TRUTH = "truth.csv"
 """The file that says who is who; nothing that the project makes is made of it."""
 _DOUBTFUL = SetThresholds(lower=0.01, upper=0.999)
-_REVIEW = Review(
-    by=Reviewers.SIMULATED,
-    k=PROPOSED.k,
-    budget=PROPOSED.budget,
-    hints=True,
-    certainty=0.99,
+_REVIEW = Review.model_validate(
+    {
+        "by": Reviewers.SIMULATED,
+        "k": PROPOSED.k,
+        "budget": PROPOSED.budget,
+        "hints": True,
+        "certainty": 0.99,
+    }
 )
 _ABOUT = {
     "recipients": "a research group of a made-up university",
