@@ -33,6 +33,7 @@ from sfumato.review.anonymity_database import (
     records_of,
 )
 from sfumato.review.review_settings import Attribute, Knowledge, Policy, Positions, Seen
+from sfumato.table.sources import texts_of
 
 Item = tuple[int, int]
 """An attribute, and the place of a character or `WHOLE`."""
@@ -581,14 +582,8 @@ def _broken(found: str) -> InputError:
 
 def _text_arrays(texts: pa.StringArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     """Where each text starts, and the bytes of all."""
-    _, offsets, data = texts.buffers()
-    if not len(texts):
-        return np.zeros(1, np.int64), np.empty(0, np.uint8)
-    edges = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return (
-        edges.astype(np.int64) - edges[0],
-        np.frombuffer(data, np.uint8)[edges[0] : edges[-1]],
-    )
+    edges, data = texts_of(texts)
+    return edges.astype(np.int64) - edges[0], data[edges[0] : edges[-1]]
 
 
 def _texts(edges: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> pa.StringArray:
