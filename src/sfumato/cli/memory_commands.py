@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.output import columns, print_json, say
+from sfumato.cli.output import columns, print_found, say
 from sfumato.cli.parameters import Json, option
 
 if TYPE_CHECKING:
@@ -97,12 +97,8 @@ def remembered(
     """List the releases by promises: drafts, and what was handed to whom."""
     with remembering(ledger, keys) as found:
         releases = found.remembered()
-    if json:
-        print_json([_plain(each) for each in releases])
-    elif releases:
-        typer.echo("\n".join(_lines(releases)))
-    else:
-        typer.echo("No releases.")
+    lines = _lines(releases) if releases else ["No releases."]
+    print_found([_plain(each) for each in releases], lines, json=json)
 
 
 def _lines(releases: list[Remembered]) -> list[str]:
@@ -157,10 +153,8 @@ def hand_over(
     with remembering(ledger, keys) as book:
         found = book.hand_over(number, to, tolerable=tolerable)
         head = book.head()
-    if json:
-        print_json({**found.to_json(), "head": str(head)})
-    else:
-        typer.echo("\n".join(_lines_of_composition(found)))
+    plain = {**found.to_json(), "head": str(head)}
+    print_found(plain, _lines_of_composition(found), json=json)
     say(f"Head: {head} (keep it elsewhere)")
 
 

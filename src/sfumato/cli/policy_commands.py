@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import BAD_INPUT, MET, NOT_MET, check_apart, print_json, say
-from sfumato.cli.parameters import Json, argument, file_option, option
+from sfumato.cli.output import (
+    BAD_INPUT,
+    MET,
+    NOT_MET,
+    check_text,
+    print_found,
+    print_json,
+    write_or_print,
+)
+from sfumato.cli.parameters import Json, TextOutput, argument, file_option, option
 
 if TYPE_CHECKING:
     from sfumato.semantics.policy_terms import Policy
@@ -55,13 +63,10 @@ def check(
     found = [*check_policy(loaded), *check_rules(loaded, rules or ())]
     found.sort(key=lambda finding: finding.severity is Severity.WARNING)
     errors = sum(finding.severity is Severity.ERROR for finding in found)
-    if json:
-        print_json([asdict(finding) for finding in found])
-    else:
-        for finding in found:
-            typer.echo(f"{finding.severity.capitalize()}: {finding}")
-        counted = f"{errors} errors, {len(found) - errors} warnings"
-        typer.echo(counted if found else "No contradiction and no gap found.")
+    said = [f"{finding.severity.capitalize()}: {finding}" for finding in found]
+    counted = f"{errors} errors, {len(found) - errors} warnings"
+    said.append(counted if found else "No contradiction and no gap found.")
+    print_found([asdict(finding) for finding in found], said, json=json)
     return BAD_INPUT if errors else MET
 
 
@@ -96,10 +101,8 @@ def explain(
             }
         )
     else:
-        for line in (*_summary(loaded, required), ""):
-            typer.echo(line)
-        for why in required.explain():
-            typer.echo("\n".join(why.lines()))
+        because = (line for why in required.explain() for line in why.lines())
+        typer.echo("\n".join((*_summary(loaded, required), "", *because)))
     return NOT_MET if required.refused else MET
 
 
@@ -127,25 +130,16 @@ class FormWord(StrEnum):
 def convert(
     policy: PolicyFile,
     to: Annotated[FormWord, option("--to", help="TOML with comments, or Turtle.")],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
-    ] = None,
+    output: TextOutput = None,
 ) -> None:
     """Turn a policy from TOML to RDF (Turtle) or back, without loss.
 
     Paths in it stay relative: to the new file, where one is written to another folder.
     """
-    from sfumato.core.atomic import check_target, write_text
     from sfumato.semantics.policy import dump_policy, load_policy, relocated
 
-    if output is not None:
-        check_target(output)
-        check_apart((output,), (policy,))
+    check_text(output, (policy,))
     loaded = load_policy(policy, locate=False)
-    if output is None:
-        typer.echo(dump_policy(loaded, to.value), nl=False)
-        return
-    moved = relocated(loaded, policy.parent, output.parent)
-    write_text(output, dump_policy(moved, to.value))
-    say(f"Wrote {output}.")
+    if output is not None:
+        loaded = relocated(loaded, policy.parent, output.parent)
+    write_or_print(dump_policy(loaded, to.value), output)

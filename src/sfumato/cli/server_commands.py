@@ -15,7 +15,7 @@ from uuid import UUID
 import typer
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import NOT_MET, progress_bar, say
+from sfumato.cli.output import progress_bar, say, show_verdict
 from sfumato.cli.parameters import option
 from sfumato.core.atomic import atomic_path, check_target
 from sfumato.core.errors import InputError
@@ -207,11 +207,7 @@ def verify(
     from sfumato.server.audit_log import verify as check
 
     verdict = check(parse_head(against) if against else None)
-    if not verdict.whole:
-        say(f"The audit log is not whole: {verdict.fault}.")
-        raise typer.Exit(NOT_MET)
-    typer.echo(f"The audit log is whole: {verdict.entries:,} entries.")
-    typer.echo(f"Head: {verdict.head}")
+    show_verdict("audit log", verdict)
 
 
 @audits.command()
