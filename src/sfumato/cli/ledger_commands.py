@@ -12,6 +12,7 @@ from sfumato.cli import memory_commands
 from sfumato.cli.memory_commands import LEDGER, By, LedgerFile, LedgerKeyFolder, Note
 from sfumato.cli.output import columns, figure, print_found, printable, show_verdict
 from sfumato.cli.parameters import Json, option
+from sfumato.core.declaration import fields_of
 
 if TYPE_CHECKING:
     from sfumato.semantics.request_ledger import RequestLedger
@@ -270,22 +271,17 @@ def opened(ledger: Path, keys: Path | None, *, anchored: bool = True) -> Request
 def _plain_release(release: Release) -> dict[str, Any]:
     """A release as plain values."""
     return {
-        **_named(release, "number time requester role request purpose linkage k"),
+        **fields_of(release, "number time requester role request purpose linkage k"),
         "quasi_identifiers": list(release.quasi_identifiers),
-        **_named(release, "individuals tuples"),
+        **fields_of(release, "individuals tuples"),
         "smallest_tuple": release.smallest,
-        **_named(release, "digests intersection"),
+        **fields_of(release, "digests intersection"),
         "figures": {name: dict(each) for name, each in release.figures.items()},
         "associations": [_plain_association(each) for each in release.associations],
-        **_named(release, "policy_hash manifest_hash"),
+        **fields_of(release, "policy_hash manifest_hash"),
         "file_hashes": dict(release.file_hashes),
         "digest": release.digest,
     }
-
-
-def _named(value: Any, names: str) -> dict[str, Any]:
-    """Attributes of a value by name."""
-    return {name: getattr(value, name) for name in names.split()}
 
 
 def _plain_association(association: NotedAssociation) -> dict[str, Any]:
@@ -294,9 +290,9 @@ def _plain_association(association: NotedAssociation) -> dict[str, Any]:
         "id": association.id,
         "if": [term._asdict() for term in association.antecedent],
         "then": association.consequent._asdict(),
-        **_named(association, "support confidence"),
+        **fields_of(association, "support confidence"),
         "state": str(association.state),
-        **_named(association, "note by time"),
+        **fields_of(association, "note by time"),
         "found": list(association.found),
     }
 

@@ -9,6 +9,7 @@ import typer
 
 from sfumato.cli.output import columns, print_found, say
 from sfumato.cli.parameters import Json, option
+from sfumato.core.declaration import fields_of
 
 if TYPE_CHECKING:
     from sfumato.ledger.composition import Together
@@ -120,19 +121,14 @@ def _lines(releases: list[Remembered]) -> list[str]:
 
 def _plain(release: Remembered) -> dict[str, Any]:
     return {
-        "number": release.number,
-        "time": release.time,
+        **fields_of(release, "number time"),
         "file": release.name,
-        "output_sha256": release.output_sha256,
-        "persons": release.persons,
-        "records": release.records,
-        "classes": release.classes,
+        **fields_of(release, "output_sha256 persons records classes"),
         "promises": [dict(each) for each in release.promises],
         "columns": [dict(each) for each in release.columns],
         "to": list(release.to),
         "handed_over": release.handed,
-        "found": release.found,
-        "beyond": release.beyond,
+        **fields_of(release, "found beyond"),
         "sketch": bool(release.kept_in),
     }
 

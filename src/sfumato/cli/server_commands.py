@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +18,7 @@ from sfumato.cli.output import progress_bar, say, show_verdict
 from sfumato.cli.parameters import option
 from sfumato.core.atomic import atomic_path, check_target
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import check_installed, needed
 from sfumato.server.config import DATABASE_FILE, ServerConfig, default_keys
 
 if TYPE_CHECKING:
@@ -118,8 +118,6 @@ def _serve(config: ServerConfig) -> None:
 
 
 def _serve_demo(config: ServerConfig) -> None:
-    from sfumato.core.optional_packages import needed
-
     needed("splink")
     started(config)
     from sfumato.server.demo import TITLE, make_demo
@@ -307,14 +305,7 @@ def check_extra() -> None:
     InputError
         If one of them is not installed.
     """
-    for name in NEEDED:
-        if find_spec(name) is None:
-            raise InputError(
-                "the web application",
-                f"needs the package {name}",
-                found="no such package",
-                advice='install it with: pip install "sfumato[review]"',
-            )
+    check_installed("the web application", {each: each for each in NEEDED}, extra="review")
 
 
 def started(config: ServerConfig) -> Keys:

@@ -156,7 +156,7 @@ def report_json(
         plain = about | _standing(result), result.to_json()
     else:
         plain = _without_measures(result, title, day)
-    content: dict[str, Any] = _finite({"report": plain[0], **plain[1]})
+    content: dict[str, Any] = finite({"report": plain[0], **plain[1]})
     return content
 
 
@@ -480,12 +480,12 @@ def _today() -> date:
     return datetime.now(tz=UTC).astimezone().date()
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """The same plain values, with ``None`` for numbers that JSON does not know."""
     if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
+        return {name: finite(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
+        return [finite(each) for each in value]
     if isinstance(value, float) and not isfinite(value):
         return None
     return value

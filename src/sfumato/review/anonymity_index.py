@@ -19,7 +19,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 from pyroaring import BitMap
 
-from sfumato.core.declaration import Progress, silent
+from sfumato.core.declaration import Progress, fields_of, silent
 from sfumato.core.errors import InputError
 from sfumato.kernels.record_pairs import WHOLE, smallest_group, smallest_tally, tallies
 from sfumato.review.anonymity_database import (
@@ -480,16 +480,8 @@ def packed(
 ) -> bytes:
     """A database and its index as bytes."""
     arrays: _Arrays = {
-        "base": database.base,
-        "codes": database.codes,
-        "start": database.start,
-        "characters": database.characters,
-        "folded_count": database.folded_count,
-        "begins": database.begins,
-        "keys": bitmaps.keys,
-        "ends": bitmaps.ends,
-        "sizes": bitmaps.sizes,
-        "data": bitmaps.data,
+        **fields_of(database, "base codes start characters folded_count begins"),
+        **fields_of(bitmaps, "keys ends sizes data"),
         "postings": postings,
         "posting_start": posting_start,
     }
@@ -498,9 +490,7 @@ def packed(
     header = {
         "version": VERSION,
         "attributes": [each.model_dump(mode="json") for each in database.attributes],
-        "one_layout": database.one_layout,
-        "rare_below": database.rare_below,
-        "common_from": database.common_from,
+        **fields_of(database, "one_layout rare_below common_from"),
         "arrays": [[name, each.dtype.str, each.shape] for name, each in arrays.items()],
     }
     head = json.dumps(header).encode()

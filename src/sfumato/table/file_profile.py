@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.declaration import fields_of
 from sfumato.core.notebook_parts import bars, styled_table
 from sfumato.schema.recipe import Cleaning
 from sfumato.table.cleaning import cleaned
@@ -108,13 +109,7 @@ class ColumnProfile(Form):
             "name": self.name,
             "content": str(self.content),
             "confidence": round(self.confidence, 2),
-            "evidence": self.evidence,
-            "look": self.look,
-            "records": self.records,
-            "filled": self.filled,
-            "distinct": self.distinct,
-            "unreadable": self.unreadable,
-            "spellings": self.spellings,
+            **fields_of(self, "evidence look records filled distinct unreadable spellings"),
             "written": list(self.written),
         }
         if values:
@@ -295,9 +290,7 @@ class FileProfile:
         """
         return {
             "file": self.subject,
-            "records": self.records,
-            "sampled": self.sampled,
-            "person": self.person,
+            **fields_of(self, "records sampled person"),
             "keys": list(self.keys),
             "keys_with_person": list(self.keys_with_person),
             "related": min(self.sampled, LOOKED_AT),
