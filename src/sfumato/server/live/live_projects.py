@@ -302,7 +302,7 @@ def locked(by: Account, action: Action, project_id: UUID, status: int = 403) -> 
     by, action
         Who will do what.
     project_id
-        The project.
+        Where they will do it.
     status
         The status of the answer if they may not.
 
