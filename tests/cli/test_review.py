@@ -447,7 +447,7 @@ def test_the_extra_is_asked_for_once(
     def missing(name: str) -> object:
         return None if name == "pyroaring" else real(name)
 
-    monkeypatch.setattr("sfumato.review.review_extra.find_spec", missing)
+    monkeypatch.setattr("sfumato.core.optional_packages.find_spec", missing)
     for words in (("play",), ("status",), ("simulate",), ("export", "-o", "a.parquet")):
         done = run("review", words[0], tmp_path, *words[1:])
         assert done.code == 1

@@ -11,7 +11,15 @@ import typer
 
 from sfumato.cli import release_checks
 from sfumato.cli.declared_options import Given, check_no_other, values_of, with_declared
-from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
+from sfumato.cli.output import (
+    check_apart,
+    print_found,
+    print_json,
+    progress_bar,
+    say,
+    warn,
+    write_report,
+)
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
 from sfumato.core.atomic import all_or_none
@@ -147,10 +155,7 @@ def _written(
 
     with memory_of(given) as memory, all_or_none():
         release = held_against(release.write(output, memory=memory), presets)
-        if report is not None:
-            from sfumato.reports import report as write_report
-
-            write_report(release, report)
+        write_report(release, report)
         draft = None if memory is None else memory.remembered()[-1]
     if draft is not None:
         say_draft(draft, given)
@@ -220,13 +225,16 @@ def _hand_over(release: Release, output: str, report: Path | None, *, json: bool
         print_json(release.to_json())
     else:
         typer.echo(_summary(release))
-    from sfumato.release.codebook import codebook_name
-
-    codebook = codebook_name(Path(output).name)
-    say(f"Release:  {output}\nManifest: {release_checks.manifest_beside(output)} (keep it inside)")
-    say(f"Codebook: {codebook} beside it (goes out with it)")
+    _say_files(output, Path(output).name)
     if report is not None:
         say(f"Report:   {report}")
+
+
+def _say_files(output: str, name: str) -> None:
+    from sfumato.release.codebook import codebook_name
+
+    say(f"Release:  {output}\nManifest: {release_checks.manifest_beside(output)} (keep it inside)")
+    say(f"Codebook: {codebook_name(name)} beside it (goes out with it)")
 
 
 def _summary(release: Release) -> str:
@@ -340,33 +348,15 @@ def release_requested(
             seed=given["seed"],
             keep_order=given["keep_order"],
             pseudonym_key=key,
-            also=partial(_write_report, path=report),
+            also=partial(write_report, path=report),
         )
-    _say_found(release, json=json)
-    from sfumato.release.codebook import codebook_name
-
-    manifest = output.with_name(release_checks.MANIFEST)
-    say(f"Release:  {output}\nManifest: {manifest} (keep it inside)")
-    say(f"Codebook: {codebook_name(output.name)} beside it (goes out with it)")
+    warn(release.warnings)
+    print_found(release.to_json(), _lines(release), json=json)
+    _say_files(str(output), output.name)
     if release.number is not None:
         say(f"Ledger:   {book}, release {release.number}")
     if report is not None:
         say(f"Report:   {report}")
-
-
-def _write_report(release: RequestedRelease, path: Path | None) -> None:
-    if path is not None:
-        from sfumato.reports import report
-
-        report(release, path)
-
-
-def _say_found(release: RequestedRelease, *, json: bool) -> None:
-    warn(release.warnings)
-    if json:
-        print_json(release.to_json())
-    else:
-        typer.echo("\n".join(_lines(release)))
 
 
 def _lines(release: RequestedRelease) -> list[str]:

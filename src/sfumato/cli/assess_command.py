@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
+from sfumato.cli.output import check_apart, hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
 from sfumato.core.atomic import all_or_none
@@ -62,17 +60,8 @@ def assess(
     with all_or_none():
         if record_risks is not None:
             write_record_risks(risk, record_risks)
-        if report is not None:
-            from sfumato.reports import report as write_report
-
-            write_report(risk, report)
-    if json:
-        warn(risk.warnings)
-        print_json(risk.to_json())
-    else:
-        typer.echo(str(risk))
-    if report is not None:
-        say(f"Report: {report}")
+        write_report(risk, report)
+    hand_over(risk, report, json=json)
 
 
 def check_record_risks(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import MET, NOT_MET, print_json, progress_bar, say, warn
+from sfumato.cli.output import MET, NOT_MET, hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Json, Report, argument, check_report, file_option
 from sfumato.cli.release_checks import MANIFEST, key_of
@@ -21,7 +21,6 @@ from sfumato.risk.assess_options import HeldAgainst
 
 if TYPE_CHECKING:
     from sfumato.core.declaration import Progress
-    from sfumato.intruder.attack_result import Attack
     from sfumato.release.release_manifest import Manifest
     from sfumato.release.release_result import Release
     from sfumato.schema import Schema
@@ -121,7 +120,8 @@ def attack(
             **values_of(HeldAgainst, given),
             **values_of(Circumstances, given),
         )
-    _hand_over(found, report, json=json)
+    write_report(found, report)
+    hand_over(found, report, json=json)
     return NOT_MET if found.caught else MET
 
 
@@ -150,21 +150,6 @@ def _check_given(release: str | None, schema: Path | None, review: Path | None) 
             found="none",
             advice="'sfumato schema guess' proposes one",
         )
-
-
-def _hand_over(found: Attack, report: Path | None, *, json: bool) -> None:
-    """Write the report, print what was found."""
-    if report is not None:
-        from sfumato.reports import report as write_report
-
-        write_report(found, report)
-    if json:
-        warn(found.warnings)
-        print_json(found.to_json())
-    else:
-        typer.echo(str(found))
-    if report is not None:
-        say(f"Report: {report}")
 
 
 def repeated_release(

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from sfumato.cli.declared_options import Given, with_declared
-from sfumato.cli.output import check_apart, print_json, progress_bar, say, warn
+from sfumato.cli.output import check_apart, print_found, progress_bar, say, warn
 from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_options import Comparing
@@ -131,10 +129,7 @@ def encode(
                 write_text(beside, encoded_table.dump_encoding_spec(made.spec))
             encoded_table.write_encoded(made.encoded, output)
     warn(made.warnings)
-    if json:
-        print_json(_plain(made))
-    else:
-        typer.echo(_encoding_summary(made))
+    print_found(_plain(made), _encoding_summary(made), json=json)
     say(f"Wrote {output}")
     if made.suggested:
         say(f"Wrote {beside}. The other owners need it: encode --spec {beside.name}")
@@ -181,18 +176,16 @@ def _plain(made: EncodedTable) -> dict[str, Any]:
     }
 
 
-def _encoding_summary(made: EncodedTable) -> str:
+def _encoding_summary(made: EncodedTable) -> list[str]:
     encoded = made.encoded
     columns = ", ".join(field.column for field in made.spec.fields)
-    return "\n".join(
-        [
-            f"Records      {len(encoded):,}, {_named_by(made.id_column)}",
-            f"Columns      {columns}",
-            f"Encodings    {encoded.length:,} bits, {encoded.counts.mean():,.0f} of them set",
-            f"Key          {encoded.key_check} (a fingerprint, equal for all owners)",
-            f"Settings     {encoded.spec_check} (likewise, of the specification)",
-        ]
-    )
+    return [
+        f"Records      {len(encoded):,}, {_named_by(made.id_column)}",
+        f"Columns      {columns}",
+        f"Encodings    {encoded.length:,} bits, {encoded.counts.mean():,.0f} of them set",
+        f"Key          {encoded.key_check} (a fingerprint, equal for all owners)",
+        f"Settings     {encoded.spec_check} (likewise, of the specification)",
+    ]
 
 
 def _named_by(id_column: str | None) -> str:

@@ -10,8 +10,9 @@ import typer
 
 from sfumato.cli import memory_commands
 from sfumato.cli.memory_commands import By, LedgerFile, LedgerKeyFolder, Note
-from sfumato.cli.output import NOT_MET, columns, figure, print_json, printable, say
+from sfumato.cli.output import columns, figure, print_found, printable, show_verdict
 from sfumato.cli.parameters import Json, option
+from sfumato.core.declaration import fields_of
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
 
 if TYPE_CHECKING:
@@ -46,12 +47,8 @@ def list_releases(
     """List the releases: when, to whom, of what, with which k and risk."""
     with opened(ledger, keys) as found:
         releases = found.releases(linkage=linkage, requester=requester)
-    if json:
-        print_json([_plain_release(each) for each in releases])
-    elif releases:
-        typer.echo("\n".join(_lines_of_releases(releases)))
-    else:
-        typer.echo("No releases.")
+    lines = _lines_of_releases(releases) if releases else ["No releases."]
+    print_found([_plain_release(each) for each in releases], lines, json=json)
 
 
 def _lines_of_releases(releases: list[Release]) -> list[str]:
@@ -90,14 +87,11 @@ def show(
     with opened(ledger, keys) as found:
         release = found.release(number)
         tuples = found.tuples(number) if values else None
-    if json:
-        shown = {} if tuples is None else {"shown": _plain_tuples(tuples)}
-        print_json({**_plain_release(release), **shown})
-        return
-    lines = _lines_of_release(release)
+    plain, lines = _plain_release(release), _lines_of_release(release)
     if tuples is not None:
+        plain["shown"] = _plain_tuples(tuples)
         lines += ["", *_tuple_lines(tuples)]
-    typer.echo("\n".join(lines))
+    print_found(plain, lines, json=json)
 
 
 def _lines_of_release(release: Release) -> list[str]:
@@ -197,11 +191,7 @@ def verify(
     kept = parse_head(against, "sfumato ledger checkpoint") if against else None
     with opened(ledger, keys, anchored=False) as found:
         verdict = found.verify(kept or found.kept())
-    if not verdict.whole:
-        say(f"The ledger is not whole: {verdict.fault}.")
-        raise typer.Exit(NOT_MET)
-    typer.echo(f"The ledger is whole: {verdict.entries:,} entries.")
-    typer.echo(f"Head: {verdict.head}")
+    show_verdict("ledger", verdict)
 
 
 @app.command()
@@ -227,12 +217,8 @@ def list_associations(
     """List the associations with what was decided on them."""
     with opened(ledger, keys) as found:
         known = [each for each in found.associations() if state in {None, each.state}]
-    if json:
-        print_json([_plain_association(each) for each in known])
-    elif known:
-        typer.echo("\n".join(_association_lines(known)))
-    else:
-        typer.echo("No associations.")
+    lines = _association_lines(known) if known else ["No associations."]
+    print_found([_plain_association(each) for each in known], lines, json=json)
 
 
 @associations.command()
@@ -287,24 +273,14 @@ def opened(ledger: Path | None, keys: Path | None, *, anchored: bool = True) -> 
 def _plain_release(release: Release) -> dict[str, Any]:
     """A release as plain values."""
     return {
-        "number": release.number,
-        "time": release.time,
-        "requester": release.requester,
-        "role": release.role,
-        "request": release.request,
-        "purpose": release.purpose,
-        "linkage": release.linkage,
-        "k": release.k,
+        **fields_of(release, "number time requester role request purpose linkage k"),
         "quasi_identifiers": list(release.quasi_identifiers),
-        "individuals": release.individuals,
-        "tuples": release.tuples,
+        **fields_of(release, "individuals tuples"),
         "smallest_tuple": release.smallest,
-        "digests": release.digests,
-        "intersection": release.intersection,
+        **fields_of(release, "digests intersection"),
         "figures": {name: dict(each) for name, each in release.figures.items()},
         "associations": [_plain_association(each) for each in release.associations],
-        "policy_hash": release.policy_hash,
-        "manifest_hash": release.manifest_hash,
+        **fields_of(release, "policy_hash manifest_hash"),
         "file_hashes": dict(release.file_hashes),
         "digest": release.digest,
     }
@@ -316,12 +292,9 @@ def _plain_association(association: NotedAssociation) -> dict[str, Any]:
         "id": association.id,
         "if": [term._asdict() for term in association.antecedent],
         "then": association.consequent._asdict(),
-        "support": association.support,
-        "confidence": association.confidence,
+        **fields_of(association, "support confidence"),
         "state": str(association.state),
-        "note": association.note,
-        "by": association.by,
-        "time": association.time,
+        **fields_of(association, "note by time"),
         "found": list(association.found),
     }
 

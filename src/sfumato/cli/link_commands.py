@@ -12,8 +12,16 @@ from typer.core import TyperGroup
 
 from sfumato.cli.declared_options import Given, on_command_line, values_of, with_declared
 from sfumato.cli.encode_commands import encode, key
-from sfumato.cli.output import check_apart, columns, print_json, progress_bar, say, warn
-from sfumato.cli.parameters import Json, argument, file_option, option
+from sfumato.cli.output import (
+    check_text,
+    columns,
+    print_found,
+    progress_bar,
+    say,
+    warn,
+    write_or_print,
+)
+from sfumato.cli.parameters import Json, TextOutput, argument, file_option, option
 from sfumato.core.declaration import Place, is_uri, place_of
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
@@ -40,11 +48,11 @@ WHAT, OUTCOMES, LINKED = "What is linked", "Outcomes", "The linked file"
 RUN = "run"
 """The command that is meant where none is named."""
 _TO_ENCODINGS = frozenset(
-    {
+    (
         *("tables", "output", "schema", "dedupe", "one_per_source", "json"),
         *("match", "possible", "false_match_rate", "missed_match_rate", "similarity"),
         *("id_column", "attach", "key_file", "seed"),
-    }
+    )
 )
 """Parameters of ``sfumato link`` that apply to encodings."""
 
@@ -238,28 +246,18 @@ def _matching(tables: Mapping[str, object], given: Given) -> Matching:
 @with_declared(Comparing, Deduping, only=("dedupe", "id_column", "allow_pairs"), panel=WHAT)
 def suggest(
     tables: Tables,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
-    ] = None,
+    output: TextOutput = None,
     schema: SchemaOfTables = None,
     *,
     given: Given,
 ) -> None:
     """Propose a specification: what to compare, which records to bring together, and why."""
-    from sfumato.core.atomic import check_target, write_text
     from sfumato.schema import load_schema
 
     named = named_places(tables)
-    if output is not None:
-        check_target(output)
-        check_apart((output,), (*named.values(), schema))
+    check_text(output, (*named.values(), schema))
     made = _specification(named, None, given, None if schema is None else load_schema(schema))
-    if output is None:
-        typer.echo(made.text, nl=False)
-        return
-    write_text(output, made.text)
-    say(f"Wrote {output}. Read and edit it: what is compared decides who is found.")
+    write_or_print(made.text, output, " Read and edit it: what is compared decides who is found.")
 
 
 @app.command()
@@ -320,10 +318,7 @@ def next_pairs(
     wanted = NextPairs(**values_of(NextPairs, given))
     with progress_bar() as progress:
         batch = next_batch(folder, output, wanted, progress)
-    if json:
-        print_json(batch.to_json())
-    else:
-        typer.echo(str(batch))
+    print_found(batch.to_json(), [str(batch)], json=json)
     say(f"Wrote {output}. To answer: sfumato review play {output}")
     say(f"To apply the answers: sfumato link apply {folder} --decisions {output}/decisions.parquet")
 
@@ -347,14 +342,12 @@ def inspect(
     earlier = read_earlier(folder)
     found = inspect_linkage(earlier, persons)
     values = shown_values(earlier, found) if show_values else None
-    if json:
-        shown = {} if values is None else {"values": values.to_pylist()}
-        print_json({**found.to_json(), **shown})
-        return
-    typer.echo(str(found))
+    plain, lines = found.to_json(), [str(found)]
     if values is not None:
-        cells = [[each or "" for each in row.values()] for row in values.to_pylist()]
-        typer.echo("\n".join(columns([values.column_names, *cells])))
+        plain["values"] = values.to_pylist()
+        cells = [[each or "" for each in row.values()] for row in plain["values"]]
+        lines += columns([values.column_names, *cells])
+    print_found(plain, lines, json=json)
 
 
 app.command()(key)
@@ -485,8 +478,5 @@ def _write_with_report(links: Links | EncodedLinks, output: Path) -> None:
 def _hand_over(links: Links | EncodedLinks, output: Path, *, json: bool) -> None:
     """Print what was found, and say where everything is."""
     warn(links.warnings)
-    if json:
-        print_json(links.to_json())
-    else:
-        typer.echo(str(links))
+    print_found(links.to_json() if json else None, [str(links)], json=json)
     say(f"Wrote {output}")

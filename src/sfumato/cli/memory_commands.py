@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sfumato.cli.output import columns, print_json, say
+from sfumato.cli.output import columns, print_found, say
 from sfumato.cli.parameters import Json, option
+from sfumato.core.declaration import fields_of
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
 
 if TYPE_CHECKING:
@@ -113,12 +114,8 @@ def remembered(ledger: LedgerFile = None, keys: LedgerKeyFolder = None, json: Js
     """List the releases by promises: drafts, and what was handed to whom."""
     with remembering(ledger, keys) as found:
         releases = found.remembered()
-    if json:
-        print_json([_plain(each) for each in releases])
-    elif releases:
-        typer.echo("\n".join(_lines(releases)))
-    else:
-        typer.echo("No releases.")
+    lines = _lines(releases) if releases else ["No releases."]
+    print_found([_plain(each) for each in releases], lines, json=json)
 
 
 def _lines(releases: list[Remembered]) -> list[str]:
@@ -140,19 +137,14 @@ def _lines(releases: list[Remembered]) -> list[str]:
 
 def _plain(release: Remembered) -> dict[str, Any]:
     return {
-        "number": release.number,
-        "time": release.time,
+        **fields_of(release, "number time"),
         "file": release.name,
-        "output_sha256": release.output_sha256,
-        "persons": release.persons,
-        "records": release.records,
-        "classes": release.classes,
+        **fields_of(release, "output_sha256 persons records classes"),
         "promises": [dict(each) for each in release.promises],
         "columns": [dict(each) for each in release.columns],
         "to": list(release.to),
         "handed_over": release.handed,
-        "found": release.found,
-        "beyond": release.beyond,
+        **fields_of(release, "found beyond"),
         "sketch": bool(release.kept_in),
     }
 
@@ -173,10 +165,8 @@ def hand_over(
     with remembering(ledger, keys) as book:
         found = book.hand_over(number, to, tolerable=tolerable)
         head = book.head()
-    if json:
-        print_json({**found.to_json(), "head": str(head)})
-    else:
-        typer.echo("\n".join(_lines_of_composition(found)))
+    plain = {**found.to_json(), "head": str(head)}
+    print_found(plain, _lines_of_composition(found), json=json)
     say(f"Head: {head} (keep it elsewhere)")
 
 

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from sfumato.cli.own_process import check_interrupt, interrupted
+from sfumato.core.atomic import check_target, write_text
 from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import InputError
 
 if TYPE_CHECKING:
+    from sfumato.core.chain import Verdict
     from sfumato.core.declaration import Progress
 
 MET, BAD_INPUT, NOT_MET, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
@@ -41,6 +43,81 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False))
 
 
+def print_found(plain: Any, lines: Iterable[str], *, json: bool) -> None:
+    """Print plain values as JSON, or what they say as lines."""
+    if json:
+        print_json(plain)
+    else:
+        typer.echo("\n".join(lines))
+
+
+def hand_over(found: Any, report: Path | None = None, *, json: bool) -> None:
+    """Print a result: as JSON with its warnings beside it, or its text, which has them.
+
+    Parameters
+    ----------
+    found
+        The result.
+    report
+        Where its report is, which is said.
+    json
+        Whether JSON is asked for.
+    """
+    if json:
+        warn(found.warnings)
+        print_json(found.to_json())
+    else:
+        typer.echo(str(found))
+    if report is not None:
+        say(f"Report: {report}")
+
+
+def write_report(found: Any, path: Path | None) -> None:
+    """Write the report of a result, where one is asked for."""
+    if path is not None:
+        from sfumato.reports import report
+
+        report(found, path)
+
+
+def check_text(output: Path | None, inputs: Iterable[Place | None]) -> None:
+    """Check that a text can be written where it is asked for, before work starts.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written there, or would replace a file that the command reads.
+    """
+    if output is not None:
+        check_target(output)
+        check_apart((output,), inputs)
+
+
+def write_or_print(text: str, output: Path | None, advice: str = "") -> bool:
+    """Write a text where it is asked for, and say so; print it without a place.
+
+    Parameters
+    ----------
+    text
+        It.
+    output
+        Where it goes, or to the terminal.
+    advice
+        What to do with it.
+
+    Returns
+    -------
+    bool
+        Whether it was written.
+    """
+    if output is None:
+        typer.echo(text, nl=False)
+        return False
+    write_text(output, text)
+    say(f"Wrote {output}.{advice}")
+    return True
+
+
 def say(text: str) -> None:
     """Say something about the work, beside its result, to standard error."""
     typer.echo(text, err=True)
@@ -50,6 +127,20 @@ def warn(warnings: tuple[str, ...]) -> None:
     """Say the warnings of a result."""
     for warning in warnings:
         say(f"Warning: {warning}")
+
+
+def show_verdict(what: str, verdict: Verdict) -> None:
+    """Print whether a chain of entries is whole.
+
+    Raises
+    ------
+    typer.Exit
+        If it is not.
+    """
+    if not verdict.whole:
+        say(f"The {what} is not whole: {verdict.fault}.")
+        raise typer.Exit(NOT_MET)
+    typer.echo(f"The {what} is whole: {verdict.entries:,} entries.\nHead: {verdict.head}")
 
 
 def check_apart(outputs: Iterable[Path], inputs: Iterable[Place | None]) -> None:

@@ -35,6 +35,10 @@ SchemaFile = Annotated[
         "--schema", help="What each column is, as TOML; 'sfumato schema guess' proposes one."
     ),
 ]
+TextOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Report = Annotated[
     Path | None, file_option(help="Write a report: .html (with its .json twin beside it) or .json.")

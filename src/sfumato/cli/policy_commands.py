@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import BAD_INPUT, MET, NOT_MET, print_json
+from sfumato.cli.output import BAD_INPUT, MET, NOT_MET, print_found, print_json
 from sfumato.cli.parameters import Json, argument, file_option
 
 if TYPE_CHECKING:
@@ -52,13 +52,10 @@ def check(
     found = [*check_policy(loaded), *check_rules(loaded, rules or ())]
     found.sort(key=lambda finding: finding.severity is Severity.WARNING)
     errors = sum(finding.severity is Severity.ERROR for finding in found)
-    if json:
-        print_json([asdict(finding) for finding in found])
-    else:
-        for finding in found:
-            typer.echo(f"{finding.severity.capitalize()}: {finding}")
-        counted = f"{errors} errors, {len(found) - errors} warnings"
-        typer.echo(counted if found else "No contradiction and no gap found.")
+    said = [f"{finding.severity.capitalize()}: {finding}" for finding in found]
+    counted = f"{errors} errors, {len(found) - errors} warnings"
+    said.append(counted if found else "No contradiction and no gap found.")
+    print_found([asdict(finding) for finding in found], said, json=json)
     return BAD_INPUT if errors else MET
 
 
@@ -93,10 +90,8 @@ def explain(
             }
         )
     else:
-        for line in (*_summary(loaded, required), ""):
-            typer.echo(line)
-        for why in required.explain():
-            typer.echo("\n".join(why.lines()))
+        because = (line for why in required.explain() for line in why.lines())
+        typer.echo("\n".join((*_summary(loaded, required), "", *because)))
     return NOT_MET if required.refused else MET
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import NOT_MET, columns, print_json, progress_bar, say
+from sfumato.cli.output import NOT_MET, columns, print_found, print_json, progress_bar, say
 from sfumato.cli.parameters import Json, option
 
 if TYPE_CHECKING:
@@ -72,10 +72,7 @@ def status(file: ProjectFile = Path("sfumato.toml"), json: Json = False) -> None
     from sfumato.pipeline.run import status_of
 
     found = status_of(open_project(file))
-    if json:
-        print_json(found.to_json())
-    else:
-        typer.echo("\n".join(_status_lines(found)))
+    print_found(found.to_json(), _status_lines(found), json=json)
 
 
 def run_telling(

@@ -158,17 +158,10 @@ def key_of(path: Path | None, inputs: tuple[str | Path | None, ...]) -> bytes | 
 
 
 BESIDE_MANIFEST = frozenset(
-    {
-        "data",
-        "schema",
-        "output",
-        "repeat",
-        "register",
-        "pseudonym_key",
-        "report",
-        "delimiter",
-        "json",
-    }
+    (
+        *("data", "schema", "output", "repeat", "register", "pseudonym_key"),
+        *("report", "delimiter", "json"),
+    )
 )
 """Parameters that may stand beside ``--repeat``; all others are in the manifest."""
 

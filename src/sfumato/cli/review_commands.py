@@ -12,7 +12,7 @@ import typer
 
 from sfumato.cli import server_commands
 from sfumato.cli.declared_options import Given, with_declared
-from sfumato.cli.output import check_apart, columns, print_json, progress_bar, say
+from sfumato.cli.output import check_apart, columns, print_found, progress_bar, say
 from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import Seeded
@@ -352,10 +352,7 @@ def status(folder: Folder, json: Json = False) -> None:
     with progress_bar() as progress:
         progress("opening", 0.0)
         found = review_progress(folder, progress)
-    if json:
-        print_json(found)
-    else:
-        typer.echo("\n".join(_status_lines(found, folder)))
+    print_found(found, _status_lines(found, folder), json=json)
 
 
 def _status_lines(found: dict[str, Any], folder: Path) -> list[str]:
@@ -441,10 +438,8 @@ def simulate(
         points, facts = simulated_in(folder, truth, certainty, chosen_rules(given), progress)
     if plot is not None:
         _draw(points, plot)
-    if json:
-        print_json({**facts, "points": [asdict(point) for point in points]})
-    else:
-        typer.echo("\n".join(_table(points, facts)))
+    plain = {**facts, "points": [asdict(point) for point in points]}
+    print_found(plain, _table(points, facts), json=json)
     if plot is not None:
         say(f"Wrote {plot}")
 

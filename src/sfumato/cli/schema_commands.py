@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.declared_options import Given, with_declared
-from sfumato.cli.output import check_apart, columns, print_json, printable, say
-from sfumato.cli.parameters import DataOrUri, Json, argument, check_report, file_option
+from sfumato.cli.output import check_text, columns, print_found, printable, say, write_or_print
+from sfumato.cli.parameters import DataOrUri, Json, TextOutput, argument, check_report, file_option
 from sfumato.core.declaration import Delimited
 
 if TYPE_CHECKING:
@@ -48,11 +48,8 @@ def profile(
         from sfumato.reports.report_files import write_profiles
 
         write_profiles(plain, report)
-    if json:
-        print_json(plain[0] if len(plain) == 1 else plain)
-    else:
-        for each in found:
-            typer.echo("\n".join(_lines(each, show_values=show_values)))
+    lines = (line for each in found for line in _lines(each, show_values=show_values))
+    print_found(plain[0] if len(plain) == 1 else plain, lines, json=json)
     if report is not None:
         say(f"Report: {report}")
 
@@ -90,10 +87,7 @@ def _lines(found: FileProfile, *, show_values: bool) -> list[str]:
 @with_declared(Delimited)
 def guess(
     data: DataOrUri,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
-    ] = None,
+    output: TextOutput = None,
     ask: Annotated[
         bool, typer.Option("--ask", help="Ask the open questions here, at the terminal.")
     ] = False,
@@ -101,22 +95,14 @@ def guess(
     given: Given,
 ) -> None:
     """Propose a schema for a file: kinds, likely roles and why. Read and edit it."""
-    from sfumato.core.atomic import check_target, write_text
     from sfumato.schema import dump_schema
     from sfumato.table.schema_guess import guess_schema
 
-    if output is not None:
-        check_target(output)
-        check_apart((output,), (data,))
+    check_text(output, (data,))
     proposed = guess_schema(data, delimiter=given["delimiter"])
     made = proposed.answered(_answers(proposed)) if ask else proposed.schema
-    text = dump_schema(made, proposed.notes)
-    if output is None:
-        typer.echo(text, nl=False)
-        return
-    write_text(output, text)
-    say(f"Wrote {output}. Read and edit it: only you know what an intruder may know.")
-    if made.undecided:
+    advice = " Read and edit it: only you know what an intruder may know."
+    if write_or_print(dump_schema(made, proposed.notes), output, advice) and made.undecided:
         number = len(made.undecided)
         say(
             f"{number} question{'s' if number > 1 else ''} under [undecided] must be answered "

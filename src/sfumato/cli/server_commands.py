@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,10 +14,11 @@ from uuid import UUID
 import typer
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import NOT_MET, progress_bar, say
+from sfumato.cli.output import progress_bar, say, show_verdict
 from sfumato.cli.parameters import option
 from sfumato.core.atomic import atomic_path, check_target
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import check_installed, needed
 from sfumato.server.config import DATABASE_FILE, ServerConfig, default_keys
 
 if TYPE_CHECKING:
@@ -118,8 +118,6 @@ def _serve(config: ServerConfig) -> None:
 
 
 def _serve_demo(config: ServerConfig) -> None:
-    from sfumato.core.optional_packages import needed
-
     needed("splink")
     started(config)
     from sfumato.server.demo import TITLE, make_demo
@@ -207,11 +205,7 @@ def verify(
     from sfumato.server.audit_log import verify as check
 
     verdict = check(parse_head(against) if against else None)
-    if not verdict.whole:
-        say(f"The audit log is not whole: {verdict.fault}.")
-        raise typer.Exit(NOT_MET)
-    typer.echo(f"The audit log is whole: {verdict.entries:,} entries.")
-    typer.echo(f"Head: {verdict.head}")
+    show_verdict("audit log", verdict)
 
 
 @audits.command()
@@ -311,14 +305,7 @@ def check_extra() -> None:
     InputError
         If one of them is not installed.
     """
-    for name in NEEDED:
-        if find_spec(name) is None:
-            raise InputError(
-                "the web application",
-                f"needs the package {name}",
-                found="no such package",
-                advice='install it with: pip install "sfumato[review]"',
-            )
+    check_installed("the web application", {each: each for each in NEEDED}, extra="review")
 
 
 def started(config: ServerConfig) -> Keys:

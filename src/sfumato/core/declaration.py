@@ -498,6 +498,19 @@ def plain(declaration: Any, *, usual: bool = True) -> dict[str, Any]:
     return found
 
 
+def fields_of(value: object, names: str) -> dict[str, Any]:
+    """Attributes of a value by their names, for plain values that call them the same.
+
+    Parameters
+    ----------
+    value
+        It.
+    names
+        Their names, with blanks between.
+    """
+    return {name: getattr(value, name) for name in names.split()}
+
+
 def keywords(*declarations: type) -> Callable[[_Verb], _Verb]:
     """Let a verb's signature and docstring list what it takes as ``**options``.
 

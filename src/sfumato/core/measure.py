@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.core.declaration import fields_of
+
 REGISTER = "register"
 """The name of an estimator that is none: the population was counted."""
 ESTIMATED = "estimated, not promised"
@@ -91,10 +93,4 @@ class Measure:
         """A plain number when exact; an object with the interval when estimated."""
         if self.estimator is None:
             return self.value
-        return {
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "estimator": self.estimator,
-            "why": self.why,
-        }
+        return fields_of(self, "value low high estimator why")

@@ -6,8 +6,9 @@ import importlib
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from sfumato.core.errors import InputError, SfumatoError
@@ -43,6 +44,33 @@ def needed(module: str, *, extra: str = "link", by: str = "linkage") -> Any:
             found="no such package",
             advice=f'install it with: pip install "sfumato[{extra}]"',
         ) from None
+
+
+def check_installed(by: str, packages: Mapping[str, str], *, extra: str) -> None:
+    """Refuse to begin without the packages of an extra.
+
+    Parameters
+    ----------
+    by
+        What needs them.
+    packages
+        By module, the package that it comes with.
+    extra
+        The extra that brings them.
+
+    Raises
+    ------
+    InputError
+        If one of them is not installed.
+    """
+    for module, package in packages.items():
+        if find_spec(module) is None:
+            raise InputError(
+                by,
+                f"needs the package {package}",
+                found="no such package",
+                advice=f'install it with: pip install "sfumato[{extra}]"',
+            )
 
 
 @contextmanager

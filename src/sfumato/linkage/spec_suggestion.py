@@ -27,7 +27,7 @@ from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.match_thresholds import Floats
 from sfumato.linkage.standardisation import standardise
 from sfumato.schema import Schema
-from sfumato.table.person_column import profile_column
+from sfumato.table.person_column import missing_texts_of
 from sfumato.table.preparation import prepared_in_part
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
@@ -453,8 +453,8 @@ def _missing(samples: Mapping[str, Sample], found: Sequence[Found]) -> tuple[str
     for each in found:
         for source, headers in each.headers.items():
             for header in headers:
-                profile = profile_column(samples[source].columns.column(header))
-                texts |= dict.fromkeys(profile.missing_texts)
+                column = samples[source].columns.column(header)
+                texts |= dict.fromkeys(missing_texts_of(column))
     return tuple(texts)
 
 

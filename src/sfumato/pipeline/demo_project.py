@@ -20,7 +20,7 @@ from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.pipeline.project.linking import Link, Review, Reviewers
 from sfumato.pipeline.project.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
-from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_file
+from sfumato.pipeline.proposal import NOTES, ProposalRequest, propose, write_project_file
 from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Event, EventKind
 
@@ -36,53 +36,15 @@ _EVENTS = {_VISIT: Event(kind=EventKind.DATE, known="3 days")}
 TRUTH = "truth.csv"
 """The file that says who is who; nothing that the project makes is made of it."""
 _DOUBTFUL = SetThresholds(lower=0.01, upper=0.999)
-_REVIEW = Review(
-    by=Reviewers.SIMULATED,
-    k=PROPOSED.k,
-    budget=PROPOSED.budget,
-    hints=True,
-    certainty=0.99,
+_REVIEW = Review.model_validate(
+    {
+        "by": Reviewers.SIMULATED,
+        "k": PROPOSED.k,
+        "budget": PROPOSED.budget,
+        "hints": True,
+        "certainty": 0.99,
+    }
 )
-_ABOUT = {
-    "recipients": "a research group of a made-up university",
-    "purpose": "a study of which diagnoses are treated in hospital, and which in practices",
-    "controls": "a contract that forbids linking with other data; deletion after two years",
-    "context": "nobody in these tables exists: they were generated to try sfumato out",
-    "reasons": {
-        "zip": "neighbours and employers know where somebody lives",
-        "charge": "bills are not known outside the two clinics",
-        "g_balance": "as much as ten persons with equally many records in every class",
-        "h_affiliation": "a guess at the diagnosis is right for at most half of a class",
-        _VISIT: "colleagues know when somebody was away, to within some days",
-        "known_events": "two days of absence are soon remembered; few should be found by them",
-    },
-}
-"""What the project file says about the release, for the report."""
-_NOTES = {
-    "": """\
-Two made-up clinics, linked, reviewed, released and attacked. 'sfumato demo' wrote this file; change
-what you like, then type: sfumato run
-Paths are named from the folder of this file. Every section is explained in docs/project.md.""",
-    "project.recipients": "From here to the reasons: what the report says, to be changed by you.",
-    "schema": """\
-What each column is: direct identifiers are never released, quasi-identifiers are what an intruder
-may know, sensitive is what must not be learned.""",
-    "release.known_events": """\
-Whoever also knows two visits of a person, to within 3 days, finds at most 9 % of all. Dates give
-way to their order for it; with techniques = "widen,shift-dates" times between visits stay, and
-classes are wider.""",
-    "link.specification": """\
-Proposed from the headers and a sample, without labels. Records are compared if they agree on all
-parts of one of the blocking rules. The thresholds are wider than those proposed, 0.1 and 0.9, so
-that there is something to review.""",
-    "review": """\
-Possible matches, which the model leaves open. "simulated" judges by the linkage's own model, and
-nobody looks at them; with "terminal" or "application" people do, who see them masked and open what
-they need.""",
-    "review.budget": "KAPR that each reviewer may spend, from 0 to 1.",
-    "review.hints": "Say of each closed cell what it is worth.",
-    "review.certainty": "A simulated reviewer opens cells until it is so sure.",
-}
 
 
 def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -> ProjectFolder:
@@ -161,9 +123,9 @@ def _project_text(folder: Path, seed: int) -> str:
     if not isinstance(given, LinkSpec):
         raise InputError("the demo", "must propose how records are linked", found="nothing")
     wider = Link(specification=given.model_copy(update={"thresholds": _DOUBTFUL}))
-    about = made.project.about.model_copy(update=_ABOUT)
+    about = made.project.about.model_copy(update=NOTES["about"])
     release = made.project.release.model_copy(update={"known_events": KNOWN_EVENTS})
     project = made.project.model_copy(
         update={"about": about, "link": wider, "review": _REVIEW, "release": release}
     )
-    return dump_project(project, {**made.notes, **_NOTES})
+    return dump_project(project, {**made.notes, **NOTES["demo"]})

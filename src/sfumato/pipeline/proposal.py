@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -59,44 +60,8 @@ TRIED = 20_000
 
 _ROLES = ("direct_identifiers", "sensitive", "quasi_identifiers", "insensitive")
 """Roles, the most careful one first: where tables differ, a column has the first of them."""
-_TOP = """\
-What this project is made of, what it promises, and what it makes of it.
-'sfumato init' proposed it: read it, edit it, then type: sfumato run
-Paths are named from the folder of this file. Every section is explained in docs/project.md."""
-_NOTES = {
-    "project": "Keep this file inside: with the seed and the tables, pseudonyms can be undone.",
-    "schema": """\
-What each column is: only you know what an intruder may know.
-direct identifiers: never released; quasi-identifiers: what an intruder may know, generalised;
-sensitive: what must not be learned; insensitive: released as they are.""",
-    "link": "How records of one person are found. Sensitive columns are never compared.",
-    "link.specification": """\
-Proposed from the headers and a sample, without labels. Records are compared if they agree
-on all parts of one of the blocking rules.""",
-    "review": """\
-Possible matches, which the model leaves open: "none" keeps their records apart; "terminal"
-and "application" wait for people, who see them masked and open what they need.""",
-    "review.k": "Records that what a reviewer sees must fit at least.",
-    "review.budget": "KAPR that each reviewer may spend, from 0 to 1.",
-    "release": "What every class of the release keeps. 'sfumato presets' lists thresholds in use.",
-    "release.g_balance": """\
-No person dominates a class: 0.9 is as much as ten persons with equally many records.""",
-    "release.h_affiliation": "At most this share of a class has one sensitive value.",
-    "release.pid_k": "At least so many persons in every class.",
-    "release.presets": "The thresholds of these are met, too.",
-    "release.known_events": """\
-Whoever also knows two of a person's events, as exactly as [events] says, finds at most 20 %.""",
-    "release.ends": "Ranges of numbers end on a public grid, where nobody's value need be.",
-    "ledger": """\
-Each release is noted in your ledger, ~/.local/share/sfumato/ledger.sqlite where no 'file' is named,
-and compared with all that were handed over: sfumato ledger remembered. Without this section nothing
-is remembered. With to = "RECIPIENT" it is handed over as soon as it is made.""",
-    "attack": """\
-A simulated intruder attacks the release: who knows the exact quasi-identifiers of everybody in
-it, where nothing else is said. Without this section there is no attack.""",
-    "outputs": """\
-output/release may go out; output/reports and the folder stages stay inside.""",
-}
+NOTES = tomllib.loads(Path(__file__).with_name("notes.toml").read_text(encoding="utf-8"))
+"""What project files say beside their entries, and what the one of the demo says."""
 
 
 @dataclass(frozen=True)
@@ -474,8 +439,9 @@ def _notes_of(
     project: Project, columns: Mapping[str, str], compared: Mapping[str, str]
 ) -> dict[str, str]:
     """Comments on a project: its own, why columns have their roles, why they are compared."""
-    notes = {"": _TOP, "link": _NOTES["link"]} if project.is_linked else {"": _TOP}
-    for place, text in _NOTES.items():
+    said: dict[str, str] = NOTES["proposal"]
+    notes = {place: said[place] for place in ("", "link") if project.is_linked or not place}
+    for place, text in said.items():
         section, _, key = place.partition(".")
         part = {"project": project.about, "schema": project.columns}.get(
             section, getattr(project, section, None)

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.declaration import Place, Progress
+from sfumato.core.declaration import Place, Progress, fields_of
 from sfumato.core.errors import InputError
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
 from sfumato.ledger.release_ledger import ReleaseLedger
@@ -281,14 +281,9 @@ def _attack(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         _made_release(place, progress) if release is None else release,
         original=place.data[0],
         register=_register(place, asked),
-        knows=asked.knows,
-        counts=asked.counts,
-        noise=asked.noise,
-        missing=asked.missing,
-        threshold=asked.threshold,
         presets=promised.presets,
         thresholds=None if promised.thresholds is None else place.at(promised.thresholds),
-        attacks=asked.attacks,
+        **fields_of(asked, "knows counts noise missing threshold attacks"),
         seed=place.project.about.seed,
         progress=progress,
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.core.atomic import check_target_folder
-from sfumato.core.declaration import Progress, silent
+from sfumato.core.declaration import Progress, fields_of, silent
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import lock_file
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
@@ -106,10 +106,7 @@ class StageState:
         found: dict[str, Any] = {"stage": self.name, "state": self.state.value, "ran": self.ran}
         if self.record is not None:
             found |= {
-                "seconds": self.record.seconds,
-                "bytes": self.record.bytes,
-                "finished": self.record.finished,
-                "said": self.record.said,
+                **fields_of(self.record, "seconds bytes finished said"),
                 "warnings": list(self.record.warnings),
             }
         if self.waiting is not None:

@@ -21,6 +21,7 @@ from sfumato.pipeline.project.outputs import ReportForm
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.release_manifest import file_sha256, versions
 from sfumato.reports import report
+from sfumato.reports.report_files import finite
 from sfumato.table.databases import DatabaseTable
 from sfumato.table.table_files import data_sha256
 
@@ -359,7 +360,7 @@ def make_stage(place: ProjectFolder, stage: Stage, progress: Progress) -> StageR
         made = stage.make(place, making, progress)
         # Else the record would say that it was made of files which it never saw.
         check_unchanged(now.inputs, depends(place, stage).inputs)
-        measured = _finite(made.measured)
+        measured = finite(made.measured)
         text = json.dumps(measured, indent=2, ensure_ascii=False, allow_nan=False)
         write_text(making / MEASURED, f"{text}\n")
         record = StageRecord(
@@ -386,17 +387,6 @@ def _outputs_in(folder: Path) -> dict[str, Output]:
         path.relative_to(folder).as_posix(): Output(file_sha256(path), path.stat().st_size)
         for path in files
     }
-
-
-def _finite(value: object) -> object:
-    """The same plain values, with ``None`` for numbers that JSON does not know."""
-    if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
-    if isinstance(value, float) and (value != value or abs(value) == float("inf")):  # noqa: PLR0124
-        return None
-    return value
 
 
 def write_report(result: Any, place: ProjectFolder, folder: Path, title: str) -> None:

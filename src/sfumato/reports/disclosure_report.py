@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -176,14 +176,8 @@ class Disclosure:
 
     def to_json(self) -> dict[str, Any]:
         """The numbers as plain values; the pictures are left out."""
-        plain: dict[str, Any] = _plain(
-            {name: value for name, value in _fields(self).items() if name != "figures"}
-        )
+        plain: dict[str, Any] = _plain(self)
         return plain
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in value.__slots__}
 
 
 def _plain(value: Any) -> Any:
@@ -193,8 +187,9 @@ def _plain(value: Any) -> Any:
         return round(value, _DIGITS)
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, Person | Opened | Agreement):
-        return {name: _plain(each) for name, each in _fields(value).items()}
+    if is_dataclass(value):
+        names = [each.name for each in fields(value) if each.name != "figures"]
+        return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, tuple):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sfumato.core.declaration import fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Position
 from sfumato.release.promises import restored
@@ -76,11 +77,9 @@ class PromiseLine:
             "name": self.name,
             "attribute": self.attribute or None,
             "threshold": self.limit,
-            "met": self.met,
-            "promised": self.promised,
+            **fields_of(self, "met promised"),
             "parameters": dict(self.parameters),
-            "classes_met": self.classes_met,
-            "classes_met_before": self.classes_met_before,
+            **fields_of(self, "classes_met classes_met_before"),
         }
 
 

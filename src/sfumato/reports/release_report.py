@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from sfumato.release.codebook import cell_words
 from sfumato.release.release_result import Release
-from sfumato.reports.adversaries import adversary, assumptions, limits
-from sfumato.reports.printed_numbers import fill_template
+from sfumato.reports.printed_numbers import fill_template, listed
 from sfumato.reports.promise_words import PromiseLine, promise_lines
 from sfumato.reports.release_verdict import (
     assessment_verdict,
@@ -38,7 +37,11 @@ def draw_release(result: Release | Risk, title: str, made: date) -> str:
         A release, or an assessment.
     """
     own = _of_release(result) if isinstance(result, Release) else _of_assessment(result)
-    return fill_template("release.html", title=title, made=made, **own)
+    return fill_template("release.html", {"quoted": _quoted}, title=title, made=made, **own)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return listed([f"“{name}”" for name in names])
 
 
 def _of_release(release: Release) -> dict[str, Any]:
@@ -98,10 +101,20 @@ def _shared(
         "population_figures": population_figures(last),
         "thresholds": threshold_lines(risks),
         "practice": practice_lines(last),
-        "adversary": adversary(release, last),
-        "assumptions": assumptions(release, last),
-        "limits": limits(release),
+        "unchanged": [] if release is None else _unchanged(release),
     }
+
+
+def _unchanged(release: Release) -> list[str]:
+    """Columns that are released as in the original."""
+    schema = release.schema
+    made = {f"{name}{end}" for name in schema.quasi_identifiers for end in ("", "_low", "_high")}
+    made |= {*schema.sensitive, schema.person or ""}
+    return [
+        name
+        for name in release.columns
+        if name not in release.event_treatments and (name in schema.insensitive or name not in made)
+    ]
 
 
 def _warnings(release: Release) -> list[str]:

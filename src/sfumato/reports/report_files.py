@@ -7,10 +7,11 @@ import io
 import json
 import logging
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
 from datetime import UTC, date, datetime
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from math import isfinite
@@ -155,7 +156,7 @@ def report_json(
         plain = about | _standing(result), result.to_json()
     else:
         plain = _without_measures(result, title, day)
-    content: dict[str, Any] = _finite({"report": plain[0], **plain[1]})
+    content: dict[str, Any] = finite({"report": plain[0], **plain[1]})
     return content
 
 
@@ -257,38 +258,37 @@ def write_tuned(
     title: str | None = None,
     made: date | None = None,
 ) -> Path:
-    """Write what a search under thresholds found, as a page with its JSON or as JSON alone.
+    """Write the report of a search for constraints, and its JSON twin.
 
     Parameters
     ----------
     found
-        What the search found, as plain values.
+        What the search found, plain, as `sfumato.pipeline.tune.Tuned.to_json` gives it.
     path
-        A ``.html`` or a ``.json`` file.
+        Where: ``.html`` (its JSON stands beside it) or ``.json``.
+    title
+        The report's title.
     made
-        The day that it bears; today when not given.
+        The report's date; today when ``None``.
 
     Returns
     -------
     Path
-        The file that was asked for.
+        The file that was written at ``path``.
 
     Raises
     ------
     InputError
-        If the path ends otherwise, its folder cannot be written, or the extra ``report`` is not
-        installed.
+        If the path cannot be written, or the extra ``report`` is missing.
     """
-    check_report_path(path)
-    target, day = Path(path), made or _today()
-    about = _about("search under thresholds", title or "What a release costs under thresholds", day)
-    page = None
-    if _is_page(target):
+
+    def draw(usual: str, day: date) -> str:
         from sfumato.reports.tune_report import draw_tuned
 
-        page = draw_tuned(found, about["title"], day)
-    _write(_twins(target, {"report": about} | found, page))
-    return target
+        return draw_tuned(found, usual, day)
+
+    about = ("search under thresholds", title or "What a release costs under thresholds")
+    return _write_plain(path, about, made, found, draw)
 
 
 def write_profiles(
@@ -298,31 +298,45 @@ def write_profiles(
     title: str | None = None,
     made: date | None = None,
 ) -> Path:
-    """Write what files hold, as a page with its JSON or as JSON alone.
+    """Write a page about what files hold, and its JSON twin.
 
     Parameters
     ----------
     files
-        What each file holds, as plain values.
+        The profiles, plain, as `sfumato.table.file_profile.FileProfile.to_json` gives them.
+    path
+        Where: ``.html`` (its JSON stands beside it) or ``.json``.
+    title
+        The page's title.
+    made
+        Its date; today when ``None``.
 
     Returns
     -------
     Path
-        The file that was asked for.
+        The file that was written at ``path``.
 
     Raises
     ------
     InputError
-        If the path ends otherwise, its folder cannot be written, or the extra ``report`` is not
-        installed.
+        If the path cannot be written, or the extra ``report`` is missing.
     """
+    about = ("profile", title or "What files hold")
+    return _write_plain(path, about, made, {"files": list(files)}, partial(_draw_profiles, files))
+
+
+def _write_plain(
+    path: str | os.PathLike[str],
+    about: tuple[str, str],
+    made: date | None,
+    content: dict[str, Any],
+    draw: Callable[[str, date], str],
+) -> Path:
+    """Write plain content under what it is about and its title, and its page where one is asked."""
     check_report_path(path)
     target, day = Path(path), made or _today()
-    about = _about("profile", title or "What files hold", day)
-    page = None
-    if _is_page(target):
-        page = _draw_profiles(files, about["title"], day)
-    _write(_twins(target, {"report": about, "files": list(files)}, page))
+    page = draw(about[1], day) if _is_page(target) else None
+    _write(_twins(target, {"report": _about(*about, day)} | content, page))
     return target
 
 
@@ -466,12 +480,12 @@ def _today() -> date:
     return datetime.now(tz=UTC).astimezone().date()
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """The same plain values, with ``None`` for numbers that JSON does not know."""
     if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
+        return {name: finite(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
+        return [finite(each) for each in value]
     if isinstance(value, float) and not isfinite(value):
         return None
     return value

@@ -475,21 +475,29 @@ def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
     ]
     if not rows:
         return None
-    base = named_rows(rows, "measure")
-    axis = alt.Axis(format=PERCENT, gridColor=FAINT, title=None)
-    x = alt.X("before:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
-    layers = [
-        base.mark_rule(color=QUIET, strokeWidth=1).encode(x=x, x2=alt.X2("after:Q")),
-        base.mark_point(filled=True, size=75, color=BEFORE, opacity=1).encode(x=alt.X("before:Q")),
-        base.mark_point(filled=True, size=75, color=AFTER, opacity=1).encode(x=alt.X("after:Q")),
-    ]
+    chart = _joined_points(rows, "measure", "before", "after")
     said = "; ".join(f"{r['measure']}: {r['before']:.1%} before, {r['after']:.1%}" for r in rows)
     return Figure(
-        picture(layered_rows(layers, len(rows)), "before-after", f"Points: {said}."),
+        picture(chart, "before-after", f"Points: {said}."),
         "Initial and residual risk",
         "Light: the data before. Dark: the release.",
         wide=True,
     )
+
+
+def _joined_points(
+    rows: Sequence[Mapping[str, Any]], name: str, light: str, dark: str
+) -> alt.LayerChart:
+    """Two shares in each row, a light and a dark point, joined by a rule."""
+    base = named_rows(rows, name)
+    axis = alt.Axis(format=PERCENT, gridColor=FAINT, title=None)
+    x = alt.X(f"{light}:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    rule = base.mark_rule(color=QUIET, strokeWidth=1).encode(x=x, x2=alt.X2(f"{dark}:Q"))
+    points = [
+        base.mark_point(filled=True, size=75, color=colour, opacity=1).encode(x=alt.X(f"{of}:Q"))
+        for of, colour in ((light, BEFORE), (dark, AFTER))
+    ]
+    return layered_rows([rule, *points], len(rows))
 
 
 def uniqueness_growth(steps: Sequence[Mapping[str, Any]], place: int) -> Figure:
@@ -502,18 +510,9 @@ def uniqueness_growth(steps: Sequence[Mapping[str, Any]], place: int) -> Figure:
     place
         Number of the picture on its page.
     """
-    base = named_rows([dict(each) for each in steps], "column")
-    axis = alt.Axis(format=PERCENT, gridColor=FAINT, title=None)
-    x = alt.X("without:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
-    layers = [
-        base.mark_rule(color=QUIET, strokeWidth=1).encode(x=x, x2=alt.X2("up_to:Q")),
-        base.mark_point(filled=True, size=75, color=BEFORE, opacity=1).encode(x=alt.X("without:Q")),
-        base.mark_point(filled=True, size=75, color=AFTER, opacity=1).encode(x=alt.X("up_to:Q")),
-    ]
+    chart = _joined_points([dict(each) for each in steps], "column", "without", "up_to")
     said = f"All columns together: {percent(steps[-1]['up_to'])} of the persons are unique."
-    drawn = picture(
-        layered_rows(layers, len(steps)), f"unique{place}", f"Unique persons by columns. {said}"
-    )
+    drawn = picture(chart, f"unique{place}", f"Unique persons by columns. {said}")
     words = "Share of persons who are unique. Dark: with this column and those above it; light: "
     return Figure(
         drawn, "How columns single persons out", f"{words}with all but this one. {said}", wide=True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from math import exp
 from typing import Any
@@ -485,8 +485,8 @@ def population_json(risk: Risk) -> dict[str, Any] | None:
         "estimator": own.marketer.estimator,
         "why": own.marketer.why,
         "records_by_risk": [
-            {"low": each.low, "high": each.high, "records": each.records, "share": each.share}
-            for each in risk_bands(own)
+            {name: each for name, each in asdict(band).items() if name != "label"}
+            for band in risk_bands(own)
         ],
         "matches": {
             "one_to_one": match_bars(own.one_to_one),

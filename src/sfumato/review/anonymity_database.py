@@ -18,6 +18,7 @@ from pyroaring import BitMap
 from sfumato.core.errors import InputError
 from sfumato.review.pair_rendering import shown
 from sfumato.review.review_settings import Attribute, AttributeKind, Rarity, Settings, Shown
+from sfumato.table.sources import texts_of
 
 Records = npt.NDArray[np.uint32]
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -376,11 +377,8 @@ def _characters(
 
 def _data(texts: pa.StringArray) -> npt.NDArray[np.uint8]:
     """The bytes of texts, one after the other."""
-    _, offsets, data = texts.buffers()
-    if data is None or not len(texts):
-        return np.empty(0, np.uint8)
-    edges = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return np.frombuffer(data, np.uint8)[edges[0] : edges[-1]]
+    edges, data = texts_of(texts)
+    return data[edges[0] : edges[-1]]
 
 
 def _folded_count(

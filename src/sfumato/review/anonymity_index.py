@@ -19,7 +19,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 from pyroaring import BitMap
 
-from sfumato.core.declaration import Progress, silent
+from sfumato.core.declaration import Progress, fields_of, silent
 from sfumato.core.errors import InputError
 from sfumato.kernels.record_pairs import WHOLE, smallest_group, smallest_tally, tallies
 from sfumato.review.anonymity_database import (
@@ -33,6 +33,7 @@ from sfumato.review.anonymity_database import (
     records_of,
 )
 from sfumato.review.review_settings import Attribute, Knowledge, Policy, Positions, Seen
+from sfumato.table.sources import texts_of
 
 Item = tuple[int, int]
 """An attribute, and the place of a character or `WHOLE`."""
@@ -479,16 +480,8 @@ def packed(
 ) -> bytes:
     """A database and its index as bytes."""
     arrays: _Arrays = {
-        "base": database.base,
-        "codes": database.codes,
-        "start": database.start,
-        "characters": database.characters,
-        "folded_count": database.folded_count,
-        "begins": database.begins,
-        "keys": bitmaps.keys,
-        "ends": bitmaps.ends,
-        "sizes": bitmaps.sizes,
-        "data": bitmaps.data,
+        **fields_of(database, "base codes start characters folded_count begins"),
+        **fields_of(bitmaps, "keys ends sizes data"),
         "postings": postings,
         "posting_start": posting_start,
     }
@@ -497,9 +490,7 @@ def packed(
     header = {
         "version": VERSION,
         "attributes": [each.model_dump(mode="json") for each in database.attributes],
-        "one_layout": database.one_layout,
-        "rare_below": database.rare_below,
-        "common_from": database.common_from,
+        **fields_of(database, "one_layout rare_below common_from"),
         "arrays": [[name, each.dtype.str, each.shape] for name, each in arrays.items()],
     }
     head = json.dumps(header).encode()
@@ -581,14 +572,8 @@ def _broken(found: str) -> InputError:
 
 def _text_arrays(texts: pa.StringArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     """Where each text starts, and the bytes of all."""
-    _, offsets, data = texts.buffers()
-    if not len(texts):
-        return np.zeros(1, np.int64), np.empty(0, np.uint8)
-    edges = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return (
-        edges.astype(np.int64) - edges[0],
-        np.frombuffer(data, np.uint8)[edges[0] : edges[-1]],
-    )
+    edges, data = texts_of(texts)
+    return edges.astype(np.int64) - edges[0], data[edges[0] : edges[-1]]
 
 
 def _texts(edges: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> pa.StringArray:

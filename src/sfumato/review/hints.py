@@ -49,9 +49,6 @@ class Reading:
     rarity: review_settings.Rarity | None = None
 
 
-_DIFFERENT = (review_settings.CellKind.DIFFERING,)
-
-
 def read(rendered: review_settings.RenderedAttribute) -> Reading:
     """What a rendering says of the two values of an attribute."""
     marks = set(rendered.marks)
@@ -71,12 +68,10 @@ def read(rendered: review_settings.RenderedAttribute) -> Reading:
 def _similarity(
     rows: tuple[tuple[review_settings.Cell, ...], tuple[review_settings.Cell, ...]],
 ) -> float | None:
-    characters = [
-        [cell for cell in row if cell.kind is not review_settings.CellKind.SEPARATOR]
-        for row in rows
-    ]
+    separator, differing = review_settings.CellKind.SEPARATOR, review_settings.CellKind.DIFFERING
+    characters = [[cell for cell in row if cell.kind is not separator] for row in rows]
     edited = [
-        sum(cell.edit is not None or cell.kind in _DIFFERENT for cell in row) for row in characters
+        sum(cell.edit is not None or cell.kind is differing for cell in row) for row in characters
     ]
     longest = max(len(row) for row in characters)
     return 1 - max(edited) / longest if longest and any(edited) else None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
-from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import check_installed
 
 _PACKAGES = {
     "pyroaring": "pyroaring",
@@ -23,11 +21,4 @@ def needs_review() -> None:
     InputError
         If one of them is not installed.
     """
-    for module, package in _PACKAGES.items():
-        if find_spec(module) is None:
-            raise InputError(
-                "a review",
-                f"needs the package {package}",
-                found="no such package",
-                advice='install it with: pip install "sfumato[review]"',
-            )
+    check_installed("a review", _PACKAGES, extra="review")

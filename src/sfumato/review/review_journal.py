@@ -25,6 +25,7 @@ from sfumato.review.review_decisions import Answer, Decisions, Event, EventKind,
 from sfumato.review.review_project import Project
 from sfumato.review.review_settings import Settings
 from sfumato.review.worker_state import CombinedState, WorkerState
+from sfumato.table.sources import texts_of
 
 
 def records_hash(records: pa.Table) -> str:
@@ -43,11 +44,8 @@ def records_hash(records: pa.Table) -> str:
 def _bytes(texts: pa.LargeStringArray) -> memoryview:
     """All texts of an array, one behind the other."""
     filled = pc.fill_null(texts, "")
-    _, offsets, data = filled.buffers()
-    if data is None:
-        return memoryview(b"")
-    ends = memoryview(offsets).cast("q")
-    return memoryview(data)[ends[filled.offset] : ends[filled.offset + len(filled)]]
+    ends, data = texts_of(filled)
+    return memoryview(data[ends[0] : ends[-1]])  # type: ignore[arg-type]
 
 
 FORMAT = 1
@@ -499,6 +497,23 @@ def check_same(beginning: Beginning, ids: Sequence[str], records: str, name: str
         )
 
 
+def checked_journals(folder: Path, project: Project) -> list[Written]:
+    """What stands in the journals of a folder.
+
+    Raises
+    ------
+    InputError
+        If one is not the journal of a review, or of other records or pairs than the project's.
+    """
+    found, records = [], records_hash(project.records)
+    for path in journals_in(folder):
+        written = read_journal(path)
+        if written is not None:
+            check_same(written.beginning, project.pair_ids, records, path.name)
+            found.append(written)
+    return found
+
+
 def answers_in(folder: Path, project: Project) -> Decisions:
     """The answers of all journals in a folder.
 
@@ -507,12 +522,8 @@ def answers_in(folder: Path, project: Project) -> Decisions:
     InputError
         If a journal is damaged, or of other records.
     """
-    found: list[History] = []
-    records = records_hash(project.records)
-    for path in journals_in(folder):
-        written = read_journal(path)
-        if written is None:
-            continue
-        check_same(written.beginning, project.pair_ids, records, path.name)
-        found += histories(written.beginning.worker, written.entries).values()
-    return Decisions.of(found)
+    return Decisions.of(
+        history
+        for each in checked_journals(folder, project)
+        for history in histories(each.beginning.worker, each.entries).values()
+    )

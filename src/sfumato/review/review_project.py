@@ -8,7 +8,7 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -443,22 +443,17 @@ def _found(error: Exception) -> str:
 
 
 def _text(project: Project) -> str:
-    fields: dict[str, Any] = {}
-    if project.prior is not None:
-        fields["prior"] = project.prior
-    fields["settings"] = project.settings.model_dump(mode="json", exclude_none=True)
-    fields["attributes"] = [
-        each.model_dump(mode="json", exclude_none=True) for each in project.attributes
-    ]
-    if project.fingerprints:
-        fields["fingerprints"] = dict(project.fingerprints)
-    if project.weights:
-        fields["weights"] = [
-            {name: getattr(each, name) for name in Weight.__slots__} for each in project.weights
-        ]
+    attributes = [each.model_dump(mode="json", exclude_none=True) for each in project.attributes]
+    fields = {
+        "prior": project.prior,
+        "settings": project.settings.model_dump(mode="json", exclude_none=True),
+        "attributes": attributes,
+        "fingerprints": dict(project.fingerprints) or None,
+        "weights": [asdict(each) for each in project.weights] or None,
+    }
     document = tomlkit.document()
     document.add(tomlkit.comment(_HEADER))
-    document.update(fields)
+    document.update({name: each for name, each in fields.items() if each is not None})
     return tomlkit.dumps(document)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations
 from math import isfinite
 from pathlib import Path
@@ -262,13 +262,7 @@ def review_progress(folder: Path, progress: Progress) -> dict[str, Any]:
         If a journal is damaged, or of another review.
     """
     project = terminal_session.open_folder(folder).project
-    records = review_journal.records_hash(project.records)
-    journals = []
-    for path in review_journal.journals_in(folder):
-        written = review_journal.read_journal(path)
-        if written is not None:
-            review_journal.check_same(written.beginning, project.pair_ids, records, path.name)
-            journals.append(written)
+    journals = review_journal.checked_journals(folder, project)
     result: dict[str, Any] = {
         "pairs": len(project.pair_ids),
         "gold": len(project.gold),
@@ -292,26 +286,17 @@ def review_progress(folder: Path, progress: Progress) -> dict[str, Any]:
     if combined is not None:
         result["combined_kapr"] = combined.score
     if several:
-        every = agreement_of_all(everything)
-        result["agreement"] = {
-            "pairs": every.pairs,
-            "answers": every.answers,
-            **{
-                name: terminal_session.plain(getattr(every, name))
-                for name in ("sides", "points", "ordinal")
-            },
-        }
-        result["each_two"] = [
-            {
-                **{name: asdict(each)[name] for name in ("workers", "pairs", "same_side", "equal")},
-                **{
-                    name: terminal_session.plain(getattr(each, name))
-                    for name in ("sides", "points", "linear", "quadratic")
-                },
-            }
-            for each in agreement_of_each_two(everything)
-        ]
+        result["agreement"] = _plain(agreement_of_all(everything))
+        result["each_two"] = [_plain(each) for each in agreement_of_each_two(everything)]
     return result
+
+
+def _plain(each: AllWorkers | TwoWorkers) -> dict[str, Any]:
+    found = {own.name: getattr(each, own.name) for own in fields(each)}
+    return {
+        name: value.to_json() if isinstance(value, Measure) else value
+        for name, value in found.items()
+    }
 
 
 def _worker(
@@ -353,10 +338,6 @@ def _restored(
 ) -> tuple[WorkerState, dict[str, History]]:
     number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
     settings = written.beginning.settings
-    own = (
-        CombinedState(terminal_session.review_of(project, settings, index))
-        if combined is None
-        else combined
-    )
     review = terminal_session.review_of(project, settings, index)
+    own = combined or CombinedState(review)
     return review_journal.restored(review, number_of, written.beginning, written.entries, own)

@@ -214,7 +214,9 @@ def shown_in(folder: Path, rng: np.random.Generator, progress: Progress) -> tupl
         If it is neither, nobody was shown anything, or a journal is damaged or of another review.
     """
     project = open_folder(folder).project
-    journals = _journals(folder, project)
+    journals = review_journal.checked_journals(folder, project)
+    if not journals:
+        raise _error(folder, "no journal")
     index: Index | None = None
     states = []
     for written in journals:
@@ -281,19 +283,6 @@ def _write(tables: list[pa.Table], path: Path) -> None:
     order = pc.sort_indices(table["row"].cast(pa.int64()))
     with atomic_path(path) as temporary:
         pq.write_table(table.take(order), temporary)
-
-
-def _journals(folder: Path, project: Project) -> list[review_journal.Written]:
-    records = review_journal.records_hash(project.records)
-    journals = []
-    for path in review_journal.journals_in(folder):
-        written = review_journal.read_journal(path)
-        if written is not None:
-            review_journal.check_same(written.beginning, project.pair_ids, records, path.name)
-            journals.append(written)
-    if not journals:
-        raise _error(folder, "no journal")
-    return journals
 
 
 def _error(folder: Path, found: str) -> InputError:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.core.declaration import Progress
+from sfumato.core.declaration import Progress, fields_of
 from sfumato.core.measure import Measure
 from sfumato.review.anonymity_database import Database
 from sfumato.review.anonymity_index import Index
@@ -390,13 +390,8 @@ def plain(measure: Measure | None) -> Any:
 
 def plain_accuracy(each: Accuracy) -> dict[str, Any]:
     """How often a worker is right, as plain values."""
-    return {
-        "answered": each.answered,
-        "right": each.right,
-        "false_same": each.false_same,
-        "false_different": each.false_different,
-        "share": plain(each.share),
-    }
+    counted = fields_of(each, "answered right false_same false_different")
+    return {**counted, "share": plain(each.share)}
 
 
 def plain_settings(settings: Settings, *, without: set[str]) -> dict[str, Any]:

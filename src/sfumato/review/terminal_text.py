@@ -224,64 +224,40 @@ class Signs:
     unknown: str
 
 
-UNICODE = Signs(
-    marks={
-        Mark.IDENTICAL: "✓",
-        Mark.DIFFERENT: "DIFF",
-        Mark.MISSING: "missing",
-        Mark.INSERTED: "+",
-        Mark.DELETED: "−",
-        Mark.SUBSTITUTED: "≠",
-        Mark.TRANSPOSED: "⇄",
-        Mark.DAY_MONTH_SWAP: "⇄ day/month",
-        Mark.DAY: "≠ day",
-        Mark.MONTH: "≠ month",
-        Mark.YEAR: "≠ year",
-        Mark.NAME_SWAP: "⇄ names",
-    },
-    rarity={Rarity.RARE: "▂  ", Rarity.UNCOMMON: "▂▄ ", Rarity.COMMON: "▂▄▆"},
-    modes={Mode.MASKED: "○", Mode.PARTIAL: "◐", Mode.FULL: "●"},
-    rule="─",
-    spent="█",
-    next="▓",
-    left="░",
-    limit="│",
-    hint="★",
-    more="…",
-    up="▲",
-    down="▼",
-    dot="·",
-    unknown="�",
-)
-ASCII = Signs(
-    marks={
-        Mark.IDENTICAL: "==",
-        Mark.DIFFERENT: "DIFF",
-        Mark.MISSING: "missing",
-        Mark.INSERTED: "+",
-        Mark.DELETED: "-",
-        Mark.SUBSTITUTED: "!=",
-        Mark.TRANSPOSED: "<>",
-        Mark.DAY_MONTH_SWAP: "<> day/month",
-        Mark.DAY: "!= day",
-        Mark.MONTH: "!= month",
-        Mark.YEAR: "!= year",
-        Mark.NAME_SWAP: "<> names",
-    },
-    rarity={Rarity.RARE: "|  ", Rarity.UNCOMMON: "|| ", Rarity.COMMON: "|||"},
-    modes={Mode.MASKED: "( )", Mode.PARTIAL: "(/)", Mode.FULL: "(o)"},
-    rule="-",
-    spent="#",
-    next="+",
-    left=".",
-    limit="|",
-    hint="!",
-    more=">",
-    up="^",
-    down="v",
-    dot=",",
-    unknown="#",
-)
+_MARKS = {
+    Mark.IDENTICAL: ("✓", "=="),
+    Mark.DIFFERENT: ("DIFF", "DIFF"),
+    Mark.MISSING: ("missing", "missing"),
+    Mark.INSERTED: ("+", "+"),
+    Mark.DELETED: ("−", "-"),
+    Mark.SUBSTITUTED: ("≠", "!="),
+    Mark.TRANSPOSED: ("⇄", "<>"),
+    Mark.DAY_MONTH_SWAP: ("⇄ day/month", "<> day/month"),
+    Mark.DAY: ("≠ day", "!= day"),
+    Mark.MONTH: ("≠ month", "!= month"),
+    Mark.YEAR: ("≠ year", "!= year"),
+    Mark.NAME_SWAP: ("⇄ names", "<> names"),
+}
+_RARITY = {
+    Rarity.RARE: ("▂  ", "|  "),
+    Rarity.UNCOMMON: ("▂▄ ", "|| "),
+    Rarity.COMMON: ("▂▄▆", "|||"),
+}
+_MODES = {Mode.MASKED: ("○", "( )"), Mode.PARTIAL: ("◐", "(/)"), Mode.FULL: ("●", "(o)")}
+_SINGLE = ["─-", "█#", "▓+", "░.", "│|", "★!", "…>", "▲^", "▼v", "·,", "�#"]
+
+
+def _signs(which: int) -> Signs:
+    """The signs of Unicode (0) or of ASCII (1)."""
+    return Signs(
+        {mark: both[which] for mark, both in _MARKS.items()},
+        {rarity: both[which] for rarity, both in _RARITY.items()},
+        {mode: both[which] for mode, both in _MODES.items()},
+        *(both[which] for both in _SINGLE),
+    )
+
+
+UNICODE, ASCII = _signs(0), _signs(1)
 
 
 def signs_for(encoding: str) -> Signs:

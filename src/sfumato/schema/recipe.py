@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from sfumato.core.declaration import fields_of
 from sfumato.schema.parts import Names, Part
 
 DIRECTIVES = {
@@ -432,13 +433,7 @@ class StepCount:
 
     def to_json(self) -> dict[str, str | int]:
         """Plain values; the column under ``name``."""
-        return {
-            "name": self.column,
-            "step": self.step,
-            "what": self.what,
-            "changed": self.changed,
-            "made_missing": self.made_missing,
-        }
+        return {"name": self.column, **fields_of(self, "step what changed made_missing")}
 
     @property
     def cells(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from datetime import date
 from enum import StrEnum
@@ -26,6 +25,7 @@ from pydantic import (
 from sfumato.core.atomic import check_path
 from sfumato.core.declaration import as_tuple
 from sfumato.core.errors import InputError
+from sfumato.core.toml_text import parse_toml
 from sfumato.schema.parts import Frozen, Names, Part, Sentences, schema_error
 from sfumato.schema.recipe import Cleaning, in_order
 
@@ -485,15 +485,7 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
         raise InputError(
             subject, "must be a file that can be read", found=_os_kind(error)
         ) from None
-    try:
-        fields = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = str(error).rpartition("(")[2].rstrip(")") or "an unknown place"
-        raise InputError(subject, "must be TOML", found=f"an error {place}") from None
-    except (ValueError, RecursionError):
-        raise InputError(
-            subject, "must be TOML", found="a number too long or brackets too deep"
-        ) from None
+    fields = parse_toml(text, subject)
     return Schema(**fields).with_files(lambda path: file.parent / path)
 
 

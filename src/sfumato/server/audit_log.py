@@ -53,21 +53,12 @@ def append(
         time = datetime.now(UTC).isoformat(timespec="microseconds")
         text = detail_text(detail or {})
         name = actor.pseudonym if actor else ""
-        digest = digest_of(number, time, name, action, resource, text, previous)
+        told = (number, time, name, action, resource, text, previous)
+        digest = digest_of(*told)
         signature = settings.SFUMATO_KEYS.signer.sign(bytes.fromhex(digest)).hex()
-        entry = AuditEntry(
-            number=number,
-            time=time,
-            actor=name,
-            action=action,
-            resource=resource,
-            detail=text,
-            previous=previous,
-            digest=digest,
-            signature=signature,
-        )
-        ask(*along, (_ADD, [getattr(entry, field) for field in _FIELDS]))
-        return entry
+        entry = (*told, digest, signature)
+        ask(*along, (_ADD, entry))
+        return AuditEntry(**dict(zip(_FIELDS, entry, strict=True)))
 
 
 def head() -> Head:
@@ -108,15 +99,7 @@ def verify(against: Head | None = None) -> Verdict:
 
 def _links() -> Iterator[Link]:
     for entry in AuditEntry.objects.order_by("number").iterator(chunk_size=2000):
-        made = digest_of(
-            entry.number,
-            entry.time,
-            entry.actor,
-            entry.action,
-            entry.resource,
-            entry.detail,
-            entry.previous,
-        )
+        made = digest_of(*(getattr(entry, name) for name in _FIELDS[:-2]))
         yield Link(entry.number, entry.previous, entry.digest, entry.signature, made)
 
 

@@ -33,6 +33,7 @@ class Action(StrEnum):
 
 
 Resource = Project | Dealt | Account | None
+Rule = Callable[[Account, "Resource"], "Permission"]
 
 
 @dataclass(frozen=True)
@@ -112,66 +113,61 @@ def _members_known(project: Project) -> dict[int, bool]:
     return known
 
 
-def _managed(actor: Account, resource: Resource) -> Permission:
-    if not isinstance(resource, Project):
-        return Permission(False, "There is no such project.")
-    return _manager_of(actor, resource)
+def _of_project(rule: Callable[[Account, Project], Permission]) -> Rule:
+    """A rule about projects, asked about any resource."""
+
+    def asked(actor: Account, resource: Resource) -> Permission:
+        if not isinstance(resource, Project):
+            return Permission(False, "There is no such project.")
+        return rule(actor, resource)
+
+    return asked
 
 
-def _managed_while_open(actor: Account, resource: Resource) -> Permission:
-    permission = _managed(actor, resource)
-    return _open(resource, permission) if isinstance(resource, Project) else permission
+def _managed_while_open(actor: Account, project: Project) -> Permission:
+    return _open(project, _manager_of(actor, project))
 
 
-def _managed_once_closed(actor: Account, resource: Resource) -> Permission:
-    permission = _managed(actor, resource)
-    if permission.allowed and isinstance(resource, Project):
-        if resource.state == ProjectState.OPEN:
-            return Permission(False, "Close the project first.")
-        if resource.state == ProjectState.PURGED:
-            return Permission(False, "The project is purged.")
-    return permission
-
-
-def _granted(actor: Account, resource: Resource) -> Permission:
-    """A custodian's own decision, never about a project that they manage themselves."""
-    if not isinstance(resource, Project):
-        return Permission(False, "There is no such project.")
-    permission = _custodian_of(actor, resource)
-    if permission.allowed and resource.manager_id == actor.pk:
-        return Permission(False, "Nobody grants anything to a project that they manage.")
-    if permission.allowed and resource.state == ProjectState.PURGED:
+def _managed_once_closed(actor: Account, project: Project) -> Permission:
+    permission = _manager_of(actor, project)
+    if permission.allowed and project.state == ProjectState.OPEN:
+        return Permission(False, "Close the project first.")
+    if permission.allowed and project.state == ProjectState.PURGED:
         return Permission(False, "The project is purged.")
     return permission
 
 
-def _purged(actor: Account, resource: Resource) -> Permission:
-    if not isinstance(resource, Project):
-        return Permission(False, "There is no such project.")
-    if resource.state == ProjectState.PURGED:
+def _granted(actor: Account, project: Project) -> Permission:
+    """A custodian's own decision, never about a project that they manage themselves."""
+    permission = _custodian_of(actor, project)
+    if permission.allowed and project.manager_id == actor.pk:
+        return Permission(False, "Nobody grants anything to a project that they manage.")
+    if permission.allowed and project.state == ProjectState.PURGED:
+        return Permission(False, "The project is purged.")
+    return permission
+
+
+def _purged(actor: Account, project: Project) -> Permission:
+    if project.state == ProjectState.PURGED:
         return Permission(False, "The project is purged already.")
-    return _custodian_of(actor, resource)
+    return _custodian_of(actor, project)
 
 
-def _seen(actor: Account, resource: Resource) -> Permission:
-    if not isinstance(resource, Project):
-        return Permission(False, "There is no such project.")
-    for role, own in ((Role.MANAGER, resource.manager_id), (Role.CUSTODIAN, resource.custodian_id)):
+def _seen(actor: Account, project: Project) -> Permission:
+    for role, own in ((Role.MANAGER, project.manager_id), (Role.CUSTODIAN, project.custodian_id)):
         if actor.has_role(role) and own == actor.pk:
             return Permission(True, f"The {role} of this project.")
-    if _is_member(actor, resource) and resource.state != ProjectState.PURGED:
+    if _is_member(actor, project) and project.state != ProjectState.PURGED:
         return Permission(True, "Takes part in this project.")
     return Permission(False, "Does not take part in this project.")
 
 
-def _worked(actor: Account, resource: Resource) -> Permission:
-    if not isinstance(resource, Project):
-        return Permission(False, "There is no such project.")
+def _worked(actor: Account, project: Project) -> Permission:
     if not actor.has_role(Role.WORKER):
         return Permission(False, "Only a worker may do this.")
-    if not _is_member(actor, resource):
+    if not _is_member(actor, project):
         return Permission(False, "Does not take part in this project.")
-    return _open(resource, Permission(True, "Worker of this project."))
+    return _open(project, Permission(True, "Worker of this project."))
 
 
 def _dealt_to(actor: Account, resource: Resource) -> Permission:
@@ -182,7 +178,7 @@ def _dealt_to(actor: Account, resource: Resource) -> Permission:
     return _worked(actor, resource.project)
 
 
-def _with_role(*roles: Role) -> Callable[[Account, Resource], Permission]:
+def _with_role(*roles: Role) -> Rule:
     def rule(actor: Account, _resource: Resource) -> Permission:
         for role in roles:
             if actor.has_role(role):
@@ -199,21 +195,21 @@ def _accounts(actor: Account, resource: Resource) -> Permission:
     return permission
 
 
-_RULES: Mapping[Action, Callable[[Account, Resource], Permission]] = {
-    Action.SEE_PROJECT: _seen,
+_RULES: Mapping[Action, Rule] = {
+    Action.SEE_PROJECT: _of_project(_seen),
     Action.CREATE_PROJECT: _with_role(Role.MANAGER),
-    Action.DEAL: _managed_while_open,
-    Action.SEE_PROGRESS: _managed,
-    Action.RESOLVE: _managed_while_open,
-    Action.CLOSE_PROJECT: _managed_while_open,
-    Action.EXPORT_DECISIONS: _managed_once_closed,
-    Action.EXPORT_LINKED: _managed_once_closed,
-    Action.EXPORT_IDENTITIES: _managed_once_closed,
-    Action.GRANT: _granted,
-    Action.PURGE_PROJECT: _purged,
-    Action.INVITE: _managed_while_open,
+    Action.DEAL: _of_project(_managed_while_open),
+    Action.SEE_PROGRESS: _of_project(_manager_of),
+    Action.RESOLVE: _of_project(_managed_while_open),
+    Action.CLOSE_PROJECT: _of_project(_managed_while_open),
+    Action.EXPORT_DECISIONS: _of_project(_managed_once_closed),
+    Action.EXPORT_LINKED: _of_project(_managed_once_closed),
+    Action.EXPORT_IDENTITIES: _of_project(_managed_once_closed),
+    Action.GRANT: _of_project(_granted),
+    Action.PURGE_PROJECT: _of_project(_purged),
+    Action.INVITE: _of_project(_managed_while_open),
     Action.MANAGE_ACCOUNTS: _accounts,
-    Action.WORK: _worked,
+    Action.WORK: _of_project(_worked),
     Action.SEE_PAIR: _dealt_to,
     Action.OPEN_CELL: _dealt_to,
     Action.DECIDE: _dealt_to,

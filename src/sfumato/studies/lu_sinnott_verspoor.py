@@ -6,6 +6,7 @@ and all shares are invented.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -35,51 +36,11 @@ PUBLISHED: dict[tuple[str, int], dict[str, tuple[float, float, float]]] = {
 """Table 2 as printed, in percent: disclosure risk and SSE/SST by scheme and time, one per k."""
 
 
-COMMUNITIES: tuple[tuple[str, int, dict[str, int]], ...] = (
-    ("1101 Australian", 330, {"1201 English": 100}),
-    ("1202 New Zealander", 22, {"1201 English": 97, "9308 Samoan": 3}),
-    ("2101 English", 120, {"1201 English": 100}),
-    ("2102 Scottish", 30, {"1201 English": 100}),
-    ("2201 Irish", 45, {"1201 English": 98, "1102 Irish": 2}),
-    ("2303 Dutch", 12, {"1201 English": 70, "1401 Dutch": 30}),
-    ("2306 German", 18, {"1201 English": 65, "1301 German": 35}),
-    ("3103 Italian", 60, {"2401 Italian": 62, "1201 English": 38}),
-    ("3104 Maltese", 15, {"1201 English": 60, "2501 Maltese": 40}),
-    ("3106 Spanish", 10, {"2303 Spanish": 75, "1201 English": 25}),
-    ("3204 Croatian", 12, {"3503 Croatian": 70, "1201 English": 30}),
-    ("3205 Greek", 50, {"2201 Greek": 75, "1201 English": 25}),
-    ("3206 Macedonian", 15, {"3504 Macedonian": 80, "1201 English": 20}),
-    ("3307 Polish", 12, {"3602 Polish": 65, "1201 English": 35}),
-    ("4103 Iraqi", 12, {"4202 Arabic": 92, "1201 English": 8}),
-    ("4106 Lebanese", 28, {"4202 Arabic": 80, "1201 English": 20}),
-    ("4907 Turkish", 18, {"4301 Turkish": 85, "1201 English": 15}),
-    ("5104 Khmer", 8, {"6301 Khmer": 88, "7104 Mandarin": 4, "1201 English": 8}),
-    ("5107 Vietnamese", 42, {"6302 Vietnamese": 88, "7101 Cantonese": 4, "1201 English": 8}),
-    ("5201 Filipino", 20, {"6512 Filipino": 60, "1201 English": 40}),
-    ("5205 Malay", 10, {"6505 Malay": 60, "7104 Mandarin": 12, "1201 English": 28}),
-    ("6101 Chinese", 75, {"7104 Mandarin": 55, "7101 Cantonese": 35, "1201 English": 10}),
-    ("6901 Japanese", 6, {"7201 Japanese": 85, "1201 English": 15}),
-    ("6902 Korean", 8, {"7301 Korean": 90, "1201 English": 10}),
-    ("7106 Indian", 60, {"5203 Hindi": 45, "5103 Tamil": 10, "1201 English": 45}),
-    ("7112 Pakistani", 10, {"5212 Urdu": 80, "1201 English": 20}),
-    ("7113 Punjabi", 18, {"5207 Punjabi": 85, "5203 Hindi": 10, "1201 English": 5}),
-    ("7126 Sri Lankan", 22, {"5211 Sinhalese": 50, "5103 Tamil": 30, "1201 English": 20}),
-    ("7201 Afghan", 10, {"4105 Dari": 90, "1201 English": 10}),
-    ("9204 Ethiopian", 8, {"9214 Amharic": 80, "1201 English": 20}),
-    ("9214 Somali", 8, {"9208 Somali": 92, "4202 Arabic": 5, "1201 English": 3}),
-)
+_LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+COMMUNITIES: list[tuple[str, int, dict[str, int]]] = _LISTS["communities"]
 """Ethnicity, its share per mille (about), and its languages in percent."""
 
-_ETHNIC_GROUPS = (
-    "1 Oceanian", "11 Australian Peoples", "12 New Zealand Peoples", "2 North-West European",
-    "21 British", "22 Irish", "23 Western European", "3 Southern and Eastern European",
-    "31 Southern European", "32 South Eastern European", "33 Eastern European",
-    "4 North African and Middle Eastern", "41 Arab", "49 Other North African and Middle Eastern",
-    "5 South-East Asian", "51 Mainland South-East Asian", "52 Maritime South-East Asian",
-    "6 North-East Asian", "61 Chinese Asian", "69 Other North-East Asian",
-    "7 Southern and Central Asian", "71 Southern Asian", "72 Central Asian",
-    "9 Sub-Saharan African", "92 Southern and East African",
-)  # fmt: skip
+_ETHNIC_GROUPS: list[str] = _LISTS["ethnic_groups"]
 _LANGUAGE_GROUPS = (
     "1 Northern European", "11 Celtic", "12 English", "13 German and Related",
     "14 Dutch and Related", "2 Southern European", "22 Greek", "23 Iberian Romance",

@@ -283,9 +283,8 @@ def _read_numbers(work: _Work, line: Cleaning, missing: Sequence[str]) -> None:
         plain = pc.replace_substring_regex(plain, sign, "")
     if line.decimal and line.decimal != (".",):
         plain = pc.replace_substring_regex(plain, decimal, ".")
-    floats = (
-        scalars.as_floats(pc.if_else(sources.from_numpy(read), plain, "0")) + 0.0
-    )  # no negative zero
+    floats = scalars.as_floats(pc.if_else(sources.from_numpy(read), plain, "0"))
+    floats = floats + 0.0  # no negative zero
     if missing:
         work.drop("missing", read & scalars.mean_missing(sources.from_numpy(floats), missing))
     large = read & (np.abs(floats) >= scalars.LIMIT)
@@ -321,7 +320,8 @@ def _read_dates(work: _Work, line: Cleaning) -> None:
     """Texts and whole numbers as dates; typed dates only lose what the resolution leaves out."""
     if sources.is_moment(work.values.type):
         if line.resolution is not None:
-            _put_dates(work, line, _microseconds(work.values), as_text=False)
+            days, rest = scalars.days_and_rest(work.values)
+            _put_dates(work, line, days * scalars.DAY + rest, as_text=False)
         return
     work.as_texts()
     given = work.values
@@ -350,11 +350,13 @@ def _put_dates(work: _Work, line: Cleaning, moments: sources.Ints, *, as_text: b
     if kept is None:
         values = sources.from_numpy(moments).view(pa.timestamp("us"))
     elif kept is Resolution.YEAR:
-        values = sources.from_numpy(_years(days))
+        years = days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64)
+        values = sources.from_numpy(years + 1970)
     else:
-        values = sources.from_numpy(
-            (_first_of_month(days) if kept is Resolution.MONTH else days).astype(np.int32)
-        ).view(pa.date32())
+        if kept is Resolution.MONTH:
+            months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+            days = scalars.first_days(months)
+        values = sources.from_numpy(days.astype(np.int32)).view(pa.date32())
     if as_text:
         before = pc.utf8_trim_whitespace(work.values)
         after = sources.from_texts(scalars.printed(values)) if len(values) else before
@@ -367,17 +369,6 @@ def _put_dates(work: _Work, line: Cleaning, moments: sources.Ints, *, as_text: b
         )
         changed = exact != moments
     work.put("date", values, changed)
-
-
-def _microseconds(values: pa.Array) -> sources.Ints:
-    """Dates and times as microseconds since 1970, as they are written: zones are left out."""
-    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        values = pc.local_timestamp(values)
-    if pa.types.is_timestamp(values.type):
-        counts = sources.as_integers(values.cast(pa.int64()))
-        factor = {"s": 1_000_000, "ms": 1_000, "us": 1}.get(values.type.unit)
-        return counts // 1000 if factor is None else counts * factor
-    return sources.as_integers(values.cast(pa.date32()).cast(pa.int32())) * scalars.DAY
 
 
 def _by_format(
@@ -410,10 +401,12 @@ def _by_format(
     months, day = (year - 1970) * 12 + month - 1, part("d", "1")
     valid = fits & (month >= 1) & (month <= 12) & (year >= 1) & (day >= 1)
     months = np.where(valid, months, 0)
-    days = _first_days(months) + day - 1
+    days = scalars.first_days(months) + day - 1
     hour, minute, second = part("H", "0"), part("M", "0"), part("S", "0")
     valid &= (
-        (days < _first_days(months + 1)) & (days >= scalars.FIRST_DAY) & (days <= scalars.LAST_DAY)
+        (days < scalars.first_days(months + 1))
+        & (days >= scalars.FIRST_DAY)
+        & (days <= scalars.LAST_DAY)
     )
     valid &= (hour < 24) & (minute < 60) & (second < 60)
     moments = days * scalars.DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000
@@ -428,12 +421,8 @@ def _by_format(
 def _by_number(texts: pa.Array, since: int) -> tuple[sources.Ints, sources.Flags, sources.Flags]:
     """As `_by_format`, of numbers of days since one that is itself counted from 1970."""
     fits = sources.matching(texts, r"^[+-]?\d{1,7}(\.\d*)?$")
-    days = (
-        np.floor(scalars.as_floats(pc.if_else(sources.from_numpy(fits), texts, "0"))).astype(
-            np.int64
-        )
-        + since
-    )
+    numbers = scalars.as_floats(pc.if_else(sources.from_numpy(fits), texts, "0"))
+    days = np.floor(numbers).astype(np.int64) + since
     valid = fits & (days >= scalars.FIRST_DAY) & (days <= scalars.LAST_DAY)
     return np.where(valid, days * scalars.DAY, 0), fits, valid
 
@@ -473,16 +462,3 @@ def _month_numbers() -> sources.Ints:
     """The month of each name, and 0 behind them for others."""
     sizes = [len(dict.fromkeys(names.split())) for names in MONTHS]
     return np.append(np.repeat(np.arange(1, 13), sizes), 0)
-
-
-def _first_days(months: sources.Ints) -> sources.Ints:
-    """The first day of each month, months and days counted from 1970-01."""
-    return months.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-
-
-def _years(days: sources.Ints) -> sources.Ints:
-    return days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970
-
-
-def _first_of_month(days: sources.Ints) -> sources.Ints:
-    return _first_days(days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64))

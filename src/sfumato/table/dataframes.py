@@ -94,10 +94,8 @@ def _names(frame: _Frame) -> tuple[str, ...]:
         found = frame.collect_schema().names() if lazy_polars else frame.columns
     except DuplicateError:
         raise InputError(SUBJECT, "must have column names that differ") from None
-    except NarwhalsError:
-        raise _not_computed(SUBJECT) from None
-    except _engine_errors():
-        raise _not_computed(SUBJECT) from None
+    except (pa.ArrowException, NarwhalsError, *_engine_errors()):
+        raise _not_computed() from None
     names = sources.check_names(found, SUBJECT)
     if not (frame.implementation.is_duckdb() or frame.implementation.is_spark_like()):
         return names
@@ -183,7 +181,7 @@ def _computed(frame: nw.LazyFrame[Any], columns: Sequence[str]) -> list[pa.Chunk
     try:
         table: pa.Table = frame.select(*columns).collect("pyarrow").to_native()
     except (pa.ArrowException, NarwhalsError, OverflowError, *_engine_errors()):
-        raise _not_computed(SUBJECT) from None
+        raise _not_computed() from None
     return list(table.columns)
 
 
@@ -203,9 +201,9 @@ def _engine_errors() -> tuple[type[Exception], ...]:
     )
 
 
-def _not_computed(subject: str) -> InputError:
+def _not_computed() -> InputError:
     return InputError(
-        subject,
+        SUBJECT,
         "must be computed without an error",
         found="an error of its engine, whose text may hold values",
         advice="compute it first, for example by collecting it, and pass on the result",

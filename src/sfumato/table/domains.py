@@ -102,11 +102,8 @@ def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> table.CodedColum
     """
     raw = raw.without(scalars.mean_missing(raw.values, missing))
     _check_some(raw, "sensitive attribute")
-    labels = scalars.printed(raw.values)
-    domain = table.LabelDomain(tuple(dict.fromkeys(labels)))
-    return table.CodedColumn(
-        raw.name, raw.recoded_in_place(_positions(labels, domain.labels)), domain
-    )
+    domain, lookup = _labelled(raw.values)
+    return table.CodedColumn(raw.name, raw.recoded_in_place(lookup), domain)
 
 
 def encode_event(
@@ -139,9 +136,7 @@ def encode_event(
         _check_event(raw, event, contents)
         raw, domain, lookup = _numeric(raw, contents, missing, warnings)
     else:
-        labels = scalars.printed(raw.values)
-        domain = table.LabelDomain(tuple(dict.fromkeys(labels)))
-        lookup = _positions(labels, domain.labels)
+        domain, lookup = _labelled(raw.values)
     hierarchy = None
     if event.hierarchy is not None:
         from sfumato.hierarchies.builders import build_hierarchy
@@ -249,22 +244,19 @@ def _numeric(
 
 def _check_numeric(raw: RawColumn, contents: _Contents) -> None:
     subject, kind = f"column '{raw.name}'", raw.values.type
-    if contents.others.all() and not is_text(kind):
-        found = "true and false" if pa.types.is_boolean(kind) else "times of day"
+    if contents.others.any():
+        if contents.others.all() and not is_text(kind):
+            found = "true and false" if pa.types.is_boolean(kind) else "times of day"
+            advice = 'declare kind = "categorical"'
+        else:
+            found = f"{_nature(raw.values, contents.others)} in {raw.at(contents.others)}"
+            advice = _MISSING_ADVICE
         raise InputError(
             subject,
             "must hold numbers or dates, as a numeric quasi-identifier",
             found=found,
             accepted=_NUMERIC,
-            advice='declare kind = "categorical"',
-        )
-    if contents.others.any():
-        raise InputError(
-            subject,
-            "must hold numbers or dates, as a numeric quasi-identifier",
-            found=f"{_nature(raw.values, contents.others)} in {raw.at(contents.others)}",
-            accepted=_NUMERIC,
-            advice=_MISSING_ADVICE,
+            advice=advice,
         )
     if contents.infinite.any():
         raise InputError(
@@ -346,6 +338,13 @@ def _in_order(raw: RawColumn, labels: list[str], quasi: QuasiIdentifier) -> tupl
         rank = {leaf: place for place, leaf in enumerate(leaves)}
         natural.sort(key=lambda label: rank.get(label, len(rank)))
     return tuple(natural)
+
+
+def _labelled(values: pa.Array) -> tuple[table.LabelDomain, Ints]:
+    """Texts in the order of their first record, and the place of each value among them."""
+    labels = scalars.printed(values)
+    domain = table.LabelDomain(tuple(dict.fromkeys(labels)))
+    return domain, _positions(labels, domain.labels)
 
 
 def _positions(labels: Sequence[str], order: Sequence[str]) -> Ints:

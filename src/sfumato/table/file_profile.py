@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.declaration import fields_of
 from sfumato.core.notebook_parts import bars, styled_table
 from sfumato.schema.recipe import Cleaning
 from sfumato.table.cleaning import cleaned
@@ -38,7 +39,7 @@ from sfumato.table.person_column import (
 )
 from sfumato.table.sources import Ints, Source, check_utf8, matching
 from sfumato.table.table_files import open_source
-from sfumato.table.value_forms import Form, Look, as_numbered_dates, form_of, habits_of
+from sfumato.table.value_forms import Form, as_numbered_dates, form_of, habits_of
 
 ROWS = 100_000
 """Records looked at."""
@@ -52,22 +53,19 @@ _TOLD = 0.85
 """Share of a column that another one tells, from which they are about the same."""
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnProfile:
-    """What one column holds.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ColumnProfile(Form):
+    """A column as it can be read, and what it holds.
 
     Attributes
     ----------
     name
         Its name.
-    form
-        Its values as they can be read.
     held
-        What they are about.
+        What its values are about.
     """
 
     name: str
-    form: Form
     held: Held
 
     @property
@@ -86,59 +84,14 @@ class ColumnProfile:
         return self.held.evidence
 
     @property
-    def look(self) -> Look:
-        """What the values are, once read."""
-        return self.form.look
-
-    @property
-    def whole(self) -> bool:
-        """Whether they are whole numbers."""
-        return self.form.whole
-
-    @property
-    def cleaning(self) -> Cleaning | None:
-        """The line of the recipe that reads them."""
-        return self.form.cleaning
-
-    @property
-    def values(self) -> pa.Array:
-        """The different values as they can be read."""
-        return self.form.values
-
-    @property
-    def counts(self) -> Ints:
-        """The records of each of `values`."""
-        return self.form.counts
-
-    @property
-    def records(self) -> int:
-        """Records looked at."""
-        return self.form.records
-
-    @property
-    def filled(self) -> int:
-        """Those with a value."""
-        return self.form.filled
-
-    @property
-    def distinct(self) -> int:
-        """Different values."""
-        return self.form.distinct
-
-    @property
-    def spellings(self) -> int:
-        """Values that differ from another one by case or blanks alone."""
-        return self.form.spellings
-
-    @property
     def summary(self) -> str:
         """What the values look like, in a few words without a value."""
         parts = [self.look, f"{self.distinct:,} different"]
         empty = self.records - self.filled
         if empty:
             parts.append(f"missing in {100 * empty / self.records:.3g} %")
-        if self.form.unreadable:
-            parts.append(f"{self.form.unreadable:,} cannot be read")
+        if self.unreadable:
+            parts.append(f"{self.unreadable:,} cannot be read")
         if self.spellings:
             parts.append(f"{self.spellings:,} differ by case or blanks only")
         return "; ".join([", ".join(parts), *self.written])
@@ -146,7 +99,7 @@ class ColumnProfile:
     @property
     def written(self) -> tuple[str, ...]:
         """How the values are written, by what reads them; without a value."""
-        words = len(self.form.missing_words)
+        words = len(self.missing_words)
         said = [f"{words} word{'s mean' if words > 1 else ' means'} missing"] if words else []
         return (*said, *({} if self.cleaning is None else self.cleaning.steps()).values())
 
@@ -156,13 +109,7 @@ class ColumnProfile:
             "name": self.name,
             "content": str(self.content),
             "confidence": round(self.confidence, 2),
-            "evidence": self.evidence,
-            "look": self.look,
-            "records": self.records,
-            "filled": self.filled,
-            "distinct": self.distinct,
-            "unreadable": self.form.unreadable,
-            "spellings": self.spellings,
+            **fields_of(self, "evidence look records filled distinct unreadable spellings"),
             "written": list(self.written),
         }
         if values:
@@ -180,7 +127,7 @@ class ColumnProfile:
         frequent = [str(self.values[int(place)].as_py()) for place in order]
         if self.look not in ("numbers", "dates"):
             return {"examples": frequent}
-        numbers = self.form.numbers()
+        numbers = self.numbers()
         ends = [
             str(self.values[int(place)].as_py()) for place in (numbers.argmin(), numbers.argmax())
         ]
@@ -252,7 +199,7 @@ class FileProfile:
 
     def readable(self, name: str) -> pa.ChunkedArray:
         """The first records of a column as they can be read, what cannot be read as missing."""
-        form = self.columns[name].form
+        form = self.columns[name]
         column = self.sample[name][:LOOKED_AT]
         if form.look in ("bytes", "empty") or not (form.cleaning or form.missing_words):
             return column
@@ -264,7 +211,7 @@ class FileProfile:
         """Which columns tell others; what tells by numbering persons or records is left out."""
         kept = {
             name: codes for name, codes in self.codes.items()
-            if not self.columns[name].form.unique and self.columns[name].distinct
+            if not self.columns[name].unique and self.columns[name].distinct
         }  # fmt: skip
         found = (each for each in dependences(kept) if each.by != self.person)
         return tuple(sorted(found, key=lambda each: -each.share))
@@ -343,9 +290,7 @@ class FileProfile:
         """
         return {
             "file": self.subject,
-            "records": self.records,
-            "sampled": self.sampled,
-            "person": self.person,
+            **fields_of(self, "records sampled person"),
             "keys": list(self.keys),
             "keys_with_person": list(self.keys_with_person),
             "related": min(self.sampled, LOOKED_AT),
@@ -478,7 +423,7 @@ def columns_of(sample: pa.Table) -> dict[str, ColumnProfile]:
         held = held_in(dates or form, name)
         if dates is not None:
             held = replace(held, evidence=f"{held.evidence}; numbers of days as Excel stores them")
-        columns[name] = ColumnProfile(name, dates or form, held)
+        columns[name] = ColumnProfile(name=name, held=held, **vars(dates or form))
     return _by_each_other(columns, sample)
 
 
@@ -543,7 +488,7 @@ def _is_exact(column: ColumnProfile) -> bool:
     """Whether numbers can be latitudes or longitudes: four to seven decimals, up to 180."""
     if column.look != "numbers" or column.whole or column.distinct <= FEW:
         return False
-    numbers = column.form.numbers()[:500]
+    numbers = column.numbers()[:500]
     if np.abs(numbers).max() > 180 or float(np.ptp(numbers)) > 30:
         return False
     decimals = np.array([len(f"{each:.9f}".rstrip("0").partition(".")[2]) for each in numbers])
@@ -670,7 +615,7 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         return PersonFound(best, 0.9, _said_by_header(columns[best]))
     among = [
         name for name, each in columns.items()
-        if each.content in _MAY_NUMBER and each.distinct >= LEAST_VALUES and not each.form.unique
+        if each.content in _MAY_NUMBER and each.distinct >= LEAST_VALUES and not each.unique
         and not (each.content is Content.CATEGORY and are_words(each))
         and not hinted(name, "household")
     ]  # fmt: skip
@@ -738,7 +683,7 @@ def _varies_little(
 
 def _rank(column: ColumnProfile) -> tuple[bool, int, bool]:
     """A header that says person, then what numbers persons and says nothing else of them."""
-    amounts = column.content is Content.NUMBER and is_skewed(column.form.numbers())
+    amounts = column.content is Content.NUMBER and is_skewed(column.numbers())
     words = column.look == "text" and bool(matching(column.values, r"\S\s+\S").all())
     told = column.content in _LIKELIEST and not (amounts or words)
     place = _LIKELIEST.index(column.content) if told else len(_LIKELIEST)
@@ -782,37 +727,36 @@ def _is_of_several(
 
 def _person_score(column: ColumnProfile) -> float:
     """How far the header says that it is the person; 0 where it does not."""
-    form, words = column.form, words_of(column.name)
-    whole = form.look == "text" or (form.look == "numbers" and form.whole)
-    tells_apart = form.filled == form.records and form.distinct > 1
+    words = words_of(column.name)
+    whole = column.look == "text" or (column.look == "numbers" and column.whole)
+    tells_apart = column.filled == column.records and column.distinct > 1
     if not (whole and tells_apart) or column.content not in _MAY_NUMBER:
         return 0.0
-    repeats = form.filled / form.distinct
+    repeats = column.filled / column.distinct
     if {"name", "names"} & set(words) or repeats > MOST_RECORDS or hinted(column.name, "household"):
         return 0.0
     numbers = identifies(words)
-    many = form.distinct > FEW or form.distinct > 0.1 * form.filled
+    many = column.distinct > FEW or column.distinct > 0.1 * column.filled
     if hinted(column.name, "person") and (numbers or many or len(words) == 1):
         # Likeliest where persons have a few records each.
-        return SAYS_PERSON + numbers + (0.5 if form.unique else 1.0 if repeats <= FEW else 0.2)
-    if not form.unique and many and (numbers or named(words, "ssn nhs mrn")):
-        return 1.0 + form.distinct / form.filled
+        return SAYS_PERSON + numbers + (0.5 if column.unique else 1.0 if repeats <= FEW else 0.2)
+    if not column.unique and many and (numbers or named(words, "ssn nhs mrn")):
+        return 1.0 + column.distinct / column.filled
     return 0.0
 
 
 def _said_by_header(column: ColumnProfile) -> str:
-    form = column.form
-    if form.unique:
+    if column.unique:
         return "its name says person; every record has a person of its own"
     return (
-        f"looks like the number of a person: {form.distinct:,} different values, "
-        f"{form.filled / form.distinct:.1f} records each"
+        f"looks like the number of a person: {column.distinct:,} different values, "
+        f"{column.filled / column.distinct:.1f} records each"
     )
 
 
 def _keys(found: FileProfile, source: Source) -> tuple[str, ...]:
     """Columns that are different in every record; those of a longer file are read whole."""
-    unique = [n for n, each in found.columns.items() if each.form.unique and each.distinct > FEW
+    unique = [n for n, each in found.columns.items() if each.unique and each.distinct > FEW
               and each.filled == each.records
               and each.content is not Content.MEASUREMENT]  # fmt: skip
     if found.sampled < ROWS:

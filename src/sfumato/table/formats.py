@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 import zipfile
 import zlib
@@ -17,6 +16,7 @@ from xml.etree.ElementTree import ParseError
 import pyarrow as pa
 
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import needed
 from sfumato.table import sources
 
 CHUNK_ROWS = 50_000
@@ -34,18 +34,6 @@ _READERS = {
     ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
 }
-
-
-def _package(module: str, subject: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise InputError(
-            subject,
-            f"needs the package {module}",
-            found="no such package",
-            advice='install it with: pip install "sfumato[formats]"',
-        ) from None
 
 
 def open_excel(path: Path) -> sources.Source:
@@ -69,7 +57,7 @@ def open_excel(path: Path) -> sources.Source:
             accepted=".xlsx",
             advice="save it as .xlsx",
         )
-    openpyxl = _package("openpyxl", subject)
+    openpyxl = needed("openpyxl", extra="formats", by=subject)
     sources.check_file(path)
     workbook = _Workbook(openpyxl, path)
 
@@ -89,7 +77,7 @@ def open_statistics(path: Path) -> sources.Source:
         record, or column names that are there twice.
     """
     subject = sources.subject_of(path)
-    pyreadstat = _package("pyreadstat", subject)
+    pyreadstat = needed("pyreadstat", extra="formats", by=subject)
     sources.check_file(path)
     reader = _Statistics(pyreadstat, path)
     meta = reader.read(metadataonly=True)[1]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.table import sources
+from sfumato.table.dependence import exceptions
 from sfumato.table.numbering import Accumulator
 from sfumato.table.table import MISSING, Codes
 
@@ -36,8 +36,6 @@ _TYPING = 0.999
 FREE_TEXT_LENGTH = 40
 FREE_TEXT_SPACES = 4
 """Mean letters and spaces of values from which they are sentences."""
-SCALE_SIZE = 30
-"""Most categories of a scale."""
 
 
 _SCALES = (
@@ -56,8 +54,6 @@ _SCALES = (
 SCALES = tuple(tuple(scale.split("|")) for scale in _SCALES)
 
 MISSING_TEXTS = ("?", "NA", "N/A", "n/a", "NULL", "null", "NaN", "nan", "#N/A", ".", "-")
-
-Look = Literal["numbers", "dates", "text", "yes/no", "bytes"]
 
 
 @dataclass(frozen=True)
@@ -222,19 +218,18 @@ def _coded(column: pa.ChunkedArray) -> tuple[sources.Ints, pa.Array]:
 
 def _may_number(values: pa.Array) -> bool:
     """Whether values can number or name persons: neither amounts, nor dates, nor sentences."""
-    profile = profile_column(pa.chunked_array([values]))
-    if profile.look == "numbers":
-        return profile.whole
-    if profile.look != "text" or profile.free_text or not sources.is_text(values.type):
+    if pa.types.is_floating(values.type):
+        return bool(pc.all(pc.equal(pc.floor(values), values)).as_py())
+    if not sources.is_text(values.type):
+        return bool(pa.types.is_integer(values.type))
+    known = pc.drop_null(pc.unique(_without_missing(values.cast(pa.large_string()))))
+    if len(known) and _share(known, _NUMBER) > _TYPING:
+        return _share(known, r"^\s*[+-]?\d+\s*$") == 1.0
+    if len(known) and _share(known, _DATE) > _TYPING:
         return False
-    return float(pc.mean(pc.match_substring_regex(values, _DATE_LIKE)).as_py()) < MOST_EXCEPTIONS
-
-
-def _exceptions(groups: sources.Ints, values: sources.Ints) -> int:
-    """Records whose value is not the most frequent one of their group."""
-    pairs, counts = np.unique(groups * (values.max() + 1) + values, return_counts=True)
-    starts = np.flatnonzero(np.diff(pairs // (values.max() + 1), prepend=-1))
-    return len(groups) - int(np.maximum.reduceat(counts, starts).sum())
+    if len(known) > 1 and _is_free_text(known):
+        return False
+    return _share(values, _DATE_LIKE) < MOST_EXCEPTIONS
 
 
 def _constant(groups: sources.Ints, values: sources.Ints) -> float | None:
@@ -246,10 +241,10 @@ def _constant(groups: sources.Ints, values: sources.Ints) -> float | None:
     groups, values = groups[known], values[known]
     if not len(groups):
         return None
-    by_chance = _exceptions(groups, np.random.default_rng(0).permutation(values))
+    by_chance = exceptions(groups, np.random.default_rng(0).permutation(values))
     if by_chance < LEAST_EXPECTED:
         return None
-    found = _exceptions(groups, values)
+    found = exceptions(groups, values)
     sizes = np.unique(groups, return_counts=True)[1]
     repeated = int(sizes[sizes > 1].sum())
     if found > MOST_EXCEPTIONS * repeated or found * LESS_THAN_CHANCE > by_chance:
@@ -309,107 +304,22 @@ def _ranks(values: pa.Array) -> sources.Ints:
 
 def _hold_digits(values: pa.Array) -> bool:
     texts = values.cast(pa.large_string())
-    return float(pc.mean(pc.match_substring_regex(texts, r"\d")).as_py()) > 1 - MOST_EXCEPTIONS
+    return _share(texts, r"\d") > 1 - MOST_EXCEPTIONS
 
 
-@dataclass(frozen=True)
-class Profile:
-    """Counts over the first records of one column.
-
-    Attributes
-    ----------
-    look
-        What the values are.
-    records, filled, distinct
-        Records looked at, those with a value, and different values.
-    whole
-        Whether all numbers are whole.
-    free_text
-        Whether the values are sentences rather than names of categories.
-    order
-        The categories in their order, where they are words of a known scale.
-    missing_texts
-        Texts that seem to mean a missing value.
-    """
-
-    look: Look
-    records: int
-    filled: int
-    distinct: int
-    whole: bool = False
-    free_text: bool = False
-    order: tuple[str, ...] | None = None
-    missing_texts: tuple[str, ...] = ()
-
-    @property
-    def unique(self) -> bool:
-        """Whether every value is there once only."""
-        return self.filled > 1 and self.distinct == self.filled
-
-    @property
-    def repeats(self) -> float:
-        """Records per different value."""
-        return self.filled / self.distinct if self.distinct else 0.0
+def missing_texts_of(column: pa.ChunkedArray) -> tuple[str, ...]:
+    """Texts of a column that seem to mean a missing value."""
+    if not sources.is_text(column.type):
+        return ()
+    found = set(pc.unique(pc.utf8_trim_whitespace(column.cast(pa.large_string()))).to_pylist())
+    return tuple(text for text in MISSING_TEXTS if text in found)
 
 
-def profile_column(column: pa.ChunkedArray) -> Profile:
-    """Look at the values of a column."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kind = column.type
-    missing_texts: tuple[str, ...] = ()
-    if sources.is_text(kind):
-        column = column.cast(pa.large_string())
-        column, missing_texts = _without_missing(column)
-    filled = len(column) - column.null_count
-    values = pc.drop_null(pc.unique(column))
-    if sources.is_text(kind):
-        return _profile_text(values, len(column), filled, missing_texts)
-    look: Look = "bytes"
-    if sources.is_number(kind):
-        look = "numbers"
-    elif sources.is_moment(kind):
-        look = "dates"
-    elif pa.types.is_boolean(kind):
-        look = "yes/no"
-    elif pa.types.is_time(kind):
-        look = "text"
-    whole = pa.types.is_integer(kind) or (pa.types.is_floating(kind) and _all_whole(values))
-    return Profile(look, len(column), filled, len(values), whole=whole)
-
-
-def _without_missing(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, tuple[str, ...]]:
-    """The texts without spaces around them; those that mean missing as null, and which."""
-    column = pc.utf8_trim_whitespace(column)
-    known = pa.array([*MISSING_TEXTS, ""], column.type)
-    marks = pc.is_in(column, value_set=known)
-    found = set(pc.unique(column.filter(marks)).to_pylist())
-    empty = pa.scalar(None, column.type)
-    return pc.if_else(marks, empty, column), tuple(t for t in MISSING_TEXTS if t in found)
-
-
-def _all_whole(values: pa.Array) -> bool:
-    return bool(pc.all(pc.equal(pc.floor(values), values)).as_py())
-
-
-def _profile_text(
-    values: pa.Array, records: int, filled: int, missing_texts: tuple[str, ...]
-) -> Profile:
-    distinct = len(values)
-    if distinct and _share(values, _NUMBER) > _TYPING:
-        whole = _share(values, r"^\s*[+-]?\d+\s*$") == 1.0
-        return Profile("numbers", records, filled, distinct, whole, missing_texts=missing_texts)
-    if distinct and _share(values, _DATE) > _TYPING:
-        return Profile("dates", records, filled, distinct, missing_texts=missing_texts)
-    return Profile(
-        "text",
-        records,
-        filled,
-        distinct,
-        free_text=distinct > 1 and _is_free_text(values),
-        order=scale_of(values.to_pylist()) if 1 < distinct <= SCALE_SIZE else None,
-        missing_texts=missing_texts,
-    )
+def _without_missing(texts: pa.Array) -> pa.Array:
+    """Texts without spaces at their ends, and without those that mean a missing value."""
+    texts = pc.utf8_trim_whitespace(texts)
+    marks = pc.is_in(texts, value_set=pa.array([*MISSING_TEXTS, ""], texts.type))
+    return pc.if_else(marks, pa.scalar(None, texts.type), texts)
 
 
 def _share(values: pa.Array, pattern: str) -> float:

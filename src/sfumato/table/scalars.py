@@ -227,7 +227,7 @@ def are_dates(texts: pa.Array) -> sources.Flags:
 
 def are_outside(values: pa.Array) -> sources.Flags:
     """Which dates cannot be points: beyond the years 1 to 9999, or times beyond 1685 to 2254."""
-    days, rest = _days_and_rest(values)
+    days, rest = days_and_rest(values)
     outside: sources.Flags = (days < FIRST_DAY) | (days > LAST_DAY)
     if rest.any():
         outside = outside | (np.abs(days) >= LIMIT // DAY - 1)
@@ -245,13 +245,13 @@ def date_points(values: pa.Array) -> Points:
     values
         Dates or timestamps, or texts that `are_dates`, without null; none `are_outside`.
     """
-    days, rest = _days_and_rest(values)
+    days, rest = days_and_rest(values)
     if rest.any():
         return Points(days * DAY + rest, unit="datetime")
     return Points(days, unit="date")
 
 
-def _days_and_rest(values: pa.Array) -> tuple[sources.Ints, sources.Ints]:
+def days_and_rest(values: pa.Array) -> tuple[sources.Ints, sources.Ints]:
     """The day of each value, and the microseconds since its midnight."""
     if sources.is_text(values.type):
         moments, _ = _moments_of(values)
@@ -284,9 +284,9 @@ def _moments_of(texts: pa.Array) -> tuple[sources.Ints, sources.Flags]:
 
     month, day = part("month"), part("day")
     months = (part("year") - 1970) * 12 + month - 1
-    starts = _first_days(months)
+    starts = first_days(months)
     days = starts + day - 1
-    valid &= (month >= 1) & (month <= 12) & (day >= 1) & (days < _first_days(months + 1))
+    valid &= (month >= 1) & (month <= 12) & (day >= 1) & (days < first_days(months + 1))
     valid &= days >= FIRST_DAY
     seconds = (part("hour") * 60 + part("minute")) * 60 + part("second")
     fraction = pc.fill_null(pc.struct_field(parts, "fraction"), "")
@@ -295,7 +295,7 @@ def _moments_of(texts: pa.Array) -> tuple[sources.Ints, sources.Flags]:
     return np.where(valid, days * DAY + seconds * 1_000_000 + micro, 0), valid
 
 
-def _first_days(months: sources.Ints) -> sources.Ints:
+def first_days(months: sources.Ints) -> sources.Ints:
     """The first day of each month, months and days counted from 1970-01."""
     days: npt.NDArray[np.datetime64] = months.astype("datetime64[M]").astype("datetime64[D]")
     return days.astype(np.int64)

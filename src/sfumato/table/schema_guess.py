@@ -256,7 +256,7 @@ def _hide_what_gives_away(roles: dict[str, Proposed], found: FileProfile) -> Non
 
 def _constant_about(person: PersonFound | None, found: FileProfile) -> dict[str, bool]:
     """By column: whether it hardly changes about a person; nothing where that cannot be said."""
-    if person is None or found.columns[person.name].form.unique:
+    if person is None or found.columns[person.name].unique:
         return {}
     within = replace(found, person=person.name)
     return dict.fromkeys(within.constant, True) | dict.fromkeys(within.events, False)
@@ -267,7 +267,7 @@ def _ask(person: PersonFound) -> str:
 
 
 def _is_amount(column: ColumnProfile) -> bool:
-    return column.content is Content.NUMBER and is_skewed(column.form.numbers())
+    return column.content is Content.NUMBER and is_skewed(column.numbers())
 
 
 def _rival(column: ColumnProfile, reason: str) -> Proposed:
@@ -325,13 +325,12 @@ def _by_header(
     column: ColumnProfile, words: tuple[str, ...], *, quasi: bool, sensitive: bool
 ) -> Proposed | None:
     """The role that the header says, where the values leave it open."""
-    form = column.form
     if hinted(column.name, "household") and column.distinct > FEW:
         return None
     place = hinted(column.name, "place")
-    few = form.distinct <= FEW and form.filled > 20 * form.distinct
+    few = column.distinct <= FEW and column.filled > 20 * column.distinct
     measured = column.content is Content.MEASUREMENT
-    if hinted(column.name, "named") and are_words(column) and form.distinct > 2:
+    if hinted(column.name, "named") and are_words(column) and column.distinct > 2:
         return Proposed("direct identifier", 0.8, "its name says that it names somebody")
     if hinted(column.name, "direct") and not (place or few or measured):
         return Proposed("direct identifier", 0.8, "its name says that it names or reaches a person")
@@ -341,14 +340,14 @@ def _by_header(
         return Proposed("sensitive", 0.8, "its name says what should not be learned about a person")
     if (
         quasi
-        and not (identifies(words) and form.unique)
+        and not (identifies(words) and column.unique)
         and column.content is not Content.IDENTIFIER
     ):
         return Proposed(
             "quasi-identifier", 0.8, "its name says something that an intruder may know"
         )
     numbers = identifies(words) or bool({"id", "uid", "uuid", "guid"} & set(words))
-    if numbers and form.distinct > FEW and not measured:
+    if numbers and column.distinct > FEW and not measured:
         return Proposed(
             "direct identifier", 0.7, "its name and its many values say that it numbers something"
         )
@@ -357,7 +356,7 @@ def _by_header(
 
 def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
     """The role of what has neither a telling header nor content of one role only."""
-    content, form = column.content, column.form
+    content = column.content
     if content is Content.IDENTIFIER:
         return Proposed("direct identifier", column.confidence, column.evidence)
     if content in (Content.MEASUREMENT, Content.NUMBER):
@@ -375,8 +374,8 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
         return Proposed(
             "sensitive", sure, "a measurement or an amount, not to be learned: check it"
         )
-    words = content is Content.CATEGORY and form.distinct > MOST_CATEGORIES and are_words(column)
-    if constant is False and form.distinct > 20 and content is Content.CATEGORY and not words:
+    words = content is Content.CATEGORY and column.distinct > MOST_CATEGORIES and are_words(column)
+    if constant is False and column.distinct > 20 and content is Content.CATEGORY and not words:
         return Proposed("sensitive", CERTAIN, "categories that change about a person, as events do")
     if words or content is Content.TEXT:
         return _text(column, constant)
@@ -386,15 +385,14 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
 
 
 def _may_number(column: ColumnProfile) -> bool:
-    numbers = column.form.numbers()
+    numbers = column.numbers()
     dense = len(numbers) > 0.6 * (numbers.max() - numbers.min())
     return column.distinct > FEW and numbers.min() in (0, 1, 2) and dense and not is_skewed(numbers)
 
 
 def _text(column: ColumnProfile, constant: bool | None) -> Proposed:
     """The role of words of many values that are of no known kind: a careful one, and a question."""
-    form = column.form
-    if constant is None and form.distinct > 0.5 * form.filled and form.filled >= 20:
+    if constant is None and column.distinct > 0.5 * column.filled and column.filled >= 20:
         return Proposed("direct identifier", 0.65, "different in most records")
     if constant is False:
         said, other = "changes about a person", "what happened to a person (sensitive)"
@@ -450,7 +448,7 @@ def _schema(found: FileProfile, roles: Mapping[str, Role], asked: Mapping[str, s
         if name not in asked and name not in joined:
             by_role[role].append(name)
     quasi = {name: _quasi_identifier(columns[name]) for name in by_role["quasi-identifier"]}
-    missing = dict.fromkeys(word for c in columns.values() for word in c.form.missing_words)
+    missing = dict.fromkeys(word for c in columns.values() for word in c.missing_words)
     recipe: dict[str, Any] = {}
     for name, column in columns.items():
         used = name not in asked and name not in joined and roles[name] != "direct identifier"
@@ -497,20 +495,20 @@ def _weak(found: FileProfile, person: PersonFound | None, column: ColumnProfile)
 
 def _quasi_identifier(column: ColumnProfile) -> QuasiIdentifier:
     """The kind and order of a quasi-identifier."""
-    form, words = column.form, words_of(column.name)
-    if form.look == "text" and 1 < form.distinct <= FEW:
-        order = scale_of(form.values.to_pylist())
+    words = words_of(column.name)
+    if column.look == "text" and 1 < column.distinct <= FEW:
+        order = scale_of(column.values.to_pylist())
         if order is not None:
             return QuasiIdentifier(kind=Kind.ORDERED, order=order)
-    coded = form.distinct <= FEW and named(words, CATEGORY_WORDS)
+    coded = column.distinct <= FEW and named(words, CATEGORY_WORDS)
     numeric = column.content in (
         Content.AGE,
         Content.YEAR,
         Content.YEAR_OF_BIRTH,
         Content.MEASUREMENT,
     )
-    coded = coded or (form.distinct <= CODED and not numeric and not hinted(column.name, "quasi"))
-    coded = coded or (form.look == "numbers" and bool((abs(form.numbers()) >= LIMIT).any()))
-    if form.look == "dates" or (form.look == "numbers" and not coded):
+    coded = coded or (column.distinct <= CODED and not numeric and not hinted(column.name, "quasi"))
+    coded = coded or (column.look == "numbers" and bool((abs(column.numbers()) >= LIMIT).any()))
+    if column.look == "dates" or (column.look == "numbers" and not coded):
         return QuasiIdentifier(kind=Kind.NUMERIC)
     return QuasiIdentifier(kind=Kind.CATEGORICAL)

@@ -452,8 +452,6 @@ def open_source(data: object, *, delimiter: str | None = None) -> sources.Source
         found = f"a file {suffix}" if suffix else "a file without suffix"
         raise InputError("parameter delimiter", "is for CSV files only", found=found)
     if suffix in CSV_SUFFIXES:
-        from sfumato.table.table_files import open_csv_file
-
         return open_csv_file(path, delimiter=delimiter)
     if suffix in PARQUET_SUFFIXES:
         return _open_parquet(path)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -15,6 +15,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     Tag,
+    create_model,
 )
 
 from sfumato.core.declaration import REQUIRED, Declared, declared, place_of, said_of_key, word_of
@@ -29,6 +30,27 @@ class Frozen(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", hide_input_in_errors=True, populate_by_name=True
     )
+
+
+class Section(Frozen):
+    """A section of a project file whose further keys come from declarations."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+_Own = TypeVar("_Own", bound=Section)
+
+
+def with_fields(**fields: Any) -> Callable[[type[_Own]], type[_Own]]:
+    """The same section with further fields, as `declared_fields` makes them."""
+
+    def added(own: type[_Own]) -> type[_Own]:
+        name, words, module = own.__name__, own.__doc__, own.__module__
+        return create_model(name, __base__=own, __doc__=words, __module__=module, **fields)
+
+    return added
 
 
 def _several(value: object) -> object:

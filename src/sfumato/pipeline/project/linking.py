@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Self
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, model_validator
 
 from sfumato.linkage.link_engine import Engine
 from sfumato.linkage.link_options import Comparing, Deduping, ForPeople, Limits, LinkedFile
-from sfumato.pipeline.project.frozen import Frozen, SpecificationPart, declared_fields
+from sfumato.pipeline.project.frozen import Section, SpecificationPart, declared_fields, with_fields
 from sfumato.review.review_settings import CHOSEN, Settings
 from sfumato.semantics.request_options import RequestOptions
 
 
-class _Link(Frozen):
+@with_fields(
+    **declared_fields(
+        Comparing,
+        Deduping,
+        Limits,
+        ForPeople,
+        LinkedFile,
+        only=(
+            *("dedupe", "one_per_source", "false_match_rate", "missed_match_rate"),
+            *("allow_pairs", "engine", "model", "previous", "quasi_identifiers"),
+            *("check", "by_uncertainty", "key_file"),
+        ),
+        usual={"engine": Engine.DUCKDB},
+    )
+)
+class Link(Section):
     """How the sources are linked.
 
     The other keys are those of the declarations in `sfumato.linkage.link_options`.
@@ -29,14 +44,8 @@ class _Link(Frozen):
 
     specification: SpecificationPart | None = None
 
-    if TYPE_CHECKING:
-
-        def __init__(self, **keys: Any) -> None: ...
-
-        def __getattr__(self, name: str) -> Any: ...
-
     @model_validator(mode="after")
-    def _both_rates(self) -> _Link:
+    def _both_rates(self) -> Self:
         if (self.false_match_rate is None) != (self.missed_match_rate is None):
             raise ValueError("'false_match_rate' and 'missed_match_rate' must come together")
         return self
@@ -64,7 +73,8 @@ class Unanswered(StrEnum):
     """Their records stay apart, and the project goes on."""
 
 
-class _Review(Frozen):
+@with_fields(**declared_fields(Settings, only=CHOSEN))
+class Review(Section):
     """Who looks at possible matches, and how much they may see.
 
     The other keys are those of `Settings`.
@@ -89,12 +99,6 @@ class _Review(Frozen):
     certainty: Annotated[float, Field(ge=0.5, le=1, allow_inf_nan=False)] = 0.9
     decisions: Path | None = None
 
-    if TYPE_CHECKING:
-
-        def __init__(self, **keys: Any) -> None: ...
-
-        def __getattr__(self, name: str) -> Any: ...
-
     @property
     def settings(self) -> Settings:
         """The rules of the review."""
@@ -110,7 +114,8 @@ class Undecided(StrEnum):
     """Only what was accepted counts as known."""
 
 
-class _OnRequest(Frozen):
+@with_fields(**declared_fields(RequestOptions, required=("file", "request")))
+class OnRequest(Section):
     """Who may have what: the release is what a policy's rules allow for a request.
 
     The other keys are those of `RequestOptions`.
@@ -122,46 +127,3 @@ class _OnRequest(Frozen):
     """
 
     undecided: Undecided = Undecided.WAIT
-
-    if TYPE_CHECKING:
-
-        def __init__(self, **keys: Any) -> None: ...
-
-        def __getattr__(self, name: str) -> Any: ...
-
-
-if TYPE_CHECKING:
-    Link = _Link
-    Review = _Review
-    OnRequest = _OnRequest
-else:
-    Link = create_model(
-        "Link",
-        __base__=_Link,
-        __doc__=_Link.__doc__,
-        **declared_fields(
-            Comparing,
-            Deduping,
-            Limits,
-            ForPeople,
-            LinkedFile,
-            only=(
-                *("dedupe", "one_per_source", "false_match_rate", "missed_match_rate"),
-                *("allow_pairs", "engine", "model", "previous", "quasi_identifiers"),
-                *("check", "by_uncertainty", "key_file"),
-            ),
-            usual={"engine": Engine.DUCKDB},
-        ),
-    )
-    Review = create_model(
-        "Review",
-        __base__=_Review,
-        __doc__=_Review.__doc__,
-        **declared_fields(Settings, only=CHOSEN),
-    )
-    OnRequest = create_model(
-        "OnRequest",
-        __base__=_OnRequest,
-        __doc__=_OnRequest.__doc__,
-        **declared_fields(RequestOptions, required=("file", "request")),
-    )

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, model_validator
 
 from sfumato.core.declaration import is_database
 from sfumato.intruder.attack_options import Holding, Judging
-from sfumato.pipeline.project.frozen import Frozen, Several, as_value_errors, declared_fields
+from sfumato.pipeline.project.frozen import (
+    Frozen,
+    Section,
+    Several,
+    as_value_errors,
+    declared_fields,
+    with_fields,
+)
 
 
 class ReportForm(StrEnum):
@@ -21,39 +28,25 @@ class ReportForm(StrEnum):
     JSON = "json"
 
 
-class _Attack(Frozen):
+@with_fields(
+    **declared_fields(Holding, only=("register", "knows", "counts", "noise", "missing")),
+    **declared_fields(Judging, only=("attacks", "threshold")),
+)
+class Attack(Section):
     """What the simulated intruder holds, and which attacks are run.
 
     The keys are those of `Holding` and `Judging`. Without a register, the intruder looks for
     persons in the data before the release, which is what an acquaintance knows.
     """
 
-    if TYPE_CHECKING:
-
-        def __init__(self, **keys: Any) -> None: ...
-
-        def __getattr__(self, name: str) -> Any: ...
-
     @model_validator(mode="after")
-    def _known_attacks(self) -> _Attack:
+    def _known_attacks(self) -> Self:
         if self.attacks is not None:
             from sfumato.intruder.attack_stages import check_names  # costs a start's time
 
             with as_value_errors("attacks"):
                 check_names(self.attacks)
         return self
-
-
-if TYPE_CHECKING:
-    Attack = _Attack
-else:
-    Attack = create_model(
-        "Attack",
-        __base__=_Attack,
-        __doc__=_Attack.__doc__,
-        **declared_fields(Holding, only=("register", "knows", "counts", "noise", "missing")),
-        **declared_fields(Judging, only=("attacks", "threshold")),
-    )
 
 
 ReleaseForm = Literal["csv", "parquet", "xlsx", "dta", "sav"]

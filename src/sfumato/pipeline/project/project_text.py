@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from tomlkit.items import Table
 
 from sfumato.core.errors import InputError
+from sfumato.core.toml_text import parse_toml
 from sfumato.linkage.link_spec import LinkSpec, dump_link_spec
 from sfumato.pipeline.project.frozen import IN_FILE, INLINE, Frozen
 from sfumato.pipeline.project.model import Project, Source
@@ -81,15 +81,7 @@ def parse_project(text: str, subject: str = "project file") -> Project:
     InputError
         If it is not TOML, or breaks a rule.
     """
-    try:
-        fields = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = str(error).rpartition("(")[2].rstrip(")") or "an unknown place"
-        raise InputError(subject, "must be TOML", found=f"an error {place}") from None
-    except (ValueError, RecursionError):
-        raise InputError(
-            subject, "must be TOML", found="a number too long or brackets too deep"
-        ) from None
+    fields = parse_toml(text, subject)
     nul = _nul_in(fields)
     if nul is not None:
         raise InputError(subject, "breaks a rule", found=f"{nul}: must not hold a zero character")

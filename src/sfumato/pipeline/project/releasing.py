@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field, StringConstraints, create_model, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from sfumato.core.declaration import Place, declared
-from sfumato.pipeline.project.frozen import Frozen, as_value_errors, declared_fields
+from sfumato.pipeline.project.frozen import (
+    Frozen,
+    Section,
+    as_value_errors,
+    declared_fields,
+    with_fields,
+)
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget, Constraint, asked
 from sfumato.release.release_manifest import Circumstances, Options
@@ -21,20 +27,15 @@ _UNASKED = dict.fromkeys(each.key for each in declared(*PROMISES.values()))
 """No promise is made unless a key asks for it."""
 
 
-class _Assess(Frozen):
+@with_fields(**declared_fields(Measuring, KnownPopulation, HeldAgainst))
+class Assess(Section):
     """What is measured of the data before anything is changed.
 
     The keys are those of `Measuring`, `KnownPopulation` and `HeldAgainst`.
     """
 
-    if TYPE_CHECKING:
-
-        def __init__(self, **keys: Any) -> None: ...
-
-        def __getattr__(self, name: str) -> Any: ...
-
     @model_validator(mode="after")
-    def _one_population(self) -> _Assess:
+    def _one_population(self) -> Self:
         with as_value_errors(""):
             self.known_population(self.register_file)
             check_estimator(Measuring(**self.measuring).estimator)
@@ -63,20 +64,20 @@ class _Assess(Frozen):
         return KnownPopulation(self.population, self.fraction, self.weights, named)
 
 
-class _Release(Frozen):
+@with_fields(
+    **declared_fields(*PROMISES.values(), usual=_UNASKED),
+    **declared_fields(Options),
+    **declared_fields(Circumstances, only=("register", "population", "pseudonym_key")),
+    **declared_fields(HeldAgainst),
+)
+class Release(Section):
     """What every class of the release keeps, and how the release is made.
 
     The keys are those of the promises, of `Options`, `Circumstances` and `HeldAgainst`.
     """
 
-    if TYPE_CHECKING:
-
-        def __init__(self, **keys: Any) -> None: ...
-
-        def __getattr__(self, name: str) -> Any: ...
-
     @model_validator(mode="after")
-    def _can_be_made(self) -> _Release:
+    def _can_be_made(self) -> Self:
         with as_value_errors(""):
             self.promises  # noqa: B018
             Options(**self.making)
@@ -128,27 +129,6 @@ class LedgerSection(Frozen):
         if self.tolerable is not None and self.to is None:
             raise ValueError("'tolerable' is for a release that is handed over: name 'to', too")
         return self
-
-
-if TYPE_CHECKING:
-    Assess = _Assess
-    Release = _Release
-else:
-    Assess = create_model(
-        "Assess",
-        __base__=_Assess,
-        __doc__=_Assess.__doc__,
-        **declared_fields(Measuring, KnownPopulation, HeldAgainst),
-    )
-    Release = create_model(
-        "Release",
-        __base__=_Release,
-        __doc__=_Release.__doc__,
-        **declared_fields(*PROMISES.values(), usual=_UNASKED),
-        **declared_fields(Options),
-        **declared_fields(Circumstances, only=("register", "population", "pseudonym_key")),
-        **declared_fields(HeldAgainst),
-    )
 
 
 def _check_presets(names: tuple[str, ...]) -> None:

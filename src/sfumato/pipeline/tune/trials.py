@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.declaration import Progress
+from sfumato.core.declaration import Progress, fields_of
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.kernels.loop_calls import one_by_one
 from sfumato.pipeline.tune.limits import PRESENCE, limits_reached
@@ -151,11 +151,7 @@ class Trial:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         measured = {
-            "loss": self.loss,
-            "ane": self.ane,
-            "ncp": self.ncp,
-            "records_left_out": self.records_left_out,
-            "classes": self.classes,
+            **fields_of(self, "loss ane ncp records_left_out classes"),
             "excess": self.excess if isfinite(self.excess) else None,
             "measures": {each.label: each.value for each in self.held},
         }

@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.declaration import fields_of
 from sfumato.core.measure import ESTIMATED
 from sfumato.pipeline.tune.limits import Promise, promise_options
 from sfumato.pipeline.tune.point import Point, changed_schema
@@ -231,14 +232,11 @@ class Tuned:
         changed = self.chosen is not None and bool(self.chosen.point.change)
         held = () if self.chosen is None else self.chosen.held
         return {
-            "met": self.met,
-            "promised": self.promised,
+            **fields_of(self, "met promised"),
             "loss": self.setting.loss.value,
-            "records": self.setting.table.records,
-            "persons": self.setting.table.persons,
+            **fields_of(self.setting.table, "records persons"),
             "seed": self.setting.seed,
-            "stopped": self.stopped,
-            "seconds": self.seconds,
+            **fields_of(self, "stopped seconds"),
             "thresholds": [
                 {"preset": preset.name, "measure": each.measure, "limit": each.limit}
                 | ({} if each.above is None else {"above": each.above})

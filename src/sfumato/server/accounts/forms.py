@@ -79,6 +79,20 @@ class Code(forms.CharField):
         )
 
 
+class Percent(forms.FloatField):
+    """A share of KAPR; empty for no limit."""
+
+    def __init__(self, label: str, help_text: str) -> None:
+        super().__init__(
+            label=label,
+            min_value=0.0,
+            max_value=1.0,
+            required=False,
+            help_text=help_text,
+            widget=forms.NumberInput(attrs={"step": "any"}),
+        )
+
+
 class LoginForm(forms.Form):
     """Name and password."""
 

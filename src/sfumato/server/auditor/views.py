@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from functools import wraps
 from typing import Any
 
 from django import forms
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -17,9 +15,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from sfumato.core.errors import InputError
+from sfumato.server.accounts.views import allowed
 from sfumato.server.audit_log import append, parse_head, verify
 from sfumato.server.error_pages import problem
-from sfumato.server.permissions import Action, decide
+from sfumato.server.permissions import Action
 from sfumato.server.store.models import Account, AuditEntry, Project
 
 
@@ -117,23 +116,10 @@ def _plain(value: object) -> str:
 
 
 ON_A_PAGE = 100
-View = Callable[[HttpRequest], HttpResponse]
-
-
-def _auditors_view(view: View) -> View:
-    @wraps(view)
-    @login_required
-    def guarded(request: HttpRequest) -> HttpResponse:
-        permission = decide(request.user, Action.READ_AUDIT_LOG)
-        if not permission.allowed:
-            return problem(request, 403, permission.reason)
-        return view(request)
-
-    return guarded
 
 
 @require_GET
-@_auditors_view
+@allowed(Action.READ_AUDIT_LOG)
 def audit(request: HttpRequest) -> HttpResponse:
     """The log, newest first, with what is looked for."""
     form = FilterForm(request.GET)
@@ -152,7 +138,7 @@ def audit(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@_auditors_view
+@allowed(Action.READ_AUDIT_LOG)
 def check(request: HttpRequest) -> HttpResponse:
     """Check the whole log, against a head that was kept elsewhere where one is given."""
     verdict, wrong = None, ""
@@ -167,7 +153,7 @@ def check(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@_auditors_view
+@allowed(Action.READ_AUDIT_LOG)
 def download(request: HttpRequest) -> HttpResponse:
     """The entries that are looked for as JSON lines; the download is an entry itself."""
     form = FilterForm(request.POST)

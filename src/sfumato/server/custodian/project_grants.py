@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from sfumato.server.audit_log import append
-from sfumato.server.live.live_projects import Stop, forget_project, lock_of, remove_files
+from sfumato.server.live.live_projects import Stop, forget_project, lock_of, locked, remove_files
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import (
     Account,
@@ -176,11 +176,7 @@ def is_revocable(grant: Grant) -> bool:
 @contextmanager
 def _granting(by: Account, project_id: UUID, *, closed: bool = False) -> Iterator[Project]:
     """The project, while nobody opens anything in it."""
-    with lock_of(project_id), transaction.atomic():
-        project = Project.objects.select_for_update(no_key=True).get(pk=project_id)
-        permission = decide(by, Action.GRANT, project)
-        if not permission.allowed:
-            raise Stop(403, permission.reason)
+    with locked(by, Action.GRANT, project_id) as project:
         if project.state == ProjectState.CLOSED and not closed:
             raise Stop(409, f"The project is {project.state}.")
         yield project

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
+from sfumato.server.accounts.forms import Percent
 from sfumato.server.accounts.views import of_project
 from sfumato.server.custodian import project_grants
 from sfumato.server.custodian.project_grants import limit, purge
@@ -18,18 +19,10 @@ from sfumato.server.permissions import Action
 from sfumato.server.store.models import Account, Allowance, Grant, GrantKind, Project, ProjectState
 
 
-class Budget(forms.FloatField):
-    """A share of KAPR; empty for no limit."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            label="New budget (KAPR)",
-            min_value=0.0,
-            max_value=1.0,
-            required=False,
-            help_text="From 0 to 1, higher than it is now. Empty for no limit.",
-            widget=forms.NumberInput(attrs={"step": "any"}),
-        )
+def new_budget() -> Percent:
+    """The field for a budget that is raised."""
+    help_text = "From 0 to 1, higher than it is now. Empty for no limit."
+    return Percent("New budget (KAPR)", help_text)
 
 
 class WorkerBudgetForm(forms.Form):
@@ -43,7 +36,7 @@ class WorkerBudgetForm(forms.Form):
         self.fields["worker"] = forms.ModelChoiceField(
             label="Worker", queryset=workers, to_field_name="pseudonym", empty_label=None
         )
-        self.fields["budget"] = Budget()
+        self.fields["budget"] = new_budget()
         self.fields["worker"].label_from_instance = lambda account: (
             f"{account.name}: {limit(budgets.get(account.pk))} now"
         )
@@ -53,7 +46,7 @@ class ProjectBudgetForm(forms.Form):
     """A higher budget for all workers together."""
 
     prefix = "project"
-    budget = Budget()
+    budget = new_budget()
 
 
 class KForm(forms.Form):

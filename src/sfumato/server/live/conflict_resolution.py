@@ -15,7 +15,7 @@ from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, WorkerSt
 from sfumato.server.audit_log import append
 from sfumato.server.live import live_projects
 from sfumato.server.live.worker_actions import PairView, Standing
-from sfumato.server.live.worker_tasks import Task, modes_text
+from sfumato.server.live.worker_tasks import Task, modes_text, plain_state
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store import models
 
@@ -228,11 +228,7 @@ def _manager_state(
     """The manager's state; beside the workers' it is kept under minus its key."""
     held = live.workers.get(-account.pk)
     if held is None or held.version != allowance.version:
-        state = {
-            "pairs": list(pairs),
-            "rows": allowance.rows,
-            "modes": {str(pair): modes for pair, modes in pairs.items() if modes},
-        }
+        state = plain_state(pairs, allowance.rows)
         restored = WorkerState.restored(live.review.with_budgets(None, None), state)
         held = live.workers[-account.pk] = live_projects.KeptState(allowance.version, restored)
     return held
@@ -292,20 +288,8 @@ def _shown(task: Task, resolution: models.Resolution, refusal: Refusal | None) -
 
 
 def _standing(task: Task) -> Standing:
-    state, budget = task.state, task.allowance.budget
     resolutions = models.Resolution.objects.filter(pair__project=task.project)
-    return Standing(
-        score=state.score,
-        elsewhere=task.elsewhere,
-        budget=budget,
-        left=None if budget is None else max(0.0, budget - task.elsewhere - state.score),
-        characters=state.characters,
-        cells=max(1, state.rows * len(task.live.review.attributes)),
-        pairs=resolutions.count(),
-        decided=resolutions.exclude(answer=0).count(),
-        skipped=0,
-        flagged=0,
-    )
+    return Standing.of(task, resolutions.count(), resolutions.exclude(answer=0).count())
 
 
 def _within(opening: Opening, most: Modes) -> bool:

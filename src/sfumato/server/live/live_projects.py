@@ -9,7 +9,8 @@ import shutil
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ from sfumato.review.review_settings import Attribute, Settings
 from sfumato.review.terminal_session import index_of
 from sfumato.review.worker_state import CombinedState, WorkerState
 from sfumato.server.audit_log import append
+from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Project, StoredPair
 from sfumato.server.vault import new_key, read_sealed, write_sealed
 
@@ -289,6 +291,37 @@ def lock_of(project_id: UUID) -> threading.RLock:
     """
     with _guard:
         return _locks.setdefault(project_id, threading.RLock())
+
+
+@contextmanager
+def locked(by: Account, action: Action, project_id: UUID, status: int = 403) -> Iterator[Project]:
+    """A project, while nobody opens, decides or changes anything in it.
+
+    Parameters
+    ----------
+    by, action
+        Who will do what.
+    project_id
+        Where they will do it.
+    status
+        The status of the answer if they may not.
+
+    Yields
+    ------
+    Project
+        It, locked in a transaction.
+
+    Raises
+    ------
+    Stop
+        If they may not.
+    """
+    with lock_of(project_id), transaction.atomic():
+        project = Project.objects.select_for_update(no_key=True).get(pk=project_id)
+        permission = decide(by, action, project)
+        if not permission.allowed:
+            raise Stop(status, permission.reason)
+        yield project
 
 
 def kept(project_id: UUID) -> Live | None:

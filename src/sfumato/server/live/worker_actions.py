@@ -96,6 +96,26 @@ class Standing:
     skipped: int
     flagged: int
 
+    @classmethod
+    def of(
+        cls, task: Task, pairs: int, decided: int, skipped: int = 0, flagged: int = 0
+    ) -> Standing:
+        """How somebody stands who has so many pairs."""
+        state, budget = task.state, task.allowance.budget
+        score, elsewhere = state.score, task.elsewhere
+        return cls(
+            score=score,
+            elsewhere=elsewhere,
+            budget=budget,
+            left=None if budget is None else max(0.0, budget - elsewhere - score),
+            characters=state.characters,
+            cells=max(1, state.rows * len(task.live.review.attributes)),
+            pairs=pairs,
+            decided=decided,
+            skipped=skipped,
+            flagged=flagged,
+        )
+
     @property
     def spent(self) -> float:
         """KAPR spent of the source, in all projects."""
@@ -141,22 +161,8 @@ def standing_and_place(task: Task, place: int) -> tuple[Standing, int]:
     place
         The pair's place as it was dealt.
     """
-    pairs, decided, skipped, flagged, before = count_pile(task.project, task.account, place)
-    state, budget = task.state, task.allowance.budget
-    score, elsewhere = state.score, task.elsewhere
-    found = Standing(
-        score=score,
-        elsewhere=elsewhere,
-        budget=budget,
-        left=None if budget is None else max(0.0, budget - elsewhere - score),
-        characters=state.characters,
-        cells=max(1, state.rows * len(task.live.review.attributes)),
-        pairs=pairs,
-        decided=decided,
-        skipped=skipped,
-        flagged=flagged,
-    )
-    return found, before + 1
+    *counts, before = count_pile(task.project, task.account, place)
+    return Standing.of(task, *counts), before + 1
 
 
 def note_purpose(token: str) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -195,12 +195,13 @@ def _restored(
 ) -> WorkerState:
     dealt = Dealt.objects.filter(counted(project, worker)).order_by("place")
     pairs = dict(dealt.values_list("pair__number", "modes"))
-    state = {
-        "pairs": list(pairs),
-        "rows": allowance.rows,
-        "modes": {str(pair): modes for pair, modes in pairs.items() if modes},
-    }
-    return WorkerState.restored(live.review, state, combined)
+    return WorkerState.restored(live.review, plain_state(pairs, allowance.rows), combined)
+
+
+def plain_state(pairs: Mapping[int, str], rows: int) -> dict[str, Any]:
+    """Pairs with what was shown of them, and rows, as `WorkerState.restored` takes them."""
+    modes = {str(pair): modes for pair, modes in pairs.items() if modes}
+    return {"pairs": list(pairs), "rows": rows, "modes": modes}
 
 
 def _modes(text: str) -> tuple[Mode, ...]:

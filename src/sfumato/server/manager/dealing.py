@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
-from django.db import transaction
 
 from sfumato.review.pair_dealing import Deal, deal_again, mix_gold, of_one_record
 from sfumato.review.pair_dealing import deal as deal_evenly
-from sfumato.server.live.live_projects import Stop, lock_of, review_of
+from sfumato.server.live.live_projects import Stop, locked, review_of
 from sfumato.server.live.worker_tasks import deal, take_back
-from sfumato.server.permissions import Action, decide
+from sfumato.server.permissions import Action
 from sfumato.server.store.models import Account, Dealt, Project, StoredPair
 
 
@@ -50,7 +48,7 @@ def deal_pairs(
     if any(worker.pk == project.manager_id for worker in workers):
         raise Stop(409, "The manager resolves conflicts, and so gets no pairs.")
     numbers = _record_groups(project) if together else None
-    with _locked(by, project):
+    with locked(by, Action.DEAL, project.pk):
         rng = np.random.default_rng()
         others = _numbers(project, gold=False)
         has, had = _piles(project)
@@ -67,10 +65,7 @@ def deal_pairs(
         plan = mix_gold(plan, _numbers(project, gold=True), gold_share, rng)
         project.overlap, project.gold_share = overlap, gold_share
         project.save(update_fields=["overlap", "gold_share"])
-        return sum(
-            deal(project, worker, _new(plan, worker, has), by) if _new(plan, worker, has) else 0
-            for worker in workers
-        )
+        return _dealt(plan, project, workers, has, by)
 
 
 def take_pairs_back(by: Account, project: Project, worker: Account) -> int:
@@ -81,7 +76,7 @@ def take_pairs_back(by: Account, project: Project, worker: Account) -> int:
     Stop
         If they may not.
     """
-    with _locked(by, project):
+    with locked(by, Action.DEAL, project.pk):
         return _take(by, project, worker)[0]
 
 
@@ -104,7 +99,7 @@ def deal_pairs_again(
     """
     if any(each.pk in (project.manager_id, worker.pk) for each in others) or not others:
         raise Stop(409, "Choose other workers who get the pairs.")
-    with _locked(by, project):
+    with locked(by, Action.DEAL, project.pk):
         _, pairs = _take(by, project, worker)
         gold = set(_numbers(project, gold=True))
         has, had = _piles(project)
@@ -112,21 +107,7 @@ def deal_pairs_again(
         plan = Deal({name: tuple(has.get(name, ())) for name in names})
         moved = [pair for pair in pairs if pair not in gold]
         plan = deal_again(plan, moved, names, np.random.default_rng(), seen=had)
-        return sum(
-            deal(project, each, _new(plan, each, has), by) if _new(plan, each, has) else 0
-            for each in others
-        )
-
-
-@contextmanager
-def _locked(by: Account, project: Project) -> Iterator[None]:
-    """Nobody opens or decides anything in the project meanwhile."""
-    with lock_of(project.pk), transaction.atomic():
-        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        permission = decide(by, Action.DEAL, locked)
-        if not permission.allowed:
-            raise Stop(403, permission.reason)
-        yield
+        return _dealt(plan, project, others, has, by)
 
 
 def _take(by: Account, project: Project, worker: Account) -> tuple[int, list[str]]:
@@ -154,9 +135,21 @@ def _piles(project: Project) -> tuple[dict[str, list[str]], dict[str, set[str]]]
     return has, had
 
 
-def _new(plan: Deal, worker: Account, has: dict[str, list[str]]) -> list[int]:
-    before = set(has.get(worker.pseudonym, ()))
-    return [int(pair) for pair in plan.pairs_of[worker.pseudonym] if pair not in before]
+def _dealt(
+    plan: Deal,
+    project: Project,
+    workers: Sequence[Account],
+    has: dict[str, list[str]],
+    by: Account,
+) -> int:
+    """Deal what each of the workers does not have yet; the number of pairs."""
+    count = 0
+    for worker in workers:
+        before = set(has.get(worker.pseudonym, ()))
+        new = [int(pair) for pair in plan.pairs_of[worker.pseudonym] if pair not in before]
+        if new:
+            count += deal(project, worker, new, by)
+    return count
 
 
 def _record_groups(project: Project) -> list[int]:

@@ -23,6 +23,7 @@ from sfumato.review.review_settings import (
     Policy,
     Settings,
 )
+from sfumato.server.accounts.forms import Percent
 from sfumato.server.accounts.sessions import INVITATION_DAYS
 from sfumato.server.manager import uploads
 from sfumato.server.store.models import Account, Dealt, Project, Role
@@ -144,20 +145,6 @@ def _words(words: Any) -> list[tuple[Any, str]]:
 
 def _named(members: Iterable[StrEnum]) -> list[tuple[str, str]]:
     return [(str(each), str(each)) for each in members]
-
-
-class Percent(forms.FloatField):
-    """A share of KAPR; empty for no limit."""
-
-    def __init__(self, label: str, help_text: str) -> None:
-        super().__init__(
-            label=label,
-            min_value=0.0,
-            max_value=1.0,
-            required=False,
-            help_text=help_text,
-            widget=forms.NumberInput(attrs={"step": "any"}),
-        )
 
 
 class AttributeForm(forms.Form):

@@ -313,7 +313,7 @@ def _scores(
             versions = sum(each.version for each in allowances)
             for each in allowances:
                 if each.worker_id == project.manager_id:
-                    manager = float(kapr_of(each.units, rules.k, each.rows or 1, attributes))
+                    manager = _kapr(project, each)
                     continue
                 state = state_of(live, project, each.worker, each, versions).state
                 found[each.worker_id] = (state.score, each.budget, state.characters)
@@ -585,7 +585,7 @@ def disclosure_of(project: models.Project) -> Disclosure:
         combined=progress.combined,
         project_budget=project.settings.get("project_budget"),
         opened=tuple(_opened(project)),
-        agreement=tuple(_agreement(quality)),
+        agreement=tuple(agreement_of(quality, {})),
         conflicts=quality.conflicts,
         resolved=quality.resolved,
         answers=quality.answers,
@@ -668,11 +668,20 @@ def _opened(project: models.Project) -> Iterator[Opened]:
         )
 
 
-def _agreement(quality: Quality) -> Iterator[Agreement]:
+def agreement_of(quality: Quality, names: Mapping[str, str]) -> Iterator[Agreement]:
+    """How far all workers agree, and each two of them.
+
+    Parameters
+    ----------
+    quality
+        What was worked out.
+    names
+        Names by pseudonym, for those who are not called by it.
+    """
     everyone = quality.everyone
     yield Agreement(
         "All workers (Krippendorff's α)", everyone.pairs, everyone.sides, everyone.ordinal
     )
     for each in quality.twos:
-        who = f"{each.workers[0]} and {each.workers[1]} (Cohen's κ)"
-        yield Agreement(who, each.pairs, each.sides, each.quadratic)
+        one, two = (names.get(worker, worker) for worker in each.workers)
+        yield Agreement(f"{one} and {two} (Cohen's κ)", each.pairs, each.sides, each.quadratic)

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,6 @@ from cryptography.exceptions import InvalidTag
 from django.conf import settings
 from django.core.files.uploadedfile import InMemoryUploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
-from django.utils.safestring import SafeString
 
 from sfumato.core.errors import InputError
 from sfumato.review import review_settings, review_sources
@@ -43,7 +43,7 @@ from sfumato.review.review_project import Project as ReviewProject
 from sfumato.server.live.live_projects import folder_of, key_of
 from sfumato.server.store.models import Project
 from sfumato.server.vault import new_key, read_sealed, write_sealed
-from sfumato.server.worker.drawn_pages import MEANING, draw_mark, draw_rarity, draw_row
+from sfumato.server.worker.drawn_pages import Column, draw_column
 from sfumato.table.table_files import CANDIDATES
 
 MOST_ROWS = 5_000_000
@@ -419,18 +419,28 @@ def _purpose(token: str) -> bytes:
 def _packed(upload: Upload) -> bytes:
     sizes = {name: len(data) for name, data in upload.files.items()}
     fields = {"kind": upload.kind, "about": dict(upload.about), "seed": upload.seed}
-    head = json.dumps({**fields, "sizes": sizes}).encode()
-    return b"".join([struct.pack(">I", len(head)), head, *upload.files.values()])
+    return _joined({**fields, "sizes": sizes}, upload.files)
 
 
 def _unpacked(data: bytes) -> Upload:
+    head, after = _head(data)
+    return Upload(head["kind"], _taken_apart(after, head["sizes"]), head["about"], head["seed"])
+
+
+def _joined(head: dict[str, Any], files: Mapping[str, bytes]) -> bytes:
+    text = json.dumps(head).encode()
+    return b"".join([struct.pack(">I", len(text)), text, *files.values()])
+
+
+def _head(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """What stands before joined files, and they."""
     (size,) = struct.unpack_from(">I", data)
-    head, at = json.loads(data[4 : 4 + size]), 4 + size
-    files = {}
-    for name, length in head["sizes"].items():
-        files[name] = data[at : at + length]
-        at += length
-    return Upload(head["kind"], files, head["about"], head["seed"])
+    return json.loads(data[4 : 4 + size]), data[4 + size :]
+
+
+def _taken_apart(data: bytes, sizes: Mapping[str, int]) -> dict[str, bytes]:
+    ends = [0, *accumulate(sizes.values())]
+    return {name: data[at:end] for name, (at, end) in zip(sizes, pairwise(ends), strict=True)}
 
 
 LINKAGE, TABLES = "linkage", "tables"
@@ -609,8 +619,7 @@ def keep_linkage(project: Project, files: Mapping[str, bytes]) -> bool:
     if any(name not in files for name in (*NEEDED, *TO_LINK)):
         return False
     wanted = {name: files[name] for name in (*NEEDED, *TO_LINK, *FURTHER) if name in files}
-    head = json.dumps({name: len(data) for name, data in wanted.items()}).encode()
-    data = b"".join([struct.pack(">I", len(head)), head, *wanted.values()])
+    data = _joined({name: len(data) for name, data in wanted.items()}, wanted)
     write_sealed(
         folder_of(project.pk) / f"{_NAME}.sealed", data, key_of(project), _purpose_of_file(project)
     )
@@ -653,7 +662,8 @@ def linked_file(project: Project, decisions: bytes) -> bytes:
             "must have been made with all files of its linkage",
             advice="apply the decisions where the linkage is: sfumato link apply",
         )
-    files = _unpacked_linkage(read_sealed(path, key_of(project), _purpose_of_file(project)))
+    sizes, after = _head(read_sealed(path, key_of(project), _purpose_of_file(project)))
+    files = _taken_apart(after, sizes)
     with folder_in_memory({**files, _DECISIONS: decisions}) as folder:
         links = apply_decisions(folder, folder / _DECISIONS)
         stream = io.BytesIO()
@@ -665,39 +675,7 @@ def _purpose_of_file(project: Project) -> bytes:
     return f"{_NAME} of project ".encode() + project.pk.bytes
 
 
-def _unpacked_linkage(data: bytes) -> dict[str, bytes]:
-    (size,) = struct.unpack_from(">I", data)
-    at, files = 4 + size, {}
-    for name, length in json.loads(data[4:at]).items():
-        files[name] = data[at : at + length]
-        at += length
-    return files
-
-
 PREVIEWED_PAIRS = 5
-
-
-@dataclass(frozen=True)
-class Column:
-    """One attribute of a pair of the preview.
-
-    Attributes
-    ----------
-    name
-        The attribute.
-    rows, rarity
-        Its two rows, and how rare their values are.
-    marks
-        The marks between them.
-    meaning
-        What the marks say.
-    """
-
-    name: str
-    rows: tuple[SafeString, SafeString]
-    rarity: tuple[SafeString, SafeString]
-    marks: tuple[SafeString, ...]
-    meaning: str
 
 
 def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]]:
@@ -717,17 +695,5 @@ def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]
         rendered = render_pair(
             review.attributes, facts.comparisons, masked, review.settings.mask_width, facts.rarity
         )
-        drawn.append(tuple(_column(each) for each in rendered))
+        drawn.append(tuple(draw_column(each, place) for place, each in enumerate(rendered)))
     return drawn
-
-
-def _column(attribute: review_settings.RenderedAttribute) -> Column:
-    one, two = (draw_row(cells, row) for row, cells in enumerate(attribute.rows))
-    rare, other = (SafeString() if each is None else draw_rarity(each) for each in attribute.rarity)
-    return Column(
-        attribute.name.replace("_", " "),
-        (one, two),
-        (rare, other),
-        tuple(draw_mark(mark) for mark in attribute.marks),
-        ", ".join(MEANING[mark] for mark in attribute.marks),
-    )

@@ -25,7 +25,7 @@ from sfumato.server.accounts.views import of_project
 from sfumato.server.audit_log import append
 from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
 from sfumato.server.live.conflict_resolution import open_conflict, resolve, show_conflict
-from sfumato.server.live.live_projects import Stop, lock_of
+from sfumato.server.live.live_projects import Stop, locked
 from sfumato.server.manager import project_figures
 from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back
 from sfumato.server.manager.forms import DealForm, InviteWorkerForm, TakeBackForm
@@ -158,26 +158,11 @@ def _agreement(
     quality: project_figures.Quality, names: dict[str, str]
 ) -> list[tuple[str, str, ValueAndInterval, ValueAndInterval]]:
     """Lines of the table: who, pairs in common, same or different, six points in order."""
-    lines = [
-        (
-            "All workers (Krippendorff's α)",
-            f"{quality.everyone.pairs:,}",
-            project_figures.value_and_interval(quality.everyone.sides),
-            project_figures.value_and_interval(quality.everyone.ordinal),
-        )
+    shown = project_figures.value_and_interval
+    return [
+        (each.who, f"{each.pairs:,}", shown(each.sides), shown(each.points))
+        for each in project_figures.agreement_of(quality, names)
     ]
-    for each in quality.twos:
-        one, two = (names.get(worker, worker) for worker in each.workers)
-        title = f"{one} and {two} (Cohen's κ)"
-        lines.append(
-            (
-                title,
-                f"{each.pairs:,}",
-                project_figures.value_and_interval(each.sides),
-                project_figures.value_and_interval(each.quadratic),
-            )
-        )
-    return lines
 
 
 def _ready(progress: project_figures.Progress, quality: project_figures.Quality) -> list[str]:
@@ -251,13 +236,9 @@ def close(request: HttpRequest, project: Project) -> HttpResponse:
     Stop
         If it was closed meanwhile.
     """
-    with lock_of(project.pk), transaction.atomic():
-        locked = Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-        permission = decide(request.user, Action.CLOSE_PROJECT, locked)
-        if not permission.allowed:
-            raise Stop(409, permission.reason)
-        locked.state, locked.closed = ProjectState.CLOSED, timezone.now()
-        locked.save(update_fields=["state", "closed"])
+    with locked(request.user, Action.CLOSE_PROJECT, project.pk, 409) as open_one:
+        open_one.state, open_one.closed = ProjectState.CLOSED, timezone.now()
+        open_one.save(update_fields=["state", "closed"])
         append(request.user, "close project", f"project {project.pk}")
     messages.success(request, "The project is closed. Its decisions can be exported.")
     return redirect("manage", project_id=project.pk)

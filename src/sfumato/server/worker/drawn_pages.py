@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
 from itertools import groupby
 
 from django.utils.html import escape, format_html
@@ -12,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from sfumato.review.review_decisions import Answer
 from sfumato.review.review_settings import Cell, CellKind, Mark, Mode, Rarity, RenderedAttribute
+from sfumato.review.terminal_text import kapr_text
 from sfumato.review.worker_state import Cost, Opening, Reason
 from sfumato.server.live.worker_actions import PairView, Standing
 
@@ -287,7 +287,7 @@ def draw_pair(view: PairView, standing: Standing, *, exact: bool) -> Drawing:
     return Drawing(
         view=view,
         columns=tuple(
-            _column(attribute, place, buttons, view.hint)
+            draw_column(attribute, place, buttons, view.hint)
             for place, attribute in enumerate(view.rendered or ())
         ),
         groups=_groups(buttons, len(view.rendered or ())),
@@ -298,28 +298,8 @@ def draw_pair(view: PairView, standing: Standing, *, exact: bool) -> Drawing:
     )
 
 
-def kapr(value: float, standing: Standing, *, up: bool = False) -> str:
-    """KAPR as text, with as many decimals as one cell needs.
-
-    Parameters
-    ----------
-    value
-        The KAPR.
-    up
-        Whether it is rounded up, as a bound must be.
-    """
-    digits = max(4, len(str(standing.cells)) + 1)
-    step = Decimal(1).scaleb(-digits)
-    number = Decimal(repr(value))
-    if up:
-        # A cost that is a whole number of steps is not taken up by the last bit of its float.
-        number = (number - Decimal("1e-15")).max(Decimal(0))
-        return str(number.quantize(step, rounding=ROUND_CEILING))
-    return str(number.quantize(step))
-
-
 def _button(cost: Cost, standing: Standing, *, exact: bool) -> Button:
-    text = kapr(cost.cost, standing, up=True)
+    text = kapr_text(cost.cost, standing.cells, up=True)
     return Button(
         value=f"{','.join(map(str, cost.opening.attributes))}:{int(cost.opening.mode)}",
         words=WORDS[cost.opening.mode],
@@ -329,12 +309,25 @@ def _button(cost: Cost, standing: Standing, *, exact: bool) -> Button:
     )
 
 
-def _column(
+def draw_column(
     attribute: RenderedAttribute,
     place: int,
-    buttons: Sequence[tuple[Opening, Button]],
-    hint: Opening | None,
+    buttons: Sequence[tuple[Opening, Button]] = (),
+    hint: Opening | None = None,
 ) -> Column:
+    """An attribute of a pair, with the buttons that open it and nothing else.
+
+    Parameters
+    ----------
+    attribute
+        What is shown of it.
+    place
+        Its place among the attributes.
+    buttons
+        All openings of the pair.
+    hint
+        The opening that is worth most.
+    """
     first, second = (draw_row(cells, row) for row, cells in enumerate(attribute.rows))
     one, two = (draw_rarity(each) if each else SafeString() for each in attribute.rarity)
     return Column(
@@ -416,17 +409,17 @@ def _disclosure(standing: Standing) -> Meter:
     spent, budget = standing.spent, standing.budget
     if budget is None:
         top = next((step for step in _STEPS if step >= 1.5 * spent), max(1.0, spent))
-        text = f"{kapr(spent, standing)}, no limit"
+        text = f"{kapr_text(spent, standing.cells)}, no limit"
     else:
         top = max(1.15 * budget, spent) or 1.0
-        text = f"{kapr(spent, standing)} of {kapr(budget, standing)}"
-        text += f", {kapr(standing.left or 0.0, standing)} left"
+        text = f"{kapr_text(spent, standing.cells)} of {kapr_text(budget, standing.cells)}"
+        text += f", {kapr_text(standing.left or 0.0, standing.cells)} left"
     return Meter(
         name="KAPR spent",
         text=text,
         filled=round(WIDTH * min(1.0, spent / top)),
         limit=None if budget is None else round(WIDTH * budget / top),
-        value=kapr(spent, standing),
+        value=kapr_text(spent, standing.cells),
         top=repr(top),
         previews=True,
     )
