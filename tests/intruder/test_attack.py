@@ -16,11 +16,10 @@ import pytest
 from intruder.generated import persons, schema_of
 
 from sfumato.core.errors import InputError
-from sfumato.intruder import attack_stages
 from sfumato.intruder.attack import attack
-from sfumato.intruder.attack_stages import ACTS
 from sfumato.intruder.attack_subject import by_source_rows, people_of
 from sfumato.intruder.knowledge import hold
+from sfumato.intruder.stages import ACTS, exact_matching
 from sfumato.release.anonymize import anonymize
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.release_result import Release, ReleasedTable
@@ -34,7 +33,7 @@ QUICK = ("exact", "multi_record", "inference", "row_order", "identifiers")
 
 @pytest.fixture(autouse=True)
 def _few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attack_stages, "ROUNDS", 20)
+    monkeypatch.setattr(exact_matching, "ROUNDS", 20)
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +178,7 @@ def test_probabilistic_matching_finds_more_where_values_are_wrong(release: Relea
 def test_without_splink_it_is_left_out_and_said(
     release: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sfumato.intruder import attack_stages as registry
+    from sfumato.intruder.stages import near_matching as registry
 
     monkeypatch.setattr(registry, "find_spec", lambda name: None if name == "splink" else name)
     found = attack(release, seed=3)
