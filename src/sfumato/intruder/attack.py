@@ -23,7 +23,7 @@ from sfumato.intruder.attack_options import (
 )
 from sfumato.intruder.attack_result import Attack, Claims, claims_of_file
 from sfumato.intruder.attack_subject import Given, Held, Subject, held_against, subject_of
-from sfumato.intruder.candidates import Candidates, find_candidates
+from sfumato.intruder.candidates import Candidates
 from sfumato.intruder.reading import ReleasedFile, read_release
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
 from sfumato.intruder.referee.criteria import Finding, Tolerance, judge_run, tolerated, verdict_of
@@ -344,9 +344,6 @@ def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) 
             if staged.calibration:
                 calibrations[staged.outcome.attack] = staged.calibration
     scene.progress("attack", 1.0)
-    exact = scene.candidates
-    if held.exact is not held.knowledge:
-        exact = find_candidates(held.file, held.exact)
     judged, weighed = judge_run(outcomes, findings)
     return Attack(
         outcomes=judged,
@@ -358,7 +355,7 @@ def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) 
         held=in_words(held, given),
         claims=scene.claims,
         seed=scene.seed,
-        warnings=(*found, *warnings_of(held, exact), *left_out),
+        warnings=(*found, *warnings_of(held, scene.true_candidates), *left_out),
         calibration=calibrations,
     )
 

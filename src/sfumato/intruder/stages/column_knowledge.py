@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.column_attack import with_column
+from sfumato.intruder.attacks.column_attack import FORETOLD, with_column
+from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee.attack_odds import Outcome, success
-from sfumato.intruder.referee.criteria import columns_found
-from sfumato.intruder.stages.scene import INFERRED, SINGLED, Act, Scene, Staged, another
+from sfumato.intruder.referee.criteria import Criterion, columns_found, share_found
+from sfumato.intruder.stages.scene import INFERRED, SINGLED, Act, Ints, Scene, Staged, another
+from sfumato.table.combinations import Target, boosting_lacks, foretold_together
 
 
 def columns(scene: Scene) -> Iterator[Staged]:
@@ -25,13 +27,9 @@ def columns(scene: Scene) -> Iterator[Staged]:
     scene
         What to work on.
     """
-    file, truth, known = scene.file, scene.truth, scene.exact
-    owner = truth.owner[np.unique(file.unit, return_index=True)[1]]
-    rows = np.unique(known.person, return_index=True)[1]
-    row_of_unit = np.where(owner >= 0, rows[owner], -1)
-    people = (scene.schema.person, scene.schema.household)
-    shown = [*file.sensitive, *(each for each in file.others if each.name not in people)]
-    for column in shown:
+    file, known = scene.file, scene.exact
+    row_of_unit = _rows_of_units(scene)
+    for column in _shown(scene):
         rng = scene.rng(f"column:{column.name}")
         found = with_column(file, column, known.quasi_identifiers, row_of_unit, rng)
         right, without = int(found.right.sum()), float(found.without.mean())
@@ -67,4 +65,74 @@ def columns(scene: Scene) -> Iterator[Staged]:
         )
 
 
-ACT = Act("columns", 150, columns, another, SINGLED | INFERRED, essential=True)
+def _shown(scene: Scene) -> list[TextColumn]:
+    """The released columns that are no quasi-identifiers and name nobody."""
+    people = (scene.schema.person, scene.schema.household)
+    others = (each for each in scene.file.others if each.name not in people)
+    return [*scene.file.sensitive, *others]
+
+
+def _rows_of_units(scene: Scene) -> Ints:
+    """A row of what is known of each released person, -1 of a stranger."""
+    owner = scene.truth.owner[np.unique(scene.file.unit, return_index=True)[1]]
+    rows = np.unique(scene.exact.person, return_index=True)[1]
+    return np.where(owner >= 0, rows[owner], -1)
+
+
+def combinations(scene: Scene) -> Iterator[Staged]:
+    """Foretell each quasi-identifier from all further columns together, by a model.
+
+    The model is trained on people whom the intruder knows, and never on the one that it is asked
+    about. Nothing is predicted about it.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    file, row_of_unit = scene.file, _rows_of_units(scene)
+    units = np.flatnonzero(row_of_unit >= 0)
+    first = np.unique(file.unit, return_index=True)[1][units]
+    columns = {
+        each.name: [each.texts[code] for code in each.codes[first].tolist()]
+        for each in _shown(scene)
+    }
+    targets = {}
+    for known in scene.exact.quasi_identifiers:
+        codes = known.codes[row_of_unit[units]]
+        numbers, told = known.numbers[codes], np.array([text is not None for text in known.texts])
+        ordered = bool(np.isfinite(numbers[told[codes]]).all())
+        codes = np.unique(numbers, return_inverse=True)[1] if ordered else codes
+        targets[known.name] = Target(
+            np.where(told[known.codes[row_of_unit[units]]], codes, -1), ordered
+        )
+    for name, found in foretold_together(columns, targets, scene.rng("combinations")).items():
+        attack, named = f"combinations:{name}", ", ".join(f"'{each}'" for each in found.columns)
+        several = len(found.columns) > 1 and found.share >= FORETOLD
+        accepted = all(each in scene.schema.accepted for each in found.columns)
+        finding = share_found(Criterion.INFERENCE, attack, found.persons, found.share, FORETOLD)
+        warning = (
+            f"Columns {named} are released as they are, and together they foretell '{name}' "
+            f"({found.share:.0%} of what is not known)."
+        )
+        yield Staged(
+            Outcome(
+                attack,
+                "A model foretells the quasi-identifier from all further columns of the release "
+                "together (gradient boosting, cross-validated).",
+                found.persons,
+                found.right,
+                success(found.right, found.persons),
+                Measure("baseline", found.chance, why="the same value for everybody"),
+            ),
+            warnings=(warning,) if several else (),
+            findings=(replace(finding, accepted=accepted and bool(found.columns)),),
+        )
+
+
+def _boosting(scene: Scene) -> str:
+    return boosting_lacks() or another(scene)
+
+
+COLUMNS = Act("columns", 150, columns, another, SINGLED | INFERRED, essential=True)
+COMBINATIONS = Act("combinations", 160, combinations, _boosting, INFERRED)

@@ -109,6 +109,12 @@ class Scene(Held):
         return find_candidates(self.file, self.knowledge)
 
     @cached_property
+    def true_candidates(self) -> Candidates:
+        """The same by what is true of them."""
+        same = self.exact is self.knowledge
+        return self.candidates if same else find_candidates(self.file, self.exact)
+
+    @cached_property
     def uncounted(self) -> Knowledge:
         """What the intruder holds, without numbers of records."""
         return replace(self.knowledge, counts=None)
@@ -290,6 +296,11 @@ def nothing(_scene: Scene) -> str:
 def sensitive_shown(scene: Scene) -> str:
     """What an attack on values lacks, in words."""
     return "" if scene.file.sensitive else "a sensitive column in the released file"
+
+
+def sensitive_and_true(scene: Scene) -> str:
+    """What an attack on values lacks that needs true values of persons, in words."""
+    return sensitive_shown(scene) or another(scene)
 
 
 def several_releases(scene: Scene) -> str:

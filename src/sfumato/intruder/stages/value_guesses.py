@@ -35,7 +35,7 @@ from sfumato.intruder.stages.scene import (
     Ints,
     Scene,
     Staged,
-    another,
+    sensitive_and_true,
     sensitive_shown,
 )
 
@@ -156,9 +156,5 @@ def _dealt_model(
     return replace(chance, everybody=means[0], sure=means[1])
 
 
-def _modelled(scene: Scene) -> str:
-    return sensitive_shown(scene) or another(scene)
-
-
 INFERENCE = Act("inference", 70, inference, sensitive_shown, PROMISED | INFERRED, essential=True)
-MODEL = Act("model", 80, model, _modelled, INFERRED, essential=True)
+MODEL = Act("model", 80, model, sensitive_and_true, INFERRED, essential=True)

@@ -1,0 +1,102 @@
+"""A reader who knows how classes are made: how what he sharpens in them is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.core.measure import Measure
+from sfumato.intruder.attacks.bounds_attack import Isolation
+from sfumato.intruder.attacks.method_attack import sharpened, undivided
+from sfumato.intruder.referee import judgements
+from sfumato.intruder.referee.attack_odds import Outcome, free_hits, success
+from sfumato.intruder.referee.criteria import LEVEL, Criterion, persons_isolated
+from sfumato.intruder.stages.scene import (
+    INFERRED,
+    SINGLED,
+    Act,
+    Scene,
+    Staged,
+    another,
+    sensitive_and_true,
+)
+
+CLASSES = 500
+"""Classes that are tried, drawn where there are more."""
+
+
+def downcoding(scene: Scene) -> Iterator[Staged]:
+    """Single out somebody by what a class shows and the part of a cell that cannot be empty.
+
+    Held against parts as large. What it finds is told of as what nobody is assumed to know: that
+    ends and labels are as near as the grid and the hierarchy allow.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    rng, true = scene.rng("downcoding"), scene.true_candidates
+    found = sharpened(scene.file, scene.exact, true, scene.truth.released, rng, CLASSES)
+    outcome, beyond = _against_chance(
+        "downcoding",
+        "The intruder knows that classes are made as small as the method allows, and describes "
+        "somebody by what a class shows and the part of one cell that cannot be empty; right is "
+        "what holds of exactly one person of the file.",
+        found,
+        "the same with a part as large that may be empty",
+    )
+    finding = persons_isolated("downcoding", found, scene.tolerance.person)
+    told = (
+        "assuming that nobody knows how classes were made: who takes their ends and labels for as "
+        f"near as can be describes exactly one person with {outcome.success.value:.1%} of the "
+        f"classes tried, by chance with {outcome.baseline.value:.1%}"
+    )
+    counts = beyond and finding.number > scene.tolerance.person
+    yield Staged(outcome, assuming=told if counts else "")
+
+
+def minimality(scene: Scene) -> Iterator[Staged]:
+    """Guess sensitive values from that a class was not divided although it could have been.
+
+    Held against the share of the class that has the value.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    for column in scene.file.sensitive:
+        rng = scene.rng(f"minimality:{column.name}")
+        held = judgements.holdings(column, scene.truth)
+        guesses = list(
+            undivided(scene.file, scene.exact, scene.true_candidates, column, rng, CLASSES)
+        )
+        person, value = np.array([each[:2] for each in guesses], dtype=np.int64).reshape(-1, 2).T
+        chance = np.array([each[2] for each in guesses])
+        found = Isolation(held.has(person, value), chance)
+        name = f"inference_minimality:{column.name}"
+        outcome, _ = _against_chance(
+            name,
+            "The intruder takes what all classes keep for promised, and guesses the value of one "
+            "person of each class from that it was not divided.",
+            found,
+            "the share of the class that has the value",
+        )
+        finding = persons_isolated(name, found, scene.tolerance.value)
+        yield Staged(outcome, findings=(replace(finding, criterion=Criterion.INFERENCE),))
+
+
+def _against_chance(name: str, what: str, found: Isolation, why: str) -> tuple[Outcome, bool]:
+    """What came of tries with a known chance each, and whether it is more than chance explains."""
+    attempts, right = len(found.alone), int(found.alone.sum())
+    mean = float(found.chance.mean()) if attempts else 0.0
+    baseline = Measure("baseline", mean, why=why)
+    outcome = Outcome(name, what, attempts, right, success(right, attempts), baseline)
+    return outcome, bool(attempts) and free_hits(found.chance).at_least(right) < LEVEL
+
+
+DOWNCODING = Act("downcoding", 180, downcoding, another, SINGLED)
+MINIMALITY = Act("minimality", 85, minimality, sensitive_and_true, INFERRED)
