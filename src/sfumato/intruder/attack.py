@@ -324,6 +324,7 @@ def _scene(
         review=given.review,
         progress=progress,
         schema=given.schema,
+        published=given.hierarchies or {},
     )
 
 

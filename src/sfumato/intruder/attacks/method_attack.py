@@ -257,7 +257,8 @@ def undivided(
         if LEAST_DEALS <= len(kept) < DEALS:
             often = np.array([(kept == each).mean(axis=0) for each in range(len(distinct))])
             shown = np.bincount(codes) / size
-            value, person = np.unravel_index(np.argmax(often - shown[:, None]), often.shape)
+            rise = (often - shown[:, None]) / np.sqrt(shown * (1 - shown))[:, None]
+            value, person = np.unravel_index(np.argmax(rise), often.shape)
             yield int(people[person]), int(distinct[value]), float(shown[value])
 
 

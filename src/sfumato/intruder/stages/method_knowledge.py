@@ -9,12 +9,19 @@ import numpy as np
 
 from sfumato.core.measure import Measure
 from sfumato.intruder.attacks.bounds_attack import Isolation
+from sfumato.intruder.attacks.informed_attack import by_method, ladders_of
 from sfumato.intruder.attacks.method_attack import sharpened, undivided
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import Outcome, free_hits, success
-from sfumato.intruder.referee.criteria import LEVEL, Criterion, persons_isolated
+from sfumato.intruder.referee.criteria import (
+    LEVEL,
+    Criterion,
+    persons_at_risk,
+    persons_isolated,
+)
 from sfumato.intruder.stages.scene import (
     INFERRED,
+    LINKED,
     SINGLED,
     Act,
     Scene,
@@ -98,5 +105,58 @@ def _against_chance(name: str, what: str, found: Isolation, why: str) -> tuple[O
     return outcome, bool(attempts) and free_hits(found.chance).at_least(right) < LEVEL
 
 
+def informed(scene: Scene) -> Iterator[Staged]:
+    """Do to everybody in the reader's own file what was done to the linked records.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    file, known, quasis = scene.file, scene.knowledge, scene.schema.quasi_identifiers
+    ladders = ladders_of(file, known, quasis, scene.published)
+    if ladders is None:
+        return
+    weights = [quasis[name].weight for name in _shared(scene)]
+    found = by_method(file, known, ladders, weights, scene.rng("informed"))
+    if found is None:
+        return
+    staged = scene.judged(
+        "informed",
+        "The reader does to everybody in a file of his own what linkage k-anonymity did to the "
+        "linked records, and names one of those who would have been shown as the record is.",
+        found.guesses,
+        "informed_linkage_risk",
+        calibrated=True,
+    )
+    note = f"The method explains {found.explained:.1%} of the classes, with k = {found.k}."
+    owner = judgements.owners(file, scene.truth).first
+    hit = found.guesses.person >= 0
+    home = file.class_of[np.unique(file.unit, return_index=True)[1]]
+    hit[hit] = [owner[unit] in found.alike[home[unit]] for unit in np.flatnonzero(hit).tolist()]
+    chance = np.where(hit, found.guesses.chance, 0.0)
+    risk = persons_at_risk(Criterion.LINKABILITY, "informed", chance, scene.threshold)
+    outcome = replace(staged.outcome, notes=(*staged.outcome.notes, note))
+    yield replace(staged, outcome=outcome, findings=(risk,))
+
+
+def _shared(scene: Scene) -> list[str]:
+    """The quasi-identifiers that both the reader's file and the released one have."""
+    shown = {column.name for column in scene.file.quasi_identifiers}
+    return [each.name for each in scene.knowledge.quasi_identifiers if each.name in shown]
+
+
+def _reader(scene: Scene) -> str:
+    if not scene.against_register:
+        return "the file of whoever asked for linked data (register)"
+    missing = [
+        name
+        for name in _shared(scene)
+        if scene.schema.quasi_identifiers[name].hierarchy is None and name not in scene.published
+    ]
+    return f"hierarchies of {', '.join(missing)}" if missing else ""
+
+
 DOWNCODING = Act("downcoding", 180, downcoding, another, SINGLED)
 MINIMALITY = Act("minimality", 85, minimality, sensitive_and_true, INFERRED)
+INFORMED = Act("informed", 25, informed, _reader, LINKED)

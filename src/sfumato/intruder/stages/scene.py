@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -87,6 +87,8 @@ class Scene(Held):
         Told how far the work is.
     schema
         What each column is declared to be.
+    published
+        Published hierarchies by quasi-identifier, where they are others than the schema's.
     """
 
     claims: Claims
@@ -97,6 +99,7 @@ class Scene(Held):
     review: Path | None
     progress: Progress
     schema: Schema
+    published: Mapping[str, str | Path]
 
     @property
     def threshold(self) -> float:
