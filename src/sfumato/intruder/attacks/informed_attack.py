@@ -95,8 +95,6 @@ class Informed:
     ----------
     guesses
         Whom the reader takes each released person for; nobody where the method explains too few.
-    alike
-        By class, the people who would have been shown like it.
     k
         The k that explains most classes.
     explained
@@ -104,7 +102,6 @@ class Informed:
     """
 
     guesses: Identification
-    alike: tuple[Ints, ...]
     k: int
     explained: float
 
@@ -172,7 +169,7 @@ def by_method(
     explained = [float(np.mean([len(each) > 0 for each in alike])) for alike in found]
     top = max(range(len(tried)), key=lambda place: (explained[place], tried[place]))
     guesses = _guessed(file, found[top] if explained[top] >= EXPLAINED else (), rng)
-    return Informed(guesses, found[top], tried[top], explained[top])
+    return Informed(guesses, tried[top], explained[top])
 
 
 class _Blocks:

@@ -16,7 +16,6 @@ from sfumato.intruder.referee.attack_odds import Outcome, free_hits, success
 from sfumato.intruder.referee.criteria import (
     LEVEL,
     Criterion,
-    persons_at_risk,
     persons_isolated,
 )
 from sfumato.intruder.stages.scene import (
@@ -128,16 +127,11 @@ def informed(scene: Scene) -> Iterator[Staged]:
         found.guesses,
         "informed_linkage_risk",
         calibrated=True,
+        criterion=Criterion.LINKABILITY,
     )
     note = f"The method explains {found.explained:.1%} of the classes, with k = {found.k}."
-    owner = judgements.owners(file, scene.truth).first
-    hit = found.guesses.person >= 0
-    home = file.class_of[np.unique(file.unit, return_index=True)[1]]
-    hit[hit] = [owner[unit] in found.alike[home[unit]] for unit in np.flatnonzero(hit).tolist()]
-    chance = np.where(hit, found.guesses.chance, 0.0)
-    risk = persons_at_risk(Criterion.LINKABILITY, "informed", chance, scene.threshold)
     outcome = replace(staged.outcome, notes=(*staged.outcome.notes, note))
-    yield replace(staged, outcome=outcome, findings=(risk,))
+    yield replace(staged, outcome=outcome)
 
 
 def _shared(scene: Scene) -> list[str]:
