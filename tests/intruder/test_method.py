@@ -53,9 +53,10 @@ def test_that_a_class_was_not_cut_tells_who_has_what(dealt: bool) -> None:
         shown = pd.concat([e.assign(age=f"{e['age'].min()}-{e['age'].max()}") for e in kept])
         if dealt:
             # Whose each value is was drawn after the classes were made.
-            shown["illness"] = shown.groupby(["place", "age"])["illness"].transform(
-                lambda own: own.sample(frac=1, random_state=seed).to_numpy()
-            )
+            order = np.random.default_rng(seed)
+            values = [order.permutation(own["illness"]) for own in kept]
+            shown["illness"] = np.concatenate(values)
+            data.loc[shown.index, "illness"] = shown["illness"]
         truth = [f"{row + 1}" for row in shown.index]
         (found,) = attack(
             shown, schema=schema, original=data, truth=truth, seed=1, attacks=["minimality"]

@@ -258,7 +258,8 @@ def undivided(
             often = np.array([(kept == each).mean(axis=0) for each in range(len(distinct))])
             shown = np.bincount(codes) / size
             rise = (often - shown[:, None]) / np.sqrt(shown * (1 - shown))[:, None]
-            value, person = np.unravel_index(np.argmax(rise), often.shape)
+            # Equal rises are drawn from: values and people are in the order of their files.
+            value, person = rng.choice(np.argwhere(rise >= rise.max() - _CLOSE))
             yield int(people[person]), int(distinct[value]), float(shown[value])
 
 
