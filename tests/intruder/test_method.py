@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,16 +31,16 @@ def people(seed: int) -> pd.DataFrame:
     )
 
 
-def cut(data: pd.DataFrame, k: int, share: float) -> list[pd.DataFrame]:
-    """Naive classes of one place: cut anywhere while both sides keep the promise."""
-    for value in np.unique(data["age"])[:-1]:
-        sides = [data[data["age"] <= value], data[data["age"] > value]]
+def cut(rows: list[int], age: Sequence[int], illness: Sequence[str], k: int) -> list[list[int]]:
+    """Naive classes: cut anywhere while both sides have k persons, half of them alike at most."""
+    for value in sorted({age[row] for row in rows})[:-1]:
+        sides = [[row for row in rows if (age[row] <= value) is low] for low in (True, False)]
         if all(
-            len(each) >= k and each["illness"].value_counts().iloc[0] <= share * len(each)
+            len(each) >= k and max(Counter(illness[r] for r in each).values()) <= len(each) / 2
             for each in sides
         ):
-            return [part for each in sides for part in cut(each, k, share)]
-    return [data]
+            return [part for each in sides for part in cut(each, age, illness, k)]
+    return [rows]
 
 
 @pytest.mark.parametrize("dealt", [False, True])
@@ -48,13 +51,24 @@ def test_that_a_class_was_not_cut_tells_who_has_what(dealt: bool) -> None:
     right, attempts, chance = 0, 0, 0.0
     for seed in (1, 2, 3):
         data = people(seed)
-        classes = [each for _, own in data.groupby("place") for each in cut(own, 3, 0.5)]
-        kept = [each for each in classes if each["illness"].value_counts().iloc[0] <= len(each) / 2]
-        shown = pd.concat([e.assign(age=f"{e['age'].min()}-{e['age'].max()}") for e in kept])
+        age, illness = data["age"].tolist(), data["illness"].tolist()
+        classes = [
+            each
+            for own in data.groupby("place").groups.values()
+            for each in cut(own.tolist(), age, illness, 3)
+        ]
+        kept = [
+            each for each in classes
+            if max(Counter(illness[row] for row in each).values()) <= len(each) / 2
+        ]  # fmt: skip
+        shown = pd.concat(
+            data.loc[each].assign(age=f"{min(age[r] for r in each)}-{max(age[r] for r in each)}")
+            for each in kept
+        )
         if dealt:
             # Whose each value is was drawn after the classes were made.
             order = np.random.default_rng(seed)
-            values = [order.permutation(own["illness"]) for own in kept]
+            values = [order.permutation([illness[row] for row in own]) for own in kept]
             shown["illness"] = np.concatenate(values)
             data.loc[shown.index, "illness"] = shown["illness"]
         truth = [f"{row + 1}" for row in shown.index]
