@@ -108,8 +108,8 @@ def combinations(scene: Scene) -> Iterator[Staged]:
         )
     for name, found in foretold_together(columns, targets, scene.rng("combinations")).items():
         attack, named = f"combinations:{name}", ", ".join(f"'{each}'" for each in found.columns)
-        several = len(found.columns) > 1 and found.share >= FORETOLD
-        accepted = all(each in scene.schema.accepted for each in found.columns)
+        # What one column tells alone is the matter of `columns`.
+        several = len(found.columns) > 1 and not set(found.columns) <= set(scene.schema.accepted)
         finding = share_found(Criterion.INFERENCE, attack, found.persons, found.share, FORETOLD)
         warning = (
             f"Columns {named} are released as they are, and together they foretell '{name}' "
@@ -125,8 +125,8 @@ def combinations(scene: Scene) -> Iterator[Staged]:
                 success(found.right, found.persons),
                 Measure("baseline", found.chance, why="the same value for everybody"),
             ),
-            warnings=(warning,) if several else (),
-            findings=(replace(finding, accepted=accepted and bool(found.columns)),),
+            warnings=(warning,) if several and finding.exceeded else (),
+            findings=(finding,) if several else (),
         )
 
 
