@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.bounds_attack import Isolation
+from sfumato.intruder.attacks.bounds_attack import Isolation, by_ends, isolated
 from sfumato.intruder.attacks.informed_attack import by_method, ladders_of
 from sfumato.intruder.attacks.method_attack import sharpened, undivided
 from sfumato.intruder.referee import judgements
@@ -33,6 +33,46 @@ CLASSES = 500
 """Classes that are tried, drawn where there are more."""
 
 
+BEYOND = 0.001
+"""Probability by chance below which ends are said to single out."""
+
+
+def singling_out(scene: Scene) -> Iterator[Staged]:
+    """Single out somebody by what a class shows and one end of one of its ranges.
+
+    Held against the same predicates with other values of the same ranges. No release claims
+    anything about it, so that nothing is broken by it; what it found is a warning.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    predicates = by_ends(scene.file, scene.rng("singling_out"), CLASSES)
+    every = isolated(predicates, scene.file, scene.exact, scene.truth.released)
+    judged = np.isfinite(every.chance)
+    found = Isolation(every.alone[judged], every.chance[judged])
+    outcome, luck = _against_chance(
+        "singling_out",
+        "The intruder describes somebody by what a class shows and one end of its widest range, "
+        "each end alone; right is what holds of exactly one person of the file.",
+        found,
+        "the same with a value between the ends",
+    )
+    unjudged = predicates.without + len(np.unique(predicates.class_of[~judged]))
+    note = f"{unjudged:,} classes have no range with a value between two ends and were not tried."
+    warning = (
+        "The ends of ranges single persons out: one end of a range, and what else its class shows, "
+        f"holds of exactly one person for {100 * outcome.success.value:.3g} % of the ends tried, "
+        f"where a value between the ends would for {100 * outcome.baseline.value:.3g} %."
+    )
+    yield Staged(
+        replace(outcome, notes=(note,) if unjudged else ()),
+        warnings=(warning,) if luck < BEYOND else (),
+        findings=(persons_isolated("singling_out", found, scene.tolerance.person),),
+    )
+
+
 def downcoding(scene: Scene) -> Iterator[Staged]:
     """Single out somebody by what a class shows and the part of a cell that cannot be empty.
 
@@ -46,7 +86,7 @@ def downcoding(scene: Scene) -> Iterator[Staged]:
     """
     rng, true = scene.rng("downcoding"), scene.true_candidates
     found = sharpened(scene.file, scene.exact, true, scene.truth.released, rng, CLASSES)
-    outcome, beyond = _against_chance(
+    outcome, luck = _against_chance(
         "downcoding",
         "The intruder knows that classes are made as small as the method allows, and describes "
         "somebody by what a class shows and the part of one cell that cannot be empty; right is "
@@ -60,7 +100,7 @@ def downcoding(scene: Scene) -> Iterator[Staged]:
         f"near as can be describes exactly one person with {outcome.success.value:.1%} of the "
         f"classes tried, by chance with {outcome.baseline.value:.1%}"
     )
-    counts = beyond and finding.number > scene.tolerance.person
+    counts = luck < LEVEL and finding.number > scene.tolerance.person
     yield Staged(outcome, assuming=told if counts else "")
 
 
@@ -95,13 +135,13 @@ def minimality(scene: Scene) -> Iterator[Staged]:
         yield Staged(outcome, findings=(replace(finding, criterion=Criterion.INFERENCE),))
 
 
-def _against_chance(name: str, what: str, found: Isolation, why: str) -> tuple[Outcome, bool]:
-    """What came of tries with a known chance each, and whether it is more than chance explains."""
+def _against_chance(name: str, what: str, found: Isolation, why: str) -> tuple[Outcome, float]:
+    """What came of tries with a known chance each, and the probability of so much by chance."""
     attempts, right = len(found.alone), int(found.alone.sum())
     mean = float(found.chance.mean()) if attempts else 0.0
     baseline = Measure("baseline", mean, why=why)
     outcome = Outcome(name, what, attempts, right, success(right, attempts), baseline)
-    return outcome, bool(attempts) and free_hits(found.chance).at_least(right) < LEVEL
+    return outcome, free_hits(found.chance).at_least(right) if attempts else 1.0
 
 
 def informed(scene: Scene) -> Iterator[Staged]:
@@ -151,6 +191,7 @@ def _reader(scene: Scene) -> str:
     return f"hierarchies of {', '.join(missing)}" if missing else ""
 
 
+SINGLING_OUT = Act("singling_out", 170, singling_out, another, SINGLED, essential=True)
 DOWNCODING = Act("downcoding", 180, downcoding, another, SINGLED)
 MINIMALITY = Act("minimality", 85, minimality, sensitive_and_true, INFERRED)
 INFORMED = Act("informed", 25, informed, _reader, LINKED)
