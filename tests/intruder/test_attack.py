@@ -272,7 +272,10 @@ def test_each_attack_is_held_against_its_measure(original: pa.Table, release: Re
         "row_order": "free_guessing",
         "identifiers": None,
         "column:illness": None,
-        **dict.fromkeys((f"combinations:{name}" for name in SCHEMA.quasi_identifiers), None),
+        # Of the others fewer than 100 persons are known.
+        **dict.fromkeys(
+            f"combinations:{name}" for name in set(SCHEMA.quasi_identifiers) - {"age", "school"}
+        ),
         "singling_out": None,
         "downcoding": None,
     }
