@@ -111,6 +111,7 @@ def by_method(
     knowledge: Knowledge,
     ladders: Sequence[list[list[str | None]]],
     weights: Sequence[float],
+    fewest: int,
     rng: np.random.Generator,
 ) -> Informed | None:
     """Name for each released person somebody who would have been shown as that person is.
@@ -129,6 +130,8 @@ def by_method(
         What each value of its quasi-identifiers is shown as.
     weights
         The weight of each in loss.
+    fewest
+        The fewest people who match a class: k is no larger.
     rng
         Draws one of several.
 
@@ -150,7 +153,6 @@ def by_method(
         for each in parts
     ]
     share = np.asarray(weights) / np.sum(weights)
-    fewest = _fewest(parts, classes, pairs)
     tried = sorted({*range(2, min(fewest, LARGEST_K) + 1), max(fewest, 1)})
     cost = np.full((len(tried), len(rows)), np.inf)
     best = np.zeros((len(tried), len(rows)), dtype=np.int64)
@@ -206,18 +208,6 @@ class _Blocks:
             means = np.flatnonzero(self._values.allowed(cell) & self._told)  # type: ignore[arg-type]
             found.append(self._numbers.get(means.astype(np.int64).tobytes(), -1))
         return np.array(found, dtype=np.int64)
-
-
-def _fewest(parts: Sequence[_Blocks], classes: Sequence[Ints], pairs: Ints) -> int:
-    """The fewest people who match a class."""
-    fewest = int(pairs[:, 1].max()) + 1
-    for cell in np.unique(np.column_stack(classes), axis=0).tolist():
-        fits = np.ones(len(parts[0].block[0]), dtype=np.bool_)
-        for part, number in zip(parts, cell, strict=True):
-            fits &= np.any([block == number for block in part.block], axis=0)
-        matching = len(np.unique(pairs[fits[pairs[:, 0]], 1]))
-        fewest = min(fewest, matching) if matching else fewest
-    return fewest
 
 
 def _alike(

@@ -157,7 +157,8 @@ def informed(scene: Scene) -> Iterator[Staged]:
     if ladders is None:
         return
     weights = [quasis[name].weight for name in _shared(scene)]
-    found = by_method(file, known, ladders, weights, scene.rng("informed"))
+    fewest = int(scene.candidates.of_class.min(initial=known.persons))
+    found = by_method(file, known, ladders, weights, fewest, scene.rng("informed"))
     if found is None:
         return
     staged = scene.judged(
