@@ -60,6 +60,37 @@ def test_an_honest_release_repeated_from_its_manifest(files: Path, run: Run) -> 
     ]
 
 
+def test_a_release_that_is_not_there_is_refused(files: Path, run: Run) -> None:
+    done = run("attack", "none.csv", "--schema", "schema.toml", "--original", "in.csv", *QUICK)
+    assert done.code == 1
+    assert "argument RELEASE must name a file that can be read" in done.err
+
+
+@pytest.mark.parametrize("informed", [False, True])
+def test_linked_data_is_attacked_by_who_knows_the_method(
+    files: Path, run: Run, informed: bool
+) -> None:
+    from intruder.test_informed import hospital
+
+    from sfumato.intruder.attack_subject import _rows
+    from sfumato.semantics.linkage_anonymity import LinkageAnonymity
+
+    whole, linked, schema = hospital(1)
+    asked = LinkageAnonymity(local=whole, k=3, informed=informed)
+    release = asked.apply(linked, schema, seed=1)
+    release.data.to_csv(files / "linked.csv", index=False)
+    whole.to_csv(files / "hospital.csv", index=False)
+    owner = linked["patient"].to_numpy()[_rows(len(linked), 1, keep=False)]
+    truth = [f"{row},{person}" for row, person in enumerate(owner, 1)]
+    (files / "truth.csv").write_text("\n".join(["row,person", *truth]), encoding="utf-8")
+    (files / "linked.toml").write_text(dump_schema(schema), encoding="utf-8")
+    done = run(
+        "attack", "linked.csv", "--schema", "linked.toml", "--register", "hospital.csv",
+        "--truth", "truth.csv", "--attack", "informed", "--threshold", "0.3334", "--seed", "1",
+    )  # fmt: skip
+    assert done.code == (0 if informed else 2), done.err
+
+
 def test_the_table_is_read_by_people(files: Path, run: Run) -> None:
     done = run(
         "attack", "out.csv", "--schema", "schema.toml", "--original", "in.csv", *QUICK,

@@ -11,10 +11,10 @@ import pytest
 from intruder.generated import persons, schema_of
 
 from sfumato.examples.clinics import worked_example
-from sfumato.intruder import attack_stages
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attack_result import Attack
 from sfumato.intruder.referee.criteria import Criterion, Standing
+from sfumato.intruder.stages import exact_matching
 from sfumato.release.anonymize import anonymize
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.marketer_risk import MarketerRisk
@@ -26,7 +26,7 @@ QUICK = ("exact", "multi_record", "inference", "row_order", "identifiers")
 @pytest.fixture(autouse=True)
 def _few_rounds() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attack_stages, "ROUNDS", 20)
+        patch.setattr(exact_matching, "ROUNDS", 20)
         yield
 
 

@@ -16,7 +16,6 @@ from made_households import SCHEMA, households
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
-from sfumato.intruder import attack_stages
 from sfumato.intruder.attacks.field_agreement import Levels, Scorer, Slips, database, levels_of
 from sfumato.intruder.attacks.identity_attacks import exact_free
 from sfumato.intruder.attacks.probabilistic_attack import (
@@ -28,6 +27,7 @@ from sfumato.intruder.attacks.probabilistic_attack import (
 from sfumato.intruder.candidates import find_candidates
 from sfumato.intruder.knowledge import Knowledge, hold, with_noise
 from sfumato.intruder.reading import ReleasedFile, read_release
+from sfumato.intruder.stages import near_matching
 from sfumato.schema import Schema
 
 pytest.importorskip("splink")
@@ -261,7 +261,7 @@ def test_what_it_spills_lies_in_a_private_folder_that_goes(
 def test_of_a_large_file_some_classes_are_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
     table = households(300, 1, visits=2)
     release = sf.anonymize(table, SCHEMA, sf.PidKAnonymity(4), effort=0, seed=1)
-    monkeypatch.setattr(attack_stages, "WEIGHED", 30 * table.num_rows)
+    monkeypatch.setattr(near_matching, "WEIGHED", 30 * table.num_rows)
     free, one_to_one = sf.attack(
         release, attacks=["probabilistic"], original=table, seed=1
     ).outcomes

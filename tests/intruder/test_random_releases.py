@@ -11,8 +11,8 @@ from intruder.generated import drawn
 from scipy.stats import binom
 
 from sfumato.core.errors import ConstraintsNotMetError
-from sfumato.intruder import attack_stages
 from sfumato.intruder.attack import attack
+from sfumato.intruder.stages import exact_matching
 
 RELEASES = 200
 BEYOND = 0.025
@@ -47,7 +47,7 @@ def tally() -> Tally:
     """
     tally = Tally()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attack_stages, "ROUNDS", 1)
+        patch.setattr(exact_matching, "ROUNDS", 1)
         for number in range(RELEASES):
             case = drawn(np.random.default_rng([9, number]))
             try:

@@ -14,9 +14,9 @@ import pytest
 
 from sfumato.core.number_text import percent
 from sfumato.examples import generate_clinics
-from sfumato.intruder import attack_stages
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attack_result import Attack
+from sfumato.intruder.stages import exact_matching
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.reports.adversaries import ATTACK_TITLES, attack_title
 from sfumato.reports.attack_report import (
@@ -35,7 +35,7 @@ NAMES = ("exact", "multi_record", "inference", "row_order", "identifiers")
 def attacked(release: Release) -> Attack:
     """An honest release attacked."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attack_stages, "ROUNDS", 20)
+        patch.setattr(exact_matching, "ROUNDS", 20)
         return attack(release, seed=1, attacks=NAMES)
 
 

@@ -338,6 +338,7 @@ def release_requested(
         request=request.request,
         local=request.local,
         rules=request.rules,
+        informed=request.informed,
     )
     with nullcontext() if book is None else opened(book, keys) as ledger:
         release = make_release(

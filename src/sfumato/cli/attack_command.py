@@ -195,6 +195,8 @@ def repeated_release(
             advice=ADVICE,
         )
     released = Path(place)
+    if not released.is_file():
+        raise InputError("argument RELEASE", "must name a file that can be read", found="none")
     manifest = _manifest_beside(released)
     _check_same(manifest, released, original, declared)
     _check_key_and_register(manifest, register, key)

@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.core.declaration import Progress, drawn_seed, keywords, silent, taken
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder import attack_stages
+from sfumato.intruder import stages
 from sfumato.intruder.attack_options import (
     AttackOptions,
     Circumstances,
@@ -23,10 +23,12 @@ from sfumato.intruder.attack_options import (
 )
 from sfumato.intruder.attack_result import Attack, Claims, claims_of_file
 from sfumato.intruder.attack_subject import Given, Held, Subject, held_against, subject_of
-from sfumato.intruder.candidates import Candidates, find_candidates
+from sfumato.intruder.candidates import Candidates
 from sfumato.intruder.reading import ReleasedFile, read_release
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
 from sfumato.intruder.referee.criteria import Finding, Tolerance, judge_run, tolerated, verdict_of
+from sfumato.intruder.stages import worker_screens
+from sfumato.intruder.stages.scene import Scene
 from sfumato.risk.assess_options import HeldAgainst
 from sfumato.schema import Schema
 
@@ -175,14 +177,14 @@ def attack_review(folder: Path, *, tolerance: Tolerance, seed: int, progress: Pr
         If nobody has reviewed in the folder, a file of it is damaged, or the extra ``review`` is
         not installed.
     """
-    screens = attack_stages.named_screens(
+    screens = worker_screens.named_screens(
         folder, np.random.default_rng([seed, *b"names of rows"]), progress
     )
     outcomes, calibrations = [], {}
     measures: dict[str, Measure] = {}
     for name, each in screens.items():
         rng = np.random.default_rng([seed, *name.encode()])
-        staged = attack_stages.judged_screen(each, name, rng, tolerance.person)
+        staged = worker_screens.judged_screen(each, name, rng, tolerance.person)
         outcomes.append(staged.outcome)
         if staged.calibration:
             calibrations[name] = staged.calibration
@@ -251,7 +253,7 @@ def attack(
     holding, referee, judging, against, given = taken(
         options, Holding, Referee, Judging, HeldAgainst, Circumstances
     )
-    attack_stages.check_names(judging.attacks)
+    stages.check_names(judging.attacks)
     seed = drawn_seed(given.seed)
     if release is None:
         others = {
@@ -311,29 +313,23 @@ def _is_nothing(value: object) -> bool:
 
 def _scene(
     held: Held, given: Given, claims: Claims, tolerance: Tolerance, seed: int, progress: Progress
-) -> attack_stages.Scene:
-    return attack_stages.Scene(
-        file=held.file,
-        knowledge=held.knowledge,
-        exact=held.exact,
-        truth=held.truth,
+) -> Scene:
+    return Scene(
+        **vars(held),
         claims=claims,
         tolerance=tolerance,
         seed=seed,
         against_register=given.register is not None,
-        itself=held.itself,
         priors=_other_releases(given, held),
         review=given.review,
         progress=progress,
         schema=given.schema,
-        events=held.events,
+        published=given.hierarchies or {},
     )
 
 
-def _run(
-    scene: attack_stages.Scene, attacks: Sequence[str] | None, held: Held, given: Given
-) -> Attack:
-    names, left_out = attack_stages.chosen(scene, attacks)
+def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) -> Attack:
+    names, left_out = stages.chosen(scene, attacks)
     outcomes: list[Outcome] = []
     calibrations: dict[str, tuple[CalibrationBin, ...]] = {}
     found: list[str] = []
@@ -341,7 +337,7 @@ def _run(
     assuming: list[str] = []
     for place, name in enumerate(names):
         scene.progress(f"attack {name}", place / len(names))
-        for staged in attack_stages.ACTS[name].stage(scene):
+        for staged in stages.ACTS[name].stage(scene):
             outcomes.append(staged.outcome)
             found.extend(staged.warnings)
             findings.extend(staged.findings)
@@ -349,13 +345,10 @@ def _run(
             if staged.calibration:
                 calibrations[staged.outcome.attack] = staged.calibration
     scene.progress("attack", 1.0)
-    exact = scene.candidates
-    if held.exact is not held.knowledge:
-        exact = find_candidates(held.file, held.exact)
     judged, weighed = judge_run(outcomes, findings)
     return Attack(
         outcomes=judged,
-        verdict=verdict_of(judged, weighed, attack_stages.untried(scene, names), assuming),
+        verdict=verdict_of(judged, weighed, stages.untried(scene, names), assuming),
         tolerance=scene.tolerance,
         records=held.file.records,
         persons=held.file.persons,
@@ -363,7 +356,7 @@ def _run(
         held=in_words(held, given),
         claims=scene.claims,
         seed=scene.seed,
-        warnings=(*found, *warnings_of(held, exact), *left_out),
+        warnings=(*found, *warnings_of(held, scene.true_candidates), *left_out),
         calibration=calibrations,
     )
 

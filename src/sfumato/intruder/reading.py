@@ -145,8 +145,8 @@ _CODE = re.compile(r"([A-Za-z]*)([0-9]+)")
 Above = dict[str, frozenset[str]]
 
 
-def above_from_file(path: Path, column: str) -> tuple[tuple[str, ...], Above]:
-    """The values of a published hierarchy in the file's order, and those below each label.
+def rows_of_hierarchy(path: Path, column: str) -> list[list[str]]:
+    """The rows of a published hierarchy, each a value and what stands above it, level by level.
 
     Parameters
     ----------
@@ -172,6 +172,23 @@ def above_from_file(path: Path, column: str) -> tuple[tuple[str, ...], Above]:
         )
     if rows[0][: len(_CLASSIFICATION)] == _CLASSIFICATION:
         rows = [[row[0], row[2] or row[0], row[4] or row[2] or row[0]] for row in rows[1:]]
+    return rows
+
+
+def above_from_file(path: Path, column: str) -> tuple[tuple[str, ...], Above]:
+    """The values of a published hierarchy in the file's order, and those below each label.
+
+    Parameters
+    ----------
+    path, column
+        As `rows_of_hierarchy` takes them.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or its rows have different lengths.
+    """
+    rows = rows_of_hierarchy(path, column)
     values = tuple(dict.fromkeys(row[0] for row in rows))
     return values, _collected((row[0], row[1:]) for row in rows)
 
@@ -186,7 +203,7 @@ def above_from_prefixes(spec: PrefixHierarchy, values: Collection[str]) -> Above
     values
         The values that are known.
     """
-    return _collected((value, _ancestors(value, spec)) for value in values)
+    return _collected((value, prefixes_of(value, spec)) for value in values)
 
 
 def _collected(pairs: Iterable[tuple[str, Sequence[str]]]) -> Above:
@@ -197,7 +214,16 @@ def _collected(pairs: Iterable[tuple[str, Sequence[str]]]) -> Above:
     return {label: frozenset(values) for label, values in below.items()}
 
 
-def _ancestors(value: str, spec: PrefixHierarchy) -> list[str]:
+def prefixes_of(value: str, spec: PrefixHierarchy) -> list[str]:
+    """The prefixes of a code, longest first, and the groups that the shortest one is in.
+
+    Parameters
+    ----------
+    value
+        The code.
+    spec
+        Lengths of the prefixes, and groups.
+    """
     labels = []
     for length in spec.lengths:
         start = value[:length]

@@ -38,6 +38,7 @@ from sfumato.risk.reidentification import (
 )
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
 from sfumato.schema import Schema, check_schema
+from sfumato.table.combinations import together_figures
 from sfumato.table.dependence import column_figures, found_with
 from sfumato.table.door import open_table
 from sfumato.table.preparation import prepared
@@ -255,7 +256,7 @@ def assess(
     if asked.columns:
         cells = {name: table.source.column(name) for name in table.source.column_names}
         figures = found_with(column_figures(table), cells, class_of, table.person)
-        risk = replace(risk, columns=figures)
+        risk = replace(risk, columns=together_figures(table, figures))
     if known is not None:
         progress("measure", 0.5)
         weights = _read(source, known.weights, read_weights)

@@ -434,7 +434,8 @@ def column_rows(columns: Sequence[ColumnFigures]) -> list[measure_table.Row]:
         if each.role != "order" and each.person is not None:
             alone.append(f"{each.person:.0%} in a class of 20")
         words = "; ".join([", ".join(alone), f"tells {', '.join(told)}" if told else ""])
-        lines.append(measure_table.Row(each.column, found, words.strip("; ")))
+        words = each.leak if each.role == "together" and each.leak else words.strip("; ")
+        lines.append(measure_table.Row(each.column, found, words))
     return lines
 
 

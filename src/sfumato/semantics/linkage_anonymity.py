@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from sfumato.semantics.local_data import (
     Levels,
     Linked,
     Local,
+    alike_levels,
     common_values,
     least_levels,
     matches,
@@ -73,8 +74,9 @@ def link_up(linked: Any, schema: Schema, asked: Sequence[LinkageAnonymity]) -> L
     tables = [open_table(each.local, own) for each, own in zip(asked, schemas, strict=True)]
     hierarchies, codes, local_codes = _same_values(table, tables, specs)
     k = max(each.k for each in asked)
+    informed = any(each.informed for each in asked)
     locals_ = tuple(
-        _local(name, other, own, hierarchies, k)
+        replace(_local(name, other, own, hierarchies, k), informed=informed)
         for name, other, own in zip(names, tables, local_codes, strict=True)
     )
     all_hierarchies = tuple(hierarchies[name] for name in specs)
@@ -270,7 +272,8 @@ def informed_matches(
     A reader who knows the hierarchies, weights and k can generalise every local individual as
     the linked ones were, and leave out those who match but would have been shown in more
     detail. What remains may be fewer than k: the least levels hide a person among all who
-    match, not among those who were generalised alike.
+    match, not among those who were generalised alike, unless that was asked for
+    (`LinkageAnonymity.informed`).
 
     Parameters
     ----------
@@ -280,7 +283,7 @@ def informed_matches(
         Leaf codes of the linked tuples, one column per quasi-identifier of ``local``; shape
         (tuples, QIs).
     levels
-        Their least levels, shape (tuples, QIs).
+        Their levels, shape (tuples, QIs).
     weights
         The share of each quasi-identifier in loss.
 
@@ -289,7 +292,10 @@ def informed_matches(
     numpy.ndarray
         Individuals, shape (tuples,).
     """
-    own = least_levels(local.codes, [local], local.hierarchies, weights)
+    if local.informed:
+        own = alike_levels(local, weights)
+    else:
+        own = least_levels(local.codes, [local], local.hierarchies, weights)
     found = np.zeros(len(codes), dtype=np.int64)
     vectors, of_vector = np.unique(levels, axis=0, return_inverse=True)
     for number, vector in enumerate(vectors):
@@ -595,6 +601,9 @@ class LinkageAnonymity:
         person column is used if the local data has one of that name.
     name
         Its name in errors and reports.
+    informed
+        Whether those alone count towards k who would have been released with the same tuple, so
+        that it holds before a reader who knows the method; for one local data set.
 
     Raises
     ------
@@ -613,6 +622,7 @@ class LinkageAnonymity:
     quasi_identifiers: tuple[str, ...] = ()
     schema: Schema | None = None
     name: str = "local"
+    informed: bool = False
 
     def __post_init__(self) -> None:
         Count(1).check("parameter k", self.k)

@@ -141,6 +141,8 @@ class Local:
         Number of individuals.
     k
         How many individuals must match each linked tuple.
+    informed
+        Whether those alone count who would have been shown like it.
     """
 
     name: str
@@ -152,6 +154,7 @@ class Local:
     persons: Ints = field(repr=False)
     individuals: int
     k: int
+    informed: bool = False
 
     @classmethod
     def from_codes(
@@ -563,6 +566,97 @@ def least_levels(
     return levels
 
 
+def shown_alike(local: Local, levels: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Individuals of whom some tuple is shown like each tuple, all at levels of their own.
+
+    Parameters
+    ----------
+    local
+        The local data set.
+    levels
+        The level of each value of its tuples, shape (tuples, QIs).
+
+    Returns
+    -------
+    numpy.ndarray
+        Individuals, shape (tuples,).
+    """
+    rows = np.arange(len(levels))
+    cells = [table[levels[:, q], local.codes[:, q]] for q, table in enumerate(local.tables)]
+    shown = np.column_stack([*cells, *levels.T])
+    _, number = np.unique(shown, axis=0, return_inverse=True)
+    return _individuals(local, number.reshape(-1), rows)
+
+
+def _individuals(
+    local: Local, number: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Individuals of some tuples who have a tuple of the same number; shape (rows,)."""
+    of_tuple = np.full(len(local.codes), -1, dtype=np.int64)
+    of_tuple[rows] = number
+    numbers = np.repeat(of_tuple, np.diff(local.start))
+    pairs = np.column_stack([numbers, local.persons])[numbers >= 0]
+    return np.bincount(np.unique(pairs, axis=0)[:, 0])[number].astype(np.int64)
+
+
+def alike_levels(local: Local, weights: Sequence[float] | None = None) -> Levels:
+    """Levels at which at least k individuals are shown like each tuple of a local data set.
+
+    They hang on the local data alone, so that a reader who finds them for everybody leaves out
+    nobody who is shown like a tuple. Who has k others at the least levels (`least_levels`) stays
+    there. The vectors of levels are gone through by their mean loss; at each of them those who are
+    left and, with who is there already, are k or more, take it. Where fewer than k are left for
+    the root, those who lose most are raised to it, too. O(vectors x tuples log tuples).
+
+    Parameters
+    ----------
+    local
+        The local data set, with its k.
+    weights
+        The share of each quasi-identifier in loss.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (tuples, QIs).
+    """
+    levels = least_levels(local.codes, [local], local.hierarchies, weights)
+    settled = shown_alike(local, levels) >= local.k
+    shape = tuple(hierarchy.height + 1 for hierarchy in local.hierarchies)
+    shares = normalised_weights(weights, len(shape))
+    losses = [w * penalty_table(each) for w, each in zip(shares, local.hierarchies, strict=True)]
+    means = _sums([loss[:, local.codes[:, q]].mean(axis=1) for q, loss in enumerate(losses)])
+    root = len(means) - 1
+    rank = np.ravel_multi_index(tuple(levels.T.astype(np.int64)), shape)
+    rank[~settled] = root
+    for each in np.argsort(means, kind="stable").tolist():
+        left = ~settled
+        if each == root or not left.any():
+            continue
+        rows = np.flatnonzero(left | (rank == each))
+        vector = [int(level) for level in np.unravel_index(each, shape)]
+        (keys,) = packed_keys(local.tables, vector, local.codes[rows])
+        number = np.unique(keys, return_inverse=True)[1].reshape(-1)
+        joined = rows[left[rows] & (_individuals(local, number, rows) >= local.k)]
+        rank[joined], settled[joined] = each, True
+    _raise_to_root(local, rank, root, np.argsort(means, kind="stable")[::-1])
+    return np.column_stack(np.unravel_index(rank, shape)).astype(np.int8)
+
+
+def _raise_to_root(
+    local: Local, rank: npt.NDArray[np.int64], root: int, order: npt.NDArray[np.int64]
+) -> None:
+    """Raise the tuples of one vector after another until k individuals or nobody are at the root.
+
+    All of a vector's tuples are raised, so that none of its groups is left with fewer than k.
+    """
+    for each in order.tolist():
+        there = np.flatnonzero(rank == root)
+        if not len(there) or _individuals(local, 0 * there, there)[0] >= local.k:
+            return
+        rank[rank == each] = root
+
+
 def _places(
     local: Local, names: Sequence[str] | None, hierarchies: Sequence[Hierarchy]
 ) -> list[int]:
@@ -762,11 +856,43 @@ class Linked:
     def least_levels(self) -> Levels:
         """The levels of least loss at which enough local individuals match each tuple.
 
+        Where the reader is informed, those at which enough are shown like it (`alike_levels`).
+
         Returns
         -------
         numpy.ndarray
-            Shape (tuples, QIs); see `sfumato.semantics.linkage_anonymity.least_levels`.
+            Shape (tuples, QIs); see `least_levels`.
+
+        Raises
+        ------
+        InputError
+            If there are several local data sets and an informed reader, or a linked tuple is that
+            of nobody in the local data.
         """
-        return least_levels(
-            self.codes, self.locals_, self.hierarchies, self.weights, self.quasi_identifiers
-        )
+        if not any(local.informed for local in self.locals_):
+            return least_levels(
+                self.codes, self.locals_, self.hierarchies, self.weights, self.quasi_identifiers
+            )
+        if len(self.locals_) > 1:
+            raise InputError(
+                "parameter informed",
+                "must be left out beside several local data sets",
+                found=f"{len(self.locals_)}",
+                advice="release to the reader of one of them",
+            )
+        (local,) = self.locals_
+        own = self.columns_of(local)
+        both = np.concatenate([local.codes, self.codes[:, own]])
+        number = distinct_tuples(local.tables, both)[2]
+        place = np.full(int(number.max(initial=0)) + 1, -1, dtype=np.int64)
+        place[number[: len(local.codes)]] = np.arange(len(local.codes))
+        found = place[number[len(local.codes) :]]
+        if (found < 0).any():
+            raise InputError(
+                f"local data '{local.name}'",
+                "must hold the values of every linked record where the reader is informed",
+                found=f"{int((found < 0).sum()):,} combinations of values that it does not",
+            )
+        levels = np.zeros(self.codes.shape, dtype=np.int8)
+        levels[:, own] = alike_levels(local, [self.weights[q] for q in own])[found]
+        return levels

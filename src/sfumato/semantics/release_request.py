@@ -139,6 +139,7 @@ def ask(
     request: str,
     local: Mapping[str, Any],
     rules: Iterable[str | os.PathLike[str]] = (),
+    informed: bool = False,
 ) -> Asked:
     """What the rules require for a request, and everything that can be refused before work.
 
@@ -156,6 +157,8 @@ def ask(
         The data of each database whose readers ask, by the database's name.
     rules
         More files with a site's rules.
+    informed
+        Whether those alone count towards k who would have been released with the same tuple.
 
     Raises
     ------
@@ -178,7 +181,10 @@ def ask(
     _check_local(known, requirements, local)
     declared = _with_hierarchies(schema, known, requirements)
     columns = _columns(data, declared, requirements)
-    wanted = [LinkageAnonymity(local[name], k, names, name=name) for name, names in columns.items()]
+    wanted = [
+        LinkageAnonymity(local[name], k, names, name=name, informed=informed)
+        for name, names in columns.items()
+    ]
     linked = link_up(data, declared, wanted)
     used = {name: local[name] for name in columns}
     return Asked(known, request, files, requirements, k, linked, declared, data, used)

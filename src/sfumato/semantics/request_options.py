@@ -62,5 +62,14 @@ class RequestOptions:
         float, Parameter("Least share of these with its conclusion, too.", "SHARE", SHARE)
     ] = 0.9
 
+    informed: Annotated[
+        bool,
+        Parameter(
+            "Count towards k those of the local data alone who would have been released with the "
+            "same tuple: it then holds before a reader who knows the method, at more loss.",
+            option="--informed-reader",
+        ),
+    ] = False
+
     def __post_init__(self) -> None:
         check_fields(self)

@@ -409,6 +409,7 @@ def manifest_of(
             "policy_sha256": policy_sha256(asked.policy),
             "rules_sha256": rules_sha256((*asked.policy.rules, *asked.rules)),
             "k": asked.k,
+            **({"informed": True} if asked.linked.locals_[0].informed else {}),
         },
         "databases": {
             local.name: {

@@ -248,14 +248,25 @@ def columns_found(attack: str, found: ColumnFinds) -> Iterator[Finding]:
     told = max(found.foretold.values(), default=0.0)
     persons = len(found.without)
     if found.foretold:
-        yield _share(Criterion.INFERENCE, attack, persons, told, FORETOLD)
+        yield share_found(Criterion.INFERENCE, attack, persons, told, FORETOLD)
     if np.isfinite(found.limit):
-        yield _share(Criterion.SINGLING_OUT, attack, persons, found.company, found.limit)
+        yield share_found(Criterion.SINGLING_OUT, attack, persons, found.company, found.limit)
 
 
-def _share(
+def share_found(
     criterion: Criterion, attack: str, persons: int, share: float, tolerance: float
 ) -> Finding:
+    """A share that a column, or several, give away, against that from which they do.
+
+    Parameters
+    ----------
+    criterion, attack
+        What it is about.
+    persons
+        Of how many.
+    share, tolerance
+        The share, and the one that is tolerable.
+    """
     return Finding(
         criterion=criterion,
         attack=attack,

@@ -42,7 +42,7 @@ class Attack(Section):
     @model_validator(mode="after")
     def _known_attacks(self) -> Self:
         if self.attacks is not None:
-            from sfumato.intruder.attack_stages import check_names  # costs a start's time
+            from sfumato.intruder.stages import check_names  # costs a start's time
 
             with as_value_errors("attacks"):
                 check_names(self.attacks)

@@ -1,0 +1,138 @@
+"""Further columns that are known: how what they give away is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.core.measure import Measure
+from sfumato.intruder.attacks.column_attack import FORETOLD, with_column
+from sfumato.intruder.reading import TextColumn
+from sfumato.intruder.referee.attack_odds import Outcome, success
+from sfumato.intruder.referee.criteria import Criterion, columns_found, share_found
+from sfumato.intruder.stages.scene import INFERRED, SINGLED, Act, Ints, Scene, Staged, another
+from sfumato.table.combinations import Target, boosting_lacks, foretold_together
+
+
+def columns(scene: Scene) -> Iterator[Staged]:
+    """Find people by their class and the value of one further column of the release.
+
+    Nothing is predicted about it. A column that gives away the person or a quasi-identifier is a
+    warning.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    file, known = scene.file, scene.exact
+    row_of_unit = _rows_of_units(scene)
+    for column in _shown(scene):
+        rng = scene.rng(f"column:{column.name}")
+        found = with_column(file, column, known.quasi_identifiers, row_of_unit, rng)
+        right, without = int(found.right.sum()), float(found.without.mean())
+        foretold = sorted(found.foretold.items(), key=lambda each: -each[1])
+        notes = [f"{found.alone:.1%} are the only ones of their class with their value."]
+        if foretold:
+            tells = ", ".join(f"{share:.0%} of '{name}'" for name, share in foretold)
+            notes.append(f"Of what is not known the column foretells {tells}.")
+        success_with = success(right, file.persons)
+        warning = (
+            f"Column '{column.name}' is released as it is, and it {found.gives}: "
+            f"{success_with.value:.1%} are found with it, {without:.1%} without it."
+        )
+        name = f"column:{column.name}"
+        accepted = column.name in scene.schema.accepted
+        judged = accepted or bool(found.gives) or column.name in scene.schema.events
+        told = f"assuming that nobody knows what '{column.name}' says of a person: with the class "
+        told += f"{success_with.value:.1%} are found by it"
+        yield Staged(
+            Outcome(
+                name,
+                "The intruder knows the class of everybody in the file and this column's value in "
+                "a record of theirs, and names one of those who have both.",
+                file.persons,
+                right,
+                success_with,
+                Measure("baseline", without, why="the same without the column"),
+                notes=tuple(notes),
+            ),
+            warnings=(warning,) if found.gives else (),
+            findings=tuple(replace(each, accepted=accepted) for each in columns_found(name, found)),
+            assuming=told if not judged and success_with.value > scene.tolerance.person else "",
+        )
+
+
+def _shown(scene: Scene) -> list[TextColumn]:
+    """The released columns that are no quasi-identifiers and name nobody."""
+    people = (scene.schema.person, scene.schema.household)
+    others = (each for each in scene.file.others if each.name not in people)
+    return [*scene.file.sensitive, *others]
+
+
+def _rows_of_units(scene: Scene) -> Ints:
+    """A row of what is known of each released person, -1 of a stranger."""
+    owner = scene.truth.owner[np.unique(scene.file.unit, return_index=True)[1]]
+    rows = np.unique(scene.exact.person, return_index=True)[1]
+    return np.where(owner >= 0, rows[owner], -1)
+
+
+def combinations(scene: Scene) -> Iterator[Staged]:
+    """Foretell each quasi-identifier from all further columns together, by a model.
+
+    The model is trained on people whom the intruder knows, and never on the one that it is asked
+    about. Nothing is predicted about it.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    file, row_of_unit = scene.file, _rows_of_units(scene)
+    units = np.flatnonzero(row_of_unit >= 0)
+    first = np.unique(file.unit, return_index=True)[1][units]
+    columns = {
+        each.name: [each.texts[code] for code in each.codes[first].tolist()]
+        for each in _shown(scene)
+    }
+    targets = {}
+    for known in scene.exact.quasi_identifiers:
+        codes = known.codes[row_of_unit[units]]
+        numbers, told = known.numbers[codes], np.array([text is not None for text in known.texts])
+        ordered = bool(np.isfinite(numbers[told[codes]]).all())
+        codes = np.unique(numbers, return_inverse=True)[1] if ordered else codes
+        targets[known.name] = Target(
+            np.where(told[known.codes[row_of_unit[units]]], codes, -1), ordered
+        )
+    for name, found in foretold_together(columns, targets, scene.rng("combinations")).items():
+        attack, named = f"combinations:{name}", ", ".join(f"'{each}'" for each in found.columns)
+        # What one column tells alone is the matter of `columns`.
+        several = len(found.columns) > 1 and not set(found.columns) <= set(scene.schema.accepted)
+        finding = share_found(Criterion.INFERENCE, attack, found.persons, found.share, FORETOLD)
+        warning = (
+            f"Columns {named} are released as they are, and together they foretell '{name}' "
+            f"({found.share:.0%} of what is not known)."
+        )
+        yield Staged(
+            Outcome(
+                attack,
+                "A model foretells the quasi-identifier from all further columns of the release "
+                "together (gradient boosting, cross-validated).",
+                found.persons,
+                found.right,
+                success(found.right, found.persons),
+                Measure("baseline", found.chance, why="the same value for everybody"),
+            ),
+            warnings=(warning,) if several and finding.exceeded else (),
+            findings=(finding,) if several else (),
+        )
+
+
+def _boosting(scene: Scene) -> str:
+    return boosting_lacks() or another(scene)
+
+
+COLUMNS = Act("columns", 150, columns, another, SINGLED | INFERRED, essential=True)
+COMBINATIONS = Act("combinations", 160, combinations, _boosting, INFERRED)

@@ -1,0 +1,96 @@
+"""Persons of whom events are known: how the search for them is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.intruder.attacks import event_matching
+from sfumato.intruder.referee.criteria import Criterion
+from sfumato.intruder.stages.scene import PROMISED, SINGLED, TARGETS, Act, Scene, Staged
+
+TOLD, SCORED = (1, 2, 3), (2, 3)
+"""Numbers of events that an intruder is told, and those with which the score is tried."""
+SCORED_TARGETS = 300
+"""Persons who are looked for by a score, drawn where there are more."""
+
+
+_HOW = {
+    "events": "takes one of the pseudonyms that fit all of it",
+    "events_scored": "takes the pseudonym that agrees with most, rare things counting more",
+    "events_moved": "takes the pseudonym that fits by most offsets of all its dates",
+}
+
+
+def events(scene: Scene) -> Iterator[Staged]:
+    """Look for persons of whom some events are known, exactly, by a score, and with dates moved.
+
+    Held against the share of persons who are found by as many events drawn at random.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    found = list(_by_events(scene))
+    if scene.schema.events or scene.events is None or not found:
+        yield from found
+        return
+    # Events that nobody has declared to be known are told of, and not held against the release.
+    most = max(found, key=lambda each: each.outcome.success.value)
+    names = ", ".join(f"'{name}'" for name in scene.events.names)
+    told = (
+        f"assuming that nobody knows what {names} say of a person: [events] names none, and "
+        f"by them {most.outcome.success.value:.1%} are found"
+    )
+    counts = most.outcome.success.value > scene.tolerance.person
+    for each in found:
+        yield replace(each, findings=(), assuming=told if counts and each is most else "")
+
+
+def _by_events(scene: Scene) -> Iterator[Staged]:
+    if scene.events is None:
+        return
+    told_of = scene.events
+    search = event_matching.EventSearch(scene.file, told_of)
+    inside = np.flatnonzero(scene.truth.released)
+    mistaken = f", {100 * told_of.wrong:g} % of them wrong," if told_of.wrong else ""
+    ways = [("events", TOLD, TARGETS), ("events_scored", SCORED, SCORED_TARGETS)]
+    if search.moved is not None:
+        ways.append(("events_moved", TOLD, TARGETS))
+    for way, numbers, most in ways:
+        for m in numbers:
+            name = f"{way}_{m}"
+            rng = scene.rng(name)
+            targets = np.sort(rng.permutation(inside)[:most])
+            told = told_of.told(targets, m, rng)
+            if way == "events_scored":
+                guesses = event_matching.scored_events(
+                    search, scene.file, scene.knowledge, targets, told, rng
+                )
+            else:
+                moved = way == "events_moved"
+                guesses = event_matching.exact_events(
+                    search, scene.candidates, targets, told, rng, moved=moved
+                )
+            known = "one event" if m == 1 else f"{m} events"
+            yield scene.judged(
+                name,
+                f"The intruder knows the quasi-identifiers and {known}{mistaken} of a person "
+                f"who is in the file, and {_HOW[way]}.",
+                guesses,
+                f"found_{m}",
+                targeted=True,
+                criterion=Criterion.SINGLING_OUT,
+            )
+
+
+def _events(scene: Scene) -> str:
+    if scene.file.person is None:
+        return "a person column in the released file"
+    return "" if scene.events is not None else "an original that has the columns of events"
+
+
+ACT = Act("events", 50, events, _events, PROMISED | SINGLED)

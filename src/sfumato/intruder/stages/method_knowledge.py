@@ -1,0 +1,198 @@
+"""A reader who knows how classes are made: how what he sharpens in them is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.core.measure import Measure
+from sfumato.intruder.attacks.bounds_attack import Isolation, by_ends, isolated
+from sfumato.intruder.attacks.informed_attack import by_method, ladders_of
+from sfumato.intruder.attacks.method_attack import sharpened, undivided
+from sfumato.intruder.referee import judgements
+from sfumato.intruder.referee.attack_odds import Outcome, free_hits, success
+from sfumato.intruder.referee.criteria import (
+    LEVEL,
+    Criterion,
+    persons_isolated,
+)
+from sfumato.intruder.stages.scene import (
+    INFERRED,
+    LINKED,
+    SINGLED,
+    Act,
+    Scene,
+    Staged,
+    another,
+    sensitive_and_true,
+)
+
+CLASSES = 500
+"""Classes that are tried, drawn where there are more."""
+
+
+BEYOND = 0.001
+"""Probability by chance below which ends are said to single out."""
+
+
+def singling_out(scene: Scene) -> Iterator[Staged]:
+    """Single out somebody by what a class shows and one end of one of its ranges.
+
+    Held against the same predicates with other values of the same ranges. No release claims
+    anything about it, so that nothing is broken by it; what it found is a warning.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    predicates = by_ends(scene.file, scene.rng("singling_out"), CLASSES)
+    every = isolated(predicates, scene.file, scene.exact, scene.truth.released)
+    judged = np.isfinite(every.chance)
+    found = Isolation(every.alone[judged], every.chance[judged])
+    outcome, luck = _against_chance(
+        "singling_out",
+        "The intruder describes somebody by what a class shows and one end of its widest range, "
+        "each end alone; right is what holds of exactly one person of the file.",
+        found,
+        "the same with a value between the ends",
+    )
+    unjudged = predicates.without + len(np.unique(predicates.class_of[~judged]))
+    note = f"{unjudged:,} classes have no range with a value between two ends and were not tried."
+    warning = (
+        "The ends of ranges single persons out: one end of a range, and what else its class shows, "
+        f"holds of exactly one person for {100 * outcome.success.value:.3g} % of the ends tried, "
+        f"where a value between the ends would for {100 * outcome.baseline.value:.3g} %."
+    )
+    yield Staged(
+        replace(outcome, notes=(note,) if unjudged else ()),
+        warnings=(warning,) if luck < BEYOND else (),
+        findings=(persons_isolated("singling_out", found, scene.tolerance.person),),
+    )
+
+
+def downcoding(scene: Scene) -> Iterator[Staged]:
+    """Single out somebody by what a class shows and the part of a cell that cannot be empty.
+
+    Held against parts as large. What it finds is told of as what nobody is assumed to know: that
+    ends and labels are as near as the grid and the hierarchy allow.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    rng, true = scene.rng("downcoding"), scene.true_candidates
+    found = sharpened(scene.file, scene.exact, true, scene.truth.released, rng, CLASSES)
+    outcome, luck = _against_chance(
+        "downcoding",
+        "The intruder knows that classes are made as small as the method allows, and describes "
+        "somebody by what a class shows and the part of one cell that cannot be empty; right is "
+        "what holds of exactly one person of the file.",
+        found,
+        "the same with a part as large that may be empty",
+    )
+    finding = persons_isolated("downcoding", found, scene.tolerance.person)
+    told = (
+        "assuming that nobody knows how classes were made: who takes their ends and labels for as "
+        f"near as can be describes exactly one person with {outcome.success.value:.1%} of the "
+        f"classes tried, by chance with {outcome.baseline.value:.1%}"
+    )
+    counts = luck < LEVEL and finding.number > scene.tolerance.person
+    yield Staged(outcome, assuming=told if counts else "")
+
+
+def minimality(scene: Scene) -> Iterator[Staged]:
+    """Guess sensitive values from that a class was not divided although it could have been.
+
+    Held against the share of the class that has the value.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    for column in scene.file.sensitive:
+        rng = scene.rng(f"minimality:{column.name}")
+        held = judgements.holdings(column, scene.truth)
+        guesses = list(
+            undivided(scene.file, scene.exact, scene.true_candidates, column, rng, CLASSES)
+        )
+        person, value = np.array([each[:2] for each in guesses], dtype=np.int64).reshape(-1, 2).T
+        chance = np.array([each[2] for each in guesses])
+        found = Isolation(held.has(person, value), chance)
+        name = f"inference_minimality:{column.name}"
+        outcome, _ = _against_chance(
+            name,
+            "The intruder takes what all classes keep for promised, and guesses the value of one "
+            "person of each class from that it was not divided.",
+            found,
+            "the share of the class that has the value",
+        )
+        finding = persons_isolated(name, found, scene.tolerance.value)
+        yield Staged(outcome, findings=(replace(finding, criterion=Criterion.INFERENCE),))
+
+
+def _against_chance(name: str, what: str, found: Isolation, why: str) -> tuple[Outcome, float]:
+    """What came of tries with a known chance each, and the probability of so much by chance."""
+    attempts, right = len(found.alone), int(found.alone.sum())
+    mean = float(found.chance.mean()) if attempts else 0.0
+    baseline = Measure("baseline", mean, why=why)
+    outcome = Outcome(name, what, attempts, right, success(right, attempts), baseline)
+    return outcome, free_hits(found.chance).at_least(right) if attempts else 1.0
+
+
+def informed(scene: Scene) -> Iterator[Staged]:
+    """Do to everybody in the reader's own file what was done to the linked records.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    file, known, quasis = scene.file, scene.knowledge, scene.schema.quasi_identifiers
+    ladders = ladders_of(file, known, quasis, scene.published)
+    if ladders is None:
+        return
+    weights = [quasis[name].weight for name in _shared(scene)]
+    fewest = int(scene.candidates.of_class.min(initial=known.persons))
+    found = by_method(file, known, ladders, weights, fewest, scene.rng("informed"))
+    if found is None:
+        return
+    staged = scene.judged(
+        "informed",
+        "The reader does to everybody in a file of his own what linkage k-anonymity did to the "
+        "linked records, and names one of those who would have been shown as the record is.",
+        found.guesses,
+        "informed_linkage_risk",
+        calibrated=True,
+        criterion=Criterion.LINKABILITY,
+    )
+    note = f"The method explains {found.explained:.1%} of the classes, with k = {found.k}."
+    outcome = replace(staged.outcome, notes=(*staged.outcome.notes, note))
+    yield replace(staged, outcome=outcome)
+
+
+def _shared(scene: Scene) -> list[str]:
+    """The quasi-identifiers that both the reader's file and the released one have."""
+    shown = {column.name for column in scene.file.quasi_identifiers}
+    return [each.name for each in scene.knowledge.quasi_identifiers if each.name in shown]
+
+
+def _reader(scene: Scene) -> str:
+    if not scene.against_register:
+        return "the file of whoever asked for linked data (register)"
+    missing = [
+        name
+        for name in _shared(scene)
+        if scene.schema.quasi_identifiers[name].hierarchy is None and name not in scene.published
+    ]
+    return f"hierarchies of {', '.join(missing)}" if missing else ""
+
+
+SINGLING_OUT = Act("singling_out", 170, singling_out, another, SINGLED, essential=True)
+DOWNCODING = Act("downcoding", 180, downcoding, another, SINGLED)
+MINIMALITY = Act("minimality", 85, minimality, sensitive_and_true, INFERRED)
+INFORMED = Act("informed", 25, informed, _reader, LINKED)

@@ -1,0 +1,124 @@
+"""Two releases about the same persons: how attacks on both are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sfumato.intruder.attacks.association_attack import by_associations
+from sfumato.intruder.attacks.intersection_attack import intersect
+from sfumato.intruder.attacks.trajectory_attack import follow
+from sfumato.intruder.referee import judgements
+from sfumato.intruder.referee.criteria import Criterion
+from sfumato.intruder.stages.scene import LINKED, PROMISED, Act, Scene, Staged, several_releases
+
+
+def intersection(scene: Scene) -> Iterator[Staged]:
+    """Look for persons who are in two releases: only what fits in both is left.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    targets = np.flatnonzero(scene.truth.released)
+    for number, prior in enumerate(scene.priors, 1):
+        name = "intersection" if len(scene.priors) == 1 else f"intersection_{number}"
+        rng = scene.rng(name)
+        found = intersect(scene.file, prior, scene.uncounted, rng, targets=targets)
+        by = "the same pseudonyms" if found.linked else "sensitive values that agree"
+        what = f"The intruder holds another release, joined by {by}, and looks for persons in both"
+        for end, surest, measure, said in (
+            ("", False, "marketer", "everybody counts"),
+            ("_surest", True, "prosecutor", "only those of whom he is surest"),
+        ):
+            yield scene.judged(
+                f"{name}{end}",
+                f"{what}; {said}.",
+                found.identification,
+                measure,
+                surest=surest,
+                targeted=True,
+                calibrated=not surest,
+                criterion=None if surest else Criterion.LINKABILITY,
+            )
+        for guesses in found.inferences:
+            outcome = judgements.judge_inference(
+                guesses,
+                scene.truth,
+                scene.file,
+                rng,
+                what=f"{what}; of these the intruder guesses the value.",
+                targets="one_per_class",
+                predicted=scene.claim("avg_gsar", guesses.attribute),
+                threshold=scene.threshold,
+                attack=f"inference_{name}:{guesses.attribute}",
+            )
+            yield Staged(outcome)
+
+
+def trajectory(scene: Scene) -> Iterator[Staged]:
+    """Join two releases by the histories that their pseudonyms show, and look for persons in both.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    targets = np.flatnonzero(scene.truth.released)
+    for number, prior in enumerate(scene.priors, 1):
+        name = "trajectory" if len(scene.priors) == 1 else f"trajectory_{number}"
+        found = follow(scene.file, prior, scene.uncounted, scene.rng(name), targets)
+        if not len(found.joined):
+            continue
+        yield scene.judged(
+            name,
+            f"The intruder holds another release, takes {len(found.joined):,} of "
+            f"{scene.file.persons:,} persons for the same in both by what their records keep "
+            f"({', '.join(found.columns)}), and looks for persons in both.",
+            found.identification,
+            "marketer",
+            targeted=True,
+            calibrated=True,
+            criterion=Criterion.LINKABILITY,
+        )
+
+
+def associations(scene: Scene) -> Iterator[Staged]:
+    """Refine the released cells by associations that an earlier release shows (paper 002).
+
+    Held against marketer risk; for a release on request that is the mean risk with accepted
+    associations applied (SLA).
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    for number, prior in enumerate(scene.priors, 1):
+        name = "associations" if len(scene.priors) == 1 else f"associations_{number}"
+        found = by_associations(scene.file, prior, scene.uncounted, scene.rng(name))
+        if not found.refined:
+            continue
+        yield scene.judged(
+            name,
+            "The intruder infers values that were generalised from associations in another "
+            f"release, which narrows {found.refined:,} of {scene.file.classes:,} classes, and "
+            "matches again.",
+            found.guesses,
+            "marketer",
+            calibrated=True,
+            criterion=Criterion.LINKABILITY,
+        )
+
+
+def _histories(scene: Scene) -> str:
+    if any(each.person is None for each in (scene.file, *scene.priors)):
+        return "a person column in both releases"
+    return several_releases(scene)
+
+
+INTERSECTION = Act("intersection", 90, intersection, several_releases, PROMISED | LINKED)
+TRAJECTORY = Act("trajectory", 100, trajectory, _histories, PROMISED | LINKED)
+ASSOCIATIONS = Act("associations", 110, associations, several_releases, PROMISED | LINKED)

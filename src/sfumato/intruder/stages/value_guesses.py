@@ -1,0 +1,160 @@
+"""Values that are guessed or foretold: how guesses are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from sfumato.core.measure import Measure
+from sfumato.intruder.attacks.inference_attacks import (
+    DEALT,
+    ChanceValues,
+    dealt_values,
+    most_shared_value,
+)
+from sfumato.intruder.attacks.model_attack import (
+    Foretold,
+    foretold,
+    near_as_one,
+    shown_values,
+    sights,
+)
+from sfumato.intruder.reading import ReleasedFile, TextColumn
+from sfumato.intruder.referee import judgements
+from sfumato.intruder.referee.attack_odds import Outcome, one_per_class, success
+from sfumato.intruder.referee.criteria import values_beyond, values_found
+from sfumato.intruder.stages.scene import (
+    CLAIMED,
+    INFERRED,
+    PROMISED,
+    TARGETS,
+    Act,
+    Ints,
+    Scene,
+    Staged,
+    sensitive_and_true,
+    sensitive_shown,
+)
+
+
+def inference(scene: Scene) -> Iterator[Staged]:
+    """Guess of each register person the value that most persons of the fitting classes have.
+
+    Against AvgGSAR with one person of each class, against MaxGSAR with the best classes. Near
+    numbers are tried as one value, too, about which nothing is predicted.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    near = (near_as_one(column) for column in scene.file.sensitive)
+    file = replace(scene.file, sensitive=tuple(dict.fromkeys([*scene.file.sensitive, *near])))
+    for column in file.sensitive:
+        guesses = most_shared_value(file, scene.candidates, column)
+        rng = scene.rng(f"inference:{column.name}")
+        tolerable, dealing = scene.tolerance.value, scene.rng(f"dealt:{column.name}")
+        found = values_found(
+            f"inference:{column.name}",
+            guesses,
+            dealt_values(file, column, dealing, tolerable),
+            scene.truth,
+            file,
+            dealing,
+            tolerable,
+        )
+        for (end, targets, said), measure in zip(CLAIMED, ("avg_gsar", "max_gsar"), strict=True):
+            if end and column not in scene.file.sensitive:
+                continue
+            outcome = judgements.judge_inference(
+                guesses,
+                scene.truth,
+                file,
+                rng,
+                what="The intruder guesses the value that most persons have in the classes that "
+                f"the target fits; {said}.",
+                targets=targets,
+                predicted=scene.claim(measure, column.name),
+                threshold=scene.threshold,
+                attack=f"inference{end}:{column.name}",
+            )
+            yield Staged(outcome, findings=() if end else (found,))
+
+
+def model(scene: Scene) -> Iterator[Staged]:
+    """Foretell values by a model of the release, beside the same without the person's own record.
+
+    One person of each class is asked about. Nothing is predicted about it.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    file, tolerance = scene.file, scene.tolerance.value
+    seen, owner = sights(file, scene.knowledge), judgements.owners(file, scene.truth).first
+    home = file.class_of[np.unique(file.unit, return_index=True)[1]]
+    known = np.flatnonzero(owner >= 0)
+    for column in file.sensitive:
+        rng, name = scene.rng(f"model:{column.name}"), f"inference_model:{column.name}"
+        unit = rng.permutation(one_per_class(known, home[known], rng))[:TARGETS]
+        train = partial(foretold, seen, scene.candidates, person=owner[unit], unit=unit)
+        alike = near_as_one(column)
+        shown = shown_values(file, alike)
+        found = train(shown=shown)
+        right = shown.has(unit, found.value)
+        # The others of a class are no help where these have other values.
+        tried = shown.has(unit, found.beside), shown.has(unit, found.alike)
+        without = max(tried, key=np.count_nonzero)
+        by_chance = _dealt_model(file, alike, unit, train, rng, tolerance)
+        sure = by_chance.is_sure(found.value, found.chance, tolerance)
+        hits, attempts = int(right.sum()), len(unit)
+        yield Staged(
+            Outcome(
+                name,
+                "The intruder trains a model on the release and foretells the value of one person "
+                "of each class from the quasi-identifiers and the class; near numbers are one.",
+                attempts,
+                hits,
+                success(hits, attempts),
+                Measure(
+                    "baseline",
+                    float(without.mean()) if attempts else 0.0,
+                    why="the same from the release without the person's own record",
+                ),
+                notes=(
+                    f"Where values are dealt out at random {by_chance.everybody:.1%} are right.",
+                ),
+            ),
+            findings=(values_beyond(name, right, without, sure, by_chance, tolerance),),
+        )
+
+
+def _dealt_model(
+    file: ReleasedFile,
+    column: TextColumn,
+    unit: Ints,
+    train: Callable[..., Foretold],
+    rng: np.random.Generator,
+    tolerance: float,
+) -> ChanceValues:
+    """What the model is right about where each person has the values of another."""
+    often = np.bincount(shown_values(file, column).value, minlength=len(column.texts))
+    chance = ChanceValues(0.0, 0.0, often / max(file.persons, 1))
+    every, sure = [], []
+    for _ in range(DEALT):
+        dealt = shown_values(file, column, rng.permutation(file.persons))
+        found = train(shown=dealt)
+        every.append(dealt.has(unit, found.value))
+        sure.append(every[-1][chance.is_sure(found.value, found.chance, tolerance)])
+    means = [
+        float(each.mean()) if len(each) else 0.0 for each in map(np.concatenate, (every, sure))
+    ]
+    return replace(chance, everybody=means[0], sure=means[1])
+
+
+INFERENCE = Act("inference", 70, inference, sensitive_shown, PROMISED | INFERRED, essential=True)
+MODEL = Act("model", 80, model, sensitive_and_true, INFERRED, essential=True)
