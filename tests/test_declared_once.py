@@ -111,6 +111,7 @@ def sfumato(home: Path, *arguments: str) -> str:
     return run(home, "from sfumato.cli.app import main; main()", *arguments)
 
 
+@pytest.mark.slow
 def test_the_command_line_manifest_json_and_report_have_both(home: Path) -> None:
     said = sfumato(home, "anonymize", "--help")
     assert "--full-rooms" in said

@@ -47,6 +47,7 @@ def test_pages_that_need_nothing(
     assert run_page(project_root / "docs" / f"{name}.md", tmp_path) == WHOLE[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PREPARED)
 def test_pages_that_take_data_for_given(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project_root: Path
@@ -60,6 +61,7 @@ def test_pages_that_take_data_for_given(
         run_python(code.replace(KEYS, "keys"), names)
 
 
+@pytest.mark.slow
 def test_the_command_that_attacks_a_file(tmp_path: Path, project_root: Path) -> None:
     """With a seed: by chance one run in a hundred exceeds what is predicted or tolerable."""
     write_clinics(generate_clinics(200, rng=1), tmp_path)

@@ -80,6 +80,7 @@ def test_every_folder_says_what_is_inside(folder: Path) -> None:
     assert ast.get_docstring(ast.parse(init.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", [f for f in FILES if f.parent != SOURCE], ids=_name)
 def test_nothing_inside_imports_from_the_top(file: Path) -> None:
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -16,6 +16,7 @@ PAGES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_runs_and_prints_what_it_says(name, tmp_path, monkeypatch, project_root):
     monkeypatch.chdir(tmp_path)

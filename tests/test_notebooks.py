@@ -14,6 +14,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from patience import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 

@@ -16,6 +16,8 @@ import pytest
 from cli.review_terminal import Terminal
 from doc_blocks import NUMBER, blocks, run_python
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory, project_root):

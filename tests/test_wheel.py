@@ -20,6 +20,8 @@ import pytest
 from conftest import missing
 from packaging.version import Version
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 KINDS = {".py", ".pyi", ".html", ".css", ".js", ".svg", ".lp", ".toml", ".typed"}

@@ -13,6 +13,8 @@ import pytest
 from sfumato.examples import generate_clinics
 from sfumato.schema import dump_schema
 
+pytestmark = pytest.mark.slow
+
 ASKED = ("--schema", "schema.toml", "--g-balance", "0.5", "--cut", "median", "--seed", "3")
 
 

@@ -11,6 +11,8 @@ from oracles.both_engines import check_values
 
 from sfumato.risk.on_spark.spark_measures import NO_EVENTS
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = """
 person = "patient"
 sensitive = ["icd9"]

@@ -54,6 +54,7 @@ def _play(run: Run, monkeypatch: pytest.MonkeyPatch, keys: str, *words: str | Pa
     assert done.code == 0, done.err
 
 
+@pytest.mark.slow
 def test_a_review_is_exported_and_attacked(
     linked: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

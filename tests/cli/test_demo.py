@@ -22,7 +22,7 @@ from cli.malformed.case import make_folder
 
 import sfumato as sf
 
-pytestmark = pytest.mark.usefixtures("few_random_pairs")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_random_pairs")]
 
 Key = tuple[str, str]
 Visit = tuple[object, ...]

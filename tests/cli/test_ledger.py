@@ -57,6 +57,7 @@ def test_releases_are_listed(ledger: Callable[..., Any]) -> None:
     assert ledger("list", "--requester", "nobody").out == "No releases.\n"
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_says_and_keeps_the_same(
     ledger: Callable[..., Any], run_process: Callable[..., Any], tmp_path: Path
 ) -> None:

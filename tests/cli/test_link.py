@@ -93,6 +93,7 @@ def out(linked: Path, here: Path) -> Path:
     return Path(shutil.copytree(linked, here / "out"))
 
 
+@pytest.mark.slow
 def test_link_writes_all_files_and_says_what_it_proposes(run: Run, here: Path) -> None:
     """Without --spec it proposes one, says so, and writes it."""
     done = run("link", A, B, "--id", "patient", "--seed", "1", "--output", "out")
@@ -245,6 +246,7 @@ def test_a_later_table_is_linked_to_the_persons_of_before(run: Run, here: Path, 
     assert sum(same) > 0.95 * len(same)
 
 
+@pytest.mark.slow
 def test_keyed_ids_are_the_same_in_every_run(run: Run, here: Path) -> None:
     """And the key is nowhere in the folder."""
     (here / "key").write_bytes(b"0123456789abcdef0123456789abcdef\n")
@@ -306,6 +308,7 @@ HOUSEHOLD = {
 }
 
 
+@pytest.mark.slow
 def test_households_taken_for_persons_are_refused_and_leave_nothing(
     run: Run, tmp_path: Path
 ) -> None:
@@ -337,6 +340,7 @@ def test_uris_stay_as_they_are() -> None:
     }
 
 
+@pytest.mark.slow
 def test_no_value_is_ever_said(run: Run, here: Path) -> None:
     """A canary in every column is in no message and in no text file of the folder."""
     table = csv.read_csv(here / A)

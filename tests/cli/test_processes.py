@@ -20,6 +20,8 @@ from patience import PATIENCE
 from pyarrow import csv
 from server.forked import on_small_disk
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., "subprocess.Popen[str]"]
 ANONYMIZE = ("anonymize", "visits.csv", "--schema", "schema.toml")
 INTERRUPTED = "Interrupted; nothing was left half written.\n"

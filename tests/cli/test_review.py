@@ -112,6 +112,7 @@ def journal(folder: Path, name: str = "review.state") -> list[dict]:
 # --------------------------------------------------------------------- one review, to the end
 
 
+@pytest.mark.slow
 def test_a_linkage_is_reviewed_left_taken_up_and_applied(linked: Path, run: Run) -> None:
     """Opens cells, decides all, leaves and comes again; the answers go back to the linkage."""
     pairs = len(pq.read_table(linked / "review.parquet"))
@@ -215,6 +216,7 @@ def test_nothing_undisclosed_reaches_the_terminal(tmp_path: Path) -> None:
     assert not [piece for piece in hidden | opened if piece in kept]
 
 
+@pytest.mark.slow
 @given(
     st.text("apoANsfu123456nbgh?x\t", max_size=40),
     st.sampled_from([None, 0.02, 0.2]),

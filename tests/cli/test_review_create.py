@@ -78,6 +78,7 @@ def folder(begun: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(begun, tmp_path, dirs_exist_ok=True))
 
 
+@pytest.mark.slow
 def test_a_project_is_made_reviewed_exported_and_applied(folder: Path) -> None:
     made = sfumato(folder, "review", "create", "links", "--title", "Clinics", "--k", "2")
     assert made.returncode == 0, made.stderr
@@ -103,6 +104,7 @@ print(json.dumps([each.settings for each in Project.objects.order_by("created")]
 """
 
 
+@pytest.mark.slow
 def test_what_is_proposed_holds_where_nothing_is_said(folder: Path) -> None:
     proposed = PROPOSED.model_dump(mode="json")
     for options in ((), ("--k", "3", "--budget", "1")):
@@ -121,6 +123,7 @@ def test_the_help_names_what_is_proposed(tmp_path: Path, command: tuple[str, ...
     assert f"{PROPOSED.budget:g} for a new project" in text
 
 
+@pytest.mark.slow
 def test_who_is_missing_is_said(folder: Path) -> None:
     wrong = sfumato(folder, "review", "create", "links", "--manager", "nobody")
     assert wrong.returncode == 1

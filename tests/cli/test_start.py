@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
+import pytest
 
 from sfumato.cli.app import _HOMES, Commands, _listed
 from sfumato.examples import generate_clinics
@@ -65,6 +66,7 @@ def test_the_help_says_of_each_command_what_its_own_help_says_first() -> None:
         assert _listed(name).help == own
 
 
+@pytest.mark.slow
 def test_small_files_need_no_pandas(tmp_path: Path) -> None:
     clinics = generate_clinics(300, rng=1)
     schema = tmp_path / "schema.toml"

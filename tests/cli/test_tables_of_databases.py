@@ -17,6 +17,8 @@ from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.table.databases import write_database
 from sfumato.table.table_files import open_source, write_table
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("adbc_driver_sqlite")
 SECRET = "Pa55kanarie"
 SCHEMA = """

@@ -37,6 +37,7 @@ def test_leaks_are_named_and_honest_columns_are_not(repeated: bool) -> None:
     assert outcomes == {f"column:{each}" for each in leaks | set(HONEST)}
 
 
+@pytest.mark.slow
 def test_found_as_a_naive_count_says() -> None:
     release, _ = released(3, repeated=True)
     whole, shown = release.data, attack(release, seed=1, attacks=["columns"])

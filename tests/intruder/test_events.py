@@ -131,6 +131,7 @@ def test_what_is_found_stands_beside_what_was_predicted(release):
     assert found["events_2"].success.value > 5 * found["events_2"].baseline.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("technique", ["shift-dates", "relative-dates"])
 def test_dates_that_are_all_moved_by_one_offset_are_found_by_the_days_between_them(technique):
     rng = np.random.default_rng(5)

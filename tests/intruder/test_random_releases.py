@@ -14,6 +14,8 @@ from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.intruder.attack import attack
 from sfumato.intruder.stages import exact_matching
 
+pytestmark = pytest.mark.slow
+
 RELEASES = 200
 BEYOND = 0.025
 """Share of honest attacks that may lie above what is allowed, and of runs that may be caught."""

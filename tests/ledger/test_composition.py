@@ -127,6 +127,7 @@ def test_two_releases_are_refused_together_and_a_stranger_agrees(tmp_path: Path)
     assert found_by_stranger(data, *files, "person", "code") > 0.3
 
 
+@pytest.mark.slow
 def test_the_proposed_release_is_handed_over_and_a_stranger_finds_no_more(tmp_path: Path) -> None:
     data = people(1500)
     with opened(tmp_path) as ledger:

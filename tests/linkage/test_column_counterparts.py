@@ -110,6 +110,7 @@ def split(table):
     return {n: v for n, v in table.items() if n != "birth"} | made
 
 
+@pytest.mark.slow
 def test_parts_of_a_date_and_of_a_name_are_one_column():
     one, two = register(800, 0.6, 8)
     one["who"] = one.pop("surname") + ", " + one.pop("given_name")

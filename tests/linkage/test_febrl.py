@@ -14,6 +14,8 @@ from sfumato.linkage.model_fit import fit_and_score
 from sfumato.linkage.person_clusters import find_persons
 from sfumato.linkage.spec_suggestion import suggest_links
 
+pytestmark = pytest.mark.slow
+
 
 def fitted(tables):
     """Records, pairs and the model, with a suggested specification."""

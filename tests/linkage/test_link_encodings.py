@@ -87,6 +87,7 @@ def test_registrations_are_linked_by_encodings_alone(
     assert f1(free, truth_of(made)) >= 0.9
 
 
+@pytest.mark.slow
 def test_febrl_4_from_home_to_persons(shared_data: Path, tmp_path: Path) -> None:
     tables = {}
     for name in ("dataset4a", "dataset4b"):

@@ -136,6 +136,7 @@ def test_no_value_of_the_data_is_in_a_model(linked):
     assert not [value for value in values if value and value in text]
 
 
+@pytest.mark.slow
 def test_dedupe_and_several_sources():
     one, two = two_clinics(200, 150)
     both = pa.concat_tables([one.drop_columns("diagnosis"), two.drop_columns("cost")])
@@ -170,6 +171,7 @@ def test_a_session_that_fails_leaves_every_comparison(tmp_path):
     assert {"given_name", "surname", "date_of_birth"} <= compared
 
 
+@pytest.mark.slow
 def test_a_rule_that_makes_matches_beyond_doubt_is_no_session():
     """Odds of 1 in nothing: columns of so many values that no two persons share one."""
     rng = np.random.default_rng(0)

@@ -124,6 +124,7 @@ def test_the_advice_mends_it():
     assert links.settled.persons.count == pytest.approx(len(np.unique(truth)), rel=0.03)
 
 
+@pytest.mark.slow
 def test_a_saved_model_is_checked_too(monkeypatch, tmp_path):
     tables, _ = households()
     with monkeypatch.context() as unchecked:
@@ -135,6 +136,7 @@ def test_a_saved_model_is_checked_too(monkeypatch, tmp_path):
     assert "'given_name' is different in" in refused(tables, None, previous=tmp_path / "before")
 
 
+@pytest.mark.slow
 def test_splinks_own_settings_are_held_to_the_number_of_matches(monkeypatch, tmp_path):
     tables, _ = households()
     with monkeypatch.context() as unchecked:
@@ -257,6 +259,7 @@ def of_euro(tables, names):
     return {source: table.select(list(names)) for source, table in tables.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("birth", "rule"),
     [

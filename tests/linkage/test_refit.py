@@ -109,6 +109,7 @@ def test_patterns_make_no_difference_to_the_prior():
     assert_allclose(one.weight, other.weight)
 
 
+@pytest.mark.slow
 def test_values_that_go_together_do_not_mislead():
     """Names go with years of birth; still nearly all true matches are said to have one date.
 

@@ -22,7 +22,7 @@ from sfumato.linkage.spark_linkage import (
     streamed,
 )
 
-pytestmark = pytest.mark.usefixtures("few_random_pairs")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_random_pairs")]
 
 SPEC = LinkSpec(
     id="id",

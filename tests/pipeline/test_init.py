@@ -176,6 +176,7 @@ def test_nobody_answers(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "argument TABLE" in made.err
 
 
+@pytest.mark.slow
 def test_promises_are_those_that_the_persons_keep(call: Call, tmp_path: Path) -> None:
     """40 % of the records say ``yes``, and 9 of 10 persons have said it once."""
     rows = ["patient,sex,age,smoker,icd10"]

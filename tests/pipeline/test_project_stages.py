@@ -72,6 +72,7 @@ def test_the_linkage_sees_roles_and_no_kinds(folder: Path) -> None:
     assert set(found.quasi_identifiers) == {"zip", "age"}
 
 
+@pytest.mark.slow
 def test_households_taken_for_persons_end_the_stage(folder: Path) -> None:
     """Also where the project says that records are looked for within the tables, too."""
     for name, table in zip(("hospital", "practice"), households(100)[0].values(), strict=True):

@@ -67,6 +67,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
     return folder, time.monotonic() - start
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "share"), [(signal.SIGKILL, 0.7), (signal.SIGINT, 0.8)])
 def test_the_next_run_ends_in_the_same_release(
     project: tuple[Path, float], how: int, share: float

@@ -37,6 +37,7 @@ def _rows(release):
     ]
 
 
+@pytest.mark.slow
 def test_the_point_meets_the_thresholds_in_an_independent_measurement(clinics, tuned):
     assert tuned.met
     assert tuned.best is not None

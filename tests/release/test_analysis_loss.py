@@ -81,6 +81,7 @@ def test_tables_are_those_that_a_reader_counts(seed):
         assert release.utility.tables <= apart / 2 / 300 + 1e-9
 
 
+@pytest.mark.slow
 def test_models_are_those_that_a_reader_trains():
     table = people(5, 2000)
     schema = sf.Schema(
@@ -132,6 +133,7 @@ def releases():
     return {loss: release.utility for loss, release in found.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["ane", "ncp", "queries"])
 def test_each_loses_least_of_what_is_asked(releases, loss):
     def measured(utility):

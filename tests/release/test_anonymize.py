@@ -143,6 +143,7 @@ def test_release_keeps_every_promise(table, promises, cuts, values, seed):
         assert own.l_distinct == found.l[name]
 
 
+@pytest.mark.slow
 @given(files(), st.sampled_from(["range", "set", "hierarchy"]))
 def test_released_cells_contain_the_originals(table, values):
     release = sf.anonymize(table, SCHEMA, sf.KAnonymity(2), values=values, keep_order=True)
@@ -157,6 +158,7 @@ def test_released_cells_contain_the_originals(table, values):
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", ["median", "search"])
 @given(seed=st.integers(0, 2**32 - 1))
 def test_row_order_and_names_of_persons_change_nothing_without_ties(cut, seed):

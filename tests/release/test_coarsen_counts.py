@@ -191,6 +191,7 @@ def test_split_loses_no_record_and_no_promise(table, m, seed):
     assert lost.links_lost == pytest.approx(1 - linked / pairs if pairs else 0)
 
 
+@pytest.mark.slow
 @given(files(), st.sampled_from([2, 3]))
 def test_without_coarsening_the_tree_or_suppression_keeps_it(table, m):
     try:

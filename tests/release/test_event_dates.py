@@ -137,6 +137,7 @@ def test_an_order_alone_is_what_is_left_in_narrow_classes(data):
     assert (shown == true.groupby(old["person"]).rank("dense")).all()
 
 
+@pytest.mark.slow
 def test_the_nearest_interval_finds_no_more_than_is_promised(data):
     release, old = released(data, techniques="widen,shift-dates")
     rows = [each.astype(str).to_dict("records") for each in (release.data, old)]

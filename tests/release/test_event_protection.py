@@ -109,6 +109,7 @@ def learned(release, data, m):
     return float(np.mean(chances))
 
 
+@pytest.mark.slow
 def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meets_them(tmp_path):
     data = visits(5, 400, 6)
     promises = sf.PidKAnonymity(3), sf.KnownEvents(2, 0.09, p95=0.5, of="learned")

@@ -150,6 +150,7 @@ PROMISES = [
 ]
 
 
+@pytest.mark.slow
 @given(files(), st.sampled_from(PROMISES))
 def test_the_levels_are_the_best_of_all(table, promises):
     wanted, constraints = promises

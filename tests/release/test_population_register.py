@@ -141,6 +141,7 @@ def check(release, register, promises, person=None, *, exact):
             assert found.count_k >= promise.m
 
 
+@pytest.mark.slow
 @given(
     populations(),
     st.sampled_from(sorted(PROMISES)),
@@ -161,6 +162,7 @@ def test_one_record_each(population, name, cut, values, suppress):
         check(release, register, promises, exact=exact)
 
 
+@pytest.mark.slow
 @given(
     populations(several=True, missing=True),
     st.sampled_from(sorted(set(PROMISES) - {"low presence"})),
@@ -335,6 +337,7 @@ def test_coded_ends_hold_for_the_register():
     assert release.population.marketer.value == pytest.approx((3 + 1 / 4) / 4)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     populations(missing=True),
@@ -436,6 +439,7 @@ def true_risk(release, adult):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fraction", [0.1, 0.3, 0.5])
 def test_below_the_threshold_at_less_loss_than_k(adult, fraction):
     """A file released under MarketerRisk(0.05) stays below it against the true register."""
@@ -452,6 +456,7 @@ def test_below_the_threshold_at_less_loss_than_k(adult, fraction):
         assert release.utility.ncp < other.utility.ncp / 2
 
 
+@pytest.mark.slow
 def test_the_search_keeps_it_too(adult):
     file = sample(adult, 0.3)
     release = sf.anonymize(file, SCHEMA, sf.MarketerRisk(0.05), register=adult, cut="search")

@@ -101,6 +101,7 @@ def distance(rows, classes):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(
     st.integers(0, 2**32 - 1), st.integers(6, 70), st.sampled_from([0.0, 0.1]),

@@ -64,6 +64,7 @@ def ane_of(rows, table, kept):
     return (sum(distances) / max(len(distances), 1) + sum(unlike) / len(unlike)) / 2
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(files, st.sampled_from(sorted(PROMISES)), st.sampled_from([0.05, 0.2, 0.5]))
 @example(drawn(4294967294, 30, without=True), "h", 0.05)

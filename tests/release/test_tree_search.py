@@ -74,6 +74,7 @@ def files(draw):
     )
 
 
+@pytest.mark.slow
 @given(files(), st.sampled_from(PROMISES), st.sampled_from(["range", "set"]))
 def test_keeps_the_promises_and_loses_no_more(table, promises, values):
     try:
@@ -124,6 +125,7 @@ def patients(request):
     return table.filter(pc.and_(known, pc.greater_equal(table["EDUCYEAR"], 0))), schema
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("promises", "at_most"),
     [
@@ -153,6 +155,7 @@ def test_clinics_lose_less():
     assert search.ane <= 0.85 * median.ane
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "arx"),
     [

@@ -30,6 +30,7 @@ def context(chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield context
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["page", "assessment_page"])
 def test_it_fits_and_prints(
     kind: str, context: Any, tmp_path: Path, request: pytest.FixtureRequest

@@ -323,6 +323,7 @@ def test_without_weasyprint_it_says_what_to_do(
         pdf_of("<p>x</p>")
 
 
+@pytest.mark.slow
 def test_pdf(release: Release, tmp_path: Path) -> None:
     try:
         importlib.import_module("weasyprint")

@@ -142,6 +142,7 @@ def test_krippendorffs_own_example() -> None:
     assert found.ordinal.low < found.ordinal.value < found.ordinal.high
 
 
+@pytest.mark.slow
 def test_intervals_repeat_with_the_generator_and_narrow_with_pairs() -> None:
     """They are drawn over pairs."""
     rng = np.random.default_rng(3)

@@ -333,6 +333,7 @@ def test_the_file_refuses_to_change_and_to_delete(tmp_path: Path, table: str) ->
     connection.close()
 
 
+@pytest.mark.slow
 def test_a_million_persons_are_noted_and_read_in_seconds(tmp_path: Path) -> None:
     import time
 

@@ -105,6 +105,7 @@ def test_an_entry_that_was_added_outlives_the_process(tmp_path: Path) -> None:
         assert ledger.verify().whole
 
 
+@pytest.mark.slow
 def test_a_process_killed_at_any_time_leaves_a_whole_ledger(tmp_path: Path) -> None:
     for delay in (0.0, 0.013, 0.031, 0.057):
         process = start(ENDLESS, tmp_path)
@@ -120,6 +121,7 @@ def test_a_process_killed_at_any_time_leaves_a_whole_ledger(tmp_path: Path) -> N
             assert told <= verdict.entries <= told + 1, "what was told is there"
 
 
+@pytest.mark.slow
 def test_processes_that_make_a_ledger_and_write_at_once_form_one_chain(tmp_path: Path) -> None:
     processes = [start(SEVERAL, tmp_path, "15", name) for name in "abc"]
     for process in processes:

@@ -16,6 +16,8 @@ from server.canaries import ATTRIBUTES, planted
 from server.load import Worker, contradictions, run, staff, workers_of
 from server.servers import Server, postgresql, project, running
 
+pytestmark = pytest.mark.slow
+
 WORKERS, PAIRS = 8, 20
 BUDGET = 0.03
 RULES: dict[str, dict[str, float]] = {

@@ -19,6 +19,8 @@ from server.callers import Caller
 from server.canaries import ATTRIBUTES, planted
 from server.servers import Server, project, running
 
+pytestmark = pytest.mark.slow
+
 SIZES = {"desk": (1280, 900), "tablet": (820, 1180)}
 PAIRS, PASSWORD = 12, "what all of them type in"
 ROLES = ("custodian", "manager", "worker", "auditor")

@@ -16,6 +16,8 @@ from patience import PATIENCE
 from server.browsers import launched
 from server.test_serve import Serving, _serving
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:

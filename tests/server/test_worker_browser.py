@@ -18,6 +18,8 @@ from waitress.server import create_server
 from sfumato.review.review_decisions import Answer
 from sfumato.server.config import ServerConfig
 
+pytestmark = pytest.mark.slow
+
 try:
     from playwright import sync_api
 except ImportError:

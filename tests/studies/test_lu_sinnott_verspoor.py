@@ -15,6 +15,8 @@ from sfumato.studies import STUDIES, lu_sinnott_verspoor_2017
 from sfumato.studies.lu_sinnott_verspoor import COMMON, COMMUNITIES, REGISTRY, SURVEY, simulate
 from sfumato.studies.study_document import Study
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def study() -> Study:

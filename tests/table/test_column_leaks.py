@@ -155,6 +155,7 @@ def naive_found(data: pd.DataFrame, column: str | None) -> float:
     return float(np.mean(chances))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["house", "icd", "days"])
 def test_who_is_found_with_a_column_as_a_naive_count_says(column: str) -> None:
     honest, leaks = people(3, repeated=True)

@@ -77,6 +77,7 @@ def test_like_is_arrow_for_anything_else(original: object) -> None:
     assert to_frame_like(ARROW, original) is ARROW
 
 
+@pytest.mark.slow
 def test_spark(spark: Any) -> None:
     frame = spark.createDataFrame(ARROW)
     rows = rows_of(frame, ["age", "sex", "income", "born"])

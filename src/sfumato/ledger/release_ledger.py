@@ -12,19 +12,11 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.errors import InputError
-from sfumato.ledger import ledger_store
+from sfumato.ledger import ledger_store, sketches
 from sfumato.ledger.composed_proposals import Proposal, coarser, refusal
 from sfumato.ledger.composition import Handed, Limits, Together, of_classes, together
 from sfumato.ledger.ledger import Ledger, check_said
 from sfumato.ledger.overlap import followed
-from sfumato.ledger.sketches import (
-    DIGEST_BYTES,
-    Names,
-    Sketch,
-    digests_of,
-    sketch_of,
-    sketch_of_parts,
-)
 from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import AboutAttribute
 from sfumato.release.release_result import Disclosed, Release
@@ -220,7 +212,7 @@ class ReleaseLedger(Ledger):
             If with releases by promises it would give away more than is tolerable.
         """
         key = self._keys.persons(make=True)
-        made = Handed(sketch_of(disclosed, key), ordered=ordered, requested=True)
+        made = Handed(sketches.sketch_of(disclosed, key), ordered=ordered, requested=True)
         with self.changing():
             number = self._draft(made, key, name, sha256, promises=[], request=request)
             self.hand_over(number, to)
@@ -253,7 +245,7 @@ class ReleaseLedger(Ledger):
             _follow(known, entry)
         return list(known.values())
 
-    def sketch(self, release: Remembered) -> Sketch:
+    def sketch(self, release: Remembered) -> sketches.Sketch:
         """The sketch of a release.
 
         Parameters
@@ -284,7 +276,7 @@ class ReleaseLedger(Ledger):
         names = [each for each in entry.details["parts"] if each.startswith(prefix)]
         arrays = self._log.parts(entry.number, names)
         parts = {n.removeprefix(prefix): a for n, a in zip(names, arrays, strict=True)}
-        return sketch_of_parts(release.columns, parts)
+        return sketches.sketch_of_parts(release.columns, parts)
 
     def _detail(self, number: int) -> dict[str, Any]:
         entry = self._log.entry(number)
@@ -398,7 +390,7 @@ class ReleaseLedger(Ledger):
             raise _no_release(who)
         self._log.append(_WAIVED, by, {"waived": who, "note": note})
 
-    def follow(self, disclosed: Disclosed, request: int) -> tuple[Names, Names]:
+    def follow(self, disclosed: Disclosed, request: int) -> tuple[sketches.Names, sketches.Names]:
         """The persons of a new file who were in a release on request, under whichever ids.
 
         Parameters
@@ -419,10 +411,13 @@ class ReleaseLedger(Ledger):
             If persons in common are expected and nobody is followed.
         """
         known = next((each for each in self.remembered() if each.request == request), None)
-        empty = np.empty(0, dtype=f"S{DIGEST_BYTES}")
+        empty = np.empty(0, dtype=f"S{sketches.DIGEST_BYTES}")
         if known is None or not known.kept_in or known.number in self._waived():
             return empty, empty
-        before, now = self.sketch(known), sketch_of(disclosed, self._keys.persons(make=False))
+        before, now = (
+            self.sketch(known),
+            sketches.sketch_of(disclosed, self._keys.persons(make=False)),
+        )
         found = followed(before, now)
         if found.lost:
             raise _not_followed(known.number, "this one")
@@ -464,7 +459,7 @@ class ReleaseLedger(Ledger):
             If nobody says why, or no release holds the person.
         """
         check_said(note=note, by=by)
-        digest = digests_of([person], self._keys.persons(make=False))[0]
+        digest = sketches.digests_of([person], self._keys.persons(make=False))[0]
         with self._log.erasing():
             fewer = {}
             for each in self.remembered():
@@ -484,7 +479,7 @@ class ReleaseLedger(Ledger):
             self._erase(fewer, note, by)
         return tuple(each.number for each in fewer)
 
-    def _erase(self, fewer: Mapping[Remembered, Sketch], note: str, by: str) -> None:
+    def _erase(self, fewer: Mapping[Remembered, sketches.Sketch], note: str, by: str) -> None:
         for each, sketch in fewer.items():
             parts = [replace(part, name=f"{each.number} {part.name}") for part in sketch.parts()]
             detail = {"release": each.number, "note": note, "persons": len(sketch)}
@@ -574,7 +569,7 @@ def _as_handed(release: Release, key: bytes) -> Handed:
         for name in release.schema.sensitive
         if each.attribute in (None, name)
     }
-    sketch = sketch_of(release.disclosed, key, spoken_of)
+    sketch = sketches.sketch_of(release.disclosed, key, spoken_of)
     ordered = release.manifest.options.keep_order
     return Handed(sketch, ordered, promises=of_classes(release.constraints))
 

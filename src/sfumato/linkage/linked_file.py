@@ -17,14 +17,7 @@ import pyarrow.parquet as pq
 
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
-from sfumato.linkage.link_sources import (
-    RECORD,
-    Opened,
-    as_text,
-    match_headers,
-    numbers_a_person,
-    separate,
-)
+from sfumato.linkage import link_sources
 from sfumato.linkage.link_spec import ColumnKind, Headers, LinkSpec, columns_of_settings, sql_name
 from sfumato.linkage.match_thresholds import Ints, Records
 from sfumato.linkage.person_clusters import Followed, follow
@@ -211,7 +204,7 @@ def _looks_like_one(name: str, kind: ColumnKind) -> bool:
     return kind in QUASI and not named(words_of(name), WORDS["direct"])
 
 
-def read_analytic(opened: Opened, kept: Mapping[str, ColumnKind]) -> Analytic:
+def read_analytic(opened: link_sources.Opened, kept: Mapping[str, ColumnKind]) -> Analytic:
     """Stack the analytic halves: the union of their columns, one row per record.
 
     Parameters
@@ -262,7 +255,9 @@ def stacked(parts: Sequence[pa.Table]) -> pa.Table:
     return pa.table(columns)
 
 
-def quasi_identifiers_of(opened: Opened, place: int, kept: Mapping[str, ColumnKind]) -> pa.Table:
+def quasi_identifiers_of(
+    opened: link_sources.Opened, place: int, kept: Mapping[str, ColumnKind]
+) -> pa.Table:
     """The compared columns that are kept, of one source.
 
     Parameters
@@ -280,10 +275,14 @@ def quasi_identifiers_of(opened: Opened, place: int, kept: Mapping[str, ColumnKi
         table = file.read(columns=list(names.values()))
     columns = {name: as_found(table[own], kept[name]) for name, own in names.items()}
     rows = len(opened.records.ids[place])
-    return pa.table(columns) if columns else pa.table({RECORD: pa.nulls(rows)}).select([])
+    return (
+        pa.table(columns) if columns else pa.table({link_sources.RECORD: pa.nulls(rows)}).select([])
+    )
 
 
-def _one_source(opened: Opened, place: int, kept: Mapping[str, ColumnKind]) -> pa.Table:
+def _one_source(
+    opened: link_sources.Opened, place: int, kept: Mapping[str, ColumnKind]
+) -> pa.Table:
     quasi = quasi_identifiers_of(opened, place, kept)
     with pq.ParquetFile(opened.analytic[place]) as file:
         rest = file.read(columns=file.schema_arrow.names[1:])
@@ -526,7 +525,9 @@ def _persons_numbers(
     _, source, *names = table.column_names
     stated = set() if schema is None else {sql_name(name) for name in schema.columns()}
     found = {
-        name: None for name in names if numbers_a_person(name) and sql_name(name) not in stated
+        name: None
+        for name in names
+        if link_sources.numbers_a_person(name) and sql_name(name) not in stated
     }
     if schema is None:
         for each in pc.unique(table[source]):
@@ -690,13 +691,13 @@ def _read(
     subject = f"the table attached to {name}"
     if spec.id is None:
         raise InputError(subject, "needs an id column in the specification", found="none")
-    found = match_headers(source.names, [spec.id], spec.rename.get(name, {}), subject)
+    found = link_sources.match_headers(source.names, [spec.id], spec.rename.get(name, {}), subject)
     if spec.id not in found:
         raise InputError(f"column '{spec.id}'", f"must be a column of {subject}")
     (header,) = found[spec.id]
-    wanted = separate(source.names, {}, header, schema).analytic
+    wanted = link_sources.separate(source.names, {}, header, schema).analytic
     table = pa.Table.from_batches(list(source.batches([header, *wanted])))
-    text = as_text(table[header].combine_chunks(), header)
+    text = link_sources.as_text(table[header].combine_chunks(), header)
     number = np.asarray(pc.fill_null(pc.index_in(text, ids.cast(text.type)), -1), dtype=np.int64)
     unknown = np.flatnonzero(number < 0)
     if len(unknown):

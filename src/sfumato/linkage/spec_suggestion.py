@@ -13,14 +13,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
-from sfumato.linkage import link_spec
-from sfumato.linkage.column_meanings import (
-    FEW_VALUES,
-    Sample,
-    find_id,
-    may_be_compared,
-    take_sample,
-)
+from sfumato.linkage import column_meanings, link_spec
 from sfumato.linkage.compared_columns import Found, find_columns
 from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import open_sources
@@ -391,7 +384,7 @@ def suggest_links(
     needed = 2 if mode is link_spec.Mode.LINK_ONLY else 1
     meanings = find_columns(samples, schema, sources_needed=min(needed, len(samples)))
     found = meanings.found
-    id_column = find_id(samples) if id_column is None else id_column
+    id_column = column_meanings.find_id(samples) if id_column is None else id_column
     found = [each for each in found if each.name != id_column]
     if not found:
         raise InputError(
@@ -424,15 +417,21 @@ def suggest_links(
     return Suggestion(link_spec.LinkSpec(**common), _notes(found, rules, meanings.questions))
 
 
-def _sample(data: object, schema: Schema | None, id_column: str | None) -> Sample:
+def _sample(data: object, schema: Schema | None, id_column: str | None) -> column_meanings.Sample:
     """A sample of the columns that may say who a person is; the others are not read."""
     source = prepared_in_part(data if isinstance(data, Source) else open_source(data), schema)
-    wanted = [name for name in source.names if name != id_column and may_be_compared(name, schema)]
-    return take_sample(source, wanted)
+    wanted = [
+        name
+        for name in source.names
+        if name != id_column and column_meanings.may_be_compared(name, schema)
+    ]
+    return column_meanings.take_sample(source, wanted)
 
 
 def _column(found: Found) -> link_spec.ComparedColumn:
-    few = found.kind is link_spec.ColumnKind.CATEGORY and found.distinct <= FEW_VALUES
+    few = (
+        found.kind is link_spec.ColumnKind.CATEGORY and found.distinct <= column_meanings.FEW_VALUES
+    )
     return link_spec.ComparedColumn(kind=found.kind, term_frequency=False if few else None)
 
 
@@ -447,7 +446,9 @@ def _renamed(found: Sequence[Found]) -> dict[str, dict[str, link_spec.Headers]]:
     return renamed
 
 
-def _missing(samples: Mapping[str, Sample], found: Sequence[Found]) -> tuple[str, ...]:
+def _missing(
+    samples: Mapping[str, column_meanings.Sample], found: Sequence[Found]
+) -> tuple[str, ...]:
     """Texts that seem to mean a missing value in the columns that are compared."""
     texts: dict[str, None] = {}
     for each in found:
@@ -459,7 +460,7 @@ def _missing(samples: Mapping[str, Sample], found: Sequence[Found]) -> tuple[str
 
 
 def _rule_parts(
-    samples: Mapping[str, Sample], found: list[Found], fields: dict[str, Any]
+    samples: Mapping[str, column_meanings.Sample], found: list[Found], fields: dict[str, Any]
 ) -> tuple[list[Atom], list[Sampled]]:
     """What rules can be made of, with codes in the samples; drops dates that are none."""
     anything = {**fields, "id": None, "blocking": [[found[0].name]]}

@@ -29,6 +29,8 @@ CLINICS = ("hospital", "practice")
 """The clinics whose patients are linked."""
 G_BALANCE, H_AFFILIATION = 0.9, 0.5
 """What every class of the release keeps to."""
+AGE_WEIGHT = 3.0
+"""How much more a year of age is worth to those who get the release than another value."""
 KNOWN_EVENTS = "2:0.09"
 """Who knows two visits of a person, to within 3 days, finds so many."""
 _VISIT = "visit_date"
@@ -65,7 +67,7 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
         If there is a project file already that says something else, nobody can be generated, or
         the folder cannot be written.
     """
-    registrations = _with_dates(generate_registrations(generate_clinics(persons, rng=seed)))
+    registrations = _for_release(generate_registrations(generate_clinics(persons, rng=seed)))
     with tempfile.TemporaryDirectory() as name:
         write_registrations(registrations, name)
         text = _project_text(Path(name), seed)
@@ -87,13 +89,15 @@ def truth_of(place: ProjectFolder) -> pa.Table:
     return csv.read_csv(place.folder / TRUTH)
 
 
-def _with_dates(registrations: Registrations) -> Registrations:
-    """The same, dates of visits being released and known to an intruder."""
+def _for_release(registrations: Registrations) -> Registrations:
+    """The same, dates of visits being released and known to an intruder, ages worth most."""
     schema = registrations.schema
+    age = schema.quasi_identifiers["age"].model_copy(update={"weight": AGE_WEIGHT})
     direct = tuple(each for each in schema.direct_identifiers if each != _VISIT)
     dated = schema.model_copy(
         update={
             "direct_identifiers": direct,
+            "quasi_identifiers": {**schema.quasi_identifiers, "age": age},
             "insensitive": (*schema.insensitive, _VISIT),
             "events": _EVENTS,
         }

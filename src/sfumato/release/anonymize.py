@@ -25,12 +25,7 @@ from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
 from sfumato.schema import EventKind, Schema, check_schema
 from sfumato.table.classification import check_person, classified, open_classified
-from sfumato.table.dependence import (
-    PERSONS_LOOKED_AT,
-    acceptances,
-    check_event_leaks,
-    check_leaks,
-)
+from sfumato.table.dependence import PERSONS_LOOKED_AT, acceptances, check_event_leaks, check_leaks
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
 from sfumato.table.table_files import data_sha256

@@ -17,6 +17,7 @@ from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
 from sfumato.engines.embedded.counts import group
+from sfumato.release import event_protection
 from sfumato.release.coarsen_counts import (
     CountLoss,
     count_loss,
@@ -26,14 +27,6 @@ from sfumato.release.coarsen_counts import (
     while_cutting,
 )
 from sfumato.release.distributions import query_stream
-from sfumato.release.event_protection import (
-    WIDEN_COUNTS,
-    Attempt,
-    Protection,
-    protect,
-    quasi_identifier_loss,
-    widened,
-)
 from sfumato.release.full_domain import shown_at, with_hierarchies
 from sfumato.release.generalisation import (
     ReleasedColumn,
@@ -385,26 +378,34 @@ def _protected(
         weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
 
-    def attempt(some: Table, width: int, most: float = np.inf) -> Attempt:
+    def attempt(some: Table, width: int, most: float = np.inf) -> event_protection.Attempt:
         rng.bit_generator.state = state
         found = made(some, rng, *([PidKAnonymity(width)] if width else []))
         offset_of = partial(person_offsets, found.draft.table, key, manifest.seed)
-        counts = WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
-        least = counts * quasi_identifier_loss(found.draft)
-        kept = protect(found.draft, found.pseudonym_of, promise, weights, offset_of, most - least)
+        counts = event_protection.WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
+        least = counts * event_protection.quasi_identifier_loss(found.draft)
+        kept = event_protection.protect(
+            found.draft, found.pseudonym_of, promise, weights, offset_of, most - least
+        )
         lost = np.inf if kept is None else kept.lost + least
-        return Attempt(found, kept, float(lost), least, width)
+        return event_protection.Attempt(found, kept, float(lost), least, width)
 
     may_widen, first = Technique.WIDEN in weights, promise.k or 0
     if table.persons > REGION and may_widen and not households:
         # How wide classes are best hardly depends on where they are.
-        tried = widened(partial(attempt, _region(table)), promise, first, may_widen=True)
+        tried = event_protection.widened(
+            partial(attempt, _region(table)), promise, first, may_widen=True
+        )
         first = max(first, tried.width)
         found = attempt(table, first)
         if found.protection is None:
-            found = widened(partial(attempt, table), promise, first, may_widen=True)
+            found = event_protection.widened(
+                partial(attempt, table), promise, first, may_widen=True
+            )
     else:
-        found = widened(partial(attempt, table), promise, first, may_widen=may_widen)
+        found = event_protection.widened(
+            partial(attempt, table), promise, first, may_widen=may_widen
+        )
     made_so: _Generalised = found.made
     kept = found.protection
     assert kept is not None
@@ -531,7 +532,7 @@ class _Generalised:
     released: ReleasedColumns
     pseudonym_of: Codes
     count_loss: CountLoss | None = None
-    protection: Protection | None = None
+    protection: event_protection.Protection | None = None
 
 
 def _generalised(

@@ -21,16 +21,8 @@ from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.release.partitioning import Draft, partition_of_persons
 from sfumato.release.person_table import person_table
+from sfumato.release.promises import promise
 from sfumato.release.promises.k_anonymity import PidKAnonymity
-from sfumato.release.promises.promise import (
-    AboutAttribute,
-    Budget,
-    Constraint,
-    Promise,
-    ordered_attributes,
-    overspent,
-    unmet,
-)
 from sfumato.release.regrouping import regrouped
 from sfumato.release.release_manifest import Options
 from sfumato.release.tree import Partition
@@ -134,8 +126,8 @@ class Stratum:
 def divide_households(
     table: Table,
     k: int,
-    constraints: Sequence[Constraint],
-    budgets: Sequence[Budget],
+    constraints: Sequence[promise.Constraint],
+    budgets: Sequence[promise.Budget],
     options: Options,
     original_persons: int,
     *,
@@ -170,7 +162,7 @@ def divide_households(
         If a person is in several households.
     """
     home = household_of(table)
-    fewest = max(each.fewest_persons for each in constraints if isinstance(each, Promise))
+    fewest = max(each.fewest_persons for each in constraints if isinstance(each, promise.Promise))
     least = max(k, fewest)
     while True:
         found, gone = [], []
@@ -185,7 +177,7 @@ def divide_households(
         _check_suppressed(table, left_out, k, original_persons, options.suppress)
         draft = _draft(table, found)
         summary = _summary(draft.table, draft.class_of, draft.classes, constraints)
-        spent = [each for each in budgets if overspent(each, summary, draft.table.persons)]
+        spent = [each for each in budgets if promise.overspent(each, summary, draft.table.persons)]
         if not spent or least >= table.persons:
             return draft
         least = 2 * least
@@ -222,7 +214,7 @@ def _divided(
     table: Table,
     members: Ints,
     least: int,
-    constraints: Sequence[Constraint],
+    constraints: Sequence[promise.Constraint],
     options: Options,
     progress: Progress,
 ) -> Stratum | None:
@@ -239,9 +231,9 @@ def _divided(
         pa.table({}),
         (),
     )
-    asked: list[Constraint] = [PidKAnonymity(least)]
+    asked: list[promise.Constraint] = [PidKAnonymity(least)]
     for each in constraints:
-        if not isinstance(each, AboutAttribute):
+        if not isinstance(each, promise.AboutAttribute):
             continue
         if each.attribute is None:
             asked.append(each)
@@ -252,7 +244,7 @@ def _divided(
             ]
     owned = [person_table(wide)]
     # What everybody together cannot keep is looked at later, by persons and not by households.
-    asked = [each for each in asked if each not in unmet(owned[0].whole(), asked)]
+    asked = [each for each in asked if each not in promise.unmet(owned[0].whole(), asked)]
     partition = partition_of_persons(wide, owned, asked, options, whole=True, progress=progress)
     class_of = partition.class_of_person
     tree = partition.measured(np.ones(households, dtype=np.int64))
@@ -271,7 +263,7 @@ def _of_member(column: CodedColumn, members: Ints, place: int) -> CodedColumn:
 
 
 def _joined_until_kept(
-    table: Table, stratum: Stratum, constraints: Sequence[Constraint]
+    table: Table, stratum: Stratum, constraints: Sequence[promise.Constraint]
 ) -> Stratum | None:
     """The groups made larger until all their classes keep every promise; ``None`` where none do."""
     while True:
@@ -290,9 +282,9 @@ def _joined_until_kept(
 
 
 def _summary(
-    table: Table, class_of: Codes, classes: int, constraints: Sequence[Constraint]
+    table: Table, class_of: Codes, classes: int, constraints: Sequence[promise.Constraint]
 ) -> ClassSummary:
-    ordered = ordered_attributes([*constraints], table.schema.sensitive)
+    ordered = promise.ordered_attributes([*constraints], table.schema.sensitive)
     sensitive = {each.name: each.codes for each in table.sensitive}
     return summarize(class_of, classes, table.person, sensitive, ranks=ranks_of(table, ordered))
 

@@ -21,15 +21,9 @@ from sfumato.release.person_table import (
     person_ties,
     take_persons,
 )
+from sfumato.release.promises import promise
 from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.k_map import RARELY
-from sfumato.release.promises.promise import (
-    AboutPopulation,
-    Budget,
-    CellPrices,
-    Constraint,
-    RegisterCells,
-)
 from sfumato.release.release_manifest import Form, Options, Recoding
 from sfumato.schema import Kind, QuasiIdentifier
 from sfumato.table.domains import coded_ends
@@ -210,9 +204,9 @@ class Population:
     prices: ModelPrices | None = None
 
     @property
-    def cells(self) -> CellPrices:
+    def cells(self) -> promise.CellPrices:
         """What is known of who lies in the cells of classes."""
-        return self.prices or RegisterCells()
+        return self.prices or promise.RegisterCells()
 
     def check_size(self, sample: int) -> None:
         """Refuse a number of persons below that of the file.
@@ -235,7 +229,9 @@ class Population:
                 accepted=f"{sample:,} or more",
             )
 
-    def bound(self, promises: Sequence[Constraint | Budget]) -> tuple[Constraint | Budget, ...]:
+    def bound(
+        self, promises: Sequence[promise.Constraint | promise.Budget]
+    ) -> tuple[promise.Constraint | promise.Budget, ...]:
         """The promises, those about a population as ones about this population.
 
         Parameters
@@ -244,13 +240,13 @@ class Population:
             What was asked.
         """
         return tuple(
-            each.against(self.cells) if isinstance(each, AboutPopulation) else each
+            each.against(self.cells) if isinstance(each, promise.AboutPopulation) else each
             for each in promises
         )
 
 
 def check_population(
-    promises: Sequence[Constraint | Budget],
+    promises: Sequence[promise.Constraint | promise.Budget],
     options: Options,
     *,
     register: bool,
@@ -563,7 +559,7 @@ def _by_model(
     )
 
 
-def fewest(cells: CellPrices, persons: Ints, alike: Ints, chance: float) -> int:
+def fewest(cells: promise.CellPrices, persons: Ints, alike: Ints, chance: float) -> int:
     """The most persons whom every class has, fewer with at most that chance.
 
     Parameters

@@ -27,12 +27,7 @@ from sfumato.kernels.loop_calls import one_by_one
 from sfumato.release.analysis_loss import lost_by_analysts
 from sfumato.release.cuts import rounded
 from sfumato.release.generalisation import generalised
-from sfumato.release.information_loss import (
-    certainty_penalty,
-    full_range,
-    normalized_error,
-    steps,
-)
+from sfumato.release.information_loss import certainty_penalty, full_range, normalized_error, steps
 from sfumato.release.partitioning import GRIDS, Draft, levels_of, shared_cells
 from sfumato.release.person_table import content_ties, person_table
 from sfumato.release.promises.promise import Budget, Constraint

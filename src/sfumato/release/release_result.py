@@ -31,10 +31,7 @@ from sfumato.release.utility_measures import Utility
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.notebook_view import class_sizes_picture, measures_table
 from sfumato.schema import Schema
-from sfumato.table.databases import (
-    check_new_table,
-    write_database,
-)
+from sfumato.table.databases import check_new_table, write_database
 from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.labelled_files import occurring
 from sfumato.table.sources import NO_LABELS, Labels

@@ -17,10 +17,7 @@ from sfumato.intruder.attack_result import Attack
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
 from sfumato.intruder.referee.criteria import Judged
 from sfumato.reports import pictures
-from sfumato.reports.adversaries import (
-    attack_title,
-    predicted_meaning,
-)
+from sfumato.reports.adversaries import attack_title, predicted_meaning
 from sfumato.reports.printed_numbers import fill_template, interval, plain_number
 
 _ROW = 34

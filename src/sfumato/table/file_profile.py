@@ -15,6 +15,7 @@ import pyarrow as pa
 from sfumato.core.declaration import fields_of
 from sfumato.core.notebook_parts import bars, styled_table
 from sfumato.schema.recipe import Cleaning
+from sfumato.table import person_column
 from sfumato.table.cleaning import cleaned
 from sfumato.table.common_words import DATE_WORDS, folded
 from sfumato.table.contents import FEW, OF_A_PERSON, PERSONAL, Content, Held, held_in, is_skewed
@@ -29,14 +30,6 @@ from sfumato.table.dependence import (
 )
 from sfumato.table.header_words import hinted, identifies, named, words_of
 from sfumato.table.numbering import Accumulator, RawColumn
-from sfumato.table.person_column import (
-    LEAST_EXPECTED,
-    LEAST_VALUES,
-    MOST_RECORDS,
-    PersonCandidate,
-    person_candidates,
-    person_candidates_of,
-)
 from sfumato.table.sources import Ints, Source, check_utf8, matching
 from sfumato.table.table_files import open_source
 from sfumato.table.value_forms import Form, as_numbered_dates, form_of, habits_of
@@ -606,7 +599,9 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
     best = max(scores, key=lambda name: scores[name])
     while (
         scores[best] > 0
-        and not (scores[best] >= SAYS_PERSON and columns[best].distinct >= LEAST_VALUES)
+        and not (
+            scores[best] >= SAYS_PERSON and columns[best].distinct >= person_column.LEAST_VALUES
+        )
         and not any(_varies_little(found, best, _BORN_WITH) or [True])
     ):
         scores[best] = 0.0
@@ -615,16 +610,17 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         return PersonFound(best, 0.9, _said_by_header(columns[best]))
     among = [
         name for name, each in columns.items()
-        if each.content in _MAY_NUMBER and each.distinct >= LEAST_VALUES and not each.unique
+        if each.content in _MAY_NUMBER and not each.unique
+        and each.distinct >= person_column.LEAST_VALUES
         and not (each.content is Content.CATEGORY and are_words(each))
         and not hinted(name, "household")
     ]  # fmt: skip
-    candidates = person_candidates(found.sample, among)
+    candidates = person_column.person_candidates(found.sample, among)
     # A file in the order of its years holds each person once among its first records.
     unseen = [name for name, each in columns.items()
               if each.distinct > 0.5 * each.filled and each.content in _MAY_NUMBER]  # fmt: skip
     if found.sampled == ROWS and unseen:
-        candidates = person_candidates_of(source, unseen) + candidates
+        candidates = person_column.person_candidates_of(source, unseen) + candidates
     kept = [each for each in candidates if _is_about_persons(each, found)]
     kept = [each for each in kept if columns[each.name].filled == columns[each.name].records]
     kept = [each for each in kept if not _is_of_several(each, kept, found)]
@@ -676,7 +672,7 @@ def _varies_little(
             of = found.codes[each.name]
             differ = exceptions(own, of)
             by_chance = exceptions(own, np.random.default_rng(0).permutation(of))
-            half = by_chance < LEAST_EXPECTED or 2 * differ <= by_chance
+            half = by_chance < person_column.LEAST_EXPECTED or 2 * differ <= by_chance
             little.append(differ <= MOST_FURTHER * further and half)
     return little
 
@@ -690,7 +686,7 @@ def _rank(column: ColumnProfile) -> tuple[bool, int, bool]:
     return not hinted(column.name, "person"), place, not identifies(words_of(column.name))
 
 
-def _is_about_persons(candidate: PersonCandidate, found: FileProfile) -> bool:
+def _is_about_persons(candidate: person_column.PersonCandidate, found: FileProfile) -> bool:
     """Whether what is constant within its values is about persons, not about a place they share."""
     columns = found.columns
     own = columns[candidate.name].content
@@ -709,7 +705,9 @@ def _is_about_persons(candidate: PersonCandidate, found: FileProfile) -> bool:
 
 
 def _is_of_several(
-    candidate: PersonCandidate, others: Sequence[PersonCandidate], found: FileProfile
+    candidate: person_column.PersonCandidate,
+    others: Sequence[person_column.PersonCandidate],
+    found: FileProfile,
 ) -> bool:
     """Whether a candidate numbers households, whose persons another candidate numbers.
 
@@ -733,7 +731,11 @@ def _person_score(column: ColumnProfile) -> float:
     if not (whole and tells_apart) or column.content not in _MAY_NUMBER:
         return 0.0
     repeats = column.filled / column.distinct
-    if {"name", "names"} & set(words) or repeats > MOST_RECORDS or hinted(column.name, "household"):
+    if (
+        {"name", "names"} & set(words)
+        or repeats > person_column.MOST_RECORDS
+        or hinted(column.name, "household")
+    ):
         return 0.0
     numbers = identifies(words)
     many = column.distinct > FEW or column.distinct > 0.1 * column.filled

@@ -15,6 +15,8 @@ from sfumato.engines.spark.spark_encoding import open_on_spark
 from sfumato.engines.spark.spark_session import release
 from sfumato.table.door import open_table
 
+pytestmark = pytest.mark.slow
+
 CANARY = "Canary7"
 TIMES = 40
 ROWS: dict[str, list[Any]] = {

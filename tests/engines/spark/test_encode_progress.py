@@ -10,6 +10,8 @@ from patience import wait_until
 
 from sfumato.engines.spark.spark_session import watched
 
+pytestmark = pytest.mark.slow
+
 
 class Context:
     """A SparkContext with one job that has a stage of four tasks, and one that is done."""

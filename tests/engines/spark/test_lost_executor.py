@@ -15,6 +15,8 @@ from conftest import missing
 from oracles.both_engines import check_values
 from patience import PATIENCE
 
+pytestmark = pytest.mark.slow
+
 JOB = Path(__file__).with_name("lost_executor_job.py")
 PERSONS, RECORDS = 1_800, 7_200
 OF_ONE_ENGINE = ("columns", "manifest", "positions", "ran", "warnings", "written")

@@ -10,6 +10,8 @@ from oracles.both_engines import check_values
 
 import sfumato as sf
 
+pytestmark = pytest.mark.slow
+
 HEAVY, OTHERS = 40_000, 1_000
 PARTITIONS = 4
 SCHEMA = sf.Schema(

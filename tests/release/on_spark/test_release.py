@@ -19,6 +19,8 @@ from sfumato.core.errors import InputError
 from sfumato.release.release_manifest import load_manifest
 from sfumato.release.release_result import Release
 
+pytestmark = pytest.mark.slow
+
 KEY = b"a secret of the custodian"
 OF_ONE_ENGINE = ("columns", "lost", "manifest", "positions", "ran")
 

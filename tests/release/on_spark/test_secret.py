@@ -24,6 +24,8 @@ from sfumato.release.on_spark.spark_released_file import (
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = Schema(person="id", quasi_identifiers={"age": "numeric"})
 IDS = [3, 1, 3, 2, 1, 4]
 

@@ -32,6 +32,8 @@ from sfumato.release.suppression import not_met
 from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_codes, ties_of_values
 
+pytestmark = pytest.mark.slow
+
 
 def file(seed, persons, *, ids=True, ends=False):
     """A file with heavy ties, steady and changing values, and missing ones."""

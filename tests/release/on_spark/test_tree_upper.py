@@ -28,6 +28,8 @@ from sfumato.release.tree import grow
 from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_codes, ties_of_values
 
+pytestmark = pytest.mark.slow
+
 
 class Rows:
     """A DataFrame of rows that are here, as far as tallies are read."""

@@ -18,6 +18,8 @@ from sfumato.release.on_spark.spark_released_file import (
     write_frame,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def frame(spark: Any) -> Any:

@@ -26,6 +26,8 @@ from sfumato.risk.risk_thresholds import thresholds
 from sfumato.schema import Schema
 from sfumato.table.table import LabelDomain
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = Schema(
     person="patient",
     household="home",

@@ -29,6 +29,8 @@ from sfumato.engines.spark.counts import OF_VALUES, ORDERED, rest, value_column
 from sfumato.risk.classes import summarize
 from sfumato.risk.on_spark.spark_measures import classes_on_spark, totals_of
 
+pytestmark = pytest.mark.slow
+
 KEYS = ("a", "b")
 
 

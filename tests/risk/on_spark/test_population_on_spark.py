@@ -28,6 +28,8 @@ from sfumato.risk.on_spark.spark_population import (
 from sfumato.risk.population.population_size import Given
 from sfumato.schema import Schema
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = Schema(
     person="patient", quasi_identifiers={"age": "numeric", "sex": "categorical"}, sensitive=["icd9"]
 )

@@ -301,6 +301,7 @@ def test_the_order_of_classes_and_quasi_identifiers_hardly_matters():
 # --------------------------------------------------------------------------------- real data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [4, 8])
 @pytest.mark.parametrize(("fraction", "limit"), [(0.1, 0.05), (0.3, 0.02), (0.5, 0.02)])
 def test_adult_is_estimated_as_asked(shared_data, columns, fraction, limit):

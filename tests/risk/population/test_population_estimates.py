@@ -432,6 +432,7 @@ def test_clusters_that_say_nothing_are_refused(options, said):
         sf.assess(file, schema, **options)
 
 
+@pytest.mark.slow
 def test_intervals_of_small_classes_hold_on_adult(shared_data: Path) -> None:
     """τ1 and the records at risk, of which λ fixes neither: 6 samples against the register."""
     adult = csv.read_csv(

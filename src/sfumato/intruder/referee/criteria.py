@@ -22,15 +22,7 @@ from sfumato.intruder.attacks.column_attack import FORETOLD, ColumnFinds
 from sfumato.intruder.attacks.inference_attacks import ChanceValues
 from sfumato.intruder.candidates import Candidates, Identification, Inference
 from sfumato.intruder.reading import ReleasedFile
-from sfumato.intruder.referee import judgements
-from sfumato.intruder.referee.attack_odds import (
-    Outcome,
-    binomial_hits,
-    claimed_hits,
-    clopper_pearson,
-    free_hits,
-    one_per_class,
-)
+from sfumato.intruder.referee import attack_odds, judgements
 from sfumato.risk.risk_thresholds import Preset
 
 Ints = npt.NDArray[np.int64]
@@ -191,14 +183,16 @@ def persons_found(
     tried = [right, right[surer]] if 0 < surer.sum() < len(right) else [right]
     tolerable = Measure("tolerance", tolerance)
     luck = [
-        claimed_hits(tolerable, len(each), one_to_one=one_to_one).at_least(int(each.sum()))
+        attack_odds.claimed_hits(tolerable, len(each), one_to_one=one_to_one).at_least(
+            int(each.sum())
+        )
         if len(each)
         else 1.0
         for each in tried
     ]
     best = int(np.argmin(luck))
     attempts, hits = len(tried[best]), int(tried[best].sum())
-    low, high = clopper_pearson(hits, attempts)
+    low, high = attack_odds.clopper_pearson(hits, attempts)
     return Finding(
         criterion=criterion,
         attack=attack,
@@ -214,7 +208,7 @@ def persons_found(
 
 
 def of_outcome(
-    criterion: Criterion, outcome: Outcome, tolerance: float, *, tries: int = 1
+    criterion: Criterion, outcome: attack_odds.Outcome, tolerance: float, *, tries: int = 1
 ) -> Finding:
     """All guesses of an attack against a tolerance.
 
@@ -369,7 +363,7 @@ def persons_isolated(attack: str, found: Isolation, tolerance: float) -> Finding
     attempts, right = len(alone), int(alone.sum())
     mean = float(chance.mean()) if attempts else 0.0
     tolerable = chance + tolerance * (1 - chance)
-    low, high = clopper_pearson(right, attempts)
+    low, high = attack_odds.clopper_pearson(right, attempts)
     return Finding(
         criterion=Criterion.SINGLING_OUT,
         attack=attack,
@@ -380,7 +374,7 @@ def persons_isolated(attack: str, found: Isolation, tolerance: float) -> Finding
         high=_beyond(high, mean),
         tolerance=tolerance,
         expected=float(tolerable.sum()),
-        p_value=free_hits(tolerable).at_least(right) if attempts else 1.0,
+        p_value=attack_odds.free_hits(tolerable).at_least(right) if attempts else 1.0,
     )
 
 
@@ -424,7 +418,7 @@ def values_found(
     right = held.has(guesses.person, guesses.value)
     guessed = guesses.value >= 0
     inside = np.flatnonzero(guessed & truth.released[guesses.person])
-    inside = one_per_class(inside, judgements.home_classes(file, truth)[inside], rng)
+    inside = attack_odds.one_per_class(inside, judgements.home_classes(file, truth)[inside], rng)
     outside = np.flatnonzero(guessed & ~truth.released & held.known)
     sure = by_chance.is_sure(guesses.value, guesses.chance, tolerance)
     return _likelier(
@@ -486,7 +480,7 @@ def _valued(
     attempts, hits = len(right), int(right.sum())
     chance = max(by_chance, float(outside.mean()) if len(outside) else 0.0)
     rate = min(1.0, chance + tolerance * (1 - chance))
-    low, high = clopper_pearson(hits, attempts)
+    low, high = attack_odds.clopper_pearson(hits, attempts)
     return Finding(
         criterion=Criterion.INFERENCE,
         attack=attack,
@@ -497,13 +491,13 @@ def _valued(
         high=_beyond(high, chance),
         tolerance=tolerance,
         expected=attempts * rate,
-        p_value=binomial_hits(attempts, rate).at_least(hits) if attempts else 1.0,
+        p_value=attack_odds.binomial_hits(attempts, rate).at_least(hits) if attempts else 1.0,
     )
 
 
 def judge_run(
-    outcomes: Sequence[Outcome], findings: Sequence[Finding] = ()
-) -> tuple[tuple[Outcome, ...], tuple[Finding, ...]]:
+    outcomes: Sequence[attack_odds.Outcome], findings: Sequence[Finding] = ()
+) -> tuple[tuple[attack_odds.Outcome, ...], tuple[Finding, ...]]:
     """Say which promises and tolerances are exceeded, given how many tests were made.
 
     If all predictions are true and all tolerances kept, one or more count as exceeded with
@@ -518,7 +512,7 @@ def judge_run(
     findings
         What they found, each held against its tolerance alone.
     """
-    every: list[Outcome | Finding] = [*outcomes, *findings]
+    every: list[attack_odds.Outcome | Finding] = [*outcomes, *findings]
     tested = sorted(
         (each.p_value, place) for place, each in enumerate(every) if each.p_value is not None
     )
@@ -658,7 +652,7 @@ def _of_tolerance(found: Sequence[Finding], untried: tuple[str, ...]) -> Judged:
     )
 
 
-def _of_promises(outcomes: Sequence[Outcome], untried: tuple[str, ...]) -> Judged:
+def _of_promises(outcomes: Sequence[attack_odds.Outcome], untried: tuple[str, ...]) -> Judged:
     tested = [each for each in outcomes if each.p_value is not None and each.predicted is not None]
     if not tested:
         return Judged(Standing.UNTESTED, untried=untried)
@@ -683,7 +677,7 @@ def _of_promises(outcomes: Sequence[Outcome], untried: tuple[str, ...]) -> Judge
 
 
 def verdict_of(
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[attack_odds.Outcome],
     findings: Sequence[Finding],
     untried: Mapping[Criterion, tuple[str, ...]],
     assuming: Sequence[str] = (),

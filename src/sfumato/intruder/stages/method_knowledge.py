@@ -13,11 +13,7 @@ from sfumato.intruder.attacks.informed_attack import by_method, ladders_of
 from sfumato.intruder.attacks.method_attack import sharpened, undivided
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import Outcome, free_hits, success
-from sfumato.intruder.referee.criteria import (
-    LEVEL,
-    Criterion,
-    persons_isolated,
-)
+from sfumato.intruder.referee.criteria import LEVEL, Criterion, persons_isolated
 from sfumato.intruder.stages.scene import (
     INFERRED,
     LINKED,

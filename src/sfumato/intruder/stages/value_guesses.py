@@ -9,19 +9,7 @@ from functools import partial
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.inference_attacks import (
-    DEALT,
-    ChanceValues,
-    dealt_values,
-    most_shared_value,
-)
-from sfumato.intruder.attacks.model_attack import (
-    Foretold,
-    foretold,
-    near_as_one,
-    shown_values,
-    sights,
-)
+from sfumato.intruder.attacks import inference_attacks, model_attack
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import Outcome, one_per_class, success
@@ -51,16 +39,16 @@ def inference(scene: Scene) -> Iterator[Staged]:
     scene
         What to work on.
     """
-    near = (near_as_one(column) for column in scene.file.sensitive)
+    near = (model_attack.near_as_one(column) for column in scene.file.sensitive)
     file = replace(scene.file, sensitive=tuple(dict.fromkeys([*scene.file.sensitive, *near])))
     for column in file.sensitive:
-        guesses = most_shared_value(file, scene.candidates, column)
+        guesses = inference_attacks.most_shared_value(file, scene.candidates, column)
         rng = scene.rng(f"inference:{column.name}")
         tolerable, dealing = scene.tolerance.value, scene.rng(f"dealt:{column.name}")
         found = values_found(
             f"inference:{column.name}",
             guesses,
-            dealt_values(file, column, dealing, tolerable),
+            inference_attacks.dealt_values(file, column, dealing, tolerable),
             scene.truth,
             file,
             dealing,
@@ -95,15 +83,20 @@ def model(scene: Scene) -> Iterator[Staged]:
         What to work on.
     """
     file, tolerance = scene.file, scene.tolerance.value
-    seen, owner = sights(file, scene.knowledge), judgements.owners(file, scene.truth).first
+    seen, owner = (
+        model_attack.sights(file, scene.knowledge),
+        judgements.owners(file, scene.truth).first,
+    )
     home = file.class_of[np.unique(file.unit, return_index=True)[1]]
     known = np.flatnonzero(owner >= 0)
     for column in file.sensitive:
         rng, name = scene.rng(f"model:{column.name}"), f"inference_model:{column.name}"
         unit = rng.permutation(one_per_class(known, home[known], rng))[:TARGETS]
-        train = partial(foretold, seen, scene.candidates, person=owner[unit], unit=unit)
-        alike = near_as_one(column)
-        shown = shown_values(file, alike)
+        train = partial(
+            model_attack.foretold, seen, scene.candidates, person=owner[unit], unit=unit
+        )
+        alike = model_attack.near_as_one(column)
+        shown = model_attack.shown_values(file, alike)
         found = train(shown=shown)
         right = shown.has(unit, found.value)
         # The others of a class are no help where these have other values.
@@ -137,16 +130,16 @@ def _dealt_model(
     file: ReleasedFile,
     column: TextColumn,
     unit: Ints,
-    train: Callable[..., Foretold],
+    train: Callable[..., model_attack.Foretold],
     rng: np.random.Generator,
     tolerance: float,
-) -> ChanceValues:
+) -> inference_attacks.ChanceValues:
     """What the model is right about where each person has the values of another."""
-    often = np.bincount(shown_values(file, column).value, minlength=len(column.texts))
-    chance = ChanceValues(0.0, 0.0, often / max(file.persons, 1))
+    often = np.bincount(model_attack.shown_values(file, column).value, minlength=len(column.texts))
+    chance = inference_attacks.ChanceValues(0.0, 0.0, often / max(file.persons, 1))
     every, sure = [], []
-    for _ in range(DEALT):
-        dealt = shown_values(file, column, rng.permutation(file.persons))
+    for _ in range(inference_attacks.DEALT):
+        dealt = model_attack.shown_values(file, column, rng.permutation(file.persons))
         found = train(shown=dealt)
         every.append(dealt.has(unit, found.value))
         sure.append(every[-1][chance.is_sure(found.value, found.chance, tolerance)])

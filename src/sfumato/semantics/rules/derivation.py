@@ -25,12 +25,7 @@ from sfumato.semantics.rules.reasoner import (
     house_rules,
     read_rules,
 )
-from sfumato.semantics.rules.rule_facts import (
-    TupleFacts,
-    plain,
-    policy_facts,
-    tuple_facts,
-)
+from sfumato.semantics.rules.rule_facts import TupleFacts, plain, policy_facts, tuple_facts
 
 _SAID = {
     ("authenticate", 2): "{0} authenticates role {1}",
