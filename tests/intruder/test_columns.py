@@ -37,6 +37,21 @@ def test_leaks_are_named_and_honest_columns_are_not(repeated: bool) -> None:
     assert outcomes == {f"column:{each}" for each in leaks | set(HONEST)}
 
 
+def test_a_column_that_tells_an_event_of_which_the_release_says_less_is_named() -> None:
+    honest, _ = people(9, repeated=True)
+    rng = np.random.default_rng(9)
+    admitted = np.datetime64("2021-01-01") + rng.integers(0, 1400, len(honest))
+    data = honest.assign(admitted=admitted, discharged=admitted + rng.geometric(0.2, len(honest)))
+    events = {"admitted": {"kind": "date", "known": "3 days"}}
+    schema = schema_of(data, True, events=events, accepted={"discharged": "to be attacked"})
+    hiding = sf.KnownEvents(1, 0.2)
+    for promises, told in (([], set()), ([hiding], {"discharged"})):
+        release = sf.anonymize(data, schema, sf.PidKAnonymity(5), *promises, effort=0, seed=1)
+        found = attack(release, seed=1, attacks=["columns"])
+        assert set(named(found)) == told
+        assert all("foretells 'admitted'" in each for each in found.warnings if "Column" in each)
+
+
 @pytest.mark.slow
 def test_found_as_a_naive_count_says() -> None:
     release, _ = released(3, repeated=True)

@@ -53,12 +53,12 @@ class ColumnFinds:
     alone
         Share of the units that are the only one of their class with their value.
     foretold
-        Of what is not known of each quasi-identifier, the share that the column foretells.
+        Of what is not known of each hidden column, the share that this one foretells.
     company, limit
         Share of the persons who are alone among 20 with their value, and from which share on the
         column gives persons away; infinite where it cannot.
     gives
-        How it gives the person or a quasi-identifier away, as the end of a sentence that begins
+        How it gives the person or a hidden column away, as the end of a sentence that begins
         with "it"; empty where it does not.
     """
 
@@ -74,11 +74,10 @@ class ColumnFinds:
 def with_column(
     file: ReleasedFile,
     column: TextColumn,
-    known: Sequence[KnownColumn],
-    row_of_unit: Ints,
+    hidden: Sequence[tuple[Sequence[KnownColumn], Ints]],
     rng: np.random.Generator,
 ) -> ColumnFinds:
-    """Find everybody by class and column, and foretell quasi-identifiers from it.
+    """Find everybody by class and column, and foretell from it what the release hides.
 
     Parameters
     ----------
@@ -86,10 +85,9 @@ def with_column(
         The released file.
     column
         One of its columns that is no quasi-identifier.
-    known
-        The true quasi-identifiers, by row of the register.
-    row_of_unit
-        A row of the register of each unit's person, -1 where there is none, shape (units,).
+    hidden
+        True quasi-identifiers, and true events, by row of the register, each with the row of the
+        register of each unit, -1 where there is none, shape (units,).
     rng
         Draws whom the intruder names.
     """
@@ -114,7 +112,9 @@ def with_column(
         without[one] = 1 / len(whole[of_class])
         alone += len(alike) == 1
     texts = [column.texts[column.codes[row]] for row in first.tolist()]
-    foretold = _foretold(texts, known, row_of_unit, rng)
+    foretold: dict[str, float] = {}
+    for known, row_of_unit in hidden:
+        foretold |= _foretold(texts, known, row_of_unit, rng)
     constant = [len(values[one]) == 1 for one in np.flatnonzero(records > 1).tolist()]
     by_itself = _alone_in_company(np.array(code)[first], rng)
     same = np.mean(constant) >= CONSTANT if constant else not _is_amount(texts)
@@ -157,7 +157,7 @@ def _foretold(
     row_of_unit: Ints,
     rng: np.random.Generator,
 ) -> dict[str, float]:
-    """Of what is not known of each quasi-identifier, the share that one other person tells.
+    """Of what is not known of each hidden column, the share that one other person tells.
 
     That is a person with the same text, with the nearest number, whole or within the text; or the
     text holds the words of the value. Right is the same value, or one near it in the order.

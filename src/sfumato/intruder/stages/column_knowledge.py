@@ -9,29 +9,34 @@ import numpy as np
 
 from sfumato.core.measure import Measure
 from sfumato.intruder.attacks.column_attack import FORETOLD, with_column
+from sfumato.intruder.knowledge import KnownColumn
 from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee.attack_odds import Outcome, success
 from sfumato.intruder.referee.criteria import Criterion, columns_found, share_found
 from sfumato.intruder.stages.scene import INFERRED, SINGLED, Act, Ints, Scene, Staged, another
 from sfumato.table.combinations import Target, boosting_lacks, foretold_together
 
+UNCHANGED = 0.5
+"""Share of the records in which an event is released as it is, from which nothing is hidden."""
+
 
 def columns(scene: Scene) -> Iterator[Staged]:
     """Find people by their class and the value of one further column of the release.
 
-    Nothing is predicted about it. A column that gives away the person or a quasi-identifier is a
-    warning.
+    Nothing is predicted about it. A column that gives away the person, a quasi-identifier, or an
+    event that the release writes otherwise is a warning.
 
     Parameters
     ----------
     scene
         What to work on.
     """
-    file, known = scene.file, scene.exact
-    row_of_unit = _rows_of_units(scene)
+    file, events = scene.file, _hidden_events(scene)
+    hidden = [(scene.exact.quasi_identifiers, _rows_of_units(scene))]
     for column in _shown(scene):
         rng = scene.rng(f"column:{column.name}")
-        found = with_column(file, column, known.quasi_identifiers, row_of_unit, rng)
+        beside = [] if column.name in scene.schema.events else [events]
+        found = with_column(file, column, [*hidden, *beside], rng)
         right, without = int(found.right.sum()), float(found.without.mean())
         foretold = sorted(found.foretold.items(), key=lambda each: -each[1])
         notes = [f"{found.alone:.1%} are the only ones of their class with their value."]
@@ -77,6 +82,37 @@ def _rows_of_units(scene: Scene) -> Ints:
     owner = scene.truth.owner[np.unique(scene.file.unit, return_index=True)[1]]
     rows = np.unique(scene.exact.person, return_index=True)[1]
     return np.where(owner >= 0, rows[owner], -1)
+
+
+def _hidden_events(scene: Scene) -> tuple[tuple[KnownColumn, ...], Ints]:
+    """True events that the release writes otherwise, and their rows, by released person.
+
+    Of who has several records nobody knows which one is which row of the register: -1.
+    """
+    events, file = scene.events, scene.file
+    if events is None or not scene.schema.events:
+        return (), np.full(file.persons, -1)
+    first = np.unique(file.unit, return_index=True)[1]
+    owner = scene.truth.owner[first]
+    records = np.bincount(events.person, minlength=int(owner.max(initial=0)) + 1)
+    one = (np.bincount(file.unit, minlength=file.persons) == 1) & (records[owner] == 1)
+    row = np.unique(events.person, return_index=True)[1]
+    rows = np.where(one & (owner >= 0), row[np.minimum(owner, len(row) - 1)], -1)
+    shown = {each.name: each for each in _shown(scene)}
+    units, hidden = np.flatnonzero(rows >= 0), []
+    for column in (each.column for each in events.columns):
+        released = shown[column.name]
+        same = [
+            released.texts[one] == column.texts[other]
+            for one, other in zip(
+                released.codes[first[units]].tolist(),
+                column.codes[rows[units]].tolist(),
+                strict=True,
+            )
+        ]
+        if not same or np.mean(same) < UNCHANGED:
+            hidden.append(column)
+    return tuple(hidden), rows
 
 
 def combinations(scene: Scene) -> Iterator[Staged]:
