@@ -139,7 +139,7 @@ def test_a_screen_is_attacked_beside_a_release(folder: Path) -> None:
 
 
 def test_the_extra_is_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.review.review_extra.find_spec", lambda name: None)
+    monkeypatch.setattr("sfumato.core.optional_packages.find_spec", lambda name: None)
     with pytest.raises(InputError, match="pyroaring"):
         attack(review=folder)
 

@@ -54,7 +54,7 @@ def test_json_alone(risk: Risk, tmp_path: Path) -> None:
 
 
 def test_numbers_that_json_does_not_know_are_null() -> None:
-    assert report_files._finite({"a": [float("nan"), (float("inf"), 1.5)]}) == {
+    assert report_files.finite({"a": [float("nan"), (float("inf"), 1.5)]}) == {
         "a": [None, [None, 1.5]]
     }
 

@@ -144,7 +144,11 @@ def init(
         specification=spec,
         reviewers=Reviewers(review.value),
         review_k=review_k,
-        **{each: value for each, value in given.items() if each != "id_column"},
+        **{
+            each: value
+            for each, value in given.items()
+            if each not in {"id_column", "ledger", "keys"}
+        },
         formats=tuple(dict.fromkeys(each.value for each in format_ or ())),
     )
     if not wanted.sources:

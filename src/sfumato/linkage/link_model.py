@@ -361,7 +361,7 @@ def weight_change(
     before, after
         What the levels said, and what they say.
     """
-    change = np.zeros(len(next(iter(levels.values()))))
+    change = np.zeros(max((len(level) for level in levels.values()), default=1))
     for name, level in levels.items():
         of_level = np.zeros(int(level.max(initial=0)) + 2)
         for one, other in zip(before, after, strict=True):
