@@ -346,6 +346,7 @@ def test_the_study_of_kartal_and_li(tmp_path: Path, run: Run) -> None:
     assert {path.suffix for path in (tmp_path / "kartal").iterdir()} >= {".md", ".json"}
 
 
+@pytest.mark.slow
 def test_the_study_of_dankar_and_el_emam(run: Run) -> None:
     words = ("study", "dankar-elemam-2010", "--repetitions", "1", "--json")
     result = run(*words, "--seed", "7")

@@ -81,6 +81,7 @@ def test_what_is_standardised_stays(kind, text):
 SPELLINGS = ("%Y-%m-%d", "%Y%m%d", "%d/%m/%Y", "%d.%m.%Y", "%d %b %Y", "%B %d, %Y", "%Y/%m/%d")
 
 
+@pytest.mark.slow
 @given(
     day=st.dates(dt.date(1850, 1, 1), dt.date(2099, 12, 31)),
     spelling=st.sampled_from(SPELLINGS),

@@ -16,6 +16,8 @@ from sfumato.release.preset_promises import held_against
 from sfumato.reports.tune_report import draw_tuned
 from sfumato.table.door import open_table
 
+pytestmark = pytest.mark.slow
+
 ASKED = {"max_gidr": 0.35, "max_gsar": 0.7}
 TRIALS = 20
 
@@ -37,7 +39,6 @@ def _rows(release):
     ]
 
 
-@pytest.mark.slow
 def test_the_point_meets_the_thresholds_in_an_independent_measurement(clinics, tuned):
     assert tuned.met
     assert tuned.best is not None

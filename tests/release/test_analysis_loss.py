@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.core.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 LOSSES = ("ane", "ncp", "queries", "tables", "models")
 
 
@@ -81,7 +83,6 @@ def test_tables_are_those_that_a_reader_counts(seed):
         assert release.utility.tables <= apart / 2 / 300 + 1e-9
 
 
-@pytest.mark.slow
 def test_models_are_those_that_a_reader_trains():
     table = people(5, 2000)
     schema = sf.Schema(
@@ -133,7 +134,6 @@ def releases():
     return {loss: release.utility for loss, release in found.items()}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["ane", "ncp", "queries"])
 def test_each_loses_least_of_what_is_asked(releases, loss):
     def measured(utility):

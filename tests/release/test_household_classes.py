@@ -29,6 +29,7 @@ def sharing(table: pa.Table) -> list[int]:
     return [often[each] for each in composed]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "others", "options"),
     [

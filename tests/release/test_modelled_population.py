@@ -41,6 +41,7 @@ def texts(table):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("persons", "tau"), [(400, 0.2), (1_200, 0.05)])
 def test_the_true_risk_is_below_the_upper_end(persons, tau):
     """Counted from the cells; 300 places, of which the file has not all."""
@@ -55,6 +56,7 @@ def test_the_true_risk_is_below_the_upper_end(persons, tau):
     assert true > tau / 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 def test_each_of_the_other_half_is_in_one_class_at_most(monkeypatch, missing):
     seen = []
@@ -74,6 +76,7 @@ def test_each_of_the_other_half_is_in_one_class_at_most(monkeypatch, missing):
     assert boxes.shares.sum() == pytest.approx(boxes.others.sum() / 300, abs=0.15)
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_release():
     file = population().slice(0, 300)
     one, two, other = (

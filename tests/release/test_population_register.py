@@ -229,6 +229,7 @@ def test_strangers_count_as_persons_of_the_population():
     assert release.population.presence_high.value == 1
 
 
+@pytest.mark.slow
 def test_the_size_of_a_population_promises_nothing():
     """A column of many categories, of which the file shows 400 of 1,000: kept, but an estimate."""
     rng = np.random.default_rng(3)
@@ -465,6 +466,7 @@ def test_the_search_keeps_it_too(adult):
     assert release.utility.ane <= median.utility.ane
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fraction", [0.1, 0.3, 0.5])
 def test_the_interval_where_only_the_number_is_known(adult, fraction):
     """Counted against Adult as the register."""

@@ -192,6 +192,7 @@ def test_a_release_against_a_population_is_judged_by_it(sample, people, schema):
     assert not promise_lines(broken)[0].met
 
 
+@pytest.mark.slow
 def test_what_rests_on_the_size_of_a_population_is_no_promise(sample, schema):
     promises = (sf.MarketerRisk(0.1), sf.KAnonymity(2))
     release = sf.anonymize(sample, schema, *promises, population=3_000, seed=1)

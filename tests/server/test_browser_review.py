@@ -14,6 +14,8 @@ from server.canaries import ATTRIBUTES, LETTERS, canary, found, planted
 from server.proxy import Recording, recording
 from server.servers import Server, project, running
 
+pytestmark = pytest.mark.slow
+
 PAIRS, PAGE = 20, 5
 PASSWORD = "what a worker types in"
 FULL = "2"

@@ -19,6 +19,8 @@ from server.canaries import ATTRIBUTES, canary, found, planted
 from server.forms import FILE, Form, forms_of
 from server.servers import Server, postgresql, project, running
 
+pytestmark = pytest.mark.slow
+
 SEED, REQUESTS = 7, 160
 ROLES = ("custodian", "manager", "worker", "auditor")
 METHODS = (

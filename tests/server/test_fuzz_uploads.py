@@ -88,6 +88,7 @@ def upload(rng: random.Random) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_no_upload_is_a_fault_and_no_reason_tells_a_value() -> None:
     """The client raises what the server does not catch."""
     account("carol", "custodian")

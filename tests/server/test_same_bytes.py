@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
 from server.callers import Caller, Reply
 from server.canaries import ATTRIBUTES, LETTERS, canary, planted
 from server.servers import Server, project, running
@@ -121,6 +122,7 @@ def _plain(reply: Reply, random_parts: dict[str, str]) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_what_nobody_paid_for_changes_no_byte(tmp_path: Path) -> None:
     tables = data(random.Random(17))
     changed = [one != two for one, two in zip(*map(_columns, tables), strict=True)]

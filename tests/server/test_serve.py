@@ -238,6 +238,7 @@ def test_what_is_no_request_ends_nothing(running: Serving, request_: bytes) -> N
     assert running.ask("GET", "/health")[0].status == 200
 
 
+@pytest.mark.slow
 def test_an_upload_is_in_memory_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long request waits in no temporary file: where none can be made it is answered too."""
     no_files = "import waitress.buffers as b; b.TempfileBasedBuffer = None\n"
@@ -274,6 +275,7 @@ def test_a_request_that_is_refused_is_one_line_of_the_log(
     assert line.endswith(f"WARNING django.security.{kind} 400")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
 def test_it_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     with _serving(tmp_path) as server:
@@ -284,6 +286,7 @@ def test_it_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
             server.ask("GET", "/health")
 
 
+@pytest.mark.slow
 def test_a_second_start_has_a_new_link_and_the_same_keys(tmp_path: Path) -> None:
     with _serving(tmp_path, whole=False) as first:
         one = _link(first)

@@ -36,6 +36,8 @@ from sfumato.studies.dankar_el_emam.estimator_tables import (
     table_1_section,
 )
 
+pytestmark = pytest.mark.slow
+
 HEADER = "sex;age;race;marital-status;education;native-country;workclass;occupation;salary-class"
 
 

@@ -24,6 +24,8 @@ from sfumato.studies.kartal_li.tree_measurement import decompose, person_rows
 from sfumato.studies.study_figures import least_at_each_risk
 from sfumato.studies.study_files import locate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Study:

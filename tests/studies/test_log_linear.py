@@ -75,6 +75,7 @@ def test_errors_on_adult_with_four_quasi_identifiers(adult, fraction, published,
     assert (np.abs(found - published) < within).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fraction", "published", "within"), [(0.1, [-0.1, 16.0], 4), (0.3, [1.7, 9.0], 2)]
 )

@@ -41,6 +41,7 @@ def test_the_readings_of_the_icd_code(patients: Encoded) -> None:
     assert (np.diff(every.by_record.sensitive["ICD9CODX"].offsets) == entries).all()
 
 
+@pytest.mark.slow
 def test_table_10_g_loses_less_than_pid_k_and_k(patients: Encoded) -> None:
     """Section 7: at equal MaxGIDR ANE is less with g than with K, and with K than with k.
 
@@ -63,6 +64,7 @@ def test_table_10_g_loses_less_than_pid_k_and_k(patients: Encoded) -> None:
     assert min(risks) < 0.01 < 0.5 < max(risks)
 
 
+@pytest.mark.slow
 def test_table_13_h_bounds_the_risk_and_l_does_not(patients: Encoded) -> None:
     """Section 8: MaxGSAR ≤ h*; with l up to 10 it stays far above 1/l; AvgGSAR is lower with h.
 
@@ -91,6 +93,7 @@ def test_what_no_partition_can_meet_is_empty(patients: Encoded) -> None:
     assert measure_promise(patients, every, DISTINCT, 0.5, 20).max_gsar == 1
 
 
+@pytest.mark.slow
 def test_table_16_h_loses_less_than_l(patients: Encoded, monkeypatch: pytest.MonkeyPatch) -> None:
     """Section 8: at equal MaxGSAR h loses less than l (seen: 35 to 78 % less)."""
     monkeypatch.setattr(value_disclosure, "BALANCES", (0.5,))

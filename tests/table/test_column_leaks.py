@@ -119,6 +119,7 @@ def test_what_is_accepted_goes_out_and_is_told_first() -> None:
     assert [each.column for each in accepted] == ["house"]
 
 
+@pytest.mark.slow
 def test_a_column_that_tells_a_promised_event_stops_the_release_and_honest_ones_do_not() -> None:
     honest, _ = people(9, repeated=True)
     rng = np.random.default_rng(9)

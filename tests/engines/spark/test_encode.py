@@ -34,6 +34,8 @@ from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_values
 from sfumato.table.table import LabelDomain, Table
 
+pytestmark = pytest.mark.slow
+
 RECORDS = 24
 CANARY = "Canary7"
 

@@ -133,6 +133,7 @@ def test_a_seed_gives_the_same_and_is_reported(small_file):
     assert again.population.seed == drawn
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_hardly_matters(file):
     other = file.sample(frac=1, random_state=2)
     one, two = (
@@ -379,6 +380,7 @@ def in_areas(areas=120, seed=4):
 AREAS = sf.Schema(quasi_identifiers={"age": "numeric", "zip": "categorical"}, insensitive=["area"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("within", [1.0, 0.4])
 def test_clusters_that_were_drawn_are_counted_in(within):
     """Persons of the same areas look alike: who forgets that makes λ too low."""
@@ -398,6 +400,7 @@ def test_clusters_that_were_drawn_are_counted_in(within):
         assert measure.low <= measure.value <= measure.high
 
 
+@pytest.mark.slow
 def test_clusters_of_one_person_are_nearly_persons():
     file = in_areas().sample(1_200, random_state=2).reset_index(drop=True)
     file["area"] = np.arange(len(file))
@@ -406,6 +409,7 @@ def test_clusters_of_one_person_are_nearly_persons():
     assert other.value == pytest.approx(one.value, rel=0.01)
 
 
+@pytest.mark.slow
 def test_clusters_and_weights_go_together():
     file = in_areas().sample(1_500, random_state=2).reset_index(drop=True)
     file["weight"] = np.where(file.age < 40, 4.0, 12.0)

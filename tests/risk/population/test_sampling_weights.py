@@ -48,6 +48,7 @@ def test_constant_weights_are_equal_probabilities(noise):
     assert (one.marketer, one.low, one.high) == (two.marketer, two.low, two.high)
 
 
+@pytest.mark.slow
 def test_strata_are_better_than_one_probability():
     with_weights, without, covered = [], [], 0
     generator = rng(3)
