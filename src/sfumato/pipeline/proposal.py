@@ -50,6 +50,10 @@ G_BALANCE, H_AFFILIATION, PERSONS = 0.9, 0.5, 5
 """What is promised where nobody says: of files with several records per person, and with one."""
 KNOWN_EVENTS = "2:0.2"
 """Who knows two events that a schema declares to be known finds so many, where nobody says."""
+TECHNIQUES = (
+    "widen=2,roll-up,suppress-cells,shift-dates,coarsen-dates,relative-dates,split-pseudonyms"
+)
+"""Dates and codes give way before classes become so wide that nothing else is left."""
 _PROMISES = ("g_balance", "h_affiliation", "pid_k")
 """The promises that can be asked for, by the keys of their section."""
 _MARGIN, _STEP = 0.1, 0.05
@@ -196,7 +200,7 @@ def propose(request: ProposalRequest) -> Proposal:
     promised, lost = _promises(request, replace(guess, schema=columns))
     several = request.is_linked or columns.person is not None
     if columns.events and several and not _asked_promises(request):
-        promised = {**promised, "known_events": KNOWN_EVENTS}
+        promised = {**promised, "known_events": KNOWN_EVENTS, "techniques": TECHNIQUES}
     project = _project(request, columns, made, promised)
     notes = _notes_of(project, guess.notes, {} if made is None else made.notes)
     notes["release"] += f"\n{fill(lost, 96)}" if lost else ""
