@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Levels = npt.NDArray[np.int8]
 Counts = npt.NDArray[np.int64]
 _NOTHING = np.empty(0, dtype=np.int64)
-MANY = 250
+MANY = 1_000
 """Associations up to which the levels that lose least are searched. With more, values are raised
 until nothing follows from what is shown: all that a reader might infer is too much to try."""
 Bools = npt.NDArray[np.bool_]
