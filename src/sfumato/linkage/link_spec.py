@@ -23,7 +23,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
+from sfumato.core.toml_text import parse_toml
 
 
 class ColumnKind(StrEnum):
@@ -589,16 +589,7 @@ def load_link_spec(path: str | os.PathLike[str]) -> LinkSpec:
     text = _read(file)
     if file.suffix.lower() == ".json":
         return spec_of_settings(text)
-    subject = f"specification file {file.name}"
-    try:
-        fields: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = str(error).rpartition("(")[2].rstrip(")") or "an unknown place"
-        raise InputError(subject, "must be TOML", found=f"an error {place}") from None
-    except (ValueError, RecursionError):
-        raise InputError(
-            subject, "must be TOML", found="a number too long or brackets too deep"
-        ) from None
+    fields = parse_toml(text, f"specification file {file.name}")
     settings = fields.get("splink")
     if isinstance(settings, str) and not settings.lstrip().startswith("{"):
         fields["splink"] = _read(file.parent / settings)

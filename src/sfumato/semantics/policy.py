@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from sfumato.core.errors import InputError
+from sfumato.core.toml_text import parse_toml
 from sfumato.semantics.policy_terms import Policy
 
 
@@ -273,20 +272,8 @@ def load_policy(path: str | os.PathLike[str], *, locate: bool = True) -> Policy:
     except OSError as error:
         found = "a folder" if isinstance(error, IsADirectoryError) else error.strerror or ""
         raise InputError(subject, "must be a file that can be read", found=found.lower()) from None
-    policy = Policy(**_toml(text, subject))
+    policy = Policy(**parse_toml(text, subject))
     return located(policy, file.parent) if locate else policy
-
-
-def _toml(text: str, subject: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = str(error).rpartition("(")[2].rstrip(")") or "an unknown place"
-        raise InputError(subject, "must be TOML", found=f"an error {place}") from None
-    except (ValueError, RecursionError):
-        raise InputError(
-            subject, "must be TOML", found="a number too long or brackets too deep"
-        ) from None
 
 
 def located(policy: Policy, folder: Path) -> Policy:
