@@ -12,6 +12,9 @@ from oracles import histories
 import sfumato as sf
 from sfumato.kernels.history_loops import DatedRows, dated_units
 
+UNDATED = 2
+"""The key of rows that show no date."""
+
 
 def fits(rows, known, spread, low, high):
     """Whether rows of their own fit all known events, tried in every way."""
@@ -19,6 +22,9 @@ def fits(rows, known, spread, low, high):
         pairs = [*zip(chosen, known, strict=True)]
         if any(row[0] != event[0] for row, event in pairs):
             continue
+        pairs = [each for each in pairs if each[0][0] != UNDATED]
+        if len(pairs) == 0:
+            return True
         if spread is None:
             order = [(row[1], event[1]) for row, event in pairs]
             if all(np.sign(a - c) == np.sign(b - d) for (a, b), (c, d) in permutations(order, 2)):
@@ -50,7 +56,8 @@ def test_candidates_are_those_of_trying(seed, spread, most):
     key = np.array([row[0] for row in rows], dtype=np.int32)
     sets = rng.permuted(np.tile(np.arange(len(rows)), (12, 1)), axis=1)[:, :3]
     sets[::3, 1:], sets[1::3, 2] = -1, -1
-    found = dated_units(shown, key, sets, key, shown.date, spread=spread)
+    undated = key == UNDATED
+    found = dated_units(shown, key, sets, key, shown.date, spread=spread, undated=undated)
     for each, got in zip(sets.tolist(), found.tolist(), strict=True):
         known = [rows[at] for at in each if at >= 0]
         of = zip(units, reach.tolist(), strict=True)
@@ -72,7 +79,7 @@ def released(data, risk=0.1, **options):
     schema = sf.Schema(
         person="person", quasi_identifiers=["age"], insensitive=["visit"], events={"visit": event}
     )
-    promises = sf.PidKAnonymity(20), sf.KnownEvents(2, risk, p95=0.9)
+    promises = sf.PidKAnonymity(20), sf.KnownEvents(2, risk, p95=1.0)
     release = sf.anonymize(data, schema, *promises, seed=1, **options)
     return release, data.iloc[release.source_rows].reset_index(drop=True)
 
@@ -146,3 +153,79 @@ def test_the_nearest_interval_finds_no_more_than_is_promised(data):
         predicted = release.risk.known_events.of(m).found.value
         assert np.mean(found[0]) <= predicted <= 0.1
         assert np.mean(found[1]) <= predicted + 0.02
+
+
+@pytest.fixture(scope="module")
+def stays():
+    """Stays in hospital: some of the dates of admission, and of discharge, are missing."""
+    rng = np.random.default_rng(5)
+    person = np.repeat(np.arange(2_000), rng.integers(1, 6, 2_000))
+    begun = rng.integers(0, 90, len(person))
+    ended = begun + rng.geometric(0.3, len(person)) - 1
+    dates = [
+        np.where(
+            rng.random(len(person)) < 0.05, "", (np.datetime64("2020-01-01") + day).astype(str)
+        )
+        for day in (begun, ended)
+    ]
+    return pd.DataFrame(
+        {
+            "person": person,
+            "age": rng.integers(20, 80, 2_000)[person],
+            "admitted": dates[0],
+            "discharged": dates[1],
+            "icd": np.where(rng.random(len(person)) < 0.1, "", rng.choice(["A", "B"], len(person))),
+        }
+    )
+
+
+def released_stays(stays, risk, techniques):
+    date = {"kind": "date", "known": "1 day"}
+    schema = sf.Schema(
+        person="person",
+        quasi_identifiers=["age"],
+        insensitive=["admitted", "discharged", "icd"],
+        events={"admitted": date, "discharged": date, "icd": {}},
+        missing=[""],
+    )
+    promises = sf.PidKAnonymity(20), sf.KnownEvents(2, risk, p95=1.0)
+    return sf.anonymize(stays, schema, *promises, seed=1, techniques=techniques)
+
+
+def test_a_second_date_is_written_as_days_after_the_first(stays):
+    release = released_stays(stays, 0.7, "widen=0.01,shift-dates")
+    old = stays.iloc[release.source_rows].reset_index(drop=True)
+    missing = old["admitted"] == ""
+    assert missing.any()
+    assert (release.data["admitted"].isna() == missing).all()
+    moved = (days(release.data["admitted"]) - days(old["admitted"]))[~missing]
+    assert (moved.groupby(old["person"][~missing]).nunique() == 1).all()
+    neither = missing | (old["discharged"] == "")
+    length = days(old["discharged"]) - days(old["admitted"])
+    assert (release.data["discharged"].isna() == neither).all()
+    assert (release.data["discharged"][~neither].astype(int) == length[~neither]).all()
+    assert release.utility.histories.done["discharged"] == {"days after admitted, days": 1.0}
+    assert release.utility.histories.intervals_exact == 1
+    assert "the days after ‘admitted’" in release.codebook()
+
+
+def test_days_after_a_date_may_be_written_as_weeks(stays):
+    release = released_stays(stays, 0.1, "widen=0.1,shift-dates,coarsen-dates")
+    old = stays.iloc[release.source_rows].reset_index(drop=True)
+    shown = release.data["discharged"]
+    length = days(old["discharged"]) - days(old["admitted"])
+    assert "0-31" in set(shown)
+    ends = shown.dropna().str.partition("-")
+    low, high = ends[0].astype(int), ends[2].where(ends[2] != "", ends[0]).astype(int)
+    assert ((low <= length[shown.notna()]) & (length[shown.notna()] <= high)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("techniques", ["widen=0.01,shift-dates", "widen=0.1,suppress-cells"])
+def test_who_knows_stays_to_a_day_finds_no_more_than_is_predicted(stays, techniques):
+    release = released_stays(stays, 0.7, techniques)
+    found = {each.attack: each for each in sf.attack(release, attacks=["events"], seed=1).outcomes}
+    for m in (1, 2):
+        predicted = release.risk.known_events.of(m).found.value
+        for way in ("events", "events_moved"):
+            assert found[f"{way}_{m}"].success.low <= predicted <= 0.7

@@ -25,8 +25,8 @@ def visits(seed, persons=120, most=5):
     return pd.DataFrame({"person": person, "age": age[person], "sex": sex[person], "code": codes})
 
 
-def schema(**more):
-    event = {"kind": "code", "hierarchy": {"lengths": [2, 1]}}
+def schema(code=None, **more):
+    event = code or {"kind": "code", "hierarchy": {"lengths": [2, 1]}}
     return sf.Schema(
         person="person",
         quasi_identifiers=["age", "sex"],
@@ -226,6 +226,20 @@ def test_pairs_of_codes_are_kept_where_both_are_and_one_pseudonym_shows_them():
     assert 0 < np.mean(shares) < 1
     assert release.utility.histories.co_occurring == pytest.approx(np.mean(shares))
     assert release.utility.histories.survival is None
+
+
+@pytest.mark.parametrize("techniques", ["widen,suppress-cells", "widen,roll-up,suppress-cells"])
+def test_an_event_that_is_known_at_a_level_counts_so_whatever_may_be_written(techniques):
+    data = visits(7, persons=1000)
+    event = {"kind": "code", "known": "level 1", "hierarchy": {"lengths": [2, 1]}}
+    of = schema(code=event)
+    promises = sf.PidKAnonymity(3), sf.KnownEvents(2, 0.08)
+    release = sf.anonymize(data, of, *promises, seed=1, techniques=techniques)
+    outcomes = sf.attack(release, attacks=["events"], seed=1).outcomes
+    found = next(each for each in outcomes if each.attack == "events_2").success
+    predicted = release.risk.known_events.of(2).found.value
+    assert found.low <= predicted <= 0.08
+    assert predicted > 1.5 / 1000 * release.risk.classes
 
 
 def test_techniques_that_are_not_named_are_not_used():

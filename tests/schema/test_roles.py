@@ -111,7 +111,9 @@ def test_an_event_may_be_sensitive_and_is_no_role() -> None:
 
 
 def test_one_column_is_known_nearly() -> None:
-    with pytest.raises(sf.InputError, match="one of the 'events' may be known in days or %"):
+    with pytest.raises(
+        sf.InputError, match="one of the 'events' may be known in %, or dates in days"
+    ):
         sf.Schema(
             quasi_identifiers=AGE,
             events={

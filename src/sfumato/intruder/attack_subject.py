@@ -22,6 +22,7 @@ from sfumato.intruder.knowledge import (
     Ints,
     Knowledge,
     KnownColumn,
+    days_of,
     everybody,
     hold,
     read_texts,
@@ -586,8 +587,32 @@ def person_events(
     """
     names = event_names(schema, file, known) if file.person is not None else ()
     held = {column.name: column for column in known.others}
-    columns = tuple(_values(held[name], schema.events.get(name, Event())) for name in names)
-    return PersonEvents(known.person, columns) if columns else None
+    shown = {column.name: column for column in (*file.sensitive, *file.others)}
+    columns, first = [], None
+    for name in names:
+        event = schema.events.get(name, Event())
+        if event.kind is EventKind.DATE and first is not None and not _shows_dates(shown[name]):
+            columns.append(_days_after(held[first], held[name], schema.events[first], event))
+        else:
+            columns.append(_values(held[name], event))
+        if event.kind is EventKind.DATE:
+            first = first or name
+    return PersonEvents(known.person, tuple(columns)) if columns else None
+
+
+def _shows_dates(column: reading.TextColumn) -> bool:
+    return any(text is not None and days_of(text) is not None for text in column.texts)
+
+
+def _days_after(first: KnownColumn, other: KnownColumn, *events: Event) -> EventValues:
+    """The second date of each row as days after the first, which is what the release shows."""
+    begun, ended = (np.floor(each.numbers[each.codes]) for each in (first, other))
+    numbers, codes = np.unique(ended - begun, return_inverse=True)
+    texts = tuple(f"{number:g}" if np.isfinite(number) else None for number in numbers)
+    column = KnownColumn(other.name, texts, numbers, codes.astype(np.int64))
+    off = np.full(len(texts), float(sum(each.days for each in events)))
+    words = Vocabulary(measured=True, values=frozenset(text for text in texts if text is not None))
+    return EventValues(column, np.arange(len(texts)), off, words)
 
 
 def _values(column: KnownColumn, event: Event) -> EventValues:

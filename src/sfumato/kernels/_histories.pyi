@@ -1,6 +1,7 @@
-from sfumato.kernels.loop_calls import Codes, Floats, Ints
+from sfumato.kernels.loop_calls import Bytes, Codes, Floats, Ints
 
 MOST_DIVIDED: int
+NO_PLACE: int
 
 class Histories:
     def __init__(self, *arrays: object) -> None: ...
@@ -53,6 +54,7 @@ def count_dated(
     row_key: Codes,
     row_unit: Codes,
     row_date: Ints,
+    undated: Bytes,
     unit_rows: Ints,
     unit_low: Ints,
     unit_high: Ints,

@@ -16,6 +16,7 @@ cdef int64_t NEVER = -(<int64_t>1 << 60)
 
 cpdef enum:
     MOST_DIVIDED = 24  # events of a unit that is divided at most
+    NO_PLACE = -(1 << 30)  # of an event of which nobody can see when it was
 
 
 cdef struct Parts:
@@ -181,7 +182,8 @@ cdef class Histories:
         """The key of two events of a pseudonym: their labels and how far apart they are."""
         cdef int64_t one = self.label[e], other = self.label[f], apart = 0
         if self.placed:
-            apart = self.place[f] - self.place[e]
+            if self.place[e] != NO_PLACE and self.place[f] != NO_PLACE:
+                apart = self.place[f] - self.place[e]
             if one > other or (one == other and apart < 0):
                 apart = -apart
             apart += 1 << 18
@@ -633,31 +635,35 @@ cdef inline bint _agree(int64_t shown, int64_t apart, int64_t spread) noexcept n
 
 cdef bint _others_fit(
     Question* asked, int many, int64_t* taken, const int32_t[::1] keys, const int64_t[::1] dates,
-    const int32_t[::1] row_key, const int64_t[::1] row_date, int64_t first, int64_t last,
-    int64_t low, int64_t high,
+    const int32_t[::1] row_key, const int64_t[::1] row_date, const uint8_t[::1] undated,
+    int64_t first, int64_t last, int64_t low, int64_t high,
 ) noexcept nogil:
     """Whether the unit has rows of their own for the known events behind the first ones."""
     cdef int64_t row, away, event
     cdef int other
-    cdef bint fits
+    cdef bint fits, dated
     if many == asked.known:
         return True
     event = asked.events[many]
+    dated = not undated[keys[event]]
     for row in range(first, last):
         away = row_date[row] - dates[event]
-        if row_key[row] != keys[event] or away < low or away > high:
+        if row_key[row] != keys[event] or (dated and (away < low or away > high)):
             continue
         fits = True
         for other in range(many):
-            fits = fits and taken[other] != row and _agree(
-                row_date[row] - row_date[taken[other]],
-                dates[event] - dates[asked.events[other]],
-                asked.spread,
+            fits = fits and taken[other] != row and (
+                not dated or undated[row_key[taken[other]]] or _agree(
+                    row_date[row] - row_date[taken[other]],
+                    dates[event] - dates[asked.events[other]],
+                    asked.spread,
+                )
             )
         if fits:
             taken[many] = row
             if _others_fit(
-                asked, many + 1, taken, keys, dates, row_key, row_date, first, last, low, high
+                asked, many + 1, taken, keys, dates, row_key, row_date, undated, first, last,
+                low, high,
             ):
                 return True
     return False
@@ -689,6 +695,7 @@ def count_dated(
     const int32_t[::1] row_key,
     const int32_t[::1] row_unit,
     const int64_t[::1] row_date,
+    const uint8_t[::1] undated,
     const int64_t[::1] unit_rows,
     const int64_t[::1] unit_low,
     const int64_t[::1] unit_high,
@@ -720,7 +727,9 @@ def count_dated(
                     asked.events[0], asked.events[1] = asked.events[1], asked.events[0]
                 key = keys[asked.events[0]] * (key_start.shape[0] - 1) + keys[asked.events[1]]
                 apart = dates[asked.events[1]] - dates[asked.events[0]]
-                if spread >= 0:
+                if undated[keys[asked.events[0]]] or undated[keys[asked.events[1]]]:
+                    least, most = NEVER, -NEVER
+                elif spread >= 0:
                     least, most = apart - spread, apart + spread
                 else:
                     least = 1 if apart > 0 else NEVER if apart < 0 else 0
@@ -740,9 +749,12 @@ def count_dated(
                 fits = True
                 for each in range(min(asked.known, 2)):
                     away = row_date[taken[each]] - dates[asked.events[each]]
-                    fits = fits and unit_low[unit] <= away <= unit_high[unit]
+                    fits = fits and (
+                        undated[row_key[taken[each]]]
+                        or unit_low[unit] <= away <= unit_high[unit]
+                    )
                 if fits and _others_fit(
-                    &asked, min(asked.known, 2), taken, keys, dates, row_key, row_date,
+                    &asked, min(asked.known, 2), taken, keys, dates, row_key, row_date, undated,
                     unit_rows[unit], unit_rows[unit + 1], unit_low[unit], unit_high[unit],
                 ):
                     stamps[unit] = s

@@ -23,6 +23,7 @@ Rungs = npt.NDArray[np.int8]
 WORTH_A_THREAD = 20_000
 """Pairs of events that are not worth dividing."""
 MOST_DIVIDED = _histories.MOST_DIVIDED
+NO_PLACE = _histories.NO_PLACE
 """Events of a unit that several pseudonyms may show, at most."""
 SWEEPS = 4
 """How often every event of a class is looked at for one rate, at most."""
@@ -43,8 +44,8 @@ class Events:
     rows
         Records that show the event; shape (events,).
     place
-        When it was, in steps that a reader can tell apart; ``None`` where no times between events
-        are shown.
+        When it was, in steps that a reader can tell apart, `NO_PLACE` where it shows no date;
+        ``None`` where no times between events are shown.
     alone_one, alone_two
         Weight of the question for one event among those of an intruder who knows one, and who
         knows two; shape (events,).
@@ -340,7 +341,14 @@ class DatedRows:
 
 
 def dated_units(
-    shown: DatedRows, key: Codes, sets: Ints, keys: Codes, dates: Ints, *, spread: int | None
+    shown: DatedRows,
+    key: Codes,
+    sets: Ints,
+    keys: Codes,
+    dates: Ints,
+    *,
+    spread: int | None,
+    undated: Bools | None = None,
 ) -> Codes:
     """How many units fit each set of known events, all moved by about one offset.
 
@@ -363,6 +371,8 @@ def dated_units(
         (events,).
     spread
         Days, as above; ``None`` where dates show an order alone, that of the known ones.
+    undated
+        Which rows show no date: they fit by their key, which no row with a date has; shape (rows,).
     """
     many = int(max(key.max(initial=0), keys.max(initial=0))) + 1
     order = np.argsort(key, kind="stable").astype(np.int64)
@@ -371,12 +381,16 @@ def dated_units(
     if sets.shape[1] > 1:
         both, apart, rows = shown.pairs(key, many)
     fitting = np.empty(len(sets), dtype=np.int32)
+    without = np.zeros(many, dtype=np.bool_)
+    if undated is not None:
+        without[key[undated]] = True
 
     loops = (
         *(ints(sets), as_codes(keys), ints(dates)),
         *(np.searchsorted(key[order], np.arange(many + 1)).astype(np.int64), order),
         *(both, apart, ints(rows), as_codes(key), shown.unit),
-        *(ints(shown.date), ints(shown.start), ints(shown.low), ints(shown.high)),
+        *(ints(shown.date), flags(without)),
+        *(ints(shown.start), ints(shown.low), ints(shown.high)),
         -1 if spread is None else spread,
     )
 

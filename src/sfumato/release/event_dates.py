@@ -15,17 +15,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.errors import InputError
 from sfumato.kernels.history_loops import DatedRows, dated_units
-from sfumato.release.histories import ANYTHING, Gathered
+from sfumato.release.histories import ANYTHING, Gathered, Times
 from sfumato.release.techniques import Technique
-from sfumato.risk.known_events import DAY
-from sfumato.schema import EventKind
+from sfumato.risk.known_events import days_of
 from sfumato.table.sources import from_numpy
-from sfumato.table.table import MISSING, Codes, EventColumn, NumberDomain, Table
+from sfumato.table.table import MISSING, Codes, EventColumn
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 EVER = 1 << 40
 """Days by which two dates may differ where nothing is known of the offset."""
 LEAST_RANGE = 365
@@ -117,42 +116,6 @@ def date_schemes(weights: Mapping[Technique, float]) -> list[DateScheme]:
     return sorted(found, key=lambda each: each.loss)
 
 
-def date_column(table: Table) -> EventColumn | None:
-    """The column that says when events were; ``None`` where none does.
-
-    Raises
-    ------
-    InputError
-        If there are two, or a record has none.
-    """
-    found = [each for each in table.events if each.event.kind is EventKind.DATE]
-    if not found:
-        return None
-    if len(found) > 1:
-        raise InputError(
-            "[events]",
-            "must have one column of dates where a promise is made about known events",
-            found=f"{len(found)}",
-            advice="keep the one that an intruder would know; of the others, release the days "
-            'between, which [recipe] counts (from = "one", at = "the other", unit = "days")',
-        )
-    if (found[0].codes == MISSING).any():
-        raise InputError(
-            f"column '{found[0].name}'",
-            "must have a date in every record where a promise is made about known events",
-            found="records without one",
-            advice="leave these records out, or the column",
-        )
-    return found[0]
-
-
-def days_of(column: EventColumn) -> Ints:
-    """The day of each record, counted from 1970."""
-    assert isinstance(column.domain, NumberDomain)
-    points = column.domain.points
-    return (points if column.domain.unit == "date" else points // DAY)[column.codes]
-
-
 @dataclass(frozen=True, eq=False)
 class Dates:
     """The dates of the records of a release, as they were and as they are written.
@@ -165,6 +128,8 @@ class Dates:
         How they are written.
     known
         Days by which a known date may be off.
+    dated
+        Which records have a date; shape (records,).
     day, shown
         The day of each record, and what is written, as days; shape (records,).
     offset
@@ -176,6 +141,7 @@ class Dates:
     column: EventColumn
     scheme: DateScheme
     known: int
+    dated: Bools
     day: Ints
     shown: Ints
     offset: Ints
@@ -197,22 +163,27 @@ class Dates:
         return self.known * (2 if self.scheme.dating is Dating.ABSOLUTE else 1)
 
     @property
-    def told_apart(self) -> int:
-        """Days from which on two intervals are surely not the same; 0 where none are shown."""
-        if self.scheme.dating is Dating.NOTHING or self.spread is None:
-            return 0
-        return 2 * self.spread + 1
+    def are_shown(self) -> bool:
+        """Whether a reader sees anything of them."""
+        return self.scheme.dating is not Dating.NOTHING
+
+    @property
+    def times(self) -> Times:
+        """When events were, as far as a reader can tell them apart."""
+        apart = 0 if self.spread is None else 2 * self.spread + 1
+        return Times(self.day, self.dated, apart if self.are_shown else None)
 
     def cells(self) -> pa.Array | None:
         """What is written; ``None`` where dates stay as they are."""
         if self.scheme.dating is Dating.ABSOLUTE and self.scheme.period == 1:
             return None
-        if self.scheme.dating is Dating.NOTHING:
+        if not self.are_shown:
             one = np.zeros(len(self.day), dtype=np.int32)
             return pa.DictionaryArray.from_arrays(from_numpy(one), pa.array([ANYTHING]))
         if self.scheme.dating in (Dating.RELATIVE, Dating.ORDER):
-            return from_numpy(self.shown)
-        return pa.array(self.shown.astype(np.int32)).cast(pa.date32()).cast(pa.string())
+            return from_numpy(self.shown, ~self.dated)
+        days = pa.array(self.shown.astype(np.int32), mask=~self.dated)
+        return days.cast(pa.date32()).cast(pa.string())
 
 
 def dates_by(
@@ -231,7 +202,7 @@ def dates_by(
     offset_of
         The offset of each person, as days of at most so many either way.
     """
-    day, period = days_of(column), scheme.period
+    day, period, dated = days_of(column), scheme.period, column.codes != MISSING
     first, known = int(day.min()), column.event.days
     offset, most = np.zeros(len(day), dtype=np.int64), 0
     if scheme.dating is Dating.SHIFTED:
@@ -239,13 +210,15 @@ def dates_by(
         offset = offset_of(most)[person]
     elif scheme.dating in (Dating.RELATIVE, Dating.ORDER):
         earliest = np.full(int(person.max()) + 1, np.iinfo(np.int64).max)
-        np.minimum.at(earliest, person, day)
+        np.minimum.at(earliest, person[dated], day[dated])
         offset, most = -earliest[person], EVER
         first = 0
+    offset[~dated] = 0
     shown = first + (day + offset - first) // period * period
     if scheme.dating is Dating.ORDER:
-        shown = _places(person, day)
-    return Dates(column, scheme, known, day, shown, offset, most)
+        shown[dated] = _places(person[dated], day[dated])
+    shown[~dated] = 0
+    return Dates(column, scheme, known, dated, day, shown, offset, most)
 
 
 def _places(person: Codes, day: Ints) -> Ints:
@@ -278,6 +251,8 @@ class DatedEvents:
         The rows of the units.
     row_slot
         Slot of each of these.
+    undated
+        Which of them lack a date where others show one.
     """
 
     dates: Dates
@@ -286,6 +261,7 @@ class DatedEvents:
     day: Ints
     shown: DatedRows
     row_slot: Ints
+    undated: Bools
 
     def candidates(self, label: Codes, sets: Codes) -> Ints:
         """How many units of the class fit each set of known events, their dates among them.
@@ -297,14 +273,14 @@ class DatedEvents:
         sets
             Known events of each set.
         """
-        key = label[self.row_slot]
         found = dated_units(
             self.shown,
-            key,
+            label[self.row_slot],
             sets.astype(np.int64),
             label[self.slot],
             self.day,
             spread=self.dates.spread,
+            undated=self.undated,
         )
         return found.astype(np.int64)
 
@@ -342,7 +318,7 @@ def dated_events(
     units = np.arange(count + 1)
     row_start = np.searchsorted(unit, units).astype(np.int64)
     low, high = _reach(dates, pseudonym_of, record[row_start[:-1]])
-    shows = dates.scheme.dating is not Dating.NOTHING
+    shows = dates.are_shown & dates.dated
     shown = dates.shown * shows
     known = dates.day if dates.spread is None else dates.shown - dates.offset
     return DatedEvents(
@@ -352,6 +328,7 @@ def dated_events(
         (known * shows)[record[new]],
         DatedRows(row_start, shown[record], low, high),
         slot,
+        ~shows[record] & dates.are_shown,
     )
 
 
@@ -363,9 +340,9 @@ def _reach(dates: Dates, pseudonym_of: Codes, records: Ints) -> tuple[Ints, Ints
     if dating is Dating.ABSOLUTE:
         return np.full(len(records), -dates.known), np.full(len(records), dates.known)
     latest = np.full(int(pseudonym_of.max()) + 1, -EVER)
-    np.maximum.at(latest, pseudonym_of, dates.shown)
+    np.maximum.at(latest, pseudonym_of[dates.dated], dates.shown[dates.dated])
     earliest = np.full(len(latest), EVER)
-    np.minimum.at(earliest, pseudonym_of, dates.shown)
+    np.minimum.at(earliest, pseudonym_of[dates.dated], dates.shown[dates.dated])
     own = pseudonym_of[records]
     low = np.maximum(latest[own] - int(dates.day.max()) - slack, -dates.most - slack)
     high = np.minimum(earliest[own] - int(dates.day.min()) + slack, dates.most + slack)

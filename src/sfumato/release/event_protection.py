@@ -7,7 +7,7 @@ more; what is kept is then measured as in every assessment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -29,6 +29,7 @@ from sfumato.release.partitioning import Draft
 from sfumato.release.promises.shared_events import KnownEvents, Success
 from sfumato.release.techniques import Technique
 from sfumato.risk.known_events import (
+    AFTER,
     Drawn,
     EventCodes,
     EventRisk,
@@ -37,6 +38,8 @@ from sfumato.risk.known_events import (
     drawn_sets,
     event_codes,
     holding,
+    interval_column,
+    interval_widths,
 )
 from sfumato.schema import Event, EventKind
 from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, Table
@@ -117,30 +120,51 @@ def protect(
         What dates may not lose: other ways to write them are not looked at.
     """
     table = draft.table
-    column = event_dates.date_column(table)
-    if column is None:
-        return _protect(draft, pseudonym_of, promise, weights, None)
+    dated = [each for each in table.events if each.event.kind is EventKind.DATE]
+    columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
+    if not dated:
+        return _protect(draft, columns, pseudonym_of, promise, weights, None)
+    first, *others = dated
+    columns += [interval_column(first, each) for each in others]
     best: Protection | None = None
-    columns = len(table.events)
     for scheme in event_dates.date_schemes(weights):
-        if scheme.loss / columns >= (below if best is None else min(below, best.lost)):
+        if scheme.loss / (len(columns) + 1) >= (below if best is None else min(below, best.lost)):
             break
-        dates = event_dates.dates_by(column, scheme, table.person, offset_of)
-        found = _protect(draft, pseudonym_of, promise, weights, dates)
+        dates = event_dates.dates_by(first, scheme, table.person, offset_of)
+        found = _protect(draft, columns, pseudonym_of, promise, weights, dates)
         if found is not None:
-            lost = ((columns - 1) * found.lost + scheme.loss) / columns
+            lost = (len(columns) * found.lost + scheme.loss) / (len(columns) + 1)
             cells, shown = dict(found.cells), dates.cells()
             if shown is not None:
-                cells[column.name] = shown
+                cells[first.name] = shown
             done = {name: of for name, of in found.done.items() if name}
-            done[column.name] = {scheme.words: 1.0}
+            done[first.name] = {scheme.words: 1.0}
+            for each in others:
+                done[each.name] = _as_intervals(done[each.name], first, each)
             if best is None or lost < best.lost:
                 best = replace(found, cells=cells, done=done, lost=lost, dates=dates)
     return best
 
 
+def _as_intervals(
+    done: Mapping[str, float], first: EventColumn, other: EventColumn
+) -> dict[str, float]:
+    """What was done of a second date, whose levels are numbers of days after the first."""
+    widths = interval_widths(max(first.event.days, other.event.days))
+    periods = {"exact": "days"} | {
+        f"level {place}": event_dates.PERIODS.get(width, f"{width} days")
+        for place, width in enumerate(widths, 1)
+    }
+    return {
+        f"{AFTER}{first.name}, {periods[way]}" if way in periods else way: share
+        for way, share in done.items()
+        if share or way == "exact"
+    }
+
+
 def _protect(
     draft: Draft,
+    columns: Sequence[EventColumn],
     pseudonym_of: Codes,
     promise: KnownEvents,
     weights: Mapping[Technique, float],
@@ -148,10 +172,8 @@ def _protect(
 ) -> Protection | None:
     """The same with dates written in one way."""
     table, classes = draft.table, draft.classes
-    columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
     events = event_codes(table)
     assert events is not None
-    times = None if dates is None else (dates.day, dates.told_apart)
     gathered = histories.gather(
         columns or [_without_codes(table.records)],
         pseudonym_of,
@@ -159,7 +181,7 @@ def _protect(
         classes,
         weights if columns else {},
         promise.of,
-        times,
+        None if dates is None else dates.times,
     )
 
     dated = None if dates is None else _Dated(gathered, dates, pseudonym_of, promise)
@@ -208,7 +230,7 @@ def _protect(
 def _without_codes(records: int) -> EventColumn:
     """A column that says nothing, where events are dates alone."""
     domain = LabelDomain(("",))
-    return EventColumn("", np.zeros(records, dtype=np.int32), 1, Event(), domain)
+    return EventColumn("", np.full(records, MISSING, dtype=np.int32), 1, Event(), domain)
 
 
 Chances = Iterator[tuple[float, float]]
@@ -367,16 +389,8 @@ def _done(gathered: histories.Gathered, found: histories.Solution) -> dict[str, 
     rung = found.rung[gathered.slot_of_record]
     for at, each in enumerate(gathered.levels):
         level = np.array([one.levels[at] for one in gathered.rungs])[rung]
-        names = [
-            "exact"
-            if place == 0
-            else "suppressed"
-            if set(texts) == {histories.ANYTHING}
-            else f"level {place}"
-            for place, texts in enumerate(each.texts)
-        ]
-        shares = np.bincount(level, minlength=len(names)) / max(len(level), 1)
-        done[each.column.name] = dict(zip(names, shares.tolist(), strict=True))
+        shares = np.bincount(level, minlength=len(each.names)) / max(len(level), 1)
+        done[each.column.name] = dict(zip(each.names, shares.tolist(), strict=True))
     return done
 
 

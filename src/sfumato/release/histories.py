@@ -25,6 +25,7 @@ import pyarrow as pa
 from sfumato.engines.embedded.counts import group
 from sfumato.kernels.history_loops import (
     MOST_DIVIDED,
+    NO_PLACE,
     Events,
     Rungs,
     divided,
@@ -34,6 +35,7 @@ from sfumato.kernels.history_loops import (
 from sfumato.release.promises.promise import TOLERANCE
 from sfumato.release.promises.shared_events import KnownEvents, Success
 from sfumato.release.techniques import Technique
+from sfumato.schema import EventKind
 from sfumato.table.sources import from_numpy, from_texts
 from sfumato.table.table import MISSING, Codes, EventColumn
 
@@ -81,22 +83,37 @@ class ColumnLevels:
     ----------
     column
         The column.
+    names
+        What each level is called.
     texts
         What is written of each value at each level, 0 for the value itself; shape (levels, values).
+    told
+        What an intruder can tell of each value at each level, as far as values are known.
     losses
         What is lost at each level; 1 where nothing is said.
     """
 
     column: EventColumn
+    names: tuple[str, ...]
     texts: tuple[tuple[str, ...], ...]
+    told: tuple[tuple[str, ...], ...]
     losses: tuple[float, ...]
 
     @cached_property
     def labels(self) -> Ints:
         """Number of each text, equal texts having one; shape (levels, values + 1), last missing."""
-        number: dict[str, int] = {}
-        rows = [[number.setdefault(text, len(number)) for text in row] for row in self.texts]
-        return np.array([[*row, len(number)] for row in rows], dtype=np.int64)
+        return _text_numbers(self.texts)
+
+    @cached_property
+    def told_labels(self) -> Ints:
+        """The same of what is told."""
+        return _text_numbers(self.told)
+
+
+def _text_numbers(texts: Sequence[Sequence[str]]) -> Ints:
+    number: dict[str, int] = {}
+    rows = [[number.setdefault(text, len(number)) for text in row] for row in texts]
+    return np.array([[*row, len(number)] for row in rows], dtype=np.int64)
 
 
 def column_levels(column: EventColumn, weights: Mapping[Technique, float]) -> ColumnLevels:
@@ -109,21 +126,35 @@ def column_levels(column: EventColumn, weights: Mapping[Technique, float]) -> Co
     """
     assert column.domain is not None
     own = tuple(column.domain.label(code) for code in range(column.size))
-    texts, losses = [own], [0.0]
-    hierarchy = column.hierarchy
-    if hierarchy is not None and Technique.ROLL_UP in weights:
+    names, texts, losses = ["exact"], [own], [0.0]
+    hierarchy, known = column.hierarchy, column.event.level
+    above = [own]
+    if hierarchy is not None:
+        above += [
+            tuple(hierarchy.labels[level][index] for index in hierarchy.ancestors[level])
+            for level in range(1, hierarchy.height + 1)
+        ]
+    told = [above[known]]
+    coarser = Technique.COARSEN_DATES if column.event.kind is EventKind.DATE else Technique.ROLL_UP
+    if hierarchy is not None and coarser in weights:
         tops = hierarchy.height
         for level in range(1, tops + 1):
-            names = hierarchy.labels[level]
-            if level == tops and names == (ANYTHING,):
+            if level == tops and hierarchy.labels[level] == (ANYTHING,):
                 break
-            texts.append(tuple(names[index] for index in hierarchy.ancestors[level]))
+            # What is written at a level that is known tells no less than the value itself.
+            if level <= known:
+                continue
+            names.append(f"level {level}")
+            texts.append(above[level])
+            told.append(above[level])
             part = ROLLED_UP + (1 - ROLLED_UP) * (level - 1) / max(tops, 1)
-            losses.append(part * weights[Technique.ROLL_UP])
+            losses.append(part * weights[coarser])
     if Technique.SUPPRESS_CELLS in weights:
+        names.append("suppressed")
         texts.append((ANYTHING,) * column.size)
+        told.append(texts[-1])
         losses.append(weights[Technique.SUPPRESS_CELLS])
-    return ColumnLevels(column, tuple(texts), tuple(losses))
+    return ColumnLevels(column, tuple(names), tuple(texts), tuple(told), tuple(losses))
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +233,26 @@ class Gathered:
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Times:
+    """When the events of records were.
+
+    Attributes
+    ----------
+    day
+        The day of each record; shape (records,).
+    dated
+        Which records have one.
+    apart
+        Days from which on a reader tells two intervals apart; 0 where no intervals are shown,
+        ``None`` where the release does not even show whether there is a date.
+    """
+
+    day: Ints
+    dated: Bools
+    apart: int | None
+
+
 def gather(
     columns: Sequence[EventColumn],
     unit: Codes,
@@ -209,7 +260,7 @@ def gather(
     classes: int,
     weights: Mapping[Technique, float],
     of: Success = Success.FOUND,
-    times: tuple[Ints, int] | None = None,
+    times: Times | None = None,
 ) -> Gathered:
     """Number the events of a file, class by class.
 
@@ -226,18 +277,23 @@ def gather(
     of
         What an intruder must not do.
     times
-        The day of each record and the days that a reader cannot tell apart, 0 where no days are
-        shown.
+        When they were; ``None`` where nothing says it.
     """
     levels = tuple(column_levels(each, weights) for each in columns)
     rungs = _rungs(levels)
-    told = np.flatnonzero(np.logical_or.reduce([each.codes != MISSING for each in columns]))
+    says = np.logical_or.reduce([each.codes != MISSING for each in columns])
+    told = np.flatnonzero(says if times is None else says | times.dated)
     codes = [each.codes[told] for each in columns]
-    item, items = group([code + 1 for code in codes], [each.size + 1 for each in columns])
+    shows_date = np.ones(len(told), dtype=np.int32)
+    if times is not None and times.apart is not None:
+        shows_date = times.dated[told].astype(np.int32)
+    item, items = group(
+        [*(code + 1 for code in codes), shows_date], [*(each.size + 1 for each in columns), 2]
+    )
     first = np.empty(items, dtype=np.int64)
     first[item] = np.arange(len(item))
     code_of_item = np.stack([code[first] for code in codes])
-    known, shown = _labels(levels, rungs, code_of_item)
+    known, shown = _labels(levels, rungs, code_of_item, shows_date[first])
     # Those below one label side by side: the least exact label first, then the next.
     order = np.lexsort(shown.T)
     rank = np.empty(items, dtype=np.int64)
@@ -250,7 +306,7 @@ def gather(
     by_class = own_class * (int(unit.max()) + 1) + unit[told]
     units, unit_of_record = np.unique(by_class, return_inverse=True)
     class_of_unit = units // (int(unit.max()) + 1)
-    day = np.zeros(len(told), dtype=np.int64) if times is None else times[0][told]
+    day = np.zeros(len(told), dtype=np.int64) if times is None else times.day[told]
     # Sorted by hand, which is several times as fast as rows that are unique.
     order = np.lexsort([day, slot_of_record, unit_of_record])
     key = np.stack([unit_of_record, slot_of_record, day])[:, order]
@@ -273,7 +329,7 @@ def gather(
         alone_one,
         alone_two,
         together,
-        None if times is None or not times[1] else (keys[2] // times[1]).astype(np.int32),
+        _places(times, keys[2], shows_date[order][new]),
     )
     return Gathered(
         levels,
@@ -288,6 +344,13 @@ def gather(
         events,
         unit_of_record,
     )
+
+
+def _places(times: Times | None, day: Ints, shows_date: Codes) -> Codes | None:
+    """When events were, in steps that a reader can tell apart."""
+    if times is None or not times.apart:
+        return None
+    return np.where(shows_date, day // times.apart, NO_PLACE).astype(np.int32)
 
 
 def _rungs(levels: Sequence[ColumnLevels]) -> tuple[_Rung, ...]:
@@ -306,19 +369,17 @@ def _rungs(levels: Sequence[ColumnLevels]) -> tuple[_Rung, ...]:
 
 
 def _labels(
-    levels: Sequence[ColumnLevels], rungs: Sequence[_Rung], codes: Codes
+    levels: Sequence[ColumnLevels], rungs: Sequence[_Rung], codes: Codes, shows_date: Codes
 ) -> tuple[Ints, Ints]:
     """What can be told apart, and what is written, of each event at each rung."""
     known: list[Ints] = []
     shown: list[Ints] = []
     for each, own in zip(levels, codes, strict=True):
-        level = each.column.event.level
-        floor = min(level, len(each.losses) - 1)
         at = np.array([rung.levels[len(known)] for rung in rungs])
-        written = each.labels[:, own].T
-        shown.append(written[:, at])
-        known.append(written[:, np.maximum(at, floor)])
-    return _numbered(known), _numbered(shown)
+        shown.append(each.labels[:, own].T[:, at])
+        known.append(each.told_labels[:, own].T[:, at])
+    beside = np.repeat(shows_date[:, np.newaxis], len(rungs), axis=1).astype(np.int64)
+    return _numbered([*known, beside]), _numbered([*shown, beside])
 
 
 def _numbered(parts: Sequence[Ints]) -> Ints:
@@ -798,7 +859,7 @@ def written(gathered: Gathered, rung: Rungs, source: pa.Table) -> dict[str, pa.A
     for at, each in enumerate(gathered.levels):
         level_of_rung = np.array([one.levels[at] for one in gathered.rungs])
         level = level_of_rung[rung[gathered.slot_of_record]]
-        if not level.any():
+        if not level.any() and each.column.event.kind is not EventKind.DATE:
             continue
         codes = gathered.code_of_slot[at][gathered.slot_of_record]
         texts = [*dict.fromkeys(text for row in each.texts for text in row)]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sfumato.core.number_text import percent
 from sfumato.release.event_dates import Dates, Dating
+from sfumato.risk.known_events import AFTER
 from sfumato.risk.measure_table import Row
 
 Ints = npt.NDArray[np.int64]
@@ -113,8 +114,10 @@ def written(ways: Mapping[str, float]) -> str:
         return UNCHANGED
     said = []
     for way, share in ways.items():
-        what, _, period = way.partition(", ")
+        what, _, period = way.rpartition(", ") if ", " in way else (way, "", "")
         words = _WRITTEN.get(what, f"the label at {what} of its hierarchy")
+        if what.startswith(AFTER):
+            words = f"the days after ‘{what.removeprefix(AFTER)}’"
         coarser = f" by {period}" if period not in ("", "days") else ""
         if share > 0:
             said.append(f"{words}{coarser} in {percent(share)} of the records")
@@ -164,7 +167,8 @@ def history_utility(
     )
     if dates is None or dates.scheme.dating is Dating.NOTHING:
         return found
-    order = np.lexsort((dates.day, pseudonym_of))
+    dated = np.flatnonzero(dates.dated)
+    order = dated[np.lexsort((dates.day[dated], pseudonym_of[dated]))]
     same = np.diff(pseudonym_of[order]) == 0
     before, after = np.diff(dates.day[order])[same], np.diff(dates.shown[order])[same]
     whose = person[order][1:][same]
@@ -177,7 +181,9 @@ def history_utility(
         intervals_exact=_by_person(off == 0, whose),
         intervals_near=_by_person(off <= WEEK, whose),
         in_order=in_order,
-        survival=_survival(person, dates.day, pseudonym_of, dates.shown),
+        survival=_survival(
+            person[dated], dates.day[dated], pseudonym_of[dated], dates.shown[dated]
+        ),
     )
 
 

@@ -13,9 +13,18 @@ import numpy.typing as npt
 
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import group
+from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.kernels import class_counts
 from sfumato.risk.measure_table import Row, interval, share
-from sfumato.table.table import MISSING, Codes, EventColumn, NumberDomain, Table
+from sfumato.schema import Event, EventKind, IntervalHierarchy
+from sfumato.table.table import (
+    MISSING,
+    Codes,
+    EventColumn,
+    LabelDomain,
+    NumberDomain,
+    Table,
+)
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -26,6 +35,10 @@ MOST_KNOWN = 6
 """Events that are known at most."""
 DAY = 86_400 * 10**6
 """Microseconds of a day."""
+AFTER = "days after "
+"""Before the name of the date that an interval begins with, in what was done of a column."""
+WEEK, MONTH = 7, 28
+"""Days in which intervals are written less exactly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +80,17 @@ def event_codes(table: Table) -> EventCodes | None:
     columns = [each for each in table.events if table.schema.events or _changes(each, table.person)]
     if not columns:
         return None
+    names = tuple(each.name for each in columns)
     empty = np.logical_and.reduce([each.codes == MISSING for each in columns])
+    if table.schema.events:
+        columns = _with_intervals(columns)
     near = next((each for each in columns if each.event.is_near), None)
     exact = [_at_known_level(each) for each in columns if each is not near]
     codes, events = group(*zip(*exact, strict=True)) if exact else (np.zeros_like(empty, int), 1)
     if near is None:
         own = np.arange(events, dtype=np.int32)
         codes = np.where(empty, MISSING, codes).astype(np.int32)
-        return EventCodes(_names(columns), bool(table.schema.events), codes, own, own)
+        return EventCodes(names, bool(table.schema.events), codes, own, own)
     # The values that are known nearly come last in the key, so that near ones have near numbers.
     width = near.size + 1
     keys = codes * np.int64(width) + near.codes + 1
@@ -85,7 +101,7 @@ def event_codes(table: Table) -> EventCodes | None:
     low = np.searchsorted(known, np.where(own, known, base + first[value - 1] + 1))
     high = np.searchsorted(known, np.where(own, known, base + last[value - 1] + 1), "right") - 1
     return EventCodes(
-        _names(columns),
+        names,
         bool(table.schema.events),
         np.where(empty, MISSING, codes).astype(np.int32),
         low.astype(np.int32),
@@ -93,15 +109,72 @@ def event_codes(table: Table) -> EventCodes | None:
     )
 
 
-def _names(columns: Sequence[EventColumn]) -> tuple[str, ...]:
-    return tuple(each.name for each in columns)
-
-
 def _changes(column: EventColumn, person: Codes) -> bool:
     """Whether a person has two values of a column."""
     last = np.empty(int(person.max()) + 1, dtype=np.int32)
     last[person] = column.codes
     return bool((last[person] != column.codes).any())
+
+
+def _with_intervals(columns: Sequence[EventColumn]) -> list[EventColumn]:
+    """The same with second dates as days after the first, and as they are where that is missing."""
+    dates = [each for each in columns if each.event.kind is EventKind.DATE]
+    found = [each for each in columns if each not in dates[1:]]
+    for other in dates[1:]:
+        first = dates[0]
+        found.append(interval_column(first, other))
+        alone = np.where(first.codes == MISSING, other.codes, np.int32(MISSING))
+        found.append(replace(other, codes=alone, event=Event(kind=EventKind.DATE)))
+    return found
+
+
+def days_of(column: EventColumn) -> Ints:
+    """The day of each record, counted from 1970; the earliest one where a record has none."""
+    assert isinstance(column.domain, NumberDomain)
+    points = column.domain.points
+    days: Ints = (points if column.domain.unit == "date" else points // DAY)[
+        np.maximum(column.codes, 0)
+    ]
+    return days
+
+
+def interval_widths(off: int) -> tuple[int, ...]:
+    """Days in which intervals are written less exactly, of which so many are not told apart.
+
+    Each is a multiple of the one before: those that an intruder takes for one, if several; about a
+    week; about a month.
+    """
+    least = off + 1
+    week = -(-WEEK // least) * least
+    month = -(-MONTH // week) * week
+    return tuple(sorted({least, week, month} - {1}))
+
+
+def interval_column(first: EventColumn, other: EventColumn) -> EventColumn:
+    """A second date of each record as days after the first one, which may be written as weeks.
+
+    Whoever knows both dates knows the days between, which are of an event as any code is; a second
+    column of moved dates would tell no more. Missing where one of the two is. Of dates that may
+    each be some days off, as many days and one more are taken together: all within these lie among
+    the intervals that count as alike where dates are moved.
+
+    Parameters
+    ----------
+    first
+        The dates that say when events were.
+    other
+        Other dates of the same records.
+    """
+    dated = (first.codes != MISSING) & (other.codes != MISSING)
+    lengths, codes = np.unique((days_of(other) - days_of(first))[dated], return_inverse=True)
+    own = np.full(len(dated), MISSING, dtype=np.int32)
+    own[dated] = codes
+    names = tuple(str(length) for length in lengths.tolist())
+    off = max(first.event.days, other.event.days)
+    spec = IntervalHierarchy(widths=interval_widths(off))
+    event = Event(kind=EventKind.DATE, known="level 1" if off else "exact", hierarchy=spec)
+    hierarchy = build_hierarchy(spec, names, other.name) if names else None
+    return EventColumn(other.name, own, len(names), event, LabelDomain(names), hierarchy)
 
 
 def _at_known_level(column: EventColumn) -> tuple[Codes, int]:

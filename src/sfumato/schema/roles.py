@@ -384,10 +384,11 @@ class Schema(Frozen):
                         f"column '{name}' is named as {role}, which says nothing of an event; "
                         "events are of sensitive and insensitive columns"
                     )
-        if sum(event.is_near for event in self.events.values()) > 1:
+        near = [event.kind for event in self.events.values() if event.is_near]
+        if len(near) > 1 and EventKind.AMOUNT in near:
             raise ValueError(
-                "one of the 'events' may be known in days or %; give the others a hierarchy of "
-                "'widths' and a level"
+                "one of the 'events' may be known in %, or dates in days; give the others a "
+                "hierarchy of 'widths' and a level"
             )
         return self
 

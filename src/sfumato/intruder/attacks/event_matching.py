@@ -155,6 +155,12 @@ class EventSearch:
         dates = self.moved
         if dates is None or not len(known):
             return np.unique(self.unit[rows])
+        without = np.array([not np.isfinite(days[row]) for row in known.tolist()])
+        if without.any():  # these are known by what else they say
+            units = self.fitting(known[without], rows[~np.isfinite(dates.shown(rows))])
+            rows, known = rows[np.isin(self.unit[rows], units)], known[~without]
+            if not len(known):
+                return units
         found: _Offsets | None = None
         for row in known.tolist():
             fits = [each.fits(row, rows) for each in self._others]
@@ -213,6 +219,10 @@ class _MovedDates:
         np.minimum.at(earliest, file.unit[is_date], date[is_date])
         first, last = shown.period
         self._low, self._high = latest - last, earliest - first + self._rounded
+
+    def shown(self, rows: Ints) -> Floats:
+        """The days that released records show; not a number where they show none."""
+        return self._shown.number(rows)
 
     def off(self, row: int) -> float:
         """By how many days the date of a row of the original may be known wrongly."""
