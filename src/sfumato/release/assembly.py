@@ -378,14 +378,22 @@ def _protected(
         weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
 
-    def attempt(some: Table, width: int, most: float = np.inf) -> event_protection.Attempt:
+    def attempt(
+        some: Table, width: int, most: float = np.inf, *, roughly: bool = False
+    ) -> event_protection.Attempt:
         rng.bit_generator.state = state
         found = made(some, rng, *([PidKAnonymity(width)] if width else []))
         offset_of = partial(person_offsets, found.draft.table, key, manifest.seed)
         counts = event_protection.WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
         least = counts * event_protection.quasi_identifier_loss(found.draft)
         kept = event_protection.protect(
-            found.draft, found.pseudonym_of, promise, weights, offset_of, most - least
+            found.draft,
+            found.pseudonym_of,
+            promise,
+            weights,
+            offset_of,
+            most - least,
+            roughly=roughly,
         )
         lost = np.inf if kept is None else kept.lost + least
         return event_protection.Attempt(found, kept, float(lost), least, width)
@@ -394,7 +402,7 @@ def _protected(
     if table.persons > REGION and may_widen and not households:
         # How wide classes are best hardly depends on where they are.
         tried = event_protection.widened(
-            partial(attempt, _region(table)), promise, first, may_widen=True
+            partial(attempt, _region(table), roughly=True), promise, first, may_widen=True
         )
         first = max(first, tried.width)
         found = attempt(table, first)

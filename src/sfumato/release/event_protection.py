@@ -101,6 +101,8 @@ def protect(
     weights: Mapping[Technique, float],
     offset_of: Callable[[int], Ints],
     below: float = np.inf,
+    *,
+    roughly: bool = False,
 ) -> Protection | None:
     """Write the events of classes as exactly as the promise allows; ``None`` where none is enough.
 
@@ -118,12 +120,14 @@ def protect(
         The offset of each person, as days of at most so many either way.
     below
         What dates may not lose: other ways to write them are not looked at.
+    roughly
+        Whether somewhat less exactly will do, and what is kept need not be counted again.
     """
     table = draft.table
     dated = [each for each in table.events if each.event.kind is EventKind.DATE]
     columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
     if not dated:
-        return _protect(draft, columns, pseudonym_of, promise, weights, None)
+        return _protect(draft, columns, pseudonym_of, promise, weights, None, roughly)
     first, *others = dated
     columns += [interval_column(first, each) for each in others]
     best: Protection | None = None
@@ -131,7 +135,7 @@ def protect(
         if scheme.loss / (len(columns) + 1) >= (below if best is None else min(below, best.lost)):
             break
         dates = event_dates.dates_by(first, scheme, table.person, offset_of)
-        found = _protect(draft, columns, pseudonym_of, promise, weights, dates)
+        found = _protect(draft, columns, pseudonym_of, promise, weights, dates, roughly)
         if found is not None:
             lost = (len(columns) * found.lost + scheme.loss) / (len(columns) + 1)
             cells, shown = dict(found.cells), dates.cells()
@@ -169,6 +173,7 @@ def _protect(
     promise: KnownEvents,
     weights: Mapping[Technique, float],
     dates: event_dates.Dates | None,
+    roughly: bool,
 ) -> Protection | None:
     """The same with dates written in one way."""
     table, classes = draft.table, draft.classes
@@ -211,8 +216,11 @@ def _protect(
         # Several pseudonyms hide nothing from who looks for the person, only what is beside.
         learned = dates is None and promise.of is Success.LEARNED
         apart = weights.get(Technique.SPLIT_PSEUDONYMS) if learned else None
-        found = histories.solve(gathered, promise, None if exactly else holds, apart)
-        if found is None or not histories.keeps(promise, measured(found)):
+        asked = None if exactly else holds
+        found = histories.solve(gathered, promise, asked, apart, roughly=roughly)
+        if found is None:
+            return None
+        if not roughly and not histories.keeps(promise, measured(found)):
             return None
         pseudonym_of = found.pseudonyms(pseudonym_of)
     seen = _shown(found, table)

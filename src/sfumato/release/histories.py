@@ -47,9 +47,9 @@ ROLLED_UP = 0.9
 """What a code loses by the first label above it, of what it loses as ``*``."""
 FIRST, CHEAPEST, DEAREST = 2.0, 0.02, 64.0
 """The price of a person found at which the search begins, and between which it looks."""
-STEP, NEAR = 2.0, 1.15
+STEP, NEAR, ROUGHLY = 2.0, 1.15, 1.5
 """How much lower or higher the next price is, until it is between two of which one is too low; and
-how near these are at last."""
+how near these are at last, or where it is asked roughly."""
 FIRST_SHARE, SHARES = 0.25, (0.05, 0.75)
 """How much of what is paid is for one event known at first, and at least and at most."""
 AIMED = 0.047
@@ -547,7 +547,12 @@ class _Priced:
 
 
 def solve(
-    gathered: Gathered, promise: KnownEvents, holds: Holds | None, apart: float | None = None
+    gathered: Gathered,
+    promise: KnownEvents,
+    holds: Holds | None,
+    apart: float | None = None,
+    *,
+    roughly: bool = False,
 ) -> Solution | None:
     """Write events as exactly as a promise allows; ``None`` where nothing that is tried keeps it.
 
@@ -562,9 +567,13 @@ def solve(
         event and by two say it.
     apart
         How much a pair of records counts that several pseudonyms divide; ``None`` where none may.
+    roughly
+        Whether to stop at a price that is near the lowest, as where widths are compared.
     """
     # Pseudonyms that are divided may lead the search to where it loses more than without them.
-    ways = [_Search(gathered, promise, holds, each) for each in dict.fromkeys((apart, None))]
+    ways = [
+        _Search(gathered, promise, holds, each, roughly) for each in dict.fromkeys((apart, None))
+    ]
     kept = [each for each in (way.found() for way in ways) if each is not None]
     return min(kept, key=lambda each: each.lost, default=None)
 
@@ -575,7 +584,7 @@ class _Search:
 
     Attributes
     ----------
-    gathered, promise, holds, apart
+    gathered, promise, holds, apart, roughly
         As in `solve`.
     """
 
@@ -583,6 +592,7 @@ class _Search:
     promise: KnownEvents
     holds: Holds | None
     apart: float | None
+    roughly: bool
 
     def found(self) -> Solution | None:
         """What is written at it, and in some classes at the next lower one."""
@@ -594,7 +604,7 @@ class _Search:
         good, bad, price = self._priced()
         if good is None:
             return least
-        if bad is None:
+        if bad is None or self.roughly:
             return good.solution
         found = [self._filled(good, bad)]
         if self.holds is None and self._is_near(bad):
@@ -607,7 +617,8 @@ class _Search:
         price, low, high = FIRST, CHEAPEST, DEAREST
         good: _Priced | None = None
         bad: _Priced | None = None
-        while low * NEAR < high and low <= price <= high:
+        near = ROUGHLY if self.roughly else NEAR
+        while low * near < high and low <= price <= high:
             found = self._written(price, self._even, self._balanced(good or bad))
             if self._keeps(found):
                 good, high = found, price
