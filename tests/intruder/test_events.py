@@ -196,3 +196,22 @@ def test_an_original_without_events_is_refused(release, visits):
     register = visits.drop(columns=["code", "day"]).drop_duplicates()
     with pytest.raises(sf.InputError, match="attack 'events' needs an original that has"):
         sf.attack(release, register=register, attacks=["events"])
+
+
+@pytest.mark.parametrize("techniques", ["widen=9,suppress-cells", "widen=9,roll-up"])
+def test_a_code_that_is_hidden_is_no_value_that_is_guessed(visits, techniques):
+    schema = SCHEMA.model_copy(
+        update={"events": {"code": sf.Event(hierarchy={"lengths": [2, 1]})}, "insensitive": ()}
+    )
+    release = sf.anonymize(
+        visits.drop(columns="day"),
+        schema,
+        sf.HAffiliation(0.6),
+        sf.KnownEvents(2, 0.09),
+        seed=1,
+        techniques=techniques,
+    )
+    assert release.utility.histories.exact < 0.5
+    attack = sf.attack(release, attacks=["inference"], seed=1)
+    assert attack.outcomes
+    assert not attack.broken

@@ -61,8 +61,8 @@ class TextColumn:
 
     @property
     def told(self) -> Ints:
-        """The same places, -1 where there is no text, shape (records,)."""
-        empty = np.array([text is None for text in self.texts], dtype=np.bool_)
+        """The same places, -1 where there is no text or ``*`` says nothing, shape (records,)."""
+        empty = np.array([text in (None, "*") for text in self.texts], dtype=np.bool_)
         return np.where(empty[self.codes], -1, self.codes)
 
 

@@ -44,6 +44,7 @@ def inference(scene: Scene) -> Iterator[Staged]:
     for column in file.sensitive:
         guesses = inference_attacks.most_shared_value(file, scene.candidates, column)
         rng = scene.rng(f"inference:{column.name}")
+        labelled = _shows_labels(column, scene.truth)
         tolerable, dealing = scene.tolerance.value, scene.rng(f"dealt:{column.name}")
         found = values_found(
             f"inference:{column.name}",
@@ -65,11 +66,17 @@ def inference(scene: Scene) -> Iterator[Staged]:
                 what="The intruder guesses the value that most persons have in the classes that "
                 f"the target fits; {said}.",
                 targets=targets,
-                predicted=scene.claim(measure, column.name),
+                predicted=None if labelled else scene.claim(measure, column.name),
                 threshold=scene.threshold,
                 attack=f"inference{end}:{column.name}",
             )
             yield Staged(outcome, findings=() if end else (found,))
+
+
+def _shows_labels(column: TextColumn, truth: judgements.Truth) -> bool:
+    """Whether cells are no values, such as a label above several, of which nothing is claimed."""
+    held = truth.values.get(column.name)
+    return held is not None and not set(column.texts) <= {*held.texts, None, "*"}
 
 
 def model(scene: Scene) -> Iterator[Staged]:
