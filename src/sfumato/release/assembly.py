@@ -35,6 +35,7 @@ from sfumato.release.generalisation import (
     with_coded_ends,
     with_snapped_ends,
 )
+from sfumato.release.histories import ROUGH, USUAL, Pricing
 from sfumato.release.history_utility import HistoryUtility, history_utility
 from sfumato.release.household_classes import divide_households, household_of
 from sfumato.release.partitioning import Draft, divide
@@ -379,7 +380,7 @@ def _protected(
     state = rng.bit_generator.state
 
     def attempt(
-        some: Table, width: int, most: float = np.inf, *, roughly: bool = False
+        some: Table, width: int, most: float = np.inf, *, pricing: Pricing = USUAL
     ) -> event_protection.Attempt:
         rng.bit_generator.state = state
         found = made(some, rng, *([PidKAnonymity(width)] if width else []))
@@ -393,7 +394,7 @@ def _protected(
             weights,
             offset_of,
             most - least,
-            roughly=roughly,
+            pricing,
         )
         lost = np.inf if kept is None else kept.lost + least
         return event_protection.Attempt(found, kept, float(lost), least, width)
@@ -402,10 +403,14 @@ def _protected(
     if table.persons > REGION and may_widen and not households:
         # How wide classes are best hardly depends on where they are.
         tried = event_protection.widened(
-            partial(attempt, _region(table), roughly=True), promise, first, may_widen=True
+            partial(attempt, _region(table), pricing=ROUGH),
+            promise,
+            first,
+            may_widen=True,
         )
         first = max(first, tried.width)
-        found = attempt(table, first)
+        price = None if tried.protection is None else tried.protection.price
+        found = attempt(table, first, pricing=Pricing.about(price))
         if found.protection is None:
             found = event_protection.widened(
                 partial(attempt, table), promise, first, may_widen=True

@@ -80,6 +80,8 @@ class Protection:
         Pseudonym of each record.
     dates
         How dates are written; ``None`` without any.
+    price
+        Of a person found, as `histories.Solution` has it.
     measure
         Says what an assessment says of it, where there are dates: their intervals are known, too.
     """
@@ -91,6 +93,7 @@ class Protection:
     lost: float
     pseudonym_of: Codes
     dates: event_dates.Dates | None = None
+    price: float | None = None
     measure: Callable[[], EventRisk] | None = None
 
 
@@ -101,8 +104,7 @@ def protect(
     weights: Mapping[Technique, float],
     offset_of: Callable[[int], Ints],
     below: float = np.inf,
-    *,
-    roughly: bool = False,
+    pricing: histories.Pricing = histories.USUAL,
 ) -> Protection | None:
     """Write the events of classes as exactly as the promise allows; ``None`` where none is enough.
 
@@ -120,14 +122,14 @@ def protect(
         The offset of each person, as days of at most so many either way.
     below
         What dates may not lose: other ways to write them are not looked at.
-    roughly
-        Whether somewhat less exactly will do, and what is kept need not be counted again.
+    pricing
+        As in `histories.solve`; what is found roughly is not counted again.
     """
     table = draft.table
     dated = [each for each in table.events if each.event.kind is EventKind.DATE]
     columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
     if not dated:
-        return _protect(draft, columns, pseudonym_of, promise, weights, None, roughly)
+        return _protect(draft, columns, pseudonym_of, promise, weights, None, pricing)
     first, *others = dated
     columns += [interval_column(first, each) for each in others]
     best: Protection | None = None
@@ -135,7 +137,7 @@ def protect(
         if scheme.loss / (len(columns) + 1) >= (below if best is None else min(below, best.lost)):
             break
         dates = event_dates.dates_by(first, scheme, table.person, offset_of)
-        found = _protect(draft, columns, pseudonym_of, promise, weights, dates, roughly)
+        found = _protect(draft, columns, pseudonym_of, promise, weights, dates, pricing)
         if found is not None:
             lost = (len(columns) * found.lost + scheme.loss) / (len(columns) + 1)
             cells, shown = dict(found.cells), dates.cells()
@@ -173,7 +175,7 @@ def _protect(
     promise: KnownEvents,
     weights: Mapping[Technique, float],
     dates: event_dates.Dates | None,
-    roughly: bool,
+    pricing: histories.Pricing,
 ) -> Protection | None:
     """The same with dates written in one way."""
     table, classes = draft.table, draft.classes
@@ -217,10 +219,10 @@ def _protect(
         learned = dates is None and promise.of is Success.LEARNED
         apart = weights.get(Technique.SPLIT_PSEUDONYMS) if learned else None
         asked = None if exactly else holds
-        found = histories.solve(gathered, promise, asked, apart, roughly=roughly)
+        found = histories.solve(gathered, promise, asked, apart, pricing)
         if found is None:
             return None
-        if not roughly and not histories.keeps(promise, measured(found)):
+        if not pricing.is_rough and not histories.keeps(promise, measured(found)):
             return None
         pseudonym_of = found.pseudonyms(pseudonym_of)
     seen = _shown(found, table)
@@ -231,7 +233,14 @@ def _protect(
     exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
     risk = None if dated is None else partial(_dated_risk, dated, found.rung, promise.m, events)
     return Protection(
-        cells, seen, _done(gathered, found), exact, found.lost, pseudonym_of, measure=risk
+        cells,
+        seen,
+        _done(gathered, found),
+        exact,
+        found.lost,
+        pseudonym_of,
+        price=found.price,
+        measure=risk,
     )
 
 

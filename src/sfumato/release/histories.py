@@ -45,11 +45,10 @@ Bools = npt.NDArray[np.bool_]
 ANYTHING = "*"
 ROLLED_UP = 0.9
 """What a code loses by the first label above it, of what it loses as ``*``."""
-FIRST, CHEAPEST, DEAREST = 2.0, 0.02, 64.0
-"""The price of a person found at which the search begins, and between which it looks."""
-STEP, NEAR, ROUGHLY = 2.0, 1.15, 1.5
-"""How much lower or higher the next price is, until it is between two of which one is too low; and
-how near these are at last, or where it is asked roughly."""
+CHEAPEST, DEAREST = 0.02, 64.0
+"""The prices of a person found between which the search looks."""
+NEAR = 1.15
+"""How near a price that is kept lies at last to one that is not."""
 FIRST_SHARE, SHARES = 0.25, (0.05, 0.75)
 """How much of what is paid is for one event known at first, and at least and at most."""
 AIMED = 0.047
@@ -420,12 +419,15 @@ class Solution:
         Which of its unit's pseudonyms shows each event; ``None`` where each has one.
     apart
         How much a pair of records counts that is divided.
+    price
+        Of a person found, at which it was written; ``None`` where nothing was weighed.
     """
 
     gathered: Gathered
     rung: Rungs
     part: Codes | None = None
     apart: float = 1.0
+    price: float | None = None
 
     @property
     def lost(self) -> float:
@@ -546,13 +548,44 @@ class _Priced:
     share: float
 
 
+@dataclass(frozen=True)
+class Pricing:
+    """How the lowest price of a person found is searched for.
+
+    Attributes
+    ----------
+    first
+        The price that is tried first.
+    step
+        How much lower or higher the next one is, until one keeps the promise and one does not.
+    near
+        How near these two are at last.
+    """
+
+    first: float = 2.0
+    step: float = 2.0
+    near: float = NEAR
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether what is found is only to be compared."""
+        return self.near > NEAR
+
+    @classmethod
+    def about(cls, price: float | None) -> Pricing:
+        """The search where a price is known to be about the lowest."""
+        return USUAL if price is None else cls(price, NEAR)
+
+
+USUAL, ROUGH = Pricing(), Pricing(near=1.5)
+
+
 def solve(
     gathered: Gathered,
     promise: KnownEvents,
     holds: Holds | None,
     apart: float | None = None,
-    *,
-    roughly: bool = False,
+    pricing: Pricing = USUAL,
 ) -> Solution | None:
     """Write events as exactly as a promise allows; ``None`` where nothing that is tried keeps it.
 
@@ -567,12 +600,12 @@ def solve(
         event and by two say it.
     apart
         How much a pair of records counts that several pseudonyms divide; ``None`` where none may.
-    roughly
-        Whether to stop at a price that is near the lowest, as where widths are compared.
+    pricing
+        How the lowest price is searched for.
     """
     # Pseudonyms that are divided may lead the search to where it loses more than without them.
     ways = [
-        _Search(gathered, promise, holds, each, roughly) for each in dict.fromkeys((apart, None))
+        _Search(gathered, promise, holds, each, pricing) for each in dict.fromkeys((apart, None))
     ]
     kept = [each for each in (way.found() for way in ways) if each is not None]
     return min(kept, key=lambda each: each.lost, default=None)
@@ -584,7 +617,7 @@ class _Search:
 
     Attributes
     ----------
-    gathered, promise, holds, apart, roughly
+    gathered, promise, holds, apart, pricing
         As in `solve`.
     """
 
@@ -592,7 +625,7 @@ class _Search:
     promise: KnownEvents
     holds: Holds | None
     apart: float | None
-    roughly: bool
+    pricing: Pricing
 
     def found(self) -> Solution | None:
         """What is written at it, and in some classes at the next lower one."""
@@ -604,7 +637,7 @@ class _Search:
         good, bad, price = self._priced()
         if good is None:
             return least
-        if bad is None or self.roughly:
+        if bad is None or self.pricing.is_rough:
             return good.solution
         found = [self._filled(good, bad)]
         if self.holds is None and self._is_near(bad):
@@ -614,18 +647,18 @@ class _Search:
 
     def _priced(self) -> tuple[_Priced | None, _Priced | None, float]:
         """What the lowest price writes that keeps the promise, what a lower one does, and it."""
-        price, low, high = FIRST, CHEAPEST, DEAREST
+        price, low, high = self.pricing.first, CHEAPEST, DEAREST
+        step = self.pricing.step
         good: _Priced | None = None
         bad: _Priced | None = None
-        near = ROUGHLY if self.roughly else NEAR
-        while low * near < high and low <= price <= high:
+        while low * self.pricing.near < high and low <= price <= high:
             found = self._written(price, self._even, self._balanced(good or bad))
             if self._keeps(found):
                 good, high = found, price
             else:
                 bad, low = found, price
             if good is None or bad is None:
-                price *= STEP if good is None else 1 / STEP
+                price *= step if good is None else 1 / step
             else:
                 price = (low * high) ** 0.5
         return good, bad, high
@@ -719,7 +752,7 @@ class _Search:
         )
         rung = recodings(events, labels, gathered.losses, np.array([price]), share=share).rung[0]
         if self.apart is None:
-            return self._measured(Solution(gathered, rung), weights, share)
+            return self._measured(Solution(gathered, rung, price=price), weights, share)
         part, _ = divided(
             events,
             labels,
@@ -731,7 +764,7 @@ class _Search:
             weight=self.apart,
             learned=self.promise.of is Success.LEARNED,
         )
-        return self._measured(Solution(gathered, rung, part, self.apart), weights, share)
+        return self._measured(Solution(gathered, rung, part, self.apart, price), weights, share)
 
     def _measured(self, solution: Solution, weights: Floats, share: float) -> _Priced:
         return _Priced(solution, solution.risks(self.promise.of), weights, share)
