@@ -7,7 +7,7 @@ interpreter's lock, as in `_tree`; the same numbers from the same seed on every 
 
 import numpy as np
 
-from libc.math cimport INFINITY, sqrt
+from libc.math cimport INFINITY, floor, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 cdef enum:
@@ -71,6 +71,10 @@ cdef class Space:
     cdef const int32_t[::1] form
     cdef const uint8_t[::1] numeric
     cdef const double[::1] full
+    cdef const double[::1] origin
+    cdef const double[::1] span
+    cdef const double[::1] grids
+    cdef const double[::1] widest
     cdef const double[::1] width_weight
     cdef const double[::1] error_weight
     cdef const int32_t[::1] up
@@ -129,7 +133,8 @@ cdef Space _space(space):
     cdef Space found = Space()
     (
         found.own, found.offsets, found.values, found.counts, found.form, numeric,
-        found.full, found.width_weight, found.error_weight, found.up, found.level, found.width_of,
+        found.full, found.origin, found.span, found.grids, found.widest,
+        found.width_weight, found.error_weight, found.up, found.level, found.width_of,
         found.records, found.sensitive_offsets, found.sensitive, found.attribute_of,
         found.least_records, found.least_persons, found.squares, found.affiliation,
         found.distinct, found.sharing, found.neighbours, found.point_of, found.first_of_point,
@@ -173,6 +178,25 @@ cdef int32_t _common(int32_t one, int32_t other, Space s) noexcept nogil:
     return one
 
 
+cdef double _width(Py_ssize_t column, double low, double high, Space s) noexcept nogil:
+    """Width of a range between two places, or of the one around it that ends on a public grid."""
+    cdef double step, beyond, units = s.span[column]
+    cdef Py_ssize_t place = 0
+    if units == 0 or high == low:
+        return high - low
+    low = s.origin[column] + floor(low * units + 0.5)
+    high = s.origin[column] + floor(high * units + 0.5)
+    if high - low < 1.5:
+        return (high - low) / units
+    while high - low > s.widest[place]:
+        place += 1
+    step = s.grids[place]
+    beyond = 1.0 if step > 4.5 else 0.0
+    low = floor((low - beyond) / step) * step
+    high = floor((high + beyond) / step) * step + step - 1
+    return min((high - low) / units, 1.0)
+
+
 cdef double _price(Py_ssize_t column, int64_t records, Sums* sums, Space s) noexcept nogil:
     """Loss of a column of a group."""
     cdef double width, apart
@@ -181,7 +205,7 @@ cdef double _price(Py_ssize_t column, int64_t records, Sums* sums, Space s) noex
     if sums.missing > 0.5:
         width = s.full[column]
     elif s.form[column] == RANGE:
-        width = sums.high - sums.low
+        width = _width(column, sums.low, sums.high, s)
     elif s.form[column] == DISTINCT:
         width = sums.extent - 1.0
     elif s.form[column] == ANCESTOR:

@@ -111,12 +111,21 @@ def with_snapped_ends(table: Table) -> Table:
     return replace(table, quasi_identifiers=columns)
 
 
-_NICE = np.array([digit * 10**power for power in range(18) for digit in (1, 2, 5)], dtype=np.int64)
+GRID_STEPS = np.array([each * 10**n for n in range(18) for each in (1, 2, 5)][1:], dtype=np.int64)
+"""Steps of public grids, in units of the last decimal place, days or microseconds."""
 STEPS = 20
 """Steps of the grid that a range is about wide."""
+# A geometric middle is as far from the step below it as from the one above.
+WIDEST = np.append(STEPS * np.sqrt(GRID_STEPS[:-1].astype(np.float64) * GRID_STEPS[1:]), np.inf)
+"""How wide a range is at most whose ends are on the grid of each step."""
 _MOST = np.iinfo(np.int64).max
 _LAST_DAY = date.max.toordinal() - EPOCH.toordinal()
 _LAST = {"date": _LAST_DAY, "datetime": (_LAST_DAY + 1) * 86_400_000_000 - 1}
+
+
+def is_snapped(column: CodedColumn) -> bool:
+    """Whether the ranges of a column end on a public grid."""
+    return column.snapped and isinstance(column.domain, NumberDomain)
 
 
 def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
@@ -135,9 +144,7 @@ def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
     """
     low, high = domain.points[spread.lowest], domain.points[spread.highest]
     width = high - low
-    # A geometric middle is as far from the nice step below it as from the one above.
-    middles = np.sqrt(_NICE[:-1].astype(np.float64) * _NICE[1:])
-    step = np.maximum(_NICE[np.searchsorted(middles, width / STEPS)], 2)
+    step = GRID_STEPS[np.searchsorted(WIDEST, width)]
     beyond = step >= 5
     first = (low - beyond) // step * step
     last = (high + beyond) // step * step + step - 1
