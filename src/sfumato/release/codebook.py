@@ -178,7 +178,7 @@ def cell_words(
         What the ends of ranges are.
     """
     categorical = kind is Kind.CATEGORICAL
-    if form == Form.SET:
+    if form == Form.SET and (ends == Ends.TIGHT or kind is not Kind.NUMERIC):
         return "the set of the values of its class"
     if has_hierarchy and (categorical or form == Form.HIERARCHY):
         return "the lowest label of the hierarchy that covers its class"

@@ -310,7 +310,7 @@ def release_column(
     if column.ends is not None and form is not Form.BOUNDS:
         return (_ranges(column, spread, points),)
     categorical = column.kind is Kind.CATEGORICAL
-    if form is Form.SET:
+    if form is Form.SET and not is_snapped(column):
         return (_sets(column, class_of, spread),)
     if column.hierarchy is not None and (categorical or form is Form.HIERARCHY):
         return (_ancestors(column, class_of, spread),)
@@ -366,40 +366,34 @@ def _printed(
 def _ranges(
     column: CodedColumn, spread: Spread, points: tuple[Ints, Ints] | None = None
 ) -> ReleasedColumn:
-    size = column.domain.size
-    leaves = spread.highest - spread.lowest + 1
-    if points is not None:
-        _, first, place = np.unique(points, axis=1, return_index=True, return_inverse=True)
-
-        def snapped(key: int) -> Released:
-            one = int(first[key])
-            ends = int(spread.lowest[one]), int(spread.highest[one])
-            return _between(column, *ends, [_label(column, each[one]) for each in points])
-
-        return _printed(column, spread, place.reshape(-1).astype(np.int64), snapped, leaves)
+    domain, leaves = column.domain, spread.highest - spread.lowest + 1
+    ends = np.stack([spread.lowest, spread.highest] if points is None else points).astype(np.int64)
+    _, first, key = np.unique(ends, axis=1, return_index=True, return_inverse=True)
 
     def value(key: int) -> Released:
-        low, high = divmod(key, size)
-        return _between(column, low, high)
+        one = first[key]
+        labels = None if points is None else [_label(column, each[one]) for each in points]
+        return _between(column, int(spread.lowest[one]), int(spread.highest[one]), labels)
 
-    key = spread.lowest.astype(np.int64) * size + spread.highest
-    return _printed(column, spread, key, value, leaves, _text_of_whole_numbers(column))
-
-
-def _text_of_whole_numbers(column: CodedColumn) -> Callable[[int], str] | None:
-    """Print a range of a column of whole numbers that nothing makes ambiguous: there are many."""
-    domain = column.domain
-    if not isinstance(domain, NumberDomain) or domain.unit != "number" or column.ends is not None:
-        return None
-    if domain.decimals or domain.width or column.hierarchy is not None or (domain.points < 0).any():
-        return None
-    points = domain.points.tolist()
+    key = key.reshape(-1).astype(np.int64)
+    if not _has_plain_numbers(column):
+        return _printed(column, spread, key, value, leaves)
+    assert isinstance(domain, NumberDomain)
+    low, high = (domain.points[ends] if points is None else ends)[:, first].tolist()
 
     def text(key: int) -> str:
-        low, high = divmod(key, len(points))
-        return f"{points[low]}-{points[high]}" if low < high else str(points[low])
+        return f"{low[key]}-{high[key]}" if low[key] < high[key] else str(low[key])
 
-    return text
+    return _printed(column, spread, key, value, leaves, text)
+
+
+def _has_plain_numbers(column: CodedColumn) -> bool:
+    """Whether it is of whole numbers that nothing makes ambiguous: there are many ranges."""
+    domain = column.domain
+    if not isinstance(domain, NumberDomain) or domain.unit != "number" or column.ends is not None:
+        return False
+    plain = not (domain.decimals or domain.width) and column.hierarchy is None
+    return plain and not (domain.points < 0).any()
 
 
 def _label(column: CodedColumn, point: np.int64) -> str:
