@@ -160,7 +160,7 @@ class _Told:
 
 
 def cell_words(
-    form: str, kind: Kind, columns: str, *, has_hierarchy: bool, ends: str = Ends.TIGHT
+    form: str, kind: Kind, columns: str, *, has_hierarchy: bool, ends: str | None = Ends.TIGHT
 ) -> str:
     """What a cell of a generalised column shows of its class.
 

@@ -36,7 +36,7 @@ from sfumato.release.tree_search import limits_of
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import Kind
-from sfumato.table.table import MISSING, CodedColumn, Codes, Table
+from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain, Table
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -625,6 +625,7 @@ class _Column:
         self.error_weight = column.weight
         self.origin = self.span = 0.0
         if self.form is Width.RANGE and is_snapped(column) and column.ends is None:
+            assert isinstance(column.domain, NumberDomain)
             self.origin, self.span = float(column.domain.points[0]), full_range(steps(column))
         self.own = np.zeros((persons, FIELDS))
         low, high = _places(column)
