@@ -319,7 +319,7 @@ def check_event_leaks(table: Table) -> None:
     ------
     InputError
         If a column that is none of the events gives one away, and nobody accepted that under
-        ``[accepted]``.
+        ``[accepted]``. Of few persons nothing is said; see `untested_events`.
     """
     schema = table.schema
     sample = _Sample(table, [event for event in table.events if event.domain is not None])
@@ -336,6 +336,16 @@ def check_event_leaks(table: Table) -> None:
         "columns that tell no event of which a promise is made",
         "name it under [events], count the days between two dates under [recipe] "
         '(from = "one", at = "the other", unit = "days")',
+    )
+
+
+def untested_events(table: Table) -> tuple[str, ...]:
+    """That columns were not held against events, where there are too few persons."""
+    if table.persons >= LEAST_PERSONS:
+        return ()
+    return (
+        f"Whether other columns give away the events is untested: it takes {LEAST_PERSONS} persons "
+        "to say so.",
     )
 
 
