@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +25,6 @@ from sfumato.release.person_table import content_ties
 from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import EPOCH, MISSING, CodedColumn, CodedEnds, Codes, NumberDomain, Table
-
-if TYPE_CHECKING:
-    pass
 
 Ints = npt.NDArray[np.int64]
 MEAN_DECIMALS = 2
@@ -376,7 +372,7 @@ def _ranges(
         return _between(column, int(spread.lowest[one]), int(spread.highest[one]), labels)
 
     key = key.reshape(-1).astype(np.int64)
-    if not _has_plain_numbers(column):
+    if not _has_plain_numbers(column) or (points is not None and (ends < 0).any()):
         return _printed(column, spread, key, value, leaves)
     assert isinstance(domain, NumberDomain)
     low, high = (domain.points[ends] if points is None else ends)[:, first].tolist()
