@@ -64,8 +64,15 @@ def test_it_stands_beside_the_release(tmp_path: Path) -> None:
     ("options", "said"),
     [
         ({"values": "bounds"}, "| `age_low` | Age in years (lowest) | number |"),
-        ({"values": "bounds"}, "generalised: the highest value of the record’s class"),
-        ({"values": "set"}, "the set of the values of its class"),
+        (
+            {"values": "bounds", "ends": "tight"},
+            "generalised: the highest value of the record’s class",
+        ),
+        (
+            {"values": "bounds"},
+            "generalised: a point of a grid around the highest value of the record’s class",
+        ),
+        ({"values": "set", "ends": "tight"}, "the set of the values of its class"),
         ({"values": "mean"}, "the mean of its class"),
         ({"keep_order": True}, "The order of the records is as in the original."),
         ({"pseudonym_key": b"0" * 32}, "a pseudonym made with a key"),

@@ -67,9 +67,3 @@ def test_nothing_is_named_where_nothing_is_lost():
 def test_without_trials_the_columns_are_named_alone(release):
     named = sf.anonymize(file(), SCHEMA, sf.KAnonymity(10), population=9_000, seed=1)
     assert all(each.remedies is None for each in named.lost)
-
-
-def test_sets_are_not_proposed_beside_ends_on_a_grid():
-    made = sf.anonymize(file(), SCHEMA, sf.KAnonymity(10), ends="snapped", seed=1)
-    (lost,) = made.lost
-    assert not any("sets" in each.words for each in lost.remedies)

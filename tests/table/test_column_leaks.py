@@ -119,6 +119,85 @@ def test_what_is_accepted_goes_out_and_is_told_first() -> None:
     assert [each.column for each in accepted] == ["house"]
 
 
+WAYS = {
+    "where it has no value": lambda age, sex, kept: [a if b == "M" else None for a, b in kept],
+    "the way its values are written": lambda age, sex, kept: [
+        a.upper() if b == "M" else a for a, b in kept
+    ],
+    "what follows the decimal point": lambda age, sex, kept: (
+        np.arange(len(age)) * 7 % 90 + age / 100
+    ),
+}
+
+
+@pytest.mark.parametrize("way", [None, *WAYS])
+def test_what_the_way_of_writing_tells(way: str | None) -> None:
+    rng = np.random.default_rng(2)
+    age, sex = rng.integers(18, 90, 300), rng.choice(["M", "F"], 300)
+    words = rng.choice([f"{a}{b}{c}" for a in "abc" for b in "def" for c in "ghi"], 300)
+    kept = [(a if rng.random() > 0.1 else None, b) for a, b in zip(words, sex, strict=True)]
+    if way:
+        kept = [(a, b) for a, (_, b) in zip(words, kept, strict=True)]
+        column = WAYS[way](age, sex, kept)
+    else:
+        column = [a for a, _ in kept]
+    data = pd.DataFrame({"age": age, "sex": sex, "further": column})
+    schema = sf.Schema(
+        quasi_identifiers={"age": "numeric", "sex": "categorical"}, insensitive=["further"]
+    )
+    (found,) = column_figures(open_table(data, schema))
+    assert f" by {way} (" in found.leak if way else not found.leak
+
+
+@pytest.mark.parametrize(
+    ("word", "joined"),
+    [
+        ("sum", lambda a, b: b - a),
+        ("difference", lambda a, b: b + a),
+        ("exclusive or", lambda a, b: a ^ b),
+        ("", lambda a, b: b[::-1] + a),
+    ],
+)
+def test_two_columns_that_tell_together_what_neither_tells(word: str, joined: Any) -> None:
+    rng = np.random.default_rng(4)
+    age, one = rng.integers(18, 90, 400), rng.integers(0, 60, 400)
+    data = pd.DataFrame({"age": age, "one": one, "other": joined(one, age)})
+    schema = sf.Schema(quasi_identifiers={"age": "numeric"}, insensitive=["one", "other"])
+    for each, beside in zip(
+        column_figures(open_table(data, schema)), ("other", "one"), strict=True
+    ):
+        said = f"tells 'age' together with '{beside}', by their {word}"
+        assert each.leak == (said if word else "")
+
+
+def test_an_id_behind_rounded_amounts() -> None:
+    rng = np.random.default_rng(5)
+    ids, charge = rng.permutation(300), rng.gamma(2.0, 100.0, 300).round(2)
+    schema = sf.Schema(quasi_identifiers={"age": "numeric"}, insensitive=["charge"])
+    person = schema.model_copy(update={"person": "id"})
+    data = pd.DataFrame({"id": [f"P{each:06d}" for each in ids], "age": rng.integers(18, 90, 300)})
+    for declared, table in ((schema, data.drop(columns="id")), (person, data)):
+        for noise in (0.0, 1e-9):
+            shown = table.assign(charge=charge + ids * noise)
+            (found,) = column_figures(open_table(shown, declared))
+            assert bool(found.leak) is bool(noise)
+    assert "different for each person" in found.leak or "digits of 'id'" in found.leak
+
+
+def test_of_few_persons_events_are_said_to_be_untested() -> None:
+    rng = np.random.default_rng(6)
+    data = pd.DataFrame(
+        {"age": rng.integers(20, 30, 49), "code": rng.choice(list("ab"), 49), "id": range(49)}
+    )
+    schema = sf.Schema(
+        person="id", quasi_identifiers={"age": "numeric"}, sensitive=["code"],
+        events={"code": "code"},
+    )  # fmt: skip
+    promises = sf.PidKAnonymity(5), sf.KnownEvents(1, 0.5)
+    said = [sf.anonymize(data, schema, *promises[:n], seed=1).warnings for n in (1, 2)]
+    assert ["untested" in " ".join(each) for each in said] == [False, True]
+
+
 @pytest.mark.slow
 def test_a_column_that_tells_a_promised_event_stops_the_release_and_honest_ones_do_not() -> None:
     honest, _ = people(9, repeated=True)

@@ -53,6 +53,11 @@ class Space(NamedTuple):
         Whether its values have a mean; else they are categories.
     full
         The width of a column's cell that holds missing values and others.
+    origin, span
+        Lowest value of a column whose ranges end on a public grid, and how many units lie between
+        its places 0 and 1; a span of 0 for other columns.
+    grids, widest
+        Steps of such grids, ascending, and how many units a range is at most wide for each.
     width_weight, error_weight
         What a record loses by a width of 1, and by a distance of 1 from the mean.
     up, level, width_of
@@ -77,6 +82,10 @@ class Space(NamedTuple):
     form: Codes
     numeric: Bools
     full: Floats
+    origin: Floats
+    span: Floats
+    grids: Floats
+    widest: Floats
     width_weight: Floats
     error_weight: Floats
     up: Codes

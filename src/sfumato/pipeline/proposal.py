@@ -35,7 +35,6 @@ from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.release.anonymize import anonymize, check_constraints
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.promise import Budget, Constraint, unmet
-from sfumato.release.release_manifest import Ends
 from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Schema, load_schema
 from sfumato.schema.recipe import Cleaning
@@ -298,7 +297,7 @@ def _project(
         "schema": columns
         if request.schema is None and columns is not None
         else {"file": _from(request, request.schema or Path("schema.toml"))},
-        "release": {**promised, "ends": Ends.SNAPPED.value},
+        "release": promised,
         "ledger": request.ledger,
         "attack": {},
         "outputs": {"folder": "output", "formats": request.formats or ("csv",)},

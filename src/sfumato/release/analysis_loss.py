@@ -12,7 +12,6 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
 
 from sfumato.release.distributions import Attribute, make_bars, query_error, released_cells
 from sfumato.release.generalisation import generalised
@@ -169,7 +168,9 @@ def _log_loss(by: Sequence[Axis], target: Axis, counts: Sequence[Floats]) -> flo
             log[each.bar[some]] for log, each in zip(evidence, by, strict=True)
         )
         told = np.take_along_axis(score, target.bar[some, None], axis=1)[:, 0]
-        bits += float((logsumexp(score, axis=1) - told).sum()) / np.log(2)
+        score -= told[:, None]
+        top = score.max(axis=1)
+        bits += float((top + np.log(np.exp(score - top[:, None]).sum(axis=1))).sum()) / np.log(2)
     return bits / len(target.bar)
 
 

@@ -87,6 +87,8 @@ def anonymize(
     )
     if where is declaration.Engine.SPARK and making.effort is None:
         making = replace(making, effort=0)  # so that the other engine can repeat the release
+    if register is not None and making.ends is None:
+        making = replace(making, ends=release_manifest.Ends.TIGHT)  # its people have the ends
     manifest = release_manifest.Manifest(
         options=making,
         constraints=promises,
@@ -117,8 +119,9 @@ def anonymize(
         or promise.asked_of_households(promises)
     ):
         return release
+    made = release.manifest.options
     constraints = [each for each in promises if not isinstance(each, (promise.Budget, KnownEvents))]
-    tried = partial(lost_columns, table, release.utility.columns, constraints, making)
+    tried = partial(lost_columns, table, release.utility.columns, constraints, made)
     return replace(release, tried=tried)
 
 

@@ -72,7 +72,7 @@ from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
-from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures
+from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures, untested_events
 from sfumato.table.sources import from_numpy, from_texts, is_bytes
 from sfumato.table.table import Table
 
@@ -305,6 +305,7 @@ def make_release(
         levels=draft.levels,
         warnings=(
             *acceptances(figures),
+            *(untested_events(table) if promise else ()),
             *_told_first(risk),
             *(f"the {each.column} {each.leak}" for each in figures if each.role == ORDER),
             *table.warnings,

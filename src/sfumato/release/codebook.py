@@ -160,7 +160,7 @@ class _Told:
 
 
 def cell_words(
-    form: str, kind: Kind, columns: str, *, has_hierarchy: bool, ends: str = Ends.TIGHT
+    form: str, kind: Kind, columns: str, *, has_hierarchy: bool, ends: str | None = Ends.TIGHT
 ) -> str:
     """What a cell of a generalised column shows of its class.
 
@@ -178,7 +178,7 @@ def cell_words(
         What the ends of ranges are.
     """
     categorical = kind is Kind.CATEGORICAL
-    if form == Form.SET:
+    if form == Form.SET and (ends == Ends.TIGHT or kind is not Kind.NUMERIC):
         return "the set of the values of its class"
     if has_hierarchy and (categorical or form == Form.HIERARCHY):
         return "the lowest label of the hierarchy that covers its class"

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from sfumato.hierarchies import Range, format_released
 from sfumato.kernels.key_numbering import number_by_first_appearance
-from sfumato.release.generalisation import ReleasedColumn, Spread, shown_spread
+from sfumato.release.generalisation import ReleasedColumn, Spread, is_snapped, shown_spread
 from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
@@ -82,10 +81,7 @@ class Cells:
         np.cumsum(values[self.order], axis=0, out=before[1:])
         inside = before[self.stop] - before[self.start]
         if len(self.first_run) < len(self.start):
-            runs = len(self.start)
-            ends = np.append(self.first_run, runs)
-            one = sparse.csr_array((np.ones(runs), np.arange(runs), ends), (len(ends) - 1, runs))
-            inside = one @ inside
+            inside = np.add.reduceat(inside, self.first_run, axis=0)
         return inside / np.maximum(self.leaves, 1)[:, None]
 
     @property
@@ -161,7 +157,7 @@ def released_cells(
     spread = shown_spread(column, class_of, classes)
     size = column.domain.size
     categorical = column.kind is Kind.CATEGORICAL
-    if form is Form.SET and column.ends is None:
+    if form is Form.SET and column.ends is None and not is_snapped(column):
         return _set_cells(column, class_of, spread, printed.text_of_class)
     if column.hierarchy is not None and (categorical or form is Form.HIERARCHY):
         return _under_ancestors(column, class_of, spread)
@@ -767,12 +763,6 @@ class Attribute:
         place[self.present] = np.arange(len(self.present))
         return place[self.column.codes]
 
-    @property
-    def largest(self) -> int:
-        """Rows of the largest matrix that is made for a query."""
-        listed = 0 if self.cells.are_ranges else self.column.domain.size
-        return max(len(self.present), len(self.cells.start), listed)
-
 
 def query_error(
     attributes: Sequence[Attribute],
@@ -870,8 +860,8 @@ def _counted_in_parts(
         [len(each.cells.first_run) for each in group],
         sizes.astype(np.float64),
     )
-    count = predicates[0].queries
-    step = max(CHUNK // max(each.largest for each in group), 1)
+    count, most = predicates[0].queries, max(len(true[-1]), len(released[-1]), 1)
+    step = max(CHUNK // most, 1)
     for first in range(0, count, step):
         some = slice(first, min(first + step, count))
         pairs = list(zip(group, predicates, strict=True))
@@ -881,27 +871,20 @@ def _counted_in_parts(
 
 def _contingency(
     indices: Sequence[npt.NDArray[np.integer]], shape: Sequence[int], weights: Floats | None
-) -> sparse.csr_array:
-    """Weight of each combination; negative indices (missing) are left out. One row if single."""
-    rows = indices[-2] if len(indices) > 1 else np.zeros(len(indices[0]), dtype=np.int32)
-    columns = indices[-1]
-    height, width = (shape[0] if len(shape) > 1 else 1), shape[-1]
-    has_value = (rows >= 0) & (columns >= 0)
-    if not has_value.all():
-        rows, columns = rows[has_value], columns[has_value]
-        weights = None if weights is None else weights[has_value]
-    if height * width <= max(2 * len(rows), 1 << 16):
-        key = rows.astype(np.int64) * width + columns
-        counts = np.bincount(key, weights=weights, minlength=height * width)
-        return sparse.csr_array(counts.reshape(height, width).astype(np.float64))
-    values = np.ones(len(rows)) if weights is None else weights
-    return sparse.coo_array((values, (rows, columns)), shape=(height, width)).tocsr()
+) -> tuple[list[Ints], Floats]:
+    """The combinations that occur, column by column, and their weights; none with a missing one."""
+    known = np.logical_and.reduce([each >= 0 for each in indices])
+    places = np.ravel_multi_index([each[known] for each in indices], tuple(shape))
+    present, number = np.unique(places, return_inverse=True)
+    weight = np.bincount(number, None if weights is None else weights[known], len(present))
+    return [*np.unravel_index(present, tuple(shape))], weight.astype(np.float64)
 
 
-def _counts(contingency: sparse.csr_array, shares: Sequence[Floats]) -> Floats:
+def _counts(contingency: tuple[list[Ints], Floats], shares: Sequence[Floats]) -> Floats:
     """Σ weight · share of the first column · share of the second, for each query."""
-    selected: Floats = contingency @ shares[-1]
+    places, weights = contingency
+    product = shares[-1][places[-1]]
     if len(shares) > 1:
-        selected *= shares[0]
-    counts: Floats = selected.sum(axis=0)
+        product *= shares[0][places[0]]
+    counts: Floats = weights @ product
     return counts

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +25,6 @@ from sfumato.release.person_table import content_ties
 from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import EPOCH, MISSING, CodedColumn, CodedEnds, Codes, NumberDomain, Table
-
-if TYPE_CHECKING:
-    pass
 
 Ints = npt.NDArray[np.int64]
 MEAN_DECIMALS = 2
@@ -111,12 +107,21 @@ def with_snapped_ends(table: Table) -> Table:
     return replace(table, quasi_identifiers=columns)
 
 
-_NICE = np.array([digit * 10**power for power in range(18) for digit in (1, 2, 5)], dtype=np.int64)
+GRID_STEPS = np.array([each * 10**n for n in range(18) for each in (1, 2, 5)][1:], dtype=np.int64)
+"""Steps of public grids, in units of the last decimal place, days or microseconds."""
 STEPS = 20
 """Steps of the grid that a range is about wide."""
+# A geometric middle is as far from the step below it as from the one above.
+WIDEST = np.append(STEPS * np.sqrt(GRID_STEPS[:-1].astype(np.float64) * GRID_STEPS[1:]), np.inf)
+"""How wide a range is at most whose ends are on the grid of each step."""
 _MOST = np.iinfo(np.int64).max
 _LAST_DAY = date.max.toordinal() - EPOCH.toordinal()
 _LAST = {"date": _LAST_DAY, "datetime": (_LAST_DAY + 1) * 86_400_000_000 - 1}
+
+
+def is_snapped(column: CodedColumn) -> bool:
+    """Whether the ranges of a column end on a public grid."""
+    return column.snapped and isinstance(column.domain, NumberDomain)
 
 
 def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
@@ -135,9 +140,7 @@ def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
     """
     low, high = domain.points[spread.lowest], domain.points[spread.highest]
     width = high - low
-    # A geometric middle is as far from the nice step below it as from the one above.
-    middles = np.sqrt(_NICE[:-1].astype(np.float64) * _NICE[1:])
-    step = np.maximum(_NICE[np.searchsorted(middles, width / STEPS)], 2)
+    step = GRID_STEPS[np.searchsorted(WIDEST, width)]
     beyond = step >= 5
     first = (low - beyond) // step * step
     last = (high + beyond) // step * step + step - 1
@@ -303,7 +306,7 @@ def release_column(
     if column.ends is not None and form is not Form.BOUNDS:
         return (_ranges(column, spread, points),)
     categorical = column.kind is Kind.CATEGORICAL
-    if form is Form.SET:
+    if form is Form.SET and not is_snapped(column):
         return (_sets(column, class_of, spread),)
     if column.hierarchy is not None and (categorical or form is Form.HIERARCHY):
         return (_ancestors(column, class_of, spread),)
@@ -359,40 +362,34 @@ def _printed(
 def _ranges(
     column: CodedColumn, spread: Spread, points: tuple[Ints, Ints] | None = None
 ) -> ReleasedColumn:
-    size = column.domain.size
-    leaves = spread.highest - spread.lowest + 1
-    if points is not None:
-        _, first, place = np.unique(points, axis=1, return_index=True, return_inverse=True)
-
-        def snapped(key: int) -> Released:
-            one = int(first[key])
-            ends = int(spread.lowest[one]), int(spread.highest[one])
-            return _between(column, *ends, [_label(column, each[one]) for each in points])
-
-        return _printed(column, spread, place.reshape(-1).astype(np.int64), snapped, leaves)
+    domain, leaves = column.domain, spread.highest - spread.lowest + 1
+    ends = np.stack([spread.lowest, spread.highest] if points is None else points).astype(np.int64)
+    _, first, key = np.unique(ends, axis=1, return_index=True, return_inverse=True)
 
     def value(key: int) -> Released:
-        low, high = divmod(key, size)
-        return _between(column, low, high)
+        one = first[key]
+        labels = None if points is None else [_label(column, each[one]) for each in points]
+        return _between(column, int(spread.lowest[one]), int(spread.highest[one]), labels)
 
-    key = spread.lowest.astype(np.int64) * size + spread.highest
-    return _printed(column, spread, key, value, leaves, _text_of_whole_numbers(column))
-
-
-def _text_of_whole_numbers(column: CodedColumn) -> Callable[[int], str] | None:
-    """Print a range of a column of whole numbers that nothing makes ambiguous: there are many."""
-    domain = column.domain
-    if not isinstance(domain, NumberDomain) or domain.unit != "number" or column.ends is not None:
-        return None
-    if domain.decimals or domain.width or column.hierarchy is not None or (domain.points < 0).any():
-        return None
-    points = domain.points.tolist()
+    key = key.reshape(-1).astype(np.int64)
+    if not _has_plain_numbers(column) or (points is not None and (ends < 0).any()):
+        return _printed(column, spread, key, value, leaves)
+    assert isinstance(domain, NumberDomain)
+    low, high = (domain.points[ends] if points is None else ends)[:, first].tolist()
 
     def text(key: int) -> str:
-        low, high = divmod(key, len(points))
-        return f"{points[low]}-{points[high]}" if low < high else str(points[low])
+        return f"{low[key]}-{high[key]}" if low[key] < high[key] else str(low[key])
 
-    return text
+    return _printed(column, spread, key, value, leaves, text)
+
+
+def _has_plain_numbers(column: CodedColumn) -> bool:
+    """Whether it is of whole numbers that nothing makes ambiguous: there are many ranges."""
+    domain = column.domain
+    if not isinstance(domain, NumberDomain) or domain.unit != "number" or column.ends is not None:
+        return False
+    plain = not (domain.decimals or domain.width) and column.hierarchy is None
+    return plain and not (domain.points < 0).any()
 
 
 def _label(column: CodedColumn, point: np.int64) -> str:

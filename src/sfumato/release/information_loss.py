@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.key_numbering import number_by_first_appearance
-from sfumato.release.generalisation import class_spread, shown_spread, snapped_points
+from sfumato.release.generalisation import class_spread, is_snapped, shown_spread, snapped_points
 from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
@@ -184,12 +184,13 @@ def certainty_penalty(
     if size <= 1:
         return np.zeros(classes)
     labelled = form is Form.HIERARCHY and column.hierarchy is not None
-    if column.kind is not Kind.NUMERIC or form is Form.SET or labelled:
+    if column.kind is not Kind.NUMERIC or labelled or (form is Form.SET and not is_snapped(column)):
         return np.maximum(leaves - 1, 0) / (size - 1)
     spread = shown_spread(column, class_of, classes)
     values = steps(column)
     width = (values[spread.highest] - values[spread.lowest]) / full_range(values)
-    if column.snapped and column.ends is None and isinstance(column.domain, NumberDomain):
+    if is_snapped(column) and column.ends is None:
+        assert isinstance(column.domain, NumberDomain)
         low, high = snapped_points(column.domain, class_spread(column.codes, class_of, classes))
         width = np.minimum((high - low) / np.ptp(column.domain.points), 1.0)
     return np.where(spread.mixed, 1.0, np.where(spread.present == 0, 0.0, width))

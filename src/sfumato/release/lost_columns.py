@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.core.declaration import declared
 from sfumato.core.number_text import percent
-from sfumato.release.generalisation import generalised
+from sfumato.release.generalisation import generalised, with_snapped_ends
 from sfumato.release.information_loss import WHOLE, certainty_penalty
 from sfumato.release.partitioning import partition_of_persons
 from sfumato.release.person_table import person_table
@@ -106,7 +106,7 @@ def lost_columns(
     lost = named_only(losses)
     if not lost:
         return ()
-    some = _some(table)
+    some = _some(with_snapped_ends(table) if options.ends is Ends.SNAPPED else table)
     options = replace(options, cut=Cut.SEARCH, split=Split.BALANCE, effort=None)
     now = _tried(some, constraints, options)
     found = []
@@ -142,9 +142,7 @@ def _remedies(
     weight = next(each.weight for each in heavier if each.name == column)
     yield f"a weight of {weight:g}", _with(table, heavier), constraints, options
     own = next(each for each in columns if each.name == column)
-    # Sets have the ends of their classes: who asked for ends on a grid cannot have both.
-    ranges = options.values is not Form.SET and options.ends is Ends.TIGHT
-    if own.kind is Kind.CATEGORICAL and ranges:
+    if own.kind is Kind.CATEGORICAL and options.values is not Form.SET:
         how = "sets as released values"
         yield how, table, constraints, replace(options, values=Form.SET)
     others = sorted(

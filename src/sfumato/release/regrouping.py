@@ -26,7 +26,7 @@ from sfumato.kernels.key_numbering import tie_order
 from sfumato.kernels.loop_calls import one_by_one
 from sfumato.release.analysis_loss import lost_by_analysts
 from sfumato.release.cuts import rounded
-from sfumato.release.generalisation import generalised
+from sfumato.release.generalisation import GRID_STEPS, WIDEST, generalised, is_snapped
 from sfumato.release.information_loss import certainty_penalty, full_range, normalized_error, steps
 from sfumato.release.partitioning import GRIDS, Draft, levels_of, shared_cells
 from sfumato.release.person_table import content_ties, person_table
@@ -36,7 +36,7 @@ from sfumato.release.tree_search import limits_of
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import Kind
-from sfumato.table.table import MISSING, CodedColumn, Codes, Table
+from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain, Table
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -507,6 +507,10 @@ class _Search:
             form=np.array([column.form for column in columns], dtype=np.int32),
             numeric=np.array([column.numeric for column in columns], dtype=bool),
             full=np.array([column.full for column in columns]),
+            origin=np.array([column.origin for column in columns]),
+            span=np.array([column.span for column in columns]),
+            grids=GRID_STEPS.astype(np.float64),
+            widest=WIDEST,
             width_weight=np.array([column.width_weight for column in columns]),
             error_weight=error_weight * np.array([column.error_weight for column in columns]),
             up=np.array(trees.up, dtype=np.int32),
@@ -619,6 +623,10 @@ class _Column:
         self.width_weight = scale if column.domain.size > 1 else 0.0
         self.full = float(span if self.form is Width.DISTINCT else 1.0)
         self.error_weight = column.weight
+        self.origin = self.span = 0.0
+        if self.form is Width.RANGE and is_snapped(column) and column.ends is None:
+            assert isinstance(column.domain, NumberDomain)
+            self.origin, self.span = float(column.domain.points[0]), full_range(steps(column))
         self.own = np.zeros((persons, FIELDS))
         low, high = _places(column)
         self.own[:, 2], self.own[:, 3] = np.inf, -np.inf
@@ -656,7 +664,7 @@ def _width_of(column: CodedColumn, form: Form) -> Width:
     categorical = column.kind is Kind.CATEGORICAL
     if column.ends is not None and form is not Form.BOUNDS:
         return Width.RANGE
-    if form is Form.SET:
+    if form is Form.SET and not is_snapped(column):
         return Width.DISTINCT
     if column.hierarchy is not None and (categorical or form is Form.HIERARCHY):
         return Width.ANCESTOR

@@ -7,7 +7,7 @@ import os
 import platform
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -81,9 +81,13 @@ class Form(StrEnum):
     MEAN = "mean"
     """The class mean for numeric, else as range."""
     SET = "set"
-    """The set of the values that occur."""
+    """The set of the values that occur; where ends are on a grid, numbers and dates as range."""
     HIERARCHY = "hierarchy"
     """The lowest common ancestor wherever there is a hierarchy, else as range."""
+
+
+WITH_ENDS = (Form.RANGE, Form.BOUNDS, Form.SET)
+"""The forms that show between which values numbers and dates lie."""
 
 
 class Ends(StrEnum):
@@ -174,12 +178,14 @@ class Options:
     ] = Recoding.LOCAL
     values: Annotated[Form, Parameter("Form of released quasi-identifiers.")] = Form.RANGE
     ends: Annotated[
-        Ends,
+        Ends | None,
         Parameter(
             "Ends of ranges of numbers and dates: the lowest and highest value of the class, which "
-            "single people out, or points of a public grid around them."
+            "single people out, or points of a public grid around them.",
+            usual="snapped; tight with --register or --population, on Spark, and where neither "
+            "ranges nor sets are released",
         ),
-    ] = Ends.TIGHT
+    ] = None
     keep_order: Annotated[
         bool, Parameter("Do not shuffle the records; their order may give persons away.")
     ] = False
@@ -237,12 +243,12 @@ class Options:
             self._check_search()
         if self.recoding is Recoding.FULL_DOMAIN:
             self._check_full_domain()
-        if self.ends is Ends.SNAPPED and self.form not in (Form.RANGE, Form.BOUNDS):
+        if self.ends is Ends.SNAPPED and self.form not in WITH_ENDS:
             raise InputError(
                 "parameter ends",
                 "must be left out where no ranges are released",
                 found=f"{self.form.value} as the form of released values",
-                accepted="range, bounds",
+                accepted="range, bounds, set",
             )
         if self.loss is not None and not self.passes:
             raise InputError(
@@ -351,7 +357,7 @@ class AnonymizeOptions(TypedDict, total=False):
     loss: str | None
     recoding: str
     values: str
-    ends: str
+    ends: str | None
     keep_order: bool
     cap_records: int | None
     coarsen_counts: str | None
@@ -420,6 +426,15 @@ class Manifest:
     engine: Engine = Engine.EMBEDDED
     preparation: tuple[StepCount, ...] = ()
     ledger_head: str = ""
+
+    def __post_init__(self) -> None:
+        options = self.options
+        if options.ends is None:
+            # Beside a population, cells reach up to the cuts or hold what its people have.
+            alone = self.population is None and not self.register_sha256
+            on_grid = alone and self.engine is Engine.EMBEDDED and options.form in WITH_ENDS
+            ends = Ends.SNAPPED if on_grid else Ends.TIGHT
+            object.__setattr__(self, "options", replace(options, ends=ends))
 
     def promised(self, constraint: Constraint | Budget) -> bool:
         """Whether what is counted keeps a constraint, in the file or a register, and no estimate.

@@ -249,12 +249,13 @@ def _generalised(results: ProjectResults, name: str, quasi: Mapping[str, Any]) -
             which = f"level {level['level']} of {level['height']}"
             return f"recoded: all records show {which} of its hierarchy"
     kind = Kind(quasi.get("kind") or Kind.CATEGORICAL)
+    made = results.measured(RELEASE).get("manifest", {})
     shown = cell_words(
         making.get("values", Form.RANGE),
         kind,
         ", in two columns",
         has_hierarchy=bool(quasi.get("hierarchy")),
-        ends=making.get("ends", Ends.TIGHT),
+        ends=made.get("options", {}).get("ends", Ends.TIGHT),
     )
     coded = "" if quasi.get("top") is None and quasi.get("bottom") is None else "; ends coded"
     return f"generalised: each record shows {shown.replace('“*”', '*')}{coded}"

@@ -10,11 +10,14 @@ The measures do not look at what a value is; numbers are looked at by rank alone
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +26,7 @@ from sfumato.schema import EventKind, Kind
 from sfumato.table import sources
 from sfumato.table.table import MISSING, CodedColumn, Codes, ColumnFigures, EventColumn, Table
 
+_Held = TypeVar("_Held", str, frozenset[str])
 LOOKED_AT = 20_000
 """Records on which columns are held against each other."""
 TELLS = 0.5
@@ -246,6 +250,12 @@ MOST_EXCEPTIONS = 0.05
 """Largest share of the records in which an attribute of persons differs within one: who moved."""
 NUMBERS_OF_TEXT = 3
 """So many numbers are read from each text, in their order."""
+DECIMALS, LEAST_DIGITS, ROUNDING = 9, 3, 1e-13
+"""Decimal places that are looked at, digits from which a number is looked for in others, and the
+share of a number that computing it adds."""
+TOGETHER, FEW_LOOKED_AT, WHOLE = 20, 1_000, 2.0**53
+"""Columns of numbers that are held against a quasi-identifier two by two, first of so many persons;
+and below what numbers are whole."""
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NUMERAL = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
@@ -309,7 +319,7 @@ def check_event_leaks(table: Table) -> None:
     ------
     InputError
         If a column that is none of the events gives one away, and nobody accepted that under
-        ``[accepted]``.
+        ``[accepted]``. Of few persons nothing is said; see `untested_events`.
     """
     schema = table.schema
     sample = _Sample(table, [event for event in table.events if event.domain is not None])
@@ -326,6 +336,12 @@ def check_event_leaks(table: Table) -> None:
         "columns that tell no event of which a promise is made",
         "name it under [events]",
     )
+
+
+def untested_events(table: Table) -> tuple[str, ...]:
+    """That columns were not held against events, where there are too few persons."""
+    said = "Whether other columns give away the events is untested: it takes"
+    return () if table.persons >= LEAST_PERSONS else (f"{said} {LEAST_PERSONS} persons to say so.",)
 
 
 def _refuse_leaks(leaks: Mapping[str, str], accepted: str, advice: str) -> None:
@@ -371,7 +387,11 @@ def column_figures(table: Table) -> tuple[ColumnFigures, ...]:
             how = max(stopping, key=lambda each: each.share).how if stopping else ""
             person = next((each.share for each in leaks if each.of is None), 0.0)
             found.append(ColumnFigures(name, role, tells, others, person, how, accepted))
-    return tuple(found)
+    plain = [each.column for each in found if not (few or each.leak or each.accepted)]
+    joint = {each.column: each.how for each in sample.together(plain)}
+    return tuple(
+        replace(each, leak=joint[each.column]) if each.column in joint else each for each in found
+    )
 
 
 COUNTED = 50_000
@@ -518,7 +538,11 @@ class _Sample:
             for of, kind, codes in self.sensitive
             if of.name != name
         }
-        return [*self.told_by(name), *self._persons(name, whole, groupings[0])], others
+        found = [*self.told_by(name), *self._persons(name, whole, groupings[0])]
+        return [
+            *found,
+            *self._identifiers(name, whole.take(sources.from_numpy(self.first))),
+        ], others
 
     def told_by(self, name: str) -> Iterator[ColumnLeak]:
         """What a column tells of each one that is hidden, as a whole and within its texts."""
@@ -530,6 +554,12 @@ class _Sample:
             yield ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY)
         if len(groupings) == 1 and sources.is_text(column.type):
             yield from self._within_texts(name, column)
+        for way, codes_by in _ways_of_writing(column):
+            for of, codes in self.hidden:
+                share = _told(codes_by, codes, _kind(of))
+                if share >= GIVEN_AWAY:
+                    how = f"tells '{of.name}' by {way} ({share:.0%} of what is not known)"
+                    yield ColumnLeak(name, of.name, how, share, True)
 
     def _within_texts(self, name: str, column: pa.Array) -> Iterator[ColumnLeak]:
         """What numbers and words in the texts tell."""
@@ -541,12 +571,53 @@ class _Sample:
             codes, domain = every[::step], of.domain
             assert domain is not None
             labels = [_words(domain.label(code)) if code >= 0 else None for code in codes]
-            share = _held(words, labels)
+            share = _held(words, labels, frozenset.issubset)
             for place in range(NUMBERS_OF_TEXT):
                 each = [float(one[place]) if len(one) > place else np.nan for one in found]
                 share = max(share, _told(neighbours(np.array(each)), codes, _kind(of)))
             how = f"holds '{of.name}' in its texts ({share:.0%} of what is not known)"
             yield ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY)
+
+    def _identifiers(self, name: str, column: pa.Array) -> Iterator[ColumnLeak]:
+        """Whether values hold the digits of their person's identifier, as low decimals may."""
+        if not (sources.is_text(column.type) or sources.is_number(column.type)):
+            return
+        step = -(-len(column) // TEXTS_LOOKED_AT)
+        some = sources.from_numpy(np.arange(0, len(column), step))
+        digits = _digits(column.take(some))
+        schema, first = self.table.schema, sources.from_numpy(self.first)
+        for of in dict.fromkeys((*schema.direct_identifiers, schema.person)):
+            if of is None or of == name or of not in self.table.source.column_names:
+                continue
+            ids = self._column(of).take(first)
+            if sources.is_text(ids.type) or sources.is_number(ids.type):
+                wanted = _digits(ids.take(some))
+                share = _held(digits, wanted, _holds_digits)
+                if share >= GIVEN_AWAY:
+                    yield ColumnLeak(name, None, f"holds the digits of '{of}'", share, True)
+
+    def together(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
+        """What two columns of numbers tell by their sum, difference or exclusive or."""
+        first = sources.from_numpy(self.first)
+        read: dict[str, sources.Floats] = {}
+        for name in names:
+            numbers = _numbers(self._column(name).take(first))
+            if numbers is not None and len(read) < TOGETHER:
+                read[name] = numbers
+        few = np.arange(0, len(self.first), -(-len(self.first) // FEW_LOOKED_AT))
+        ranks = [(of, codes, _centred(codes[few])) for of, codes in self.hidden]
+        for (one, left), (other, right) in combinations(read.items(), 2):
+            for word, joined in _joined(left, right):
+                rank = _centred(joined[few])
+                for of, codes, own in ranks:
+                    if abs(float(rank @ own)) < GIVEN_AWAY:
+                        continue
+                    share = _told(neighbours(joined), codes, _kind(of))
+                    alone = max(_told(neighbours(each), codes, _kind(of)) for each in (left, right))
+                    if share >= GIVEN_AWAY > alone:
+                        for name, beside in ((one, other), (other, one)):
+                            how = f"tells '{of.name}' together with '{beside}', by their {word}"
+                            yield ColumnLeak(name, of.name, how, share, True)
 
     def _persons(self, name: str, whole: pa.Array, codes: sources.Ints) -> Iterator[ColumnLeak]:
         """Whether people are alone with their value, and it belongs to them."""
@@ -562,7 +633,7 @@ class _Sample:
             changes = exceptions(self.person[several].astype(np.int64), codes_of(whole)[several])
             own = changes <= MOST_EXCEPTIONS * several.sum()
         else:
-            own = not _is_amount(whole)
+            own = not _is_amount(whole) or _has_further_digits(whole)
         how = f"leaves {alone:.0%} of the people of a class of {LARGE_CLASS} alone with their value"
         if np.count_nonzero(counts) >= (1.0 - MOST_EXCEPTIONS) * known:
             how = "is different for each person, as another id would be"
@@ -576,6 +647,50 @@ def _groupings(column: pa.Array) -> list[sources.Ints]:
     """Records that agree in a column; of numbers, those that are near each other as well."""
     numbers = _numbers(column)
     return [codes_of(column), *([] if numbers is None else [neighbours(numbers)])]
+
+
+def _ways_of_writing(column: pa.Array) -> Iterator[tuple[str, sources.Ints]]:
+    """Records that agree in how, not what, is written: letters' case, blanks, decimals, gaps."""
+    missing = sources.flags(pc.is_null(column, nan_is_null=True)).astype(np.int64)
+    if missing.any() and not missing.all():
+        yield "where it has no value", missing
+    numbers = _numbers(column)
+    if numbers is not None and (np.nan_to_num(numbers) % 1.0 != 0.0).any():
+        yield "what follows the decimal point", neighbours(np.round(numbers % 1.0, DECIMALS))
+    if sources.is_text(column.type) or sources.is_number(column.type):
+        shape = column.cast(pa.string())
+        for pattern, letter in ((r"\p{Lu}", "A"), (r"\p{Ll}", "a"), (r"\d", "9")):
+            shape = pc.replace_substring_regex(shape, pattern, letter)
+        yield "the way its values are written", codes_of(shape)
+
+
+def _digits(column: pa.Array) -> list[str]:
+    """The digits of each cell."""
+    text = column.cast(pa.large_string())
+    return [each or "" for each in pc.replace_substring_regex(text, r"\D", "").to_pylist()]
+
+
+def _holds_digits(wanted: str, digits: str) -> bool:
+    short = wanted.lstrip("0")
+    return wanted in digits or (len(short) >= LEAST_DIGITS and short in digits)
+
+
+def _joined(left: sources.Floats, right: sources.Floats) -> Iterator[tuple[str, sources.Floats]]:
+    yield "sum", left + right
+    yield "difference", left - right
+    known = ~np.isnan(left + right)
+    whole = np.where(known, left, 0.0), np.where(known, right, 0.0)
+    if all((each % 1.0 == 0.0).all() and (np.abs(each) < WHOLE).all() for each in whole):
+        one, other = (each.astype(np.int64) for each in whole)
+        yield "exclusive or", np.where(known, one ^ other, np.nan)
+
+
+def _centred(values: npt.NDArray[np.number]) -> sources.Floats:
+    """Ranks about their mean, of length 1; what is missing is in the middle."""
+    rank = _mean_ranks(np.unique(values, return_inverse=True)[1])
+    rank = np.where(np.isnan(values), 0.0, rank - rank.mean())
+    length = float(np.sqrt(rank @ rank))
+    return rank / length if length > 0 else rank
 
 
 def _kind(column: CodedColumn | EventColumn) -> Kind:
@@ -620,19 +735,35 @@ def _is_amount(column: pa.Array) -> bool:
     return numbers is not None and bool(np.mean(numbers % 1.0 > 0.0) > ALONE)
 
 
+def _has_further_digits(column: pa.Array) -> bool:
+    """Whether numbers are rounded, and something small is added to most of them."""
+    numbers = _numbers(column)
+    assert numbers is not None
+    numbers = numbers[~np.isnan(numbers)]
+    for decimals in range(5):
+        rest = np.abs(numbers - np.round(numbers, decimals))
+        added = rest > ROUNDING * np.maximum(np.abs(numbers), 1.0)
+        small = rest < 10.0 ** -(decimals + 2)
+        if added.mean() > ALONE and small.mean() > 1.0 - MOST_EXCEPTIONS:
+            return True
+    return False
+
+
 def _words(text: str) -> frozenset[str]:
     """The words and numbers of a text, without their case and leading zeros."""
     return frozenset(each.casefold().lstrip("0") or "0" for each in _WORD.findall(text))
 
 
-def _held(words: list[frozenset[str]], labels: list[frozenset[str] | None]) -> float:
+def _held(
+    texts: Sequence[_Held], labels: Sequence[_Held | None], held: Callable[[_Held, _Held], bool]
+) -> float:
     """How much more often texts hold the label of their own person than that of another one."""
-    pairs = [(text, label) for text, label in zip(words, labels, strict=True) if label]
+    pairs = [(text, label) for text, label in zip(texts, labels, strict=True) if label]
     if len(pairs) < LEAST_PERSONS:
         return 0.0
-    own = sum(label <= text for text, label in pairs) / len(pairs)
+    own = sum(held(label, text) for text, label in pairs) / len(pairs)
     turn = len(pairs) // 2
     chance = np.mean(
-        [a[1] <= b[0] for a, b in zip(pairs, pairs[turn:] + pairs[:turn], strict=True)]
+        [held(a[1], b[0]) for a, b in zip(pairs, pairs[turn:] + pairs[:turn], strict=True)]
     )
     return float((own - chance) / (1.0 - chance)) if chance < 1.0 else 0.0

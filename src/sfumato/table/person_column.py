@@ -208,11 +208,13 @@ def _candidate(
 def _coded(column: pa.ChunkedArray) -> tuple[sources.Ints, pa.Array]:
     """A column as codes, -1 for missing, and its different values."""
     if pa.types.is_floating(column.type):
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+        none = sources.from_numpy(np.zeros(1), np.ones(1, dtype=np.bool_))[0]
+        column = pc.if_else(pc.is_nan(column), none.cast(column.type), column)
     encoded = column.combine_chunks()
     if not pa.types.is_dictionary(encoded.type):
         encoded = encoded.dictionary_encode()
-    codes = sources.as_numpy(pc.fill_null(encoded.indices, MISSING)).astype(np.int64)
+    known = sources.as_numpy(encoded.indices.is_valid())
+    codes = np.where(known, sources.as_numpy(encoded.indices), MISSING).astype(np.int64)
     return codes, encoded.dictionary
 
 

@@ -116,7 +116,7 @@ def check_numbers(here: Release, there: Release) -> None:
 def both(spark: Any, tree: Any) -> tuple[Release, Release]:
     """A release of several records per person by both engines, the second in eight partitions."""
     table, schema = visits(150, several=True), schema_of(tree, several=True)
-    asked = {"values": "bounds", "effort": 0, "seed": 4, "pseudonym_key": KEY}
+    asked = {"values": "bounds", "ends": "tight", "effort": 0, "seed": 4, "pseudonym_key": KEY}
     far = sf.TCloseness(0.3, attribute="change", distance="ordered")
     promises = (sf.PidKAnonymity(4), sf.HAffiliation(0.8, attribute="icd9"), far)
     here = sf.anonymize(table, schema, *promises, **asked)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -162,12 +163,30 @@ def _foretold(
     That is a person with the same text, with the nearest number, whole or within the text; or the
     text holds the words of the value. Right is the same value, or one near it in the order.
     """
-    units = np.flatnonzero((row_of_unit >= 0) & np.array([text is not None for text in texts]))
+    gaps = ["missing" if text is None else "" for text in texts]
+    told = _told_by(gaps, known, row_of_unit, rng, lambda shown: [_alike(shown, rng)])
+    some = [text is not None for text in texts]
+    shown = [text or "" for text in texts]
+    by_text = _told_by(
+        shown, known, np.where(some, row_of_unit, -1), rng, partial(_partners, rng=rng)
+    )
+    return {name: max(told.get(name, 0.0), share) for name, share in by_text.items()} or told
+
+
+def _told_by(
+    texts: Sequence[str],
+    known: Sequence[KnownColumn],
+    row_of_unit: Ints,
+    rng: np.random.Generator,
+    partners_of: Callable[[Sequence[str]], Iterable[Ints]],
+) -> dict[str, float]:
+    """The same of texts, by partners that are found from them."""
+    units = np.flatnonzero(row_of_unit >= 0)
     units = np.sort(rng.choice(units, min(len(units), MOST), replace=False))
     if len(units) < LEAST:
         return {}
-    shown = [str(texts[one]) for one in units.tolist()]
-    partners = list(_partners(shown, rng))
+    shown = [texts[one] for one in units.tolist()]
+    partners = list(partners_of(shown))
     words = [frozenset(_WORD.findall(text.casefold())) for text in shown]
     told = {}
     for column in known:
@@ -194,18 +213,32 @@ def _share(rank: Ints, partner: Ints, width: int) -> float:
     return float(np.mean(made & near))
 
 
-def _partners(shown: Sequence[str], rng: np.random.Generator) -> Iterator[Ints]:
-    """For each person another one: with the same text; with the nearest number, by its place."""
+def _alike(shown: Sequence[str], rng: np.random.Generator) -> Ints:
+    """For each person another one with the same text, -1 where there is none."""
     same = np.full(len(shown), -1, dtype=np.int64)
     last: dict[str, int] = {}
     for one in rng.permutation(len(shown)).tolist():
         if shown[one] in last:
             same[one] = last[shown[one]]
         last[shown[one]] = one
-    yield same
+    return same
+
+
+def _shape(text: str) -> str:
+    """How a text is written: its capitals, small letters and digits, and all else as it is."""
+    kinds = ((str.isdigit, "9"), (str.isupper, "A"), (str.islower, "a"))
+    return "".join(next((sign for test, sign in kinds if test(each)), each) for each in text)
+
+
+def _partners(shown: Sequence[str], rng: np.random.Generator) -> Iterator[Ints]:
+    """For each person another one: of the same text, or written alike; of the nearest number."""
+    yield _alike(shown, rng)
+    yield _alike([_shape(text) for text in shown], rng)
     whole = [measure_of(text) for text in shown]
     read = [whole] if None not in whole else []
-    if not read:
+    if read:
+        read.append([None if each is None else round(each % 1, 9) for each in whole])
+    else:
         found = [_NUMBER.findall(text) for text in shown]
         read = [
             [float(each[place]) if len(each) > place else None for each in found]

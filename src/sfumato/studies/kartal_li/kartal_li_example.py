@@ -226,7 +226,13 @@ class Example:
         self.table: Table = open_table(self.source, self.schema)
         self.nodes: tuple[Node, ...] = tuple(walk(self.table, THRESHOLDS))
         self.released: pa.Table = anonymize(
-            self.source, self.schema, *THRESHOLDS, cut="median", keep_order=True, seed=0
+            self.source,
+            self.schema,
+            *THRESHOLDS,
+            cut="median",
+            ends="tight",
+            keep_order=True,
+            seed=0,
         ).table
         self.names: list[str] = self.source.column(PERSON).to_pylist()
 
