@@ -38,8 +38,6 @@ cdef enum:
     # Persons looked at for new groups in a pass, for each person.
     LARGEST = 1024
     # Members of the largest group that is dissolved.
-    LEAF = 24
-    # Points that are compared pair by pair.
     TREES = 4
     # Random divisions into such leaves.
     LOOKED_AT = 8192
@@ -788,6 +786,7 @@ cdef class Nearest:
     cdef int32_t[:, ::1] found
     cdef double[:, ::1] apart
     cdef const int32_t[::1] person_of
+    cdef int64_t leaf
 
 
 cdef int _note(int32_t one, int32_t other, double apart, Nearest near) noexcept nogil:
@@ -828,7 +827,7 @@ cdef int _divide(
     cdef int64_t left, right, place
     cdef int32_t one, other, point
     cdef double first, second
-    while high - low > LEAF:
+    while high - low > near.leaf:
         one = near.person_of[order[low + _drawn_below(g, high - low)]]
         other = near.person_of[order[low + _drawn_below(g, high - low)]]
         left, right = low, high
@@ -851,7 +850,7 @@ cdef int _divide(
     return 0
 
 
-def nearest_points(space, const int32_t[::1] person_of, int64_t wanted, uint64_t seed):
+def nearest_points(space, const int32_t[::1] person_of, int64_t wanted, uint64_t seed, int64_t leaf):
     """Points near each point; see `group_search.nearest_points`."""
     cdef Space s = _space(space)
     cdef Groups g = Groups()
@@ -861,10 +860,10 @@ def nearest_points(space, const int32_t[::1] person_of, int64_t wanted, uint64_t
     cdef int32_t[::1] order = np.arange(points, dtype=np.int32)
     found = np.full((points, wanted), -1, np.int32)
     near.found, near.apart = found, np.full((points, wanted), np.inf)
-    near.person_of = person_of
+    near.person_of, near.leaf = person_of, leaf
     g.seed = seed
     with nogil:
-        for tree in range(TREES):
+        for tree in range(TREES if points > leaf else 1):
             _divide(order, 0, points, near, g, s)
         for tree in range(2):
             for place in range(points):
