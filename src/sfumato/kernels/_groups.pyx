@@ -129,8 +129,8 @@ cdef class Groups:
     cdef int32_t[::1] cut
     cdef double[::1] key
     cdef double[:, ::1] side_loss
-    cdef int64_t[::1] most_sharers
-    cdef int64_t[::1] distinct_values
+    cdef int64_t[:, ::1] most_sharers  # or more, since members left
+    cdef int64_t[:, ::1] distinct_values
 
 
 cdef Space _space(space):
@@ -319,6 +319,7 @@ cdef int _count(int32_t group, int32_t person, bint joins, Groups g, Space s) no
     cdef double loss = 0.0, price
     cdef int64_t entry, sign = 1 if joins else -1
     cdef int64_t records = g.records[group] + sign * s.records[person]
+    cdef int32_t value
     for column in range(s.columns):
         field = FIELDS * column
         _changed(group, person, column, joins, &sums, g, s)
@@ -339,7 +340,14 @@ cdef int _count(int32_t group, int32_t person, bint joins, Groups g, Space s) no
     g.persons[group] += sign
     g.squares[group] += sign * s.records[person] * s.records[person]
     for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
-        g.sharers[group, s.sensitive[entry]] += <int32_t>sign
+        value = s.sensitive[entry]
+        column = s.attribute_of[value]
+        g.sharers[group, value] += <int32_t>sign
+        if joins:
+            g.most_sharers[group, column] = max(
+                g.most_sharers[group, column], g.sharers[group, value]
+            )
+        g.distinct_values[group, column] += sign * (g.sharers[group, value] == joins)
     return 0
 
 
@@ -355,6 +363,8 @@ cdef int _empty(int32_t group, Groups g, Space s) noexcept nogil:
             g.state[group, FIELDS * column + EXTENT] = -1
     g.loss[group] = 0.0
     g.persons[group] = g.records[group] = g.squares[group] = 0
+    for column in range(s.distinct.shape[0]):
+        g.most_sharers[group, column] = g.distinct_values[group, column] = 0
     return 0
 
 
@@ -478,47 +488,41 @@ cdef bint _attribute_met(
     Groups g, Space s,
 ) noexcept nogil:
     """Whether few enough persons share a sensitive value, and enough values occur."""
-    cdef int64_t most = 0, distinct = 0, entry, held
-    cdef int32_t value, other
-    cdef int32_t sign = 1 if joins else -1
-    g.work += 2 * g.persons[group]
+    cdef int64_t most = g.most_sharers[group, attribute], entry, held
+    cdef int64_t distinct = g.distinct_values[group, attribute]
+    cdef double limit = s.affiliation[attribute] * persons
+    cdef int32_t other, sign = 1 if joins else -1
+    cdef bint met = True
+    if person >= 0:
+        for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
+            if s.attribute_of[s.sensitive[entry]] == attribute:
+                held = g.sharers[group, s.sensitive[entry]]
+                distinct += (joins and held == 0) - (not joins and held == 1)
+                met &= not joins or held + 1 <= limit
+    if not met or distinct < s.distinct[attribute]:
+        return False
+    if most <= limit:
+        return True
+    # Since members left, it may be less than was noted.
     if person >= 0:
         for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
             g.sharers[group, s.sensitive[entry]] += sign
-    other = g.first[group]
-    while other >= 0:
+    most, other = 0, g.first[group]
+    while other >= 0 and most <= limit:
+        g.work += 1
         for entry in range(s.sensitive_offsets[other], s.sensitive_offsets[other + 1]):
-            value = s.sensitive[entry]
-            held = g.sharers[group, value]
-            if s.attribute_of[value] != attribute or held == 0:
-                continue
-            if held > 0:
-                most = max(most, held)
-                distinct += 1
-                g.sharers[group, value] = <int32_t>-held
-        other = g.next[other]
-    if person >= 0 and joins:
-        for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
-            value = s.sensitive[entry]
-            held = g.sharers[group, value]
-            if s.attribute_of[value] == attribute and held > 0:
-                most = max(most, held)
-                distinct += 1
-                g.sharers[group, value] = <int32_t>-held
-    other = g.first[group]
-    while other >= 0:
-        for entry in range(s.sensitive_offsets[other], s.sensitive_offsets[other + 1]):
-            value = s.sensitive[entry]
-            if g.sharers[group, value] < 0:
-                g.sharers[group, value] = -g.sharers[group, value]
+            if s.attribute_of[s.sensitive[entry]] == attribute:
+                most = max(most, g.sharers[group, s.sensitive[entry]])
         other = g.next[other]
     if person >= 0:
         for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
-            value = s.sensitive[entry]
-            if g.sharers[group, value] < 0:
-                g.sharers[group, value] = -g.sharers[group, value]
-            g.sharers[group, value] -= sign
-    return most <= s.affiliation[attribute] * persons and distinct >= s.distinct[attribute]
+            g.sharers[group, s.sensitive[entry]] -= sign
+    if most > limit:
+        return False
+    # A member who may leave may hold the value of most.
+    most += person >= 0 and not joins
+    g.most_sharers[group, attribute] = min(g.most_sharers[group, attribute], most)
+    return True
 
 
 # ----------------------------------------------------------------------------------- changes
@@ -915,16 +919,9 @@ def nearest_points(space, const int32_t[::1] person_of, int64_t wanted, uint64_t
 
 cdef bint _still_meets(int32_t person, int64_t* few, Groups g, Space s) noexcept nogil:
     """Whether the last group keeps the promises, now that a person has joined; nobody leaves it."""
-    cdef int32_t group = <int32_t>g.room, value
-    cdef int64_t entry, held
+    cdef int32_t group = <int32_t>g.room
     cdef Py_ssize_t attribute
     cdef bint met
-    for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
-        value = s.sensitive[entry]
-        attribute, held = s.attribute_of[value], g.sharers[group, value]
-        g.most_sharers[attribute] = max(g.most_sharers[attribute], held)
-        if held == 1:
-            g.distinct_values[attribute] += 1
     if s.sharing > 1:
         g.tally_of_size[s.records[person]] += 1
         if g.tally_of_size[s.records[person]] == 1:
@@ -934,8 +931,8 @@ cdef bint _still_meets(int32_t person, int64_t* few, Groups g, Space s) noexcept
     met = g.persons[group] >= s.least_persons and g.records[group] >= s.least_records
     met &= g.squares[group] <= s.squares * (<double>g.records[group] * <double>g.records[group])
     for attribute in range(s.distinct.shape[0]):
-        met &= g.most_sharers[attribute] <= s.affiliation[attribute] * g.persons[group]
-        met &= g.distinct_values[attribute] >= s.distinct[attribute]
+        met &= g.most_sharers[group, attribute] <= s.affiliation[attribute] * g.persons[group]
+        met &= g.distinct_values[group, attribute] >= s.distinct[attribute]
     return met and few[0] == 0
 
 
@@ -944,13 +941,9 @@ cdef int _losses_of_sides(
 ) noexcept nogil:
     """Loss of ever more of the united persons as one group, from the first (side 0) or the last one
     on; infinite where a promise is broken, and from ``most`` on."""
-    cdef int32_t group = <int32_t>g.room, person, value
+    cdef int32_t group = <int32_t>g.room, person
     cdef int64_t place, entry, joined = 0, few = 0
-    cdef Py_ssize_t attribute
-    cdef bint met
     _empty(group, g, s)
-    for attribute in range(s.distinct.shape[0]):
-        g.most_sharers[attribute] = g.distinct_values[attribute] = 0
     for place in range(count):
         g.side_loss[side, place + 1] = INFINITY
         if g.loss[group] < most:
@@ -1120,8 +1113,8 @@ cdef Groups _groups(
     g.seed = seed
     g.united, g.cut = np.empty(UNITED, np.int32), np.empty(UNITED, np.int32)
     g.key, g.side_loss = np.empty(UNITED), np.empty((2, UNITED + 1))
-    g.most_sharers = np.zeros(s.distinct.shape[0], np.int64)
-    g.distinct_values = np.zeros(s.distinct.shape[0], np.int64)
+    g.most_sharers = np.zeros((room, s.distinct.shape[0]), np.int64)
+    g.distinct_values = np.zeros((room, s.distinct.shape[0]), np.int64)
     with nogil:
         for group in range(g.room + 1):
             _empty(<int32_t>group, g, s)

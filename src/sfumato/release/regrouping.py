@@ -50,7 +50,7 @@ ROOM = 2
 """So many times the classes that there are at first, there may be."""
 LEAST_GAIN = 2e-3
 """Share of the loss that a pass must gain for another one to follow."""
-HEAT = 4.0
+HEAT = 2.0
 """What a change may lose at first, in losses of an average person; it falls to nothing."""
 COLD_PASSES = 4
 """The last passes, in which a change may lose nothing."""
