@@ -100,9 +100,7 @@ def labels(columns: int, k: int, goal: float, **how: Any) -> Row:
     schema = adult_schema(names, labels=True)
     release, seconds = released(ADULT, schema, sf.KAnonymity(k), values="hierarchy", **how)
     files = (ADULT.with_name(f"adult_hierarchy_{each}.csv") for each in names)
-    lost = [
-        label_loss(release.table[each], file) for each, file in zip(names, files, strict=True)
-    ]
+    lost = [label_loss(release.table[each], file) for each, file in zip(names, files, strict=True)]
     found: Row = {"NCP": sum(lost) / len(names), "goal": goal, "seconds": seconds}
     found["met"] = found["NCP"] <= goal
     return found
@@ -129,7 +127,9 @@ def strict_mondrian(codes: npt.NDArray[np.int64], k: int) -> Codes:
         rows = left.pop()
         own = codes[rows]
         held = [np.bincount(column) for column in own.T]
-        width = [(np.count_nonzero(each) - 1) / most for each, most in zip(held, values, strict=True)]
+        width = [
+            (np.count_nonzero(each) - 1) / most for each, most in zip(held, values, strict=True)
+        ]
         for at in np.argsort(-np.array(width), kind="stable"):
             lower = np.cumsum(held[at])
             place = np.abs(2 * lower - len(rows)).argmin()
@@ -199,9 +199,7 @@ def to_tree(columns: int, k: int, form: str) -> Row:
     table, found = open_table(ADULT, schema), []
     for effort in (None, 0):
         how = {} if effort is None else {"effort": effort}
-        release, _ = released(
-            ADULT, schema, sf.KAnonymity(k), values=form, keep_order=True, **how
-        )
+        release, _ = released(ADULT, schema, sf.KAnonymity(k), values=form, keep_order=True, **how)
         class_of = classes_shown(release, names)
         rest = {
             each.value: lost_by_analysts(each, table, class_of, int(class_of.max()) + 1, Form(form))
@@ -341,7 +339,9 @@ def report() -> int:
         cells = ", ".join(f"{key} {shown(value)}" for key, value in row.items() if key != "met")
         print(f"{'met   ' if row['met'] else 'MISSED'}  {name}: {cells}", flush=True)
     if both:
-        print(f"ANE + NCP over the tree's under g and h: {exp(sum(map(log, both)) / len(both)):.3f}")
+        print(
+            f"ANE + NCP over the tree's under g and h: {exp(sum(map(log, both)) / len(both)):.3f}"
+        )
     return missed
 
 

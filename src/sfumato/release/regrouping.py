@@ -213,11 +213,10 @@ class _Part:
         self.losses.append(found.after)
         return found.change_of
 
-    @property
-    def settled(self) -> bool:
-        """Whether the last pass gained little."""
-        return len(self.losses) > 1 and (
-            self.losses[-2] - self.losses[-1] <= LEAST_GAIN * self.losses[0]
+    def settled(self, passes: int = 1) -> bool:
+        """Whether the last passes gained little."""
+        return len(self.losses) > passes and (
+            self.losses[-1 - passes] - self.losses[-1] <= LEAST_GAIN * self.losses[0]
         )
 
 
@@ -252,7 +251,7 @@ def _each_alone(
             part.improve(once=False, heat=HEAT * heat)
             if len(tasks) == 1:
                 progress(_gained([part]), (done + 1) / passes)
-            if part.settled and done >= hot:
+            if part.settled() and done >= hot:
                 break
         return part.persons, part.group_of, part.losses
 
@@ -291,7 +290,7 @@ def _all_together(
         for part, start in zip(parts, starts, strict=False):
             part.group_of = (class_of[part.persons] - start).astype(np.int32)
         progress(_gained(parts), (done + 1) / (passes * ROUNDS))
-        if not kept.any():
+        if not kept.any() or (done % ROUNDS == 0 and all(part.settled(ROUNDS) for part in parts)):
             break
     return [(part.persons, part.group_of) for part in parts]
 
