@@ -268,8 +268,8 @@ def speed(records: int) -> Row:
     stages: dict[str, float] = {}
     started, clock = time.process_time(), time.perf_counter()
 
-    def progress(stage: str, share: float) -> None:
-        stages[stage.split()[0].strip(",:")] = time.process_time() - started
+    def progress(stage: str, _share: float) -> None:
+        stages[stage.split(maxsplit=1)[0].strip(",:")] = time.process_time() - started
 
     release, seconds = released(
         table, adult_schema(COLUMNS[8]), sf.KAnonymity(5), values="set", progress=progress

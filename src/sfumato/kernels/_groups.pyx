@@ -40,7 +40,7 @@ cdef enum:
     # Members of the largest group that is dissolved.
     UNITED = 2048
     # Members of two groups that are cut anew.
-    PARTNERS = 4
+    PARTNERS = 2
     # Groups near with which one is cut anew.
     TREES = 4
     # Random divisions into such leaves.

@@ -298,7 +298,7 @@ class Options:
             )
 
     def passes(self, persons: int = 1) -> int:
-        """Passes over the classes after the tree for so many persons, where nothing forbids them."""
+        """Passes over the classes of so many persons after the tree, where nothing forbids them."""
         if self.effort is not None:
             return self.effort
         least, most = USUAL_EFFORT if self.cut is Cut.SEARCH else (0, 0)
