@@ -240,20 +240,24 @@ def _each_alone(
     """All passes of each part, where the search knows all promises; part by part in threads.
 
     All but the last passes may lose, less and less, so that the search does not end in the first
-    place where no single change gains (threshold accepting, Dueck & Scheuer 1990).
+    place where no single change gains (threshold accepting, Dueck & Scheuer 1990). The groups are
+    those of the pass after which they lost least.
     """
     hot = passes - COLD_PASSES
 
     def finished(task: partial[_Part]) -> tuple[Codes, Codes, list[float]]:
         part = task()
+        least = part.group_of
         for done in range(passes):
             heat = max(0.0, 1 - done / hot) if hot > 0 else 0.0
             part.improve(once=False, heat=HEAT * heat)
+            if part.losses[-1] == min(part.losses):
+                least = part.group_of
             if len(tasks) == 1:
                 progress(_gained([part]), (done + 1) / passes)
             if part.settled() and done >= hot:
                 break
-        return part.persons, part.group_of, part.losses
+        return part.persons, least, [part.losses[0], min(part.losses)]
 
     found, before, after = [], 0.0, 0.0
     for persons, group_of, losses in one_by_one([partial(finished, task) for task in tasks]):
