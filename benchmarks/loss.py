@@ -225,7 +225,7 @@ def promised(name: str, g: float, h: float | None) -> Row:
             },
             sensitive=["ICD9CODX"],
         )  # fmt: skip
-    promises = [sf.GBalance(g), *([] if h is None else [sf.HAffiliation(h)])]
+    promises: list[Constraint] = [sf.GBalance(g), *([] if h is None else [sf.HAffiliation(h)])]
     after, seconds = released(table, schema, *promises)
     before, _ = released(table, schema, *promises, effort=0)
     ane = after.utility.ane / before.utility.ane
