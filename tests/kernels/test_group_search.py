@@ -208,3 +208,13 @@ def test_nearly_all_of_the_nearest_points_are_found():
     wanted = np.sort(apart, axis=1)[:, 7]
     reached = [np.sort(apart[point, found[point]])[7] for point in range(len(rows))]
     assert np.mean(np.array(reached) <= wanted + 1e-9) > 0.9
+
+
+def test_two_groups_are_cut_anew_where_no_single_change_gains():
+    rows = [(0,), (0,), (5,), (5,)] * 2
+    space = made(rows, ["range"], [True], 4, [1] * 8)
+    space = space._replace(neighbours=nearest_points(space, 7), error_weight=np.zeros(1))
+    found = improved(space, np.repeat([0, 1], 4).astype(np.int32), 8, 7, once=False)
+    assert found.before == 8
+    assert found.after == 0
+    assert len(set(found.group_of[::4]) | set(found.group_of[1::4])) == 1

@@ -4,7 +4,9 @@ from typing import Any
 
 from sfumato.kernels.loop_calls import Codes
 
-def nearest_points(space: tuple[Any, ...], person_of: Codes, wanted: int, seed: int) -> Codes: ...
+def nearest_points(
+    space: tuple[Any, ...], person_of: Codes, wanted: int, seed: int, leaf: int
+) -> Codes: ...
 def improved(
     space: tuple[Any, ...],
     group_of: Codes,

@@ -38,8 +38,10 @@ cdef enum:
     # Persons looked at for new groups in a pass, for each person.
     LARGEST = 1024
     # Members of the largest group that is dissolved.
-    LEAF = 24
-    # Points that are compared pair by pair.
+    UNITED = 2048
+    # Members of two groups that are cut anew.
+    PARTNERS = 2
+    # Groups near with which one is cut anew.
     TREES = 4
     # Random divisions into such leaves.
     LOOKED_AT = 8192
@@ -127,6 +129,12 @@ cdef class Groups:
     cdef int32_t operation
     cdef bint once
     cdef double heat
+    cdef int32_t[::1] united
+    cdef int32_t[::1] cut
+    cdef double[::1] key
+    cdef double[:, ::1] side_loss
+    cdef int64_t[:, ::1] most_sharers  # or more, since members left
+    cdef int64_t[:, ::1] distinct_values
 
 
 cdef Space _space(space):
@@ -331,14 +339,14 @@ cdef double _loss_after(
     return loss
 
 
-cdef int _set(int32_t group, int32_t person, bint joins, Groups g, Space s) noexcept nogil:
-    """Let a person join or leave a group."""
+cdef int _count(int32_t group, int32_t person, bint joins, Groups g, Space s) noexcept nogil:
+    """What is known of a group when a person has joined or left it."""
     cdef Sums sums
     cdef Py_ssize_t column, field
     cdef double loss = 0.0, price
     cdef int64_t entry, sign = 1 if joins else -1
     cdef int64_t records = g.records[group] + sign * s.records[person]
-    cdef int32_t before, after
+    cdef int32_t value
     for column in range(s.columns):
         field = FIELDS * column
         _changed(group, person, column, joins, &sums, g, s)
@@ -359,7 +367,38 @@ cdef int _set(int32_t group, int32_t person, bint joins, Groups g, Space s) noex
     g.persons[group] += sign
     g.squares[group] += sign * s.records[person] * s.records[person]
     for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
-        g.sharers[group, s.sensitive[entry]] += <int32_t>sign
+        value = s.sensitive[entry]
+        column = s.attribute_of[value]
+        g.sharers[group, value] += <int32_t>sign
+        if joins:
+            g.most_sharers[group, column] = max(
+                g.most_sharers[group, column], g.sharers[group, value]
+            )
+        g.distinct_values[group, column] += sign * (g.sharers[group, value] == joins)
+    return 0
+
+
+cdef int _empty(int32_t group, Groups g, Space s) noexcept nogil:
+    """Nothing is known of a group whose counters are 0."""
+    cdef Py_ssize_t column, field
+    for column in range(s.columns):
+        for field in range(FIELDS * column, FIELDS * (column + 1)):
+            g.state[group, field] = 0.0
+        g.state[group, FIELDS * column + LOW] = INFINITY
+        g.state[group, FIELDS * column + HIGH] = -INFINITY
+        if s.form[column] == ANCESTOR:
+            g.state[group, FIELDS * column + EXTENT] = -1
+    g.loss[group] = 0.0
+    g.persons[group] = g.records[group] = g.squares[group] = 0
+    for column in range(s.distinct.shape[0]):
+        g.most_sharers[group, column] = g.distinct_values[group, column] = 0
+    return 0
+
+
+cdef int _set(int32_t group, int32_t person, bint joins, Groups g, Space s) noexcept nogil:
+    """Let a person join or leave a group."""
+    cdef int32_t before, after
+    _count(group, person, joins, g, s)
     if joins:
         before = g.first[group]
         g.previous[person], g.next[person] = -1, before
@@ -476,47 +515,41 @@ cdef bint _attribute_met(
     Groups g, Space s,
 ) noexcept nogil:
     """Whether few enough persons share a sensitive value, and enough values occur."""
-    cdef int64_t most = 0, distinct = 0, entry, held
-    cdef int32_t value, other
-    cdef int32_t sign = 1 if joins else -1
-    g.work += 2 * g.persons[group]
+    cdef int64_t most = g.most_sharers[group, attribute], entry, held
+    cdef int64_t distinct = g.distinct_values[group, attribute]
+    cdef double limit = s.affiliation[attribute] * persons
+    cdef int32_t other, sign = 1 if joins else -1
+    cdef bint met = True
+    if person >= 0:
+        for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
+            if s.attribute_of[s.sensitive[entry]] == attribute:
+                held = g.sharers[group, s.sensitive[entry]]
+                distinct += (joins and held == 0) - (not joins and held == 1)
+                met &= not joins or held + 1 <= limit
+    if not met or distinct < s.distinct[attribute]:
+        return False
+    if most <= limit:
+        return True
+    # Since members left, it may be less than was noted.
     if person >= 0:
         for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
             g.sharers[group, s.sensitive[entry]] += sign
-    other = g.first[group]
-    while other >= 0:
+    most, other = 0, g.first[group]
+    while other >= 0 and most <= limit:
+        g.work += 1
         for entry in range(s.sensitive_offsets[other], s.sensitive_offsets[other + 1]):
-            value = s.sensitive[entry]
-            held = g.sharers[group, value]
-            if s.attribute_of[value] != attribute or held == 0:
-                continue
-            if held > 0:
-                most = max(most, held)
-                distinct += 1
-                g.sharers[group, value] = <int32_t>-held
-        other = g.next[other]
-    if person >= 0 and joins:
-        for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
-            value = s.sensitive[entry]
-            held = g.sharers[group, value]
-            if s.attribute_of[value] == attribute and held > 0:
-                most = max(most, held)
-                distinct += 1
-                g.sharers[group, value] = <int32_t>-held
-    other = g.first[group]
-    while other >= 0:
-        for entry in range(s.sensitive_offsets[other], s.sensitive_offsets[other + 1]):
-            value = s.sensitive[entry]
-            if g.sharers[group, value] < 0:
-                g.sharers[group, value] = -g.sharers[group, value]
+            if s.attribute_of[s.sensitive[entry]] == attribute:
+                most = max(most, g.sharers[group, s.sensitive[entry]])
         other = g.next[other]
     if person >= 0:
         for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
-            value = s.sensitive[entry]
-            if g.sharers[group, value] < 0:
-                g.sharers[group, value] = -g.sharers[group, value]
-            g.sharers[group, value] -= sign
-    return most <= s.affiliation[attribute] * persons and distinct >= s.distinct[attribute]
+            g.sharers[group, s.sensitive[entry]] -= sign
+    if most > limit:
+        return False
+    # A member who may leave may hold the value of most.
+    most += person >= 0 and not joins
+    g.most_sharers[group, attribute] = min(g.most_sharers[group, attribute], most)
+    return True
 
 
 # ----------------------------------------------------------------------------------- changes
@@ -815,6 +848,7 @@ cdef class Nearest:
     cdef int32_t[:, ::1] found
     cdef double[:, ::1] apart
     cdef const int32_t[::1] person_of
+    cdef int64_t leaf
 
 
 cdef int _note(int32_t one, int32_t other, double apart, Nearest near) noexcept nogil:
@@ -855,7 +889,7 @@ cdef int _divide(
     cdef int64_t left, right, place
     cdef int32_t one, other, point
     cdef double first, second
-    while high - low > LEAF:
+    while high - low > near.leaf:
         one = near.person_of[order[low + _drawn_below(g, high - low)]]
         other = near.person_of[order[low + _drawn_below(g, high - low)]]
         left, right = low, high
@@ -878,7 +912,7 @@ cdef int _divide(
     return 0
 
 
-def nearest_points(space, const int32_t[::1] person_of, int64_t wanted, uint64_t seed):
+def nearest_points(space, const int32_t[::1] person_of, int64_t wanted, uint64_t seed, int64_t leaf):
     """Points near each point; see `group_search.nearest_points`."""
     cdef Space s = _space(space)
     cdef Groups g = Groups()
@@ -888,10 +922,10 @@ def nearest_points(space, const int32_t[::1] person_of, int64_t wanted, uint64_t
     cdef int32_t[::1] order = np.arange(points, dtype=np.int32)
     found = np.full((points, wanted), -1, np.int32)
     near.found, near.apart = found, np.full((points, wanted), np.inf)
-    near.person_of = person_of
+    near.person_of, near.leaf = person_of, leaf
     g.seed = seed
     with nogil:
-        for tree in range(TREES):
+        for tree in range(TREES if points > leaf else 1):
             _divide(order, 0, points, near, g, s)
         for tree in range(2):
             for place in range(points):
@@ -907,6 +941,178 @@ def nearest_points(space, const int32_t[::1] person_of, int64_t wanted, uint64_t
     return found
 
 
+# ------------------------------------------------------------------------------ cutting anew
+
+
+cdef bint _still_meets(int32_t person, int64_t* few, Groups g, Space s) noexcept nogil:
+    """Whether the last group keeps the promises, now that a person has joined; nobody leaves it."""
+    cdef int32_t group = <int32_t>g.room
+    cdef Py_ssize_t attribute
+    cdef bint met
+    if s.sharing > 1:
+        g.tally_of_size[s.records[person]] += 1
+        if g.tally_of_size[s.records[person]] == 1:
+            few[0] += 1
+        elif g.tally_of_size[s.records[person]] == s.sharing:
+            few[0] -= 1
+    met = g.persons[group] >= s.least_persons and g.records[group] >= s.least_records
+    met &= g.squares[group] <= s.squares * (<double>g.records[group] * <double>g.records[group])
+    for attribute in range(s.distinct.shape[0]):
+        met &= g.most_sharers[group, attribute] <= s.affiliation[attribute] * g.persons[group]
+        met &= g.distinct_values[group, attribute] >= s.distinct[attribute]
+    return met and few[0] == 0
+
+
+cdef int _losses_of_sides(
+    int64_t count, Py_ssize_t side, double most, Groups g, Space s
+) noexcept nogil:
+    """Loss of ever more of the united persons as one group, from the first (side 0) or the last one
+    on; infinite where a promise is broken, and from ``most`` on."""
+    cdef int32_t group = <int32_t>g.room, person
+    cdef int64_t place, entry, joined = 0, few = 0
+    _empty(group, g, s)
+    for place in range(count):
+        g.side_loss[side, place + 1] = INFINITY
+        if g.loss[group] < most:
+            person = g.united[count - 1 - place if side else place]
+            _count(group, person, True, g, s)
+            joined += 1
+            if _still_meets(person, &few, g, s) and g.loss[group] < most:
+                g.side_loss[side, place + 1] = g.loss[group]
+    for place in range(joined):
+        person = g.united[count - 1 - place if side else place]
+        for entry in range(s.offsets[person, 0], s.offsets[person, s.columns]):
+            g.tally[group, s.values[entry]] = 0
+        for entry in range(s.sensitive_offsets[person], s.sensitive_offsets[person + 1]):
+            g.sharers[group, s.sensitive[entry]] = 0
+        if s.sharing > 1:
+            g.tally_of_size[s.records[person]] = 0
+    g.work += 2 * joined
+    return 0
+
+
+cdef bint _in_order(int64_t count, Py_ssize_t column, Groups g, Space s) noexcept nogil:
+    """Sort united persons by a column, or by which of two distant ones they are nearer to where
+    ``column`` is that behind the last one; tells whether they differ."""
+    cdef int64_t place, gap, other
+    cdef int32_t person, one, far
+    cdef double key, apart, most
+    cdef Py_ssize_t field = FIELDS * column
+    if column == s.columns:
+        one = g.united[_drawn_below(g, count)]
+        for gap in range(2):
+            far, most = one, -1.0
+            for place in range(count):
+                apart = _apart(one, g.united[place], INFINITY, s)
+                if apart > most:
+                    far, most = g.united[place], apart
+            one, far = far, one
+    for place in range(count):
+        person = g.united[place]
+        if column == s.columns:
+            key = _apart(one, person, INFINITY, s) - _apart(far, person, INFINITY, s)
+        elif s.own[person, field + PRESENT] < 0.5:
+            key = INFINITY
+        elif s.numeric[column]:
+            key = s.own[person, field + TOTAL] / s.own[person, field + PRESENT]
+        else:
+            key = s.values[s.offsets[person, column]]
+        g.key[place] = key
+    one = 0
+    for place in range(1, count):
+        one |= g.key[place] != g.key[0]
+    if not one:
+        return False
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for place in range(gap, count):
+            person, key, other = g.united[place], g.key[place], place
+            while other >= gap and (
+                g.key[other - gap] > key
+                or (g.key[other - gap] == key and g.united[other - gap] > person)
+            ):
+                g.united[other], g.key[other] = g.united[other - gap], g.key[other - gap]
+                other -= gap
+            g.united[other], g.key[other] = person, key
+        gap //= 3
+    return True
+
+
+cdef int _cut_anew(int32_t group, int32_t other, Groups g, Space s) noexcept nogil:
+    """Divide the members of two groups, one of which may have nobody, where that loses least."""
+    cdef int64_t count = 0, place, chosen = 0, stay = 0
+    cdef int32_t person
+    cdef Py_ssize_t column, at
+    cdef double before = g.loss[group] + g.loss[other] - LEAST_GAIN + _allowance(g), loss
+    cdef int32_t first, second
+    for at in range(2):
+        person = g.first[other if at else group]
+        while person >= 0:
+            g.united[count] = person
+            count += 1
+            person = g.next[person]
+    for column in range(s.columns + 1):
+        if not _in_order(count, column, g, s):
+            continue
+        _losses_of_sides(count, 0, before, g, s)
+        _losses_of_sides(count, 1, before, g, s)
+        at = 0
+        for place in range(1, count):
+            loss = g.side_loss[0, place] + g.side_loss[1, count - place]
+            if loss < before:
+                before, chosen, at = loss, place, 1
+        if at:
+            g.cut[:count] = g.united[:count]
+    if chosen == 0:
+        return 0
+    for place in range(count):
+        stay += (g.group_of[g.cut[place]] == group) == (place < chosen)
+    first, second = group, other
+    if 2 * stay < count:
+        first, second = other, group
+    for place in range(count):
+        at = first if place < chosen else second
+        if g.group_of[g.cut[place]] != at:
+            _move(g.cut[place], <int32_t>at, g, s)
+    return _keep(g, s)
+
+
+cdef int _try_cuts(int32_t group, Groups g, Space s) noexcept nogil:
+    """Cut a group in two, and then anew together with groups near it."""
+    cdef int32_t other, person, near
+    cdef Py_ssize_t tried, index
+    cdef int64_t steps
+    if g.loss[group] <= LEAST_GAIN or _closed(group, g) or g.persons[group] > UNITED:
+        return 0
+    if g.persons[group] >= max(2 * s.least_persons, 2) and g.records[group] >= 2 * s.least_records:
+        other = _opened(g)
+        if other >= 0:
+            _cut_anew(group, other, g, s)
+            if g.persons[other] == 0:
+                _closed_again(other, g)
+    for tried in range(PARTNERS):
+        if _closed(group, g) or g.persons[group] == 0:
+            return 0
+        person = g.first[group]
+        steps = _drawn_below(g, g.persons[group])
+        while steps > 0:
+            person = g.next[person]
+            steps -= 1
+        for index in range(-1, s.neighbours.shape[1]):
+            near = _near(s.point_of[person], index, g, s)
+            if near < 0:
+                break
+            other = g.group_of[near]
+            if other == group or _closed(other, g):
+                continue
+            if g.persons[group] + g.persons[other] <= UNITED:
+                _cut_anew(group, other, g, s)
+            break
+    return 0
+
+
 # -------------------------------------------------------------------------------- the search
 
 
@@ -915,13 +1121,9 @@ cdef Groups _groups(
 ):
     cdef Groups g = Groups()
     cdef Py_ssize_t column, person, group
-    state = np.zeros((room, s.columns * FIELDS))
-    for column in range(s.columns):
-        state[:, FIELDS * column + LOW] = np.inf
-        state[:, FIELDS * column + HIGH] = -np.inf
-        if s.form[column] == ANCESTOR:
-            state[:, FIELDS * column + EXTENT] = -1
-    g.room, g.state, g.loss = room, state, np.zeros(room)
+    # One more group counts what is tried.
+    g.room, room = room, room + 1
+    g.state, g.loss = np.empty((room, s.columns * FIELDS)), np.zeros(room)
     g.tally = np.zeros((room, values), np.int32)
     g.sharers = np.zeros((room, s.attribute_of.shape[0]), np.int32)
     g.persons, g.records = np.zeros(room, np.int64), np.zeros(room, np.int64)
@@ -936,10 +1138,16 @@ cdef Groups _groups(
     g.tally_of_size = np.zeros(int(np.max(s.records)) + 1 if s.sharing > 1 else 1, np.int64)
     g.operation_of = np.full(room, -1, np.int32)
     g.seed = seed
+    g.united, g.cut = np.empty(UNITED, np.int32), np.empty(UNITED, np.int32)
+    g.key, g.side_loss = np.empty(UNITED), np.empty((2, UNITED + 1))
+    g.most_sharers = np.zeros((room, s.distinct.shape[0]), np.int64)
+    g.distinct_values = np.zeros((room, s.distinct.shape[0]), np.int64)
     with nogil:
+        for group in range(g.room + 1):
+            _empty(<int32_t>group, g, s)
         for person in range(s.persons):
             _set(group_of[person], <int32_t>person, True, g, s)
-        for group in range(room - 1, -1, -1):
+        for group in range(g.room - 1, -1, -1):
             if g.persons[group] == 0:
                 _closed_again(<int32_t>group, g)
     return g
@@ -977,6 +1185,10 @@ def improved(
             person = order[place]
             if g.work < most and g.first[g.group_of[person]] == person:
                 _try_dissolve(g.group_of[person], g, s)
+        for place in range(s.persons):
+            person = order[place]
+            if g.work < most and g.first[g.group_of[person]] == person:
+                _try_cuts(g.group_of[person], g, s)
         opening = g.work + OPENING * s.persons
         for place in range(s.persons):
             if g.work < most and g.work < opening:

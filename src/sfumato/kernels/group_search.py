@@ -18,6 +18,8 @@ FIELDS = 8
 """Numbers per person and column: see `Space`."""
 NEIGHBOURS = 16
 """Neighbours of a point that the index holds."""
+LEAF = 24
+"""Points that the index compares pair by pair."""
 
 
 class Width(IntEnum):
@@ -126,7 +128,7 @@ class Pass(NamedTuple):
     after: float
 
 
-def nearest_points(space: Space, seed: int) -> Codes:
+def nearest_points(space: Space, seed: int, leaf: int = LEAF) -> Codes:
     """Points near each point: those that would lose little as one group with it.
 
     A few random divisions of all points, each by the nearer of two of them (random projection
@@ -139,9 +141,11 @@ def nearest_points(space: Space, seed: int) -> Codes:
         Its ``neighbours`` are not read.
     seed
         Seed of the divisions, not 0.
+    leaf
+        Points that are compared pair by pair; none is missed where it is no less than their number.
     """
     found: Codes = _groups.nearest_points(
-        space, space.of_point[space.first_of_point[:-1]], NEIGHBOURS, seed
+        space, space.of_point[space.first_of_point[:-1]], NEIGHBOURS, seed, leaf
     )
     return found
 

@@ -484,6 +484,7 @@ def _divided(
         with_coded_ends(table), while_tree, budgets, options, rng, population
     )
 
+    passes = options.passes(part.persons)
     k = asked_of_households(while_tree)
     if k:
         persons = table.persons
@@ -503,12 +504,10 @@ def _divided(
         )
         if population is not None:
             return draft
-        return regrouped(
-            draft, while_tree, budgets, options.form, options.passes, progress, options.loss
-        )
+        return regrouped(draft, while_tree, budgets, options.form, passes, progress, options.loss)
 
     draft = made(owned, options)
-    if population is None and options.passes and len(draft.rows) < part.records:
+    if population is None and passes and len(draft.rows) < part.records:
         # Persons who move may gain more where nobody is left out.
         everybody = made([person_table(part)], replace(options, suppress=0.0))
         loss = options.loss or Loss.ANE

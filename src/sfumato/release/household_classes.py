@@ -249,7 +249,8 @@ def _divided(
     class_of = partition.class_of_person
     tree = partition.measured(np.ones(households, dtype=np.int64))
     draft = Draft(np.arange(households), wide, class_of, tree, partition.classes)
-    draft = regrouped(draft, asked, (), options.form, options.passes, progress, options.loss)
+    passes = options.passes(draft.table.persons)
+    draft = regrouped(draft, asked, (), options.form, passes, progress, options.loss)
     return Stratum(members, wide, draft.class_of)
 
 

@@ -50,7 +50,7 @@ ROOM = 2
 """So many times the classes that there are at first, there may be."""
 LEAST_GAIN = 2e-3
 """Share of the loss that a pass must gain for another one to follow."""
-HEAT = 4.0
+HEAT = 2.0
 """What a change may lose at first, in losses of an average person; it falls to nothing."""
 COLD_PASSES = 4
 """The last passes, in which a change may lose nothing."""
@@ -213,11 +213,10 @@ class _Part:
         self.losses.append(found.after)
         return found.change_of
 
-    @property
-    def settled(self) -> bool:
-        """Whether the last pass gained little."""
-        return len(self.losses) > 1 and (
-            self.losses[-2] - self.losses[-1] <= LEAST_GAIN * self.losses[0]
+    def settled(self, passes: int = 1) -> bool:
+        """Whether the last passes gained little."""
+        return len(self.losses) > passes and (
+            self.losses[-1 - passes] - self.losses[-1] <= LEAST_GAIN * self.losses[0]
         )
 
 
@@ -241,20 +240,24 @@ def _each_alone(
     """All passes of each part, where the search knows all promises; part by part in threads.
 
     All but the last passes may lose, less and less, so that the search does not end in the first
-    place where no single change gains (threshold accepting, Dueck & Scheuer 1990).
+    place where no single change gains (threshold accepting, Dueck & Scheuer 1990). The groups are
+    those of the pass after which they lost least.
     """
     hot = passes - COLD_PASSES
 
     def finished(task: partial[_Part]) -> tuple[Codes, Codes, list[float]]:
         part = task()
+        least = part.group_of
         for done in range(passes):
             heat = max(0.0, 1 - done / hot) if hot > 0 else 0.0
             part.improve(once=False, heat=HEAT * heat)
+            if part.losses[-1] == min(part.losses):
+                least = part.group_of
             if len(tasks) == 1:
                 progress(_gained([part]), (done + 1) / passes)
-            if part.settled and done >= hot:
+            if part.settled() and done >= hot:
                 break
-        return part.persons, part.group_of, part.losses
+        return part.persons, least, [part.losses[0], min(part.losses)]
 
     found, before, after = [], 0.0, 0.0
     for persons, group_of, losses in one_by_one([partial(finished, task) for task in tasks]):
@@ -291,7 +294,7 @@ def _all_together(
         for part, start in zip(parts, starts, strict=False):
             part.group_of = (class_of[part.persons] - start).astype(np.int32)
         progress(_gained(parts), (done + 1) / (passes * ROUNDS))
-        if not kept.any():
+        if not kept.any() or (done % ROUNDS == 0 and all(part.settled(ROUNDS) for part in parts)):
             break
     return [(part.persons, part.group_of) for part in parts]
 

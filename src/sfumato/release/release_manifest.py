@@ -38,8 +38,10 @@ from sfumato.schema import Schema, dump_schema
 from sfumato.schema.recipe import StepCount
 from sfumato.schema.roles import Unclassified
 
-USUAL_EFFORT = 4
-"""Passes over the classes after the tree, when nobody says how many."""
+USUAL_EFFORT = (6, 24)
+"""Passes where none are stated: of large files, and of small ones, which take little time."""
+USUAL_PERSONS = 1 << 18
+"""Persons that all passes look at, between these."""
 
 
 class Cut(StrEnum):
@@ -161,8 +163,8 @@ class Options:
             "leaves them as they are cut.",
             "N",
             Count(0),
-            usual="4; 0 with --cut median, another --split, --register or --population, and on "
-            "Spark",
+            usual="6, more of small files, up to 24; 0 with --cut median, another --split, "
+            "--register or --population, and on Spark",
         ),
     ] = None
     loss: Annotated[
@@ -250,7 +252,7 @@ class Options:
                 found=f"{self.form.value} as the form of released values",
                 accepted="range, bounds, set",
             )
-        if self.loss is not None and not self.passes:
+        if self.loss is not None and not self.passes():
             raise InputError(
                 "parameter loss",
                 "is what the search for classes makes least",
@@ -301,12 +303,12 @@ class Options:
                 advice="leave it out, or use local recoding",
             )
 
-    @property
-    def passes(self) -> int:
-        """Passes over the classes after the tree, where nothing forbids them."""
+    def passes(self, persons: int = 1) -> int:
+        """Passes over the classes of so many persons after the tree, where nothing forbids them."""
         if self.effort is not None:
             return self.effort
-        return USUAL_EFFORT if self.cut is Cut.SEARCH else 0
+        least, most = USUAL_EFFORT if self.cut is Cut.SEARCH else (0, 0)
+        return min(max(USUAL_PERSONS // persons, least), most)
 
     @property
     def form(self) -> Form:
