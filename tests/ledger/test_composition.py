@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -122,7 +123,13 @@ def test_two_releases_are_refused_together_and_a_stranger_agrees(tmp_path: Path)
         assert alone.most <= 0.09
         with pytest.raises(ConstraintsNotMetError, match="gives away too much") as refused:
             ledger.hand_over(two, "somebody else")
-        assert any("withhold 'code'" in option for option in refused.value.options)
+        (said,) = (each for each in refused.value.options if "--withhold" in each)
+        names = shlex.split(said.partition(":")[0].removeprefix("make it with "))[1::2]
+        again = released(data, SECOND, seed=2, withhold=tuple(names))
+        assert names
+        assert not set(names) & set(again.table.column_names)
+        promised = ledger.hand_over(draft(again, tmp_path, "third", ledger), "somebody else")
+        assert f"{promised.most:.1%} found" in said
     files = [pd.read_csv(tmp_path / n / f"{n}.csv", dtype=str) for n in ("first", "second")]
     assert found_by_stranger(data, *files, "person", "code") > 0.3
 
