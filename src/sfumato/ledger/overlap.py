@@ -86,15 +86,18 @@ def followed(first: Sketch, second: Sketch) -> Followed:
         mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
         free_first[rows[at]], free_second[others[beside]] = False, False
     lost = not len(mine) and _is_expected(columns)
-    if columns and number < SEVERAL * min(len(first), len(second)):
-        # Ids are others in both files: of those who look alike in all columns as many are the
-        # same as can be, whoever it is.
-        rows, others = np.flatnonzero(free_first), np.flatnonzero(free_second)
-        at, beside = _in_turn(
-            joined_digests([a.digests[rows] for a, _ in columns]),
-            joined_digests([b.digests[others] for _, b in columns]),
-        )
-        mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
+    alike = [(a, b) for a, b in columns if _is_written_alike(a, b)]
+    # Where ids are others in both files, of those who look alike as many are the same as can be,
+    # whoever it is: in all columns, then in those that one file does not write otherwise.
+    for chosen in (columns, alike) if number < SEVERAL * min(len(first), len(second)) else ():
+        if chosen:
+            rows, others = np.flatnonzero(free_first), np.flatnonzero(free_second)
+            at, beside = _in_turn(
+                joined_digests([a.digests[rows] for a, _ in chosen]),
+                joined_digests([b.digests[others] for _, b in chosen]),
+            )
+            mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
+            free_first[rows[at]], free_second[others[beside]] = False, False
     return Followed(mine, theirs, number, lost)
 
 
@@ -159,6 +162,14 @@ def _share_in_common(first: SketchColumn, second: SketchColumn, telling: int = T
     own, other = np.unique(first.digests), np.unique(second.digests)
     fewer = min(len(own), len(other))
     return 0.0 if fewer < telling else len(np.intersect1d(own, other)) / fewer
+
+
+def _is_written_alike(first: SketchColumn, second: SketchColumn) -> bool:
+    """Whether most persons of each file show what somebody of the other one shows."""
+    return all(
+        np.mean(np.isin(own.digests, other.digests)) >= COMMON
+        for own, other in ((first, second), (second, first))
+    )
 
 
 def _is_expected(columns: Sequence[tuple[SketchColumn, SketchColumn]]) -> bool:
@@ -229,18 +240,35 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> Pe
     """
     count, known, lost = 0, dict[int, Ints](), list[tuple[int, int]]()
     for number, sketch in sketches.items():
-        person = np.full(len(sketch), -1, dtype=np.int64)
-        for earlier in () if number in apart else [n for n in reversed(known) if n not in apart]:
-            if (person >= 0).all():
-                break
-            found = followed(sketches[earlier], sketch)
+        own = count + np.arange(len(sketch))
+        count += len(sketch)
+        earlier = [] if number in apart else [each for each in reversed(known) if each not in apart]
+        known[number] = own
+        for other in earlier:
+            here, there = known[number], known[other]
+            if np.isin(here, there).all() or np.isin(there, here).all():
+                continue
+            found = followed(sketches[other], sketch)
             if found.lost:
-                lost.append((earlier, number))
-            theirs = known[earlier][found.first]
-            new = (person[found.second] < 0) & ~np.isin(theirs, person)
-            person[found.second[new]] = theirs[new]
-        strangers = np.flatnonzero(person < 0)
-        person[strangers] = count + np.arange(len(strangers))
-        count += len(strangers)
-        known[number] = person
-    return People(count, known, tuple(lost))
+                lost.append((other, number))
+            _join(known, there[found.first], here[found.second], count)
+    every, places = np.unique(np.concatenate([*known.values(), _NOBODY]), return_inverse=True)
+    ends = np.cumsum([len(each) for each in known.values()])
+    of_release = dict(zip(known, np.split(places.astype(np.int64), ends), strict=False))
+    return People(len(every), of_release, tuple(lost))
+
+
+_NOBODY = np.empty(0, dtype=np.int64)
+
+
+def _join(known: dict[int, Ints], first: Ints, second: Ints, count: int) -> None:
+    """Take pairs of persons for one, those left out who are two in some release."""
+    one = first != second
+    for persons in known.values():
+        there = np.zeros(count, dtype=bool)
+        there[persons] = True
+        one &= ~(there[first] & there[second])
+    names = np.arange(count)
+    names[second[one]] = first[one]
+    for number, persons in known.items():
+        known[number] = names[persons]
