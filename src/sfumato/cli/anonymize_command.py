@@ -201,8 +201,9 @@ def say_draft(draft: Remembered, given: Given) -> None:
     say(f"Ledger:   {given['ledger']}, draft {draft.number}")
     if draft.beyond is not None:
         say(
-            f"With what was handed over before, {draft.beyond:.1%} of the persons would be "
-            "found; 'sfumato ledger hand-over' will refuse it and say what would help"
+            f"It is not to be handed over as it is: with what was before, {draft.beyond:.1%} of "
+            f"the persons would be found. 'sfumato ledger hand-over {draft.number}' says what "
+            "would help"
         )
 
 

@@ -170,9 +170,16 @@ def refusal(
     *_, last = handed
     options = [each for each in (withheld(handed, limits), recoded) if each is not None]
     options.sort(key=lambda each: each.cost)
+    others = sorted({one if two == last else two for one, two in found.people.by_looks
+                     if last in (one, two)})  # fmt: skip
+    strangers = (
+        f"its ids are not in {', '.join(map(str, others))}, so that who looks alike is taken for "
+        f"one person: where they are other people, sfumato ledger waive --release {last} --note "
+        "WHY --by NAME"
+    )
     return ConstraintsNotMetError(
         found.broken(limits),
-        tuple(map(str, options)) or (OTHERWISE,),
+        (*(tuple(map(str, options)) or (OTHERWISE,)), *([strangers] if others else [])),
         f"Release {last} is not handed over: with what was handed over before it "
         "gives away too much.",
     )

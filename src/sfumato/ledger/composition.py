@@ -229,8 +229,8 @@ class Together:
         What each promises of its classes.
     in_several
         Persons who are in more than one of them.
-    lost
-        Pairs of releases that nobody was followed between although persons in common are expected.
+    people
+        Who is who in them.
     """
 
     all: Mapping[int, Measured]
@@ -240,7 +240,7 @@ class Together:
     exposed: Mapping[int, tuple[str, ...]]
     promises: Mapping[int, tuple[Constraint, ...]]
     in_several: int
-    lost: tuple[tuple[int, int], ...]
+    people: People
 
     @property
     def found(self) -> dict[int, float]:
@@ -397,7 +397,7 @@ def together_of(handed: Mapping[int, Handed], people: People) -> Together:
         exposed={n: tuple(each.name for each in columns) for n, columns in exposed.items()},
         promises={number: each.promises for number, each in handed.items()},
         in_several=int((times > 1).sum()),
-        lost=people.lost,
+        people=people,
     )
 
 

@@ -170,16 +170,13 @@ class ReleaseLedger(Ledger):
             )
         key = self._keys.persons(make=True)
         made = _as_handed(release, key)
-        earlier = self._beside("")
-        terms, number = self.terms(), self.head().number + 1
+        handed = {**self._beside(""), self.head().number + 1: made}
+        terms, found = self.terms(), together(handed)
         beyond: dict[str, object] = {}
-        if earlier:
-            handed = {**earlier, number: made}
-            found = together(handed)
-            if found.broken(terms):
-                beyond["beyond"] = found.most
-                tried = coarser(release, handed, terms, partial(_as_handed, key=key))
-                beyond |= {} if tried is None else {"coarser": asdict(tried)}
+        if found.broken(terms):
+            beyond["beyond"] = found.most
+            tried = coarser(release, handed, terms, partial(_as_handed, key=key))
+            beyond |= {} if tried is None else {"coarser": asdict(tried)}
         promises = [{"name": p.name, **p.parameters()} for p in release.constraints]
         sha256 = release.manifest.output_sha256 or ""
         self._draft(made, key, name, sha256, promises=promises, **beyond)
@@ -575,7 +572,7 @@ def _as_handed(release: Release, key: bytes) -> Handed:
 
 
 def _check_followed(found: Together) -> None:
-    for first, second in found.lost:
+    for first, second in found.people.lost:
         raise _not_followed(first, f"{second}")
 
 
