@@ -93,6 +93,7 @@ def create(
         kept = made.head()
     typer.echo(f"Ledger: {ledger}")
     typer.echo(f"Head:   {kept} (keep it elsewhere)")
+    typer.echo("Releases in it are compared with each other, never with those in other ledgers.")
 
 
 @app.command()
@@ -191,7 +192,8 @@ def _lines_of_composition(found: Together) -> list[str]:
         for number, each in found.all.items()
     ]
     more = f"{found.in_several:,} persons are in several of {len(found.all):,} releases."
-    return [*columns([head, *rows], (0, 1, 2, 3, 4)), more]
+    unknown = [f"Not known: {each}." for each in found.unknown]
+    return [*columns([head, *rows], (0, 1, 2, 3, 4)), more, *unknown]
 
 
 @app.command()

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.ledger.overlap import People, common_columns, people_of
-from sfumato.ledger.sketches import Ints, Shown, Sketch, SketchColumn, joined_digests
+from sfumato.ledger.sketches import Digests32, Ints, Shown, Sketch, SketchColumn, joined_digests
 from sfumato.release.promises.promise import Constraint
 from sfumato.risk.classes import ClassSummary, summarize
 
@@ -36,6 +36,8 @@ LEAST_ALIKE, MOSTLY_ALIKE = 0.05, 0.98
 below the other somebody may allow for changes."""
 AT_ONCE = 1 << 22
 """Candidates that are looked at together."""
+HALF = 0.5
+"""Share of persons from which on one column is taken to say what another says in other words."""
 Unkept = tuple[tuple[float, int], ...]
 DIGITS = 12
 """Decimals of shares that are compared with each other."""
@@ -231,6 +233,8 @@ class Together:
         Persons who are in more than one of them.
     people
         Who is who in them.
+    unknown
+        What is not known of the last one beside others, in sentences.
     """
 
     all: Mapping[int, Measured]
@@ -241,6 +245,7 @@ class Together:
     promises: Mapping[int, tuple[Constraint, ...]]
     in_several: int
     people: People
+    unknown: tuple[str, ...] = ()
 
     @property
     def found(self) -> dict[int, float]:
@@ -274,6 +279,7 @@ class Together:
                 for number, each in self.all.items()
             ],
             "in_several": self.in_several,
+            "unknown": list(self.unknown),
             "looked_at": max((each.looked_at for each in self.all.values()), default=0),
         }
 
@@ -353,7 +359,8 @@ def people_in(handed: Mapping[int, Handed]) -> People:
         The releases by their numbers.
     """
     apart = [number for number, each in handed.items() if each.apart]
-    return people_of({number: each.sketch for number, each in handed.items()}, apart)
+    ordered = [number for number, each in handed.items() if each.ordered]
+    return people_of({number: each.sketch for number, each in handed.items()}, apart, ordered)
 
 
 def withholding(handed: Mapping[int, Handed], names: Collection[str]) -> dict[int, Handed]:
@@ -452,9 +459,9 @@ def _joins(
             people.of_release[one], people.of_release[other], return_indices=True
         )
         shown = {
-            pair: float(np.mean(pair[0].digests[mine] == pair[1].digests[theirs]))
-            for pair in common_columns(first.sketch, second.sketch)
-            if not pair[0].shown == pair[1].shown == Shown.RECODED and len(mine)
+            (a, b): _share_alike(a.digests[mine], b.digests[theirs])
+            for a, b in common_columns(first.sketch, second.sketch)
+            if not a.shown == b.shown == Shown.RECODED and len(mine)
         }
         # What hardly ever agrees joins nobody: pseudonyms that were drawn anew.
         shown = {pair: alike for pair, alike in shown.items() if alike >= LEAST_ALIKE}
@@ -465,6 +472,27 @@ def _joins(
             weak[one, other] = list(shown)
             weak[other, one] = [(b, a) for a, b in shown]
     return strong, weak
+
+
+def _share_alike(first: Digests32, second: Digests32) -> float:
+    """The share of persons of whom two columns say the same, in their own words or in others.
+
+    In others where all who share a value in one share one in the other: a code for each code.
+    """
+    same = float(np.mean(first == second))
+    if same >= LEAST_ALIKE:
+        return same
+    pairs = first.astype(np.uint64) << np.uint64(32) | second.astype(np.uint64)
+    counts = []
+    for values in (first, second, pairs):
+        _, of, number = np.unique(values, return_inverse=True, return_counts=True)
+        counts.append(number[of])
+    own, other, both = counts
+    several = (own > 1) | (other > 1)  # of single ones each goes with one of the other column
+    if several.mean() < LEAST_ALIKE or own.max() == len(own):
+        return same
+    translated = np.mean((both == own)[several] & (both == other)[several])
+    return HALF if translated >= HALF else same
 
 
 def _is_exact(first: SketchColumn, second: SketchColumn, alike: float) -> bool:

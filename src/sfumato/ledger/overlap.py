@@ -225,7 +225,9 @@ class People:
     by_looks: tuple[tuple[int, int], ...] = ()
 
 
-def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> People:
+def people_of(
+    sketches: Mapping[int, Sketch], apart: Collection[int] = (), ordered: Collection[int] = ()
+) -> People:
     """Number the persons of several releases, so that each has one number in all of them.
 
     Parameters
@@ -234,6 +236,8 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> Pe
         By number of the release.
     apart
         Releases that hold other persons than any other one.
+    ordered
+        Releases that kept the order of the rows, which tells who is who where nothing else does.
     """
     count, known = 0, dict[int, Ints]()
     lost, by_looks = list[tuple[int, int]](), list[tuple[int, int]]()
@@ -247,7 +251,7 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> Pe
             if np.isin(here, there).all() or np.isin(there, here).all():
                 continue
             found = followed(sketches[other], sketch)
-            if found.lost:
+            if found.lost or ({other, number} <= set(ordered) and not len(found)):
                 lost.append((other, number))
             elif len(found) and not found.by_id:
                 by_looks.append((other, number))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -365,7 +365,30 @@ class ReleaseLedger(Ledger):
                 "tolerable": limits.tolerable,
             }
             self._log.append(_HANDED, to, detail)
-        return found
+        return replace(found, unknown=tuple(self._unknown(number, found)))
+
+    def _unknown(self, number: int, found: Together) -> Iterator[str]:
+        """What a comparison leaves open, in sentences."""
+        own = found.people.of_release[number]
+        strangers = [
+            str(other)
+            for other, persons in found.people.of_release.items()
+            if other != number
+            and not np.isin(own, persons).any()
+            and not {other, number} & set(self._waived())
+        ]
+        if strangers:
+            yield (
+                f"nobody of it was recognised in {', '.join(strangers)}; if people are in both "
+                "after all, these give away more together"
+            )
+        handed = [each for each in self.remembered() if each.to]
+        erased = [str(each.number) for each in handed if not each.kept_in]
+        fewer = [str(each.number) for each in handed if each.kept_in not in (0, each.number)]
+        if erased:
+            yield f"{', '.join(erased)} could not be compared: what was kept of them is erased"
+        if fewer:
+            yield f"persons were erased from {', '.join(fewer)}, and are not counted there"
 
     def waive(self, who: str | int, *, note: str, by: str) -> None:
         """Waive that a recipient shares with others, or that a release has persons in common.
