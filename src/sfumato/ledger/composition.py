@@ -30,7 +30,8 @@ from sfumato.risk.classes import ClassSummary, summarize
 Floats = npt.NDArray[np.float64]
 Pairs = Sequence[tuple[SketchColumn, SketchColumn]]
 LOOKED_AT = 40_000
-"""Persons for whom those who fit are counted, drawn where there are more."""
+"""Persons for whom those who fit are counted and promises are held against them, drawn where there
+are more."""
 LEAST_ALIKE, MOSTLY_ALIKE = 0.05, 0.98
 """Share of the persons in common of whom a column says the same: below the one it joins nobody,
 below the other somebody may allow for changes."""
@@ -638,8 +639,10 @@ def _unkept(handed: Handed, cell: Ints, fits: Sequence[_Fit]) -> Unkept:
 
     They are the same for all who are in the same cell, and in the same classes elsewhere.
     """
-    alike = np.column_stack([cell, *(fit.wanted for fit in fits)])
+    looked_at = _drawn(len(cell))
+    alike = np.column_stack([each[looked_at] for each in (cell, *(fit.wanted for fit in fits))])
     _, rows, persons = np.unique(alike, axis=0, return_index=True, return_counts=True)
+    rows = looked_at[rows]
     person = handed.sketch.of_person
     begins = np.searchsorted(person, np.arange(len(cell) + 1))
     records = np.diff(begins)
@@ -660,7 +663,7 @@ def _unkept(handed: Handed, cell: Ints, fits: Sequence[_Fit]) -> Unkept:
         )
         weights = persons[done : done + len(some)]
         for place, (share, number) in enumerate(handed.broken(summary, weights)):
-            shares[place] += share * weights.sum() / len(cell)
+            shares[place] += share * weights.sum() / len(looked_at)
             broken[place] += number
         done += len(some)
     return tuple(zip(shares.round(DIGITS).tolist(), broken.tolist(), strict=True))

@@ -382,6 +382,12 @@ class ReleaseLedger(Ledger):
                 f"nobody of it was recognised in {', '.join(strangers)}; if people are in both "
                 "after all, these give away more together"
             )
+        looked_at, persons = found.all[number].looked_at, len(own)
+        if looked_at < persons:
+            yield (
+                f"{looked_at:,} of {persons:,} persons were looked at, drawn at random; of less "
+                f"than {3 / looked_at:.2%} of the others more may be known"
+            )
         handed = [each for each in self.remembered() if each.to]
         erased = [str(each.number) for each in handed if not each.kept_in]
         fewer = [str(each.number) for each in handed if each.kept_in not in (0, each.number)]
