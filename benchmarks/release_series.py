@@ -36,7 +36,7 @@ from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.examples import generate_clinics
 from sfumato.ledger.release_ledger import ReleaseLedger, Terms
 
-SAMPLE = 300
+SAMPLE = 200
 """Persons whom the reader goes after."""
 N, C = "numeric", "categorical"
 TOLERABLE = 0.09
@@ -382,11 +382,19 @@ def likely(one: Read, other: Read, mine: Sequence[int], theirs: Sequence[int]) -
     there = Counter(beside[each] for each in theirs)
     every = other.counts(columns)
     parts = not (one.whole and other.whole) or one.records_of(other) != other.records_of(one)
+    showing = dict[tuple[str, ...], list[History]]()
+    for history in there if parts else ():
+        for row, _ in history:
+            showing.setdefault(row, []).append(history)
     found = {}
     for member in mine:
         if own[member] in there:
             found[member] = there[own[member]] / every[own[member]]
-        elif parts and any(_is_part(own[member], h) or _is_part(h, own[member]) for h in there):
+        elif any(
+            _is_part(own[member], each) or _is_part(each, own[member])
+            for row, _ in own[member]
+            for each in showing.get(row, ())
+        ):
             found[member] = 1e-6
     return found
 

@@ -118,10 +118,6 @@ class _Part(NamedTuple):
         return _Part(codes[places], levels[places], origin[places], parent[places], rule[places])
 
 
-def _together(parts: Iterable[_Part]) -> _Part:
-    return _Part(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-
 class _Form(NamedTuple):
     """Rules of one form: their numbers, what their antecedents show, a leaf of what follows."""
 
@@ -233,16 +229,18 @@ class Reader:
         parts = [_Part(*begun, nothing, nothing)]
         fired = np.zeros((starts, len(self.rules)), dtype=np.bool_)
         seen = self._keys(parts[0])
-        first = 0
-        while wave := self._wave(parts[-1], first, fired):
-            first += len(parts[-1].codes)
-            joined = _together(wave)
-            keys = np.concatenate([seen, self._keys(joined)])
-            new = np.sort(np.unique(keys, return_index=True)[1])
-            new = new[new >= len(seen)]
-            parts.append(joined.at(new - len(seen)))
-            seen = keys[np.concatenate([np.arange(len(seen)), new])]
-        return Reached(*_together(parts), fired)
+        before = 0
+        while len(parts[-1].codes):
+            rows, rules, _ = self.telling(parts[-1].codes, parts[-1].levels, len(self.rules))
+            fired[parts[-1].origin[rows], rules] = True
+            found, keys = self.steps(parts[-1], rows, rules)
+            new = np.flatnonzero(~np.isin(keys, seen))
+            found = found._replace(parent=found.parent + before).at(new)
+            before += len(parts[-1].codes)
+            parts.append(found)
+            seen = np.concatenate([seen, keys[new]])
+        every = _Part(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return Reached(*every, fired)
 
     def believed(
         self, codes: Ints, levels: npt.NDArray[np.integer]
@@ -273,26 +271,6 @@ class Reader:
                 levels[active[here], rule.column] = rule.level
             active = active[~waiting]
         return codes, levels
-
-    def _wave(self, frontier: _Part, first: int, fired: Bools) -> list[_Part]:
-        """What one more step gives, duplicates included."""
-        codes, levels, origin = frontier[:3]
-        found: list[_Part] = []
-        coarsest = levels.max(axis=0, initial=0)
-        for number, rule in enumerate(self.rules):
-            if coarsest[rule.column] <= rule.level:
-                continue
-            hit = np.flatnonzero(self.refines(rule, codes, levels))
-            fired[origin[hit], number] = True
-            for level in range(rule.level, self.hierarchies[rule.column].height):
-                hit = hit[levels[hit, rule.column] > level]
-                if not len(hit):
-                    break
-                leaves, heights = codes[hit], levels[hit]
-                leaves[:, rule.column], heights[:, rule.column] = rule.leaf, level
-                by = np.full(len(hit), number, dtype=np.int64)
-                found.append(_Part(leaves, heights, origin[hit], hit + first, by))
-        return found
 
     def _keys(self, part: _Part) -> npt.NDArray[np.void]:
         """One comparable key per tuple and origin."""
@@ -353,24 +331,16 @@ class Reader:
                 over.append(here[found > most])
         return np.concatenate(rows), np.concatenate(rules), np.unique(np.concatenate(over))
 
-    def steps(
-        self, part: _Part, most: int
-    ) -> tuple[_Part, npt.NDArray[np.void], npt.NDArray[np.int64]]:
+    def steps(self, part: _Part, rows: Counts, rules: Counts) -> tuple[_Part, npt.NDArray[np.void]]:
         """What one more refinement of tuples gives, each once, with a key of each.
 
         Parameters
         ----------
         part
             The tuples.
-        most
-            The rules of a form that are looked at for each.
-
-        Returns
-        -------
-        tuple
-            The tuples, their keys, and the places of those of which a form has more rules.
+        rows, rules
+            Pairs of a tuple and a rule that refines it.
         """
-        rows, rules, over = self.telling(part.codes, part.levels, most)
         column, lowest, leaf = self._consequents[:, rules]
         higher = part.levels[rows, column] - lowest
         place = np.repeat(np.arange(len(rows)), higher)
@@ -379,9 +349,10 @@ class Reader:
         found = part.at(rows[place])._replace(parent=rows[place], rule=rules[place])
         found.codes[np.arange(len(place)), column[place]] = leaf[place]
         found.levels[np.arange(len(place)), column[place]] = level
-        keys = self._keys(found)
-        _, once = np.unique(keys, return_index=True)
-        return found.at(once), keys[once], over
+        order = np.lexsort([found.parent, level, found.rule])
+        found, keys = found.at(order), self._keys(found)[order]
+        once = np.sort(np.unique(keys, return_index=True)[1])
+        return found.at(once), keys[once]
 
     @cached_property
     def _consequents(self) -> Counts:
@@ -990,7 +961,8 @@ class Judge:
         reached, first = np.zeros(starts, dtype=np.int64), np.full(starts, -1, dtype=np.int64)
         seen = np.empty(0, dtype=np.dtype((np.void, 4 * (1 + part.codes.shape[1]))))
         while len(part.codes):
-            found, keys, over = self._reader.steps(part, REACH)
+            rows, rules, over = self._reader.telling(part.codes, part.levels, REACH)
+            found, keys = self._reader.steps(part, rows, rules)
             led = np.where(first[found.parent] < 0, found.rule, first[found.parent])
             reached += np.bincount(found.origin, minlength=starts)
             counts = self.counts(found.codes, found.levels)
