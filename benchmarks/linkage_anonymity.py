@@ -70,6 +70,7 @@ def schema() -> sf.Schema:
 
     return sf.Schema(
         person="id",
+        sensitive=["glucose"],
         quasi_identifiers={
             "born": QuasiIdentifier(hierarchy=IntervalHierarchy(widths=(5, 10, 20))),
             "sex": codes(),

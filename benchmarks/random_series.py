@@ -1,6 +1,9 @@
 """Random series of releases through a ledger; a reader who shares no code goes through them.
 
-Usage: random_series.py [SERIES]    (300 unless stated)
+Usage: random_series.py [SERIES [FILE]]    (300 unless stated)
+
+What became of each is a line of FILE (random_series.jsonl unless stated); those that are there are
+not gone through again.
 
 Each series draws its people, two to four files of them (samples, other columns, other recodings,
 rewritten ids, renamed columns, the order of the rows kept), and promises; each release is handed
@@ -10,10 +13,10 @@ records by what they show unchanged, and goes through sets.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -171,23 +174,23 @@ def series(seed: int) -> Counter[str]:
 
 
 def main() -> None:
-    """Print what became of all of them."""
+    """Go through those that are left; print what became of all of them."""
     number = int(sys.argv[1]) if len(sys.argv) > 1 else 300
-    begun, total = time.process_time(), Counter[str]()
+    file = Path(sys.argv[2] if len(sys.argv) > 2 else "random_series.jsonl")
+    known = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    done = {each["series"]: Counter[str](each["done"]) for each in map(json.loads, known)}
     for seed in range(number):
-        total += series(seed)
-        if (seed + 1) % 25 == 0 or seed + 1 == number:
-            said(seed + 1, time.process_time() - begun, total)
-
-
-def said(number: int, seconds: float, total: Counter[str]) -> None:
-    """Print what became of so many series."""
-    print(f"{number} series, {seconds:.0f} CPU s")
+        if seed not in done:
+            done[seed] = series(seed)
+            with file.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps({"series": seed, "done": done[seed]}) + "\n")
+    total = sum((done[seed] for seed in range(number)), Counter[str]())
+    print(f"{number} series")
     for name in (
         *("handed over", "handed over as proposed", "refused", "several handed over"),
         *("persons in files", "below their k", "files found above what is tolerable"),
     ):
-        print(f"{name:40}{total[name]:8,}", flush=True)
+        print(f"{name:40}{total[name]:8,}")
 
 
 if __name__ == "__main__":

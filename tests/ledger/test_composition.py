@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from ledger.releases import (
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.ledger.composition import Handed, together
+from sfumato.ledger.overlap import people_of
 from sfumato.ledger.release_ledger import Terms
 from sfumato.ledger.sketches import Shown, Sketch, SketchColumn
 
@@ -77,6 +79,40 @@ def test_a_column_once_insensitive_is_remembered_when_it_is_taken_as_known() -> 
     assert found.most == 1.0
 
 
+def test_persons_under_other_ids_are_followed_through_a_third_release() -> None:
+    """The first and the second have nothing in common; the third has ids with one of them."""
+    codes = [7, 8, 9, 10]
+    first = sketch([1, 2, 3, 4], [0, 0, 1, 1], column("a", codes, Shown.UNCHANGED))
+    second = sketch([5, 6, 7, 8], [0, 1, 0, 1], column("b", [5, 6, 5, 8], Shown.UNCHANGED))
+    third = sketch([5, 6, 7, 8], [0, 0, 0, 0], column("a", codes, Shown.UNCHANGED))
+    found = people_of({1: first, 2: second, 3: third})
+    assert found.count == 4
+    assert all((found.of_release[1] == each).all() for each in found.of_release.values())
+
+
+def test_nobody_is_two_persons_of_one_release() -> None:
+    """A person whom two others look like is one of them, not both."""
+    first = sketch([1, 2], [0, 0], column("a", [7, 8], Shown.UNCHANGED))
+    second = sketch([1, 2], [0, 0], column("a", [8, 7], Shown.UNCHANGED))
+    third = sketch([5, 6], [0, 0], column("a", [7, 8], Shown.UNCHANGED))
+    found = people_of({1: first, 2: second, 3: third})
+    assert found.count == 2
+    assert all(len(set(each.tolist())) == 2 for each in found.of_release.values())
+
+
+def test_a_column_that_one_file_writes_otherwise_hides_nobody() -> None:
+    """Ids are rewritten, incomes rounded and the code renamed: the code joins all the same."""
+    rng = np.random.default_rng(2)
+    income, code = rng.integers(10, 200, 80), rng.integers(0, 8, 80)
+    both = [
+        sketch(list(range(start, start + 80)), [0] * 80,
+               column("income", pay.tolist(), Shown.RECODED),
+               column(name, code.tolist(), Shown.UNCHANGED))
+        for start, pay, name in ((1, income, "code"), (101, income // 20 * 20, "diagnosis"))
+    ]  # fmt: skip
+    assert people_of({1: both[0], 2: both[1]}).count == 80
+
+
 def test_order_joins_everybody() -> None:
     first = sketch([1, 2, 3, 4], [0, 0, 1, 1])
     second = sketch([1, 2, 3, 4], [0, 1, 0, 1])
@@ -122,7 +158,13 @@ def test_two_releases_are_refused_together_and_a_stranger_agrees(tmp_path: Path)
         assert alone.most <= 0.09
         with pytest.raises(ConstraintsNotMetError, match="gives away too much") as refused:
             ledger.hand_over(two, "somebody else")
-        assert any("withhold 'code'" in option for option in refused.value.options)
+        (said,) = (each for each in refused.value.options if "--withhold" in each)
+        names = shlex.split(said.partition(":")[0].removeprefix("make it with "))[1::2]
+        again = released(data, SECOND, seed=2, withhold=tuple(names))
+        assert names
+        assert not set(names) & set(again.table.column_names)
+        promised = ledger.hand_over(draft(again, tmp_path, "third", ledger), "somebody else")
+        assert f"{promised.most:.1%} found" in said
     files = [pd.read_csv(tmp_path / n / f"{n}.csv", dtype=str) for n in ("first", "second")]
     assert found_by_stranger(data, *files, "person", "code") > 0.3
 

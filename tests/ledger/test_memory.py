@@ -205,7 +205,7 @@ def _put_in_place(folder: Path, other: Path) -> None:
 
 def test_an_older_copy_is_refused_until_it_is_registered(tmp_path: Path) -> None:
     _put_in_place(tmp_path, _two_releases(tmp_path))
-    with pytest.raises(InputError, match="must hold entry 3, which its keys have seen"):
+    with pytest.raises(InputError, match="must hold entry 3, as it did before"):
         opened(tmp_path)
     with opened(tmp_path, anchored=False) as ledger:
         ledger.register(note="the disk was lost", by="carol")
@@ -236,11 +236,64 @@ def test_a_missing_ledger_is_not_made_anew(tmp_path: Path) -> None:
         opened(tmp_path, make=False)
 
 
+def _with_head_elsewhere(folder: Path) -> Path:
+    """A release handed over; then a second one, with ledger and keys of before put back."""
+    head = folder / "other disk" / "head"
+    head.parent.mkdir()
+    with opened(folder, head=head) as ledger:
+        draft(released(people(), FIRST), folder, "first", ledger)
+    for name in ("book", "keys"):
+        shutil.copytree(folder / name, folder / f"old {name}")
+    with opened(folder) as ledger:
+        draft(released(people(), SECOND, seed=2), folder, "second", ledger)
+    for name in ("book", "keys"):
+        shutil.rmtree(folder / name)
+        shutil.copytree(folder / f"old {name}", folder / name)
+    return head
+
+
+def test_a_head_elsewhere_finds_a_copy_of_ledger_and_keys(tmp_path: Path) -> None:
+    head = _with_head_elsewhere(tmp_path)
+    with pytest.raises(InputError, match="must hold entry 3, as it did before"):
+        opened(tmp_path)
+    with opened(tmp_path, anchored=False) as ledger:
+        assert not ledger.verify(ledger.kept()).whole
+        ledger.register(note="the disk was lost", by="carol")
+        assert head.read_text(encoding="utf-8").splitlines()[0] == str(ledger.head())
+    opened(tmp_path).close()
+
+
+def test_a_head_elsewhere_that_is_missing_is_refused_until_another_is_named(tmp_path: Path) -> None:
+    head, other = _with_head_elsewhere(tmp_path), tmp_path / "third disk"
+    head.unlink()
+    with pytest.raises(InputError, match="file head must hold the head of ledger"):
+        opened(tmp_path)
+    with opened(tmp_path, anchored=False) as ledger:
+        ledger.register(note="that disk is gone", by="carol", head=other)
+    with opened(tmp_path) as ledger:
+        ledger.settle(Terms(), note="as before", by="carol")
+        assert other.read_text(encoding="utf-8").splitlines()[0] == str(ledger.head())
+    assert not head.exists()
+
+
+def test_a_ledger_made_anew_with_the_right_key_lacks_what_a_head_elsewhere_saw(
+    tmp_path: Path,
+) -> None:
+    head = _with_head_elsewhere(tmp_path)
+    shutil.rmtree(tmp_path / "book")
+    next((tmp_path / "keys").glob("*.head")).unlink()
+    opened(tmp_path).close()
+    with pytest.raises(InputError, match="must hold entry 3"):
+        opened(tmp_path, head=head)
+    with pytest.raises(InputError, match="must be a new file"):
+        opened(tmp_path / "new", head=head)
+
+
 def test_a_head_that_was_changed_is_refused(tmp_path: Path) -> None:
     opened(tmp_path).close()
     (head,) = (tmp_path / "keys").glob("*.head")
     head.write_text("1:0\n")
-    with pytest.raises(InputError, match="as they were written"):
+    with pytest.raises(InputError, match="as it was written"):
         opened(tmp_path)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from semantics.requests import release, write_example
 
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
-from sfumato.ledger.release_ledger import ReleaseLedger
+from sfumato.ledger.release_ledger import ReleaseLedger, Terms
 
 DATA = people()
 IDS = DATA["person"].unique()
@@ -56,6 +57,11 @@ def insensitive(data: pd.DataFrame) -> Any:
     return sf.anonymize(data[["person", *SECOND, "code"]], schema, sf.GBalance(0.93), seed=2)
 
 
+def recoded(data: pd.DataFrame) -> pd.DataFrame:
+    """The same with another code for each code."""
+    return data.assign(code="D" + (data["code"].str[1:].astype(int) * 37 % 61).astype(str))
+
+
 SECONDS: dict[str, Callable[[], Any]] = {
     "as it is": lambda: released(DATA, SECOND, seed=2),
     "rewritten ids": lambda: released(DATA.assign(person="X" + DATA["person"]), SECOND, seed=2),
@@ -84,6 +90,13 @@ SECONDS: dict[str, Callable[[], Any]] = {
         SECOND,
         seed=2,
     ),
+    "other codes": lambda: released(recoded(DATA), SECOND, seed=2),
+    "other codes and an order-preserving mapping of ids": lambda: released(
+        recoded(DATA).assign(person=DATA["person"].str[1:].astype(int) * 7 + 3),
+        SECOND,
+        seed=2,
+        keep_order=True,
+    ),
     "padded with invented persons": lambda: released(
         pd.concat([DATA, people(300, 9).assign(person=lambda each: "Z" + each["person"])]),
         SECOND,
@@ -101,6 +114,36 @@ def test_the_second_release_is_refused_in_every_disguise(way: str, tmp_path: Pat
             with pytest.raises(ConstraintsNotMetError):
                 ledger.hand_over(two, recipient)
         assert ledger.remembered()[-1].to == ()
+
+
+def test_two_files_in_one_order_are_not_taken_for_those_of_strangers(tmp_path: Path) -> None:
+    """No ids, and nothing else in common: the place of a row says who it is."""
+    rows = DATA.drop_duplicates("person")
+    with opened(tmp_path) as ledger:
+        for number, known in ((2, FIRST), (4, SECOND)):
+            schema, k = sf.Schema(quasi_identifiers=known), sf.KAnonymity(20)
+            made = sf.anonymize(rows[[*known]], schema, k, seed=2, keep_order=True)
+            assert draft(made, tmp_path, f"{number}", ledger) == number
+            if number == 2:
+                ledger.hand_over(number, "a")
+        with pytest.raises(InputError, match="that can be followed"):
+            ledger.hand_over(number, "a")
+
+
+def test_what_was_erased_is_said_where_a_release_is_handed_over(tmp_path: Path) -> None:
+    small = DATA[DATA["person"].isin(IDS[:120])]
+    with opened(tmp_path) as ledger:
+        ledger.settle(Terms(tolerable=1, unkept=1, keep="1 day"), note="to see", by="carol")
+        for name in ("first", "second"):
+            ledger.hand_over(draft(released(small, FIRST), tmp_path, name, ledger), "a")
+        ledger.forget(str(IDS[0]), note="asked for", by="carol")
+        found = ledger.hand_over(
+            draft(released(of(IDS[200:300]), FIRST), tmp_path, "x", ledger), "a"
+        )
+        assert "persons were erased from 3, 5" in found.unknown[-1]
+        ledger.expire(by="carol", now=datetime.now(UTC) + timedelta(days=2))
+        found = ledger.hand_over(draft(released(small, FIRST), tmp_path, "y", ledger), "a")
+        assert any("could not be compared" in each for each in found.unknown)
 
 
 def test_a_file_in_two_halves_is_refused_at_the_first_or_the_second(tmp_path: Path) -> None:

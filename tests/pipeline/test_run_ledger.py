@@ -94,3 +94,17 @@ def test_the_old_place_says_where_it_stands_now() -> None:
     text = PROJECT.format(more="", **FIRST).replace("[ledger]\nfile", "[policy]\nledger")
     with pytest.raises(InputError, match=r"write 'ledger' as 'file'.* under \[ledger\]"):
         parse_project(text)
+
+
+def test_a_project_whose_head_is_kept_elsewhere(call: Call, tmp_path: Path) -> None:
+    project = tmp_path / "sfumato.toml"
+    project.write_text(PROJECT.format(more='head = "elsewhere/head"', **FIRST))
+    unknown = call("run")
+    assert unknown.code == 1
+    assert "ledger register --head FILE" in unknown.err
+    (tmp_path / "elsewhere").mkdir()
+    said = ("--note", "new disk", "--by", "carol")
+    assert call("ledger", "register", "--head", "elsewhere/head", *said, *BOOK).code == 0
+    assert call("run").code == 0
+    head = call("ledger", "checkpoint", *BOOK).out.strip()
+    assert (tmp_path / "elsewhere" / "head").read_text(encoding="utf-8").startswith(head)

@@ -421,3 +421,20 @@ def test_nobody_holds_the_persons_while_they_are_divided(monkeypatch):
     monkeypatch.setattr("sfumato.release.partitioning._partition", divided)
     with pytest.raises(InterruptedError):
         sf.anonymize(*worked_example(), sf.PidKAnonymity(2))
+
+
+def test_withheld_columns_leave_classes_and_promises_as_they_are() -> None:
+    visits = generate_clinics(150, rng=3).visits.select(["patient", "age", "sex", "icd9"])
+    schema = sf.Schema(
+        person="patient",
+        quasi_identifiers={"age": "numeric", "sex": "categorical"},
+        sensitive=["icd9"],
+    )
+    asked = (sf.GBalance(0.9), sf.HAffiliation(0.7))
+    whole = sf.anonymize(visits, schema, *asked, seed=1)
+    less = sf.anonymize(visits, schema, *asked, seed=1, withhold=("patient", "icd9"))
+    assert less.table.equals(whole.table.drop_columns(["patient", "icd9"]))
+    assert less.risk.classes == whole.risk.classes
+    assert less.records_per_person() is None
+    with pytest.raises(InputError, match="sensitive or insensitive columns, or that of persons"):
+        sf.anonymize(visits, schema, *asked, withhold=("age",))

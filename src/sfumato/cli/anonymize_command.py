@@ -157,7 +157,9 @@ def _written(
         release = held_against(release.write(output, memory=memory), presets)
         write_report(release, report)
         draft = None if memory is None else memory.remembered()[-1]
-    if draft is not None:
+    if draft is None:
+        say("Ledger:   none named, so nothing is remembered of this release (--ledger FILE)")
+    else:
         say_draft(draft, given)
     return release
 
@@ -198,11 +200,15 @@ def memory_of(given: Given) -> AbstractContextManager[ReleaseLedger | None]:
 
 def say_draft(draft: Remembered, given: Given) -> None:
     """Say that a draft was noted, and what handing it over would give away."""
-    say(f"Ledger:   {given['ledger']}, draft {draft.number}")
+    say(
+        f"Ledger:   {given['ledger']}, draft {draft.number}; it counts once 'sfumato ledger "
+        f"hand-over {draft.number} --to RECIPIENT' lets it"
+    )
     if draft.beyond is not None:
         say(
-            f"With what was handed over before, {draft.beyond:.1%} of the persons would be "
-            "found; 'sfumato ledger hand-over' will refuse it and say what would help"
+            f"It is not to be handed over as it is: with what was before, {draft.beyond:.1%} of "
+            f"the persons would be found. 'sfumato ledger hand-over {draft.number}' says what "
+            "would help"
         )
 
 

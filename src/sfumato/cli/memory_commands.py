@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.output import columns, print_found, say
-from sfumato.cli.parameters import Json, option
+from sfumato.cli.parameters import Json, file_option, option
 from sfumato.core.declaration import fields_of
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
 
@@ -57,6 +57,13 @@ Keep = Annotated[
     str | None,
     option(metavar="TIME", help="How long sketches of releases are kept, such as '10 years'."),
 ]
+HeadFile = Annotated[
+    Path | None,
+    file_option(
+        help="A file elsewhere, best on another machine's disk, that holds the ledger's head as "
+        "well: an older copy of the ledger is refused then, with older keys, too.",
+    ),
+]
 
 app = typer.Typer()
 
@@ -68,6 +75,7 @@ def create(
     tolerable: Tolerable = None,
     unkept: Unkept = None,
     keep: Keep = None,
+    head: HeadFile = None,
 ) -> None:
     """Make a ledger and, where there are none, its keys."""
     from sfumato.core.errors import InputError
@@ -79,12 +87,13 @@ def create(
             "option --ledger", "must be a new file", found="one that is there", advice="use it"
         )
     terms = Terms(**_given(tolerable=tolerable, unkept=unkept, keep=keep))
-    with remembering(ledger, keys, make=True) as made:
+    with remembering(ledger, keys, make=True, head=head) as made:
         if terms != Terms():
             made.settle(terms, note="as it was made", by="sfumato ledger create")
-        head = made.head()
+        kept = made.head()
     typer.echo(f"Ledger: {ledger}")
-    typer.echo(f"Head:   {head} (keep it elsewhere)")
+    typer.echo(f"Head:   {kept} (keep it elsewhere)")
+    typer.echo("Releases in it are compared with each other, never with those in other ledgers.")
 
 
 @app.command()
@@ -183,7 +192,8 @@ def _lines_of_composition(found: Together) -> list[str]:
         for number, each in found.all.items()
     ]
     more = f"{found.in_several:,} persons are in several of {len(found.all):,} releases."
-    return [*columns([head, *rows], (0, 1, 2, 3, 4)), more]
+    unknown = [f"Not known: {each}." for each in found.unknown]
+    return [*columns([head, *rows], (0, 1, 2, 3, 4)), more, *unknown]
 
 
 @app.command()
@@ -213,12 +223,18 @@ def waive(
 
 
 @app.command()
-def register(note: Note, by: By, ledger: LedgerFile = None, keys: LedgerKeyFolder = None) -> None:
+def register(
+    note: Note,
+    by: By,
+    ledger: LedgerFile = None,
+    keys: LedgerKeyFolder = None,
+    head: HeadFile = None,
+) -> None:
     """Let the keys know a ledger that was restored, or that they never saw, as it is."""
     with remembering(ledger, keys, anchored=False) as book:
-        book.register(note=note, by=by)
-        head = book.head()
-    typer.echo(f"Registered. Head: {head} (keep it elsewhere)")
+        book.register(note=note, by=by, head=head)
+        kept = book.head()
+    typer.echo(f"Registered. Head: {kept} (keep it elsewhere)")
 
 
 @app.command()
@@ -251,7 +267,12 @@ def _given(**options: Any) -> dict[str, Any]:
 
 
 def remembering(
-    ledger: Path | None, keys: Path | None, *, make: bool = False, anchored: bool = True
+    ledger: Path | None,
+    keys: Path | None,
+    *,
+    make: bool = False,
+    anchored: bool = True,
+    head: Path | None = None,
 ) -> ReleaseLedger:
     """The ledger that was named, or the user's own.
 
@@ -261,6 +282,8 @@ def remembering(
         Whether to make it where there is none.
     anchored
         Whether to refuse one that is not as its keys have seen it last.
+    head
+        A file elsewhere that holds its head as well.
 
     Raises
     ------
@@ -270,4 +293,4 @@ def remembering(
     from sfumato.ledger.release_ledger import ReleaseLedger
 
     place, folder = ledger or default_ledger(), keys or default_ledger_keys()
-    return ReleaseLedger.open(place, folder, make=make, anchored=anchored)
+    return ReleaseLedger.open(place, folder, make=make, anchored=anchored, head=head)

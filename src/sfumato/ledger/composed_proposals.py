@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from shlex import quote
 
 import numpy as np
 
@@ -89,16 +90,13 @@ def withheld(handed: Mapping[int, Handed], limits: Limits) -> Proposal | None:
 
 
 def _said(sketch: Sketch, out: Collection[str]) -> str:
-    by_name = sketch.by_name()
-    named = [n for n in out if n != RECORDS and by_name[n].shown is not Shown.PSEUDONYM]
-    said = []
-    if named:
-        said.append("withhold " + ", ".join(f"'{name}'" for name in named))
-    if RECORDS in out:
-        said.append(
-            "withhold the column of persons, so that nobody sees whose records belong together"
-        )
-    elif len(named) < len(out):
+    pseudonyms = [each.name for each in sketch.columns if each.shown is Shown.PSEUDONYM]
+    named = [name for name in out if name not in (RECORDS, *pseudonyms)]
+    renewed = any(name in out for name in pseudonyms) and RECORDS not in out
+    if RECORDS in out:  # nobody is to see whose records belong together
+        named += pseudonyms
+    said = [f"make it with {' '.join(f'--withhold {quote(name)}' for name in named)}"] * bool(named)
+    if renewed:
         said.append("renew the pseudonyms (another --seed, no --pseudonym-key)")
     return "; ".join(said) or "change nothing"
 
@@ -149,7 +147,7 @@ def coarser(
         if not found.broken(limits):
             recoded = len(release.schema.quasi_identifiers) / len(release.columns)
             cost = max(made.utility.ncp - release.utility.ncp, 0.0) * recoded
-            return Proposal(f"coarsen it with --marketer {tau:.4g}", cost, found.most)
+            return Proposal(f"make it with --marketer {tau:.4g}", cost, found.most)
     return None
 
 
@@ -172,9 +170,16 @@ def refusal(
     *_, last = handed
     options = [each for each in (withheld(handed, limits), recoded) if each is not None]
     options.sort(key=lambda each: each.cost)
+    others = sorted({one if two == last else two for one, two in found.people.by_looks
+                     if last in (one, two)})  # fmt: skip
+    strangers = (
+        f"its ids are not in {', '.join(map(str, others))}, so that who looks alike is taken for "
+        f"one person: where they are other people, sfumato ledger waive --release {last} --note "
+        "WHY --by NAME"
+    )
     return ConstraintsNotMetError(
         found.broken(limits),
-        tuple(map(str, options)) or (OTHERWISE,),
+        (*(tuple(map(str, options)) or (OTHERWISE,)), *([strangers] if others else [])),
         f"Release {last} is not handed over: with what was handed over before it "
         "gives away too much.",
     )

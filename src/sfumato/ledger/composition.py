@@ -23,19 +23,22 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.ledger.overlap import People, common_columns, people_of
-from sfumato.ledger.sketches import Ints, Shown, Sketch, SketchColumn, joined_digests
+from sfumato.ledger.sketches import Digests32, Ints, Shown, Sketch, SketchColumn, joined_digests
 from sfumato.release.promises.promise import Constraint
 from sfumato.risk.classes import ClassSummary, summarize
 
 Floats = npt.NDArray[np.float64]
 Pairs = Sequence[tuple[SketchColumn, SketchColumn]]
 LOOKED_AT = 40_000
-"""Persons for whom those who fit are counted, drawn where there are more."""
+"""Persons for whom those who fit are counted and promises are held against them, drawn where there
+are more."""
 LEAST_ALIKE, MOSTLY_ALIKE = 0.05, 0.98
 """Share of the persons in common of whom a column says the same: below the one it joins nobody,
 below the other somebody may allow for changes."""
 AT_ONCE = 1 << 22
 """Candidates that are looked at together."""
+HALF = 0.5
+"""Share of persons from which on one column is taken to say what another says in other words."""
 Unkept = tuple[tuple[float, int], ...]
 DIGITS = 12
 """Decimals of shares that are compared with each other."""
@@ -229,8 +232,10 @@ class Together:
         What each promises of its classes.
     in_several
         Persons who are in more than one of them.
-    lost
-        Pairs of releases that nobody was followed between although persons in common are expected.
+    people
+        Who is who in them.
+    unknown
+        What is not known of the last one beside others, in sentences.
     """
 
     all: Mapping[int, Measured]
@@ -240,7 +245,8 @@ class Together:
     exposed: Mapping[int, tuple[str, ...]]
     promises: Mapping[int, tuple[Constraint, ...]]
     in_several: int
-    lost: tuple[tuple[int, int], ...]
+    people: People
+    unknown: tuple[str, ...] = ()
 
     @property
     def found(self) -> dict[int, float]:
@@ -274,6 +280,7 @@ class Together:
                 for number, each in self.all.items()
             ],
             "in_several": self.in_several,
+            "unknown": list(self.unknown),
             "looked_at": max((each.looked_at for each in self.all.values()), default=0),
         }
 
@@ -353,7 +360,8 @@ def people_in(handed: Mapping[int, Handed]) -> People:
         The releases by their numbers.
     """
     apart = [number for number, each in handed.items() if each.apart]
-    return people_of({number: each.sketch for number, each in handed.items()}, apart)
+    ordered = [number for number, each in handed.items() if each.ordered]
+    return people_of({number: each.sketch for number, each in handed.items()}, apart, ordered)
 
 
 def withholding(handed: Mapping[int, Handed], names: Collection[str]) -> dict[int, Handed]:
@@ -397,7 +405,7 @@ def together_of(handed: Mapping[int, Handed], people: People) -> Together:
         exposed={n: tuple(each.name for each in columns) for n, columns in exposed.items()},
         promises={number: each.promises for number, each in handed.items()},
         in_several=int((times > 1).sum()),
-        lost=people.lost,
+        people=people,
     )
 
 
@@ -452,9 +460,9 @@ def _joins(
             people.of_release[one], people.of_release[other], return_indices=True
         )
         shown = {
-            pair: float(np.mean(pair[0].digests[mine] == pair[1].digests[theirs]))
-            for pair in common_columns(first.sketch, second.sketch)
-            if not pair[0].shown == pair[1].shown == Shown.RECODED and len(mine)
+            (a, b): _share_alike(a.digests[mine], b.digests[theirs])
+            for a, b in common_columns(first.sketch, second.sketch)
+            if not a.shown == b.shown == Shown.RECODED and len(mine)
         }
         # What hardly ever agrees joins nobody: pseudonyms that were drawn anew.
         shown = {pair: alike for pair, alike in shown.items() if alike >= LEAST_ALIKE}
@@ -465,6 +473,27 @@ def _joins(
             weak[one, other] = list(shown)
             weak[other, one] = [(b, a) for a, b in shown]
     return strong, weak
+
+
+def _share_alike(first: Digests32, second: Digests32) -> float:
+    """The share of persons of whom two columns say the same, in their own words or in others.
+
+    In others where all who share a value in one share one in the other: a code for each code.
+    """
+    same = float(np.mean(first == second))
+    if same >= LEAST_ALIKE:
+        return same
+    pairs = first.astype(np.uint64) << np.uint64(32) | second.astype(np.uint64)
+    counts = []
+    for values in (first, second, pairs):
+        _, of, number = np.unique(values, return_inverse=True, return_counts=True)
+        counts.append(number[of])
+    own, other, both = counts
+    several = (own > 1) | (other > 1)  # of single ones each goes with one of the other column
+    if several.mean() < LEAST_ALIKE or own.max() == len(own):
+        return same
+    translated = np.mean((both == own)[several] & (both == other)[several])
+    return HALF if translated >= HALF else same
 
 
 def _is_exact(first: SketchColumn, second: SketchColumn, alike: float) -> bool:
@@ -610,8 +639,10 @@ def _unkept(handed: Handed, cell: Ints, fits: Sequence[_Fit]) -> Unkept:
 
     They are the same for all who are in the same cell, and in the same classes elsewhere.
     """
-    alike = np.column_stack([cell, *(fit.wanted for fit in fits)])
+    looked_at = _drawn(len(cell))
+    alike = np.column_stack([each[looked_at] for each in (cell, *(fit.wanted for fit in fits))])
     _, rows, persons = np.unique(alike, axis=0, return_index=True, return_counts=True)
+    rows = looked_at[rows]
     person = handed.sketch.of_person
     begins = np.searchsorted(person, np.arange(len(cell) + 1))
     records = np.diff(begins)
@@ -632,7 +663,7 @@ def _unkept(handed: Handed, cell: Ints, fits: Sequence[_Fit]) -> Unkept:
         )
         weights = persons[done : done + len(some)]
         for place, (share, number) in enumerate(handed.broken(summary, weights)):
-            shares[place] += share * weights.sum() / len(cell)
+            shares[place] += share * weights.sum() / len(looked_at)
             broken[place] += number
         done += len(some)
     return tuple(zip(shares.round(DIGITS).tolist(), broken.tolist(), strict=True))

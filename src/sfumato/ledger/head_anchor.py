@@ -1,4 +1,4 @@
-"""The head of a ledger, kept where its keys are: an older, cut or other ledger is refused."""
+"""The head of a ledger, kept outside it: an older, cut or other ledger is refused."""
 
 from __future__ import annotations
 
@@ -27,26 +27,50 @@ class Anchor:
         What its first entry calls it.
     ledger
         Its file.
+    elsewhere
+        Files that hold it as well.
     """
 
     folder: Path
     id: str
     ledger: Path
+    elsewhere: tuple[Path, ...] = ()
 
     @property
     def _file(self) -> Path:
         return self.folder / f"{self.id}{SUFFIX}"
 
-    def head(self) -> Head | None:
-        """The head that was kept; ``None`` where none was.
+    def heads(self) -> list[Head]:
+        """What was kept: beside its keys, where it is known there, and elsewhere.
+
+        Raises
+        ------
+        InputError
+            If what was kept is no head, or a file elsewhere is missing.
+        """
+        found = [_kept(each) for each in (self._file, *self.elsewhere)]
+        for file, kept in zip(self.elsewhere, found[1:], strict=True):
+            if kept is None:
+                raise InputError(
+                    f"file {file.name}",
+                    f"must hold the head of ledger {self.ledger.name}",
+                    found="no such file",
+                    advice="mount its disk or restore it; where it is gone for good, or new, say "
+                    "so with 'sfumato ledger register --head FILE'",
+                )
+        return [each[0] for each in found if each is not None]
+
+    def last(self) -> Head | None:
+        """The head that was kept last, wherever; ``None`` where none was.
 
         Raises
         ------
         InputError
             If what was kept is no head.
         """
-        found = _kept(self._file)
-        return None if found is None else found[0]
+        kept = [_kept(each) for each in (self._file, *self.elsewhere)]
+        heads = [each[0] for each in kept if each is not None]
+        return max(heads, key=lambda each: each.number, default=None)
 
     def keep(self, head: Head) -> None:
         """Keep a head, unless a later one is kept.
@@ -56,9 +80,10 @@ class Anchor:
         InputError
             If it cannot be written.
         """
-        before = _kept(self._file)
-        if before is None or before[0].number <= head.number:
-            _write(self._file, f"{head}\n{self.ledger.resolve()}\n")
+        for file in (self._file, *self.elsewhere):
+            before = _kept(file)
+            if before is None or before[0].number <= head.number:
+                _write(file, f"{head}\n{self.ledger.resolve()}\n")
 
     def forget(self) -> None:
         """Know nothing of the ledger, nor of another one in its place.
@@ -71,6 +96,9 @@ class Anchor:
         for other, path in others_in(self.folder).items():
             if other == self.id or path == self.ledger.resolve():
                 (self.folder / f"{other}{SUFFIX}").unlink()
+        for file in self.elsewhere:
+            if _kept(file) is not None:  # what is no head stays
+                file.unlink()
 
     def check_other(self) -> None:
         """Refuse a ledger in the place of another one, or one that nobody has registered.
@@ -84,7 +112,7 @@ class Anchor:
             If another ledger is known to stand there, or others are known and this one is not.
         """
         others = others_in(self.folder, self.id)
-        known = self.head() is not None
+        known = _kept(self._file) is not None
         if self.ledger.resolve() in others.values() and not known:
             raise InputError(
                 f"ledger {self.ledger.name}",
@@ -149,6 +177,22 @@ def check_no_other(folder: Path, ledger: Path) -> None:
         )
 
 
+def check_new(file: Path) -> None:
+    """Refuse a file for the head of a new ledger that is there already.
+
+    Raises
+    ------
+    InputError
+        If it is.
+    """
+    if file.exists():
+        raise InputError(
+            f"file {file.name}",
+            "must be a new file for the head of a new ledger",
+            found="one that is there",
+        )
+
+
 def _write(file: Path, text: str) -> None:
     """Write a file that its owner alone may read, whole or not at all."""
     part = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
@@ -159,7 +203,7 @@ def _write(file: Path, text: str) -> None:
         part.replace(file)
     except OSError:
         raise InputError(
-            f"key folder {file.parent.name}",
+            f"folder {file.parent.name}",
             "must be a folder that can be written",
             found="one that cannot",
             advice="the ledger's head is kept there",
@@ -179,8 +223,8 @@ def _kept(file: Path) -> tuple[Head, Path] | None:
         return parse_head(first, "sfumato ledger checkpoint"), Path(path)
     except InputError:
         raise InputError(
-            f"key folder {file.parent.name}",
-            "must hold the heads of its ledgers as they were written",
-            found="one that was changed",
+            f"file {file.name}",
+            "must hold the head of a ledger as it was written",
+            found="something else",
             advice="restore it from its backup, or register the ledger anew",
         ) from None

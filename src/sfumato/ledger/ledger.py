@@ -45,6 +45,7 @@ class Ledger:
         *,
         make: bool = False,
         anchored: bool = True,
+        head: str | os.PathLike[str] | None = None,
         wait: float = WAIT,
     ) -> Self:
         """Open a ledger, or make it.
@@ -59,6 +60,8 @@ class Ledger:
             Whether to make a ledger, and its key, where there is none.
         anchored
             Whether to refuse a ledger that is not the one, as it was last, that its keys know.
+        head
+            A file elsewhere that holds its head as well: a new ledger names it itself from then on.
         wait
             Seconds to wait for other processes that write.
 
@@ -77,12 +80,15 @@ class Ledger:
         if new:
             head_anchor.check_no_other(Path(keys), file)
             about = {"version": ledger_store.VERSION, "id": secrets.token_hex(16), "parts": {}}
+            if head is not None:
+                head_anchor.check_new(Path(head))
+                about["head"] = str(Path(head).resolve())
             ledger_store.create(
                 file, ledger_store.next_entry(Head(0, START), _MADE, "", about, held)
             )
         connection = ledger_store.connect(file, wait)
         try:
-            log = Log(connection, file, held)
+            log = Log(connection, file, held, None if head is None else Path(head))
             ledger = cls(file, log, held)
             log.check_key()
             if new:
@@ -142,25 +148,27 @@ class Ledger:
         return verify_log(self._log, against)
 
     def kept(self) -> Head | None:
-        """The head that its keys have seen last; ``None`` where they know nothing of it."""
-        return self._log.anchor().head()
+        """The last head that was kept outside it; ``None`` where nothing is known of it."""
+        return self._log.anchor().last()
 
-    def register(self, *, note: str, by: str) -> None:
+    def register(self, *, note: str, by: str, head: str | os.PathLike[str] | None = None) -> None:
         """Let its keys know the ledger as it is: one that was restored, or that they never saw.
 
         Parameters
         ----------
         note, by
             Why, and who says so.
+        head
+            The file that holds its head as well from now on; as before without it.
 
         Raises
         ------
         InputError
-            If nobody says why, or it is not whole.
+            If nobody says why, it is not whole, or the file holds something else.
         """
         check_said(note=note, by=by)
         self._log.entries()
-        self._log.register(note, by)
+        self._log.register(note, by, None if head is None else Path(head))
 
 
 def check_said(**texts: str) -> None:

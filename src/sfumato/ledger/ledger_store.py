@@ -346,6 +346,12 @@ def last_entry(connection: sqlite3.Connection) -> Entry | None:
     return Entry(*row) if row else None
 
 
+def numbers_of(connection: sqlite3.Connection, kind: str) -> list[int]:
+    """The numbers of the entries of a kind, in order."""
+    found = connection.execute("SELECT number FROM entry WHERE kind = ? ORDER BY number", [kind])
+    return [number for (number,) in found]
+
+
 def pieces_of(connection: sqlite3.Connection, number: int, name: str) -> Iterator[bytes]:
     """The pieces of an array, in order."""
     found = connection.execute(

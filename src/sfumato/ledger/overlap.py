@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,8 @@ from sfumato.ledger.sketches import (
     joined_digests,
 )
 
-Mask = npt.NDArray[np.bool_]
+Pairs = Sequence[tuple[SketchColumn, SketchColumn]]
+_Joining = Callable[[npt.NDArray[np.uint64], npt.NDArray[np.uint64]], tuple[Ints, Ints]]
 ALIKE = 0.9
 """Share of persons of whom two columns say the same where they are one by two names."""
 COMMON = 0.5
@@ -45,7 +45,7 @@ class Followed:
     by_id
         How many pairs the ids tell.
     lost
-        Whether nobody was followed although both show much alike.
+        Whether nobody could be told from all others although both show much alike.
     """
 
     first: Ints
@@ -61,10 +61,7 @@ class Followed:
 def followed(first: Sketch, second: Sketch) -> Followed:
     """Who of two releases are the same.
 
-    Digests of ids say it where ids are the same in both files. Of the others those are joined
-    whom all common columns tell from everybody else in both files, then those whom the columns
-    do that are constant for a person, then their quasi-identifiers. Where ids tell hardly anybody,
-    those who are left and look alike are joined in turn.
+    Digests of ids say it where ids are the same in both files, then what both show.
 
     Parameters
     ----------
@@ -74,28 +71,22 @@ def followed(first: Sketch, second: Sketch) -> Followed:
     mine, theirs = by_id(first.persons, second.persons)
     number = len(mine)
     columns = [(a, b) for a, b in common_columns(first, second) if a.shown is not Shown.PSEUDONYM]
+    is_stable = number >= SEVERAL * min(len(first), len(second))
     free_first, free_second = np.ones(len(first), bool), np.ones(len(second), bool)
     free_first[mine], free_second[theirs] = False, False
-    for chosen in _choices(columns):
+    sure = number
+    for joined, chosen in _choices(columns, is_stable):
         rows, others = np.flatnonzero(free_first), np.flatnonzero(free_second)
         if not len(rows) or not len(others):
             break
-        left = joined_digests([a.digests[rows] for a, _ in chosen])
-        right = joined_digests([b.digests[others] for _, b in chosen])
-        at, beside = _alone_in_both(left, right)
-        mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
-        free_first[rows[at]], free_second[others[beside]] = False, False
-    lost = not len(mine) and _is_expected(columns)
-    if columns and number < SEVERAL * min(len(first), len(second)):
-        # Ids are others in both files: of those who look alike in all columns as many are the
-        # same as can be, whoever it is.
-        rows, others = np.flatnonzero(free_first), np.flatnonzero(free_second)
-        at, beside = _in_turn(
-            joined_digests([a.digests[rows] for a, _ in columns]),
-            joined_digests([b.digests[others] for _, b in columns]),
+        at, beside = joined(
+            joined_digests([a.digests[rows] for a, _ in chosen]),
+            joined_digests([b.digests[others] for _, b in chosen]),
         )
         mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
-    return Followed(mine, theirs, number, lost)
+        free_first[rows[at]], free_second[others[beside]] = False, False
+        sure += len(at) * (joined is _alone_in_both)
+    return Followed(mine, theirs, number, not sure and _is_expected(columns))
 
 
 def by_id(first: Names | None, second: Names | None) -> tuple[Ints, Ints]:
@@ -161,18 +152,32 @@ def _share_in_common(first: SketchColumn, second: SketchColumn, telling: int = T
     return 0.0 if fewer < telling else len(np.intersect1d(own, other)) / fewer
 
 
-def _is_expected(columns: Sequence[tuple[SketchColumn, SketchColumn]]) -> bool:
+def _is_expected(columns: Pairs) -> bool:
     return any(_share_in_common(a, b) >= COMMON for a, b in columns if a.name != RECORDS)
 
 
-def _choices(
-    columns: Sequence[tuple[SketchColumn, SketchColumn]],
-) -> Iterator[Sequence[tuple[SketchColumn, SketchColumn]]]:
-    """Columns by which persons are joined, from all of them to the quasi-identifiers."""
-    constant = [(a, b) for a, b in columns if a.constant and b.constant and a.name != RECORDS]
+def _choices(columns: Pairs, is_stable: bool) -> Iterator[tuple[_Joining, Pairs]]:
+    """How persons are joined, and by which columns.
+
+    Where ids are the same in both files, those are strangers whom they do not join, unless all
+    columns, or those that are constant, or quasi-identifiers, tell somebody from all others. Where
+    ids are others in both files, as many are the same as can be, whoever it is: by what one file
+    may write otherwise, or another column that looks like it, nobody shall be hidden. So columns
+    are left out one by one, those that tell the least first.
+    """
+    by_name = columns if is_stable else [(a, b) for a, b in columns if a.name == b.name]
+    constant = [(a, b) for a, b in by_name if a.constant and b.constant and a.name != RECORDS]
     known = [(a, b) for a, b in constant if Shown.RECODED in (a.shown, b.shown)]
-    every = [list(columns), constant, known]
-    yield from (now for before, now in pairwise([[], *every]) if now and now != before)
+    chosen: list[tuple[_Joining, Pairs]] = [(_alone_in_both, columns)]
+    chosen += [(_in_turn, columns)] * (not is_stable)
+    chosen += [(_alone_in_both, constant), (_alone_in_both, known)]
+    if not is_stable:
+        told = {(a, b): len(np.intersect1d(a.digests, b.digests)) for a, b in columns}
+        ordered = sorted(columns, key=lambda pair: (pair[0].name != pair[1].name, -told[pair]))
+        chosen += [(_in_turn, ordered[:end]) for end in range(len(ordered) - 1, 0, -1)]
+        shown = [(a, b) for a, b in ordered if not a.shown is b.shown is Shown.RECODED]
+        chosen += [(_in_turn, [pair]) for pair in shown if pair[0].name != RECORDS]
+    return ((how, each) for how, each in chosen if each)
 
 
 def _alone_in_both(
@@ -210,14 +215,19 @@ class People:
         By number of the release, the person of each row of its sketch.
     lost
         Pairs of releases that nobody was followed between although persons in common are expected.
+    by_looks
+        Pairs of releases whose persons were joined by what both show, as no ids told them.
     """
 
     count: int
     of_release: Mapping[int, Ints]
     lost: tuple[tuple[int, int], ...]
+    by_looks: tuple[tuple[int, int], ...] = ()
 
 
-def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> People:
+def people_of(
+    sketches: Mapping[int, Sketch], apart: Collection[int] = (), ordered: Collection[int] = ()
+) -> People:
     """Number the persons of several releases, so that each has one number in all of them.
 
     Parameters
@@ -226,21 +236,43 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> Pe
         By number of the release.
     apart
         Releases that hold other persons than any other one.
+    ordered
+        Releases that kept the order of the rows, which tells who is who where nothing else does.
     """
-    count, known, lost = 0, dict[int, Ints](), list[tuple[int, int]]()
+    count, known = 0, dict[int, Ints]()
+    lost, by_looks = list[tuple[int, int]](), list[tuple[int, int]]()
     for number, sketch in sketches.items():
-        person = np.full(len(sketch), -1, dtype=np.int64)
-        for earlier in () if number in apart else [n for n in reversed(known) if n not in apart]:
-            if (person >= 0).all():
-                break
-            found = followed(sketches[earlier], sketch)
-            if found.lost:
-                lost.append((earlier, number))
-            theirs = known[earlier][found.first]
-            new = (person[found.second] < 0) & ~np.isin(theirs, person)
-            person[found.second[new]] = theirs[new]
-        strangers = np.flatnonzero(person < 0)
-        person[strangers] = count + np.arange(len(strangers))
-        count += len(strangers)
-        known[number] = person
-    return People(count, known, tuple(lost))
+        own = count + np.arange(len(sketch))
+        count += len(sketch)
+        earlier = [] if number in apart else [each for each in reversed(known) if each not in apart]
+        known[number] = own
+        for other in earlier:
+            here, there = known[number], known[other]
+            if np.isin(here, there).all() or np.isin(there, here).all():
+                continue
+            found = followed(sketches[other], sketch)
+            if found.lost or ({other, number} <= set(ordered) and not len(found)):
+                lost.append((other, number))
+            elif len(found) and not found.by_id:
+                by_looks.append((other, number))
+            _join(known, there[found.first], here[found.second], count)
+    every, places = np.unique(np.concatenate([*known.values(), _NOBODY]), return_inverse=True)
+    ends = np.cumsum([len(each) for each in known.values()])
+    of_release = dict(zip(known, np.split(places.astype(np.int64), ends), strict=False))
+    return People(len(every), of_release, tuple(lost), tuple(by_looks))
+
+
+_NOBODY = np.empty(0, dtype=np.int64)
+
+
+def _join(known: dict[int, Ints], first: Ints, second: Ints, count: int) -> None:
+    """Take pairs of persons for one, those left out who are two in some release."""
+    one = first != second
+    for persons in known.values():
+        there = np.zeros(count, dtype=bool)
+        there[persons] = True
+        one &= ~(there[first] & there[second])
+    names = np.arange(count)
+    names[second[one]] = first[one]
+    for number, persons in known.items():
+        known[number] = names[persons]

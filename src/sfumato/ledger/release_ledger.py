@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -170,16 +170,13 @@ class ReleaseLedger(Ledger):
             )
         key = self._keys.persons(make=True)
         made = _as_handed(release, key)
-        earlier = self._beside("")
-        terms, number = self.terms(), self.head().number + 1
+        handed = {**self._beside(""), self.head().number + 1: made}
+        terms, found = self.terms(), together(handed)
         beyond: dict[str, object] = {}
-        if earlier:
-            handed = {**earlier, number: made}
-            found = together(handed)
-            if found.broken(terms):
-                beyond["beyond"] = found.most
-                tried = coarser(release, handed, terms, partial(_as_handed, key=key))
-                beyond |= {} if tried is None else {"coarser": asdict(tried)}
+        if found.broken(terms):
+            beyond["beyond"] = found.most
+            tried = coarser(release, handed, terms, partial(_as_handed, key=key))
+            beyond |= {} if tried is None else {"coarser": asdict(tried)}
         promises = [{"name": p.name, **p.parameters()} for p in release.constraints]
         sha256 = release.manifest.output_sha256 or ""
         self._draft(made, key, name, sha256, promises=promises, **beyond)
@@ -368,7 +365,36 @@ class ReleaseLedger(Ledger):
                 "tolerable": limits.tolerable,
             }
             self._log.append(_HANDED, to, detail)
-        return found
+        return replace(found, unknown=tuple(self._unknown(number, found)))
+
+    def _unknown(self, number: int, found: Together) -> Iterator[str]:
+        """What a comparison leaves open, in sentences."""
+        own = found.people.of_release[number]
+        strangers = [
+            str(other)
+            for other, persons in found.people.of_release.items()
+            if other != number
+            and not np.isin(own, persons).any()
+            and not {other, number} & set(self._waived())
+        ]
+        if strangers:
+            yield (
+                f"nobody of it was recognised in {', '.join(strangers)}; if people are in both "
+                "after all, these give away more together"
+            )
+        looked_at, persons = found.all[number].looked_at, len(own)
+        if looked_at < persons:
+            yield (
+                f"{looked_at:,} of {persons:,} persons were looked at, drawn at random; of less "
+                f"than {3 / looked_at:.2%} of the others more may be known"
+            )
+        handed = [each for each in self.remembered() if each.to]
+        erased = [str(each.number) for each in handed if not each.kept_in]
+        fewer = [str(each.number) for each in handed if each.kept_in not in (0, each.number)]
+        if erased:
+            yield f"{', '.join(erased)} could not be compared: what was kept of them is erased"
+        if fewer:
+            yield f"persons were erased from {', '.join(fewer)}, and are not counted there"
 
     def waive(self, who: str | int, *, note: str, by: str) -> None:
         """Waive that a recipient shares with others, or that a release has persons in common.
@@ -575,7 +601,7 @@ def _as_handed(release: Release, key: bytes) -> Handed:
 
 
 def _check_followed(found: Together) -> None:
-    for first, second in found.lost:
+    for first, second in found.people.lost:
         raise _not_followed(first, f"{second}")
 
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from sfumato.core.chain import START, Head, Link, Verdict, follow, is_signed
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store
-from sfumato.ledger.head_anchor import Anchor
+from sfumato.ledger.head_anchor import Anchor, check_new
 
+REGISTERED = "registered"
 CHANGED = "its tables or triggers were changed"
 ERASED = "erased"
 """Under this an entry names those whose arrays were erased with it."""
@@ -33,11 +34,14 @@ class Log:
         The file.
     keys
         What signs the entries.
+    elsewhere
+        A file that holds its head, beside the one that it names itself.
     """
 
     connection: sqlite3.Connection
     path: Path
     keys: ledger_store.LedgerKeys
+    elsewhere: Path | None = None
 
     @property
     def name(self) -> str:
@@ -45,9 +49,18 @@ class Log:
         return self.path.name
 
     def anchor(self) -> Anchor:
-        """Where its head is kept, beside its keys."""
-        first = self.entry(1)
-        return Anchor(self.keys.folder, "" if first is None else first.details["id"], self.path)
+        """Where its head is kept: beside its keys, and in the file that it was registered with."""
+        with ledger_store.said_clearly(self.name):
+            numbers = ledger_store.numbers_of(self.connection, REGISTERED)
+        said = [each.details for each in map(self.entry, (1, *numbers[-1:])) if each is not None]
+        named = said[-1].get("head") if said else None
+        places = (None if named is None else Path(named), self.elsewhere)
+        return Anchor(
+            self.keys.folder,
+            said[0]["id"] if said else "",
+            self.path,
+            tuple(dict.fromkeys(each.resolve() for each in places if each is not None)),
+        )
 
     def check_anchor(self) -> None:
         """Refuse a ledger that its keys have seen further on, or that is another one.
@@ -59,35 +72,42 @@ class Log:
         """
         anchor = self.anchor()
         anchor.check_other()
-        kept = anchor.head()
-        there = None if kept is None else self.entry(kept.number)
-        if kept is not None and (there is None or there.digest != kept.digest):
-            raise InputError(
-                f"ledger {self.name}",
-                f"must hold entry {kept.number}, which its keys have seen",
-                found="none" if there is None else "another one",
-                advice="it is an older copy, was cut off or rewritten: restore the last one; who "
-                "goes on with this one on purpose says so with 'sfumato ledger register'",
-            )
+        for kept in anchor.heads():
+            there = self.entry(kept.number)
+            if there is None or there.digest != kept.digest:
+                raise InputError(
+                    f"ledger {self.name}",
+                    f"must hold entry {kept.number}, as it did before",
+                    found="none" if there is None else "another one",
+                    advice="it is an older copy, was cut off or rewritten: restore the last one; "
+                    "who goes on with this one on purpose says so with 'sfumato ledger register'",
+                )
 
-    def register(self, note: str, by: str) -> None:
+    def register(self, note: str, by: str, head: Path | None) -> None:
         """Note that the ledger goes on as it is, and let its keys know it so.
 
         Parameters
         ----------
         note, by
             Why, and who says so.
+        head
+            The file that holds its head as well from now on; as before without it.
 
         Raises
         ------
         InputError
-            If the ledger or the folder of the keys cannot be written.
+            If the ledger or what holds its head cannot be written, or the file is there already.
         """
-        anchor = self.anchor()
-        kept = anchor.head()
+        known = self.anchor()
+        if head is not None and head.resolve() not in known.elsewhere:
+            check_new(head)
+        anchor = replace(known, elsewhere=known.elsewhere if head is None else (head.resolve(),))
+        kept = anchor.last()
         anchor.forget()
-        detail = {"note": note, "kept": "" if kept is None else str(kept)}
-        self.append("registered", by, detail)
+        detail: dict[str, object] = {"note": note, "kept": "" if kept is None else str(kept)}
+        if anchor.elsewhere:
+            detail["head"] = str(anchor.elsewhere[0])
+        self.append(REGISTERED, by, detail)
 
     def check_key(self) -> None:
         """Refuse a key that did not sign the first entry.

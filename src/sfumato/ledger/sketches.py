@@ -296,7 +296,7 @@ def _columns(disclosed: Disclosed, grouped: _Grouped, key: bytes) -> Iterator[Sk
     roles = dict.fromkeys(schema.sensitive, "sensitive")
     by_name = {each.name: each for each in table.quasi_identifiers}
     for name in table.columns:
-        if name in schema.withheld():
+        if name in schema.withheld() | disclosed.withheld:
             continue
         if name == schema.person:
             if disclosed.pseudonyms is None:
@@ -312,7 +312,7 @@ def _columns(disclosed: Disclosed, grouped: _Grouped, key: bytes) -> Iterator[Sk
             values = _keyed(table.source.column(name), key)
         digests, constant = grouped.said(values)
         yield SketchColumn(name, shown, role, constant, digests)
-    if schema.person is not None:
+    if schema.person is not None and schema.person not in disclosed.withheld:
         counts = np.diff(np.append(grouped.starts, len(grouped.order)))
         used, place = np.unique(counts, return_inverse=True)
         values = _keyed_texts(map(str, used.tolist()), key)[place]

@@ -9,9 +9,8 @@ from typing import Any
 from sfumato.core.declaration import Place, Progress, fields_of
 from sfumato.core.errors import InputError
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
-from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.pipeline.project.outputs import Attack
-from sfumato.pipeline.project.releasing import Assess, LedgerSection
+from sfumato.pipeline.project.releasing import Assess
 from sfumato.pipeline.project.releasing import Release as ReleaseSection
 from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
 from sfumato.pipeline.stage import Made, Stage, depends, write_report
@@ -24,6 +23,7 @@ from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.risk_thresholds import Preset, thresholds
 from sfumato.risk.threshold_checks import check_numbers
+from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.table.table_files import write_table
 
 RELEASE_MANIFEST = "release.toml"
@@ -124,7 +124,7 @@ def _release_settings(place: ProjectFolder) -> dict[str, Any]:
 
 def _ledger_settings(place: ProjectFolder) -> dict[str, Any]:
     section = place.project.ledger
-    return {} if section is None else section.model_dump(mode="json", exclude={"keys"})
+    return {} if section is None else section.model_dump(mode="json", exclude={"keys", "head"})
 
 
 def _release_files(place: ProjectFolder) -> dict[str, Place]:
@@ -174,7 +174,7 @@ def _check_release(place: ProjectFolder) -> None:
         If there are such.
     """
     asked = place.project.release
-    with _memory(place):
+    with ledger_of(place):
         key = place.key(asked.pseudonym_key, "release.pseudonym_key")
     schema = place.given_schema()
     if schema is None:
@@ -191,14 +191,10 @@ def _check_release(place: ProjectFolder) -> None:
     )
 
 
-def ledger_places(place: ProjectFolder, section: LedgerSection) -> tuple[Path, Path]:
-    """The project's ledger and the folder of its keys, the user's own where it names none."""
-    file = default_ledger() if section.file is None else place.at(section.file)
-    return file, default_ledger_keys() if section.keys is None else place.at(section.keys)
+def ledger_of(place: ProjectFolder) -> AbstractContextManager[RequestLedger | None]:
+    """The ledger of a project, the user's own where its section names no file.
 
-
-def _memory(place: ProjectFolder) -> AbstractContextManager[ReleaseLedger | None]:
-    """The ledger that the project names; ``None`` where it names none.
+    ``None`` where there is no section.
 
     Raises
     ------
@@ -208,7 +204,11 @@ def _memory(place: ProjectFolder) -> AbstractContextManager[ReleaseLedger | None
     section = place.project.ledger
     if section is None:
         return nullcontext()
-    return ReleaseLedger.open(*ledger_places(place, section))
+    return RequestLedger.open(
+        default_ledger() if section.file is None else place.at(section.file),
+        default_ledger_keys() if section.keys is None else place.at(section.keys),
+        head=None if section.head is None else place.at(section.head),
+    )
 
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
@@ -217,7 +217,7 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         place.made[depends(place, RELEASE_STAGE).key] = release
     first, *others = made_files(place)
     section = place.project.ledger
-    with _memory(place) as memory:
+    with ledger_of(place) as memory:
         written = release.write(making / first, memory=memory)
         release = held_against(written, _presets(place, place.project.release))
         for name in others:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project.linking import OnRequest, Undecided
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
-from sfumato.pipeline.release_stages import ledger_places, made_files
+from sfumato.pipeline.release_stages import ledger_of, made_files
 from sfumato.pipeline.stage import Made, Stage, Waiting, write_report
 from sfumato.semantics.associations import State
 from sfumato.semantics.policy import load_policy
@@ -28,7 +27,7 @@ def _section(place: ProjectFolder) -> OnRequest:
 
 def _settings(place: ProjectFolder) -> dict[str, Any]:
     section, release = _section(place), place.project.release
-    with _ledger(place) as ledger:
+    with ledger_of(place) as ledger:
         noted = () if ledger is None else ledger.associations()
         accepted = sorted(each.id for each in noted if each.state is State.ACCEPTED)
     return {
@@ -64,14 +63,6 @@ def _files_of_policy(place: ProjectFolder) -> dict[str, Path]:
     return files
 
 
-def _ledger(place: ProjectFolder) -> AbstractContextManager[RequestLedger | None]:
-    """The ledger that the project names; ``None`` where it names none."""
-    section = place.project.ledger
-    if section is None:
-        return nullcontext()
-    return RequestLedger.open(*ledger_places(place, section))
-
-
 def _check(place: ProjectFolder) -> None:
     place.key(place.project.release.pseudonym_key, "release.pseudonym_key")
 
@@ -104,7 +95,7 @@ def _prepare(place: ProjectFolder) -> None:
     section = _section(place)
     if section.undecided is not Undecided.WAIT:
         return
-    with _ledger(place) as ledger:
+    with ledger_of(place) as ledger:
         if ledger is None or _proposed(ledger):
             return
         known = {each.id for each in ledger.associations()}
@@ -122,7 +113,7 @@ def _waits(place: ProjectFolder) -> Waiting | None:
     ledgers = place.project.ledger
     if _section(place).undecided is not Undecided.WAIT or ledgers is None:
         return None
-    with _ledger(place) as ledger:
+    with ledger_of(place) as ledger:
         count = 0 if ledger is None else _proposed(ledger)
     if not count:
         return None
@@ -151,7 +142,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             write_table(made.table, making / name, labels=made.shown_labels)
         write_report(made, place, making, "Release on request")
 
-    with _ledger(place) as ledger:
+    with ledger_of(place) as ledger:
         made = make_release(
             asked,
             ledger,

@@ -159,6 +159,7 @@ def check_asked(
     if about or register or population is not None:
         check_population(constraints, options, register=register, population=population)
     _check_coarsening(options, constraints, pseudonym_key)
+    _check_withheld(schema, options.withhold)
     if promise.asked_of_households(constraints):
         _check_households(schema, options, about=register or population is not None)
     _check_key(schema, pseudonym_key)
@@ -248,6 +249,19 @@ def _check_coarsening(
             found="coarsen_counts='split', which gives persons several",
             advice="leave the key out, or drop records instead (coarsen_counts='drop')",
         )
+
+
+def _check_withheld(schema: Schema, names: Sequence[str]) -> None:
+    known = {*schema.sensitive, *schema.insensitive, *([schema.person] if schema.person else [])}
+    for name in names:
+        if name not in known:
+            raise InputError(
+                "parameter withhold",
+                "must name sensitive or insensitive columns, or that of persons",
+                found=f"column '{name}'",
+                accepted=", ".join(sorted(known)) or "none in the schema",
+                advice="another column is left out where the schema calls it a direct identifier",
+            )
 
 
 def _check_households(schema: Schema, options: release_manifest.Options, *, about: bool) -> None:

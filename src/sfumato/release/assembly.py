@@ -285,7 +285,7 @@ def make_release(
                 order,
                 cells,
                 household_pseudonyms(part, promises, rng),
-            ),
+            ).drop_columns(list(options.withhold)),
             original,
             table.labels,
         ),
@@ -314,7 +314,15 @@ def make_release(
         ),
         population=against,
         source_rows=draft.rows[order],
-        disclosed=Disclosed(part, draft.class_of, cells, pseudonyms, finished.pseudonym_of, again),
+        disclosed=Disclosed(
+            part,
+            draft.class_of,
+            cells,
+            pseudonyms,
+            finished.pseudonym_of,
+            again,
+            frozenset(options.withhold),
+        ),
     )
 
 

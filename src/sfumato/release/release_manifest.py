@@ -236,6 +236,15 @@ class Options:
             "left out."
         ),
     ] = Unclassified.REFUSE
+    withhold: Annotated[
+        tuple[str, ...],
+        Parameter(
+            "A column that is left out of the file whose promises are kept with it: sensitive, "
+            "insensitive, or that of persons, so that nobody sees whose records belong together. "
+            "Repeatable.",
+            "COLUMN",
+        ),
+    ] = ()
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -368,6 +377,7 @@ class AnonymizeOptions(TypedDict, total=False):
     lower_bound: bool
     threshold: float
     unclassified: str
+    withhold: Sequence[str]
     register: Any
     population: int | None
     pseudonym_key: bytes | None

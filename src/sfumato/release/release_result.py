@@ -237,6 +237,8 @@ class Disclosed:
         The number of the pseudonym of each record.
     again
         Makes the same release under a budget beside its promises; ``None`` where it cannot.
+    withheld
+        Columns of the table that are left out although their roles would let them out.
     """
 
     table: Table
@@ -245,6 +247,7 @@ class Disclosed:
     pseudonyms: pa.Array | None
     pseudonym_of: npt.NDArray[np.integer[Any]]
     again: Callable[[Budget], Release] | None = None
+    withheld: frozenset[str] = frozenset()
 
 
 class Memory(Protocol):
@@ -356,7 +359,9 @@ class Release:
         ``None`` where it names no persons.
         """
         person = self.schema.person
-        return None if person is None else self.content.records_per_person(person)
+        if person is None or person in self.manifest.options.withhold:
+            return None
+        return self.content.records_per_person(person)
 
     @property
     def original(self) -> Any:

@@ -34,8 +34,12 @@ Levels = npt.NDArray[np.int8]
 Counts = npt.NDArray[np.int64]
 _NOTHING = np.empty(0, dtype=np.int64)
 MANY = 1_000
-"""Associations up to which the levels that lose least are searched. With more, values are raised
-until nothing follows from what is shown: all that a reader might infer is too much to try."""
+"""Associations up to which the levels that lose least are searched. With more, values are raised a
+level at a time until a tuple holds."""
+REACH = 200
+"""Tuples that are looked at, among so many associations, of what one can be refined to; and
+associations of a form. One that can be refined to more is taken not to hold."""
+TUPLES_AT_ONCE = 250
 Bools = npt.NDArray[np.bool_]
 
 
@@ -112,10 +116,6 @@ class _Part(NamedTuple):
     def at(self, places: npt.NDArray[np.int64]) -> _Part:
         codes, levels, origin, parent, rule = self
         return _Part(codes[places], levels[places], origin[places], parent[places], rule[places])
-
-
-def _together(parts: Iterable[_Part]) -> _Part:
-    return _Part(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 class _Form(NamedTuple):
@@ -229,16 +229,18 @@ class Reader:
         parts = [_Part(*begun, nothing, nothing)]
         fired = np.zeros((starts, len(self.rules)), dtype=np.bool_)
         seen = self._keys(parts[0])
-        first = 0
-        while wave := self._wave(parts[-1], first, fired):
-            first += len(parts[-1].codes)
-            joined = _together(wave)
-            keys = np.concatenate([seen, self._keys(joined)])
-            new = np.sort(np.unique(keys, return_index=True)[1])
-            new = new[new >= len(seen)]
-            parts.append(joined.at(new - len(seen)))
-            seen = keys[np.concatenate([np.arange(len(seen)), new])]
-        return Reached(*_together(parts), fired)
+        before = 0
+        while len(parts[-1].codes):
+            rows, rules, _ = self.telling(parts[-1].codes, parts[-1].levels, len(self.rules))
+            fired[parts[-1].origin[rows], rules] = True
+            found, keys = self.steps(parts[-1], rows, rules)
+            new = np.flatnonzero(~np.isin(keys, seen))
+            found = found._replace(parent=found.parent + before).at(new)
+            before += len(parts[-1].codes)
+            parts.append(found)
+            seen = np.concatenate([seen, keys[new]])
+        every = _Part(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        return Reached(*every, fired)
 
     def believed(
         self, codes: Ints, levels: npt.NDArray[np.integer]
@@ -270,26 +272,6 @@ class Reader:
             active = active[~waiting]
         return codes, levels
 
-    def _wave(self, frontier: _Part, first: int, fired: Bools) -> list[_Part]:
-        """What one more step gives, duplicates included."""
-        codes, levels, origin = frontier[:3]
-        found: list[_Part] = []
-        coarsest = levels.max(axis=0, initial=0)
-        for number, rule in enumerate(self.rules):
-            if coarsest[rule.column] <= rule.level:
-                continue
-            hit = np.flatnonzero(self.refines(rule, codes, levels))
-            fired[origin[hit], number] = True
-            for level in range(rule.level, self.hierarchies[rule.column].height):
-                hit = hit[levels[hit, rule.column] > level]
-                if not len(hit):
-                    break
-                leaves, heights = codes[hit], levels[hit]
-                leaves[:, rule.column], heights[:, rule.column] = rule.leaf, level
-                by = np.full(len(hit), number, dtype=np.int64)
-                found.append(_Part(leaves, heights, origin[hit], hit + first, by))
-        return found
-
     def _keys(self, part: _Part) -> npt.NDArray[np.void]:
         """One comparable key per tuple and origin."""
         shown = self.shown(part.codes, part.levels)
@@ -304,8 +286,10 @@ class Reader:
             antecedent.append((column, level, int(self.tables[column][level, leaf])))
         return Rule(one, tuple(antecedent), *self._place(one.consequent))
 
-    def telling(self, codes: Ints, levels: npt.NDArray[np.integer]) -> tuple[Counts, Counts]:
-        """Tuples that a rule refines, and one such rule for each form that rules have.
+    def telling(
+        self, codes: Ints, levels: npt.NDArray[np.integer], most: int
+    ) -> tuple[Counts, Counts, Counts]:
+        """Rules that refine tuples, at most so many of each form that rules have.
 
         Rules whose items stand at the same places are looked up together, so that the time
         depends on their forms rather than on their number.
@@ -314,13 +298,15 @@ class Reader:
         ----------
         codes, levels
             The tuples; each of shape (tuples, attributes).
+        most
+            The rules of a form that are given for each tuple.
 
         Returns
         -------
         tuple
-            Pairs of a tuple and a rule.
+            Pairs of a tuple and a rule, and the tuples of which a form has more.
         """
-        rows, rules = [_NOTHING], [_NOTHING]
+        rows, rules, over = [_NOTHING], [_NOTHING], [_NOTHING]
         for (places, column), (numbers, labels, leaves) in self._forms.items():
             told = np.zeros(len(codes), dtype=np.int64)
             met = np.ones(len(codes), dtype=np.bool_)
@@ -333,13 +319,46 @@ class Reader:
                 if not len(here):
                     continue
                 table = self.tables[at][level]
-                known, first = np.unique(labels * _WIDEST + table[leaves] + 1, return_index=True)
+                known = labels * _WIDEST + table[leaves] + 1
+                order = np.argsort(known, kind="stable")
                 wanted = told[here] * _WIDEST + table[codes[here, at]] + 1
-                found = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-                hit = known[found] == wanted
-                rows.append(here[hit])
-                rules.append(numbers[first[found[hit]]])
-        return np.concatenate(rows), np.concatenate(rules)
+                first = np.searchsorted(known, wanted, "left", sorter=order)
+                found = np.searchsorted(known, wanted, "right", sorter=order) - first
+                given = np.minimum(found, most)
+                within = np.arange(given.sum()) - np.repeat(np.cumsum(given) - given, given)
+                rows.append(np.repeat(here, given))
+                rules.append(numbers[order[np.repeat(first, given) + within]])
+                over.append(here[found > most])
+        return np.concatenate(rows), np.concatenate(rules), np.unique(np.concatenate(over))
+
+    def steps(self, part: _Part, rows: Counts, rules: Counts) -> tuple[_Part, npt.NDArray[np.void]]:
+        """What one more refinement of tuples gives, each once, with a key of each.
+
+        Parameters
+        ----------
+        part
+            The tuples.
+        rows, rules
+            Pairs of a tuple and a rule that refines it.
+        """
+        column, lowest, leaf = self._consequents[:, rules]
+        higher = part.levels[rows, column] - lowest
+        place = np.repeat(np.arange(len(rows)), higher)
+        level = lowest[place] + np.arange(len(place))
+        level -= np.repeat(np.cumsum(higher) - higher, higher)
+        found = part.at(rows[place])._replace(parent=rows[place], rule=rules[place])
+        found.codes[np.arange(len(place)), column[place]] = leaf[place]
+        found.levels[np.arange(len(place)), column[place]] = level
+        order = np.lexsort([found.parent, level, found.rule])
+        found, keys = found.at(order), self._keys(found)[order]
+        once = np.sort(np.unique(keys, return_index=True)[1])
+        return found.at(once), keys[once]
+
+    @cached_property
+    def _consequents(self) -> Counts:
+        """Column, level and leaf of what each rule concludes, shape (3, rules)."""
+        found = [(rule.column, rule.level, rule.leaf) for rule in self.rules]
+        return np.array(found, dtype=np.int64).reshape(-1, 3).T
 
     @cached_property
     def _forms(self) -> dict[tuple[tuple[tuple[int, int], ...], tuple[int, int]], _Form]:
@@ -742,7 +761,7 @@ def generalise_antecedents(reader: Reader) -> Enforce:
             fired = reader.reachable(codes, levels).fired
         else:
             fired = np.zeros((len(codes), len(reader.rules)), dtype=np.bool_)
-            fired[reader.telling(codes, levels)] = True
+            fired[reader.telling(codes, levels, len(reader.rules))[:2]] = True
         raised = np.zeros(codes.shape, dtype=np.bool_)
         for number, rule in enumerate(reader.rules):
             for column, level, label in rule.antecedent:
@@ -890,9 +909,8 @@ class Judge:
             only = None
             if self.many:
                 # One association a tuple is enough: others are seen when it follows no more.
-                told, by = self._reader.telling(codes[alone], levels[alone])
-                first = by[np.unique(told, return_index=True)[1]]
-                only = [self._reader.rules[each].association for each in np.unique(first)]
+                rules = {min(leaking[row]) for row in np.flatnonzero(alone).tolist()}
+                only = [self._reader.rules[each].association for each in sorted(rules)]
             generalise[alone], suppress[alone] = self._enforce(codes[alone], levels[alone], only)
             # No value hides that an association holds which everybody meets: any may be raised.
             always = np.flatnonzero(alone)[self._reader.tells_always(codes[alone], levels[alone])]
@@ -915,17 +933,10 @@ class Judge:
     ) -> tuple[Bools, dict[int, set[int]]]:
         """Which tuples can be refined to what somebody matches, but too few; and by which rules.
 
-        Tuples that show the same and need the same are worked out once. With many associations
-        it is enough that any refines them.
+        Tuples that show the same and need the same are worked out once.
         """
         if self.many:
-            few: Bools = np.asarray((self.counts(codes, levels) < needed).any(axis=0))
-            told, by = self._reader.telling(codes, levels)
-            few[told] = True
-            leaking: dict[int, set[int]] = {}
-            for row, rule in zip(told.tolist(), by.tolist(), strict=True):
-                leaking.setdefault(row, set()).add(rule)
-            return few, leaking if why else {}
+            return self._few_of_many(codes, levels, needed)
         keys = np.column_stack([self._reader.shown(codes, levels), needed.T])
         _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         same = same.ravel()
@@ -937,6 +948,52 @@ class Judge:
         few[reached.origin[short]] = True
         rules = _leaking(reached, short) if why else {}
         return few[same], {row: rules[one] for row, one in enumerate(same.tolist()) if one in rules}
+
+    def _leads_to_few(
+        self, part: _Part, needed: Counts
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Tuples that can be refined to too few, and a rule by which each is at first.
+
+        What nobody matches is refined no further, nor is a tuple of which enough is known. One
+        that leads to more than `REACH` others counts as one that does.
+        """
+        bad, by, starts = [_NOTHING], [_NOTHING], len(part.codes)
+        reached, first = np.zeros(starts, dtype=np.int64), np.full(starts, -1, dtype=np.int64)
+        seen = np.empty(0, dtype=np.dtype((np.void, 4 * (1 + part.codes.shape[1]))))
+        while len(part.codes):
+            rows, rules, over = self._reader.telling(part.codes, part.levels, REACH)
+            found, keys = self._reader.steps(part, rows, rules)
+            led = np.where(first[found.parent] < 0, found.rule, first[found.parent])
+            reached += np.bincount(found.origin, minlength=starts)
+            counts = self.counts(found.codes, found.levels)
+            short = ((counts > 0) & (counts < needed[:, found.origin])).any(axis=0)
+            short |= reached[found.origin] > REACH
+            short |= np.isin(found.parent, over)
+            bad.append(found.origin[short])
+            by.append(led[short])
+            new = (counts > 0).any(axis=0) & ~np.isin(keys, seen)
+            new &= ~np.isin(found.origin, bad[-1])
+            seen = np.concatenate([seen, keys[new]])
+            part, first = found.at(np.flatnonzero(new)), led[new]
+        rows, place = np.unique(np.concatenate(bad), return_index=True)
+        return rows, np.concatenate(by)[place]
+
+    def _few_of_many(
+        self, codes: Ints, levels: npt.NDArray[np.integer], needed: Counts
+    ) -> tuple[Bools, dict[int, set[int]]]:
+        """The same under more associations than are searched, some tuples at a time."""
+        few: Bools = np.asarray((self.counts(codes, levels) < needed).any(axis=0))
+        leaking: dict[int, set[int]] = {}
+        every = np.arange(len(codes))
+        for rows in np.array_split(every, len(every) // TUPLES_AT_ONCE + 1):
+            own = np.arange(len(rows))
+            part = _Part(codes[rows].astype(np.int32), levels[rows].astype(np.int8), own, own, own)
+            bad, by = self._leads_to_few(part, needed[:, rows])
+            few[rows[bad]] = True
+            leaking |= {
+                row: {rule} for row, rule in zip(rows[bad].tolist(), by.tolist(), strict=True)
+            }
+        return few, leaking
 
     def _floors(self, earlier: Tuples) -> Counts:
         """What earlier releases alone leave of each tuple at least, k at most."""
@@ -991,7 +1048,8 @@ def semantic_levels(
     losses the one that leaves the first attribute at its lowest level, then the second, and so
     on. The search visits the vectors of levels by ascending loss, all tuples together, and is
     exact; in the worst case it visits all vectors above the first one. With more than `MANY`
-    associations nothing is searched: values are raised until no association refines the tuple.
+    associations nothing is searched: values are raised a level at a time until it holds, and a
+    tuple that can be refined to more than `REACH` others is taken not to.
 
     With ``earlier`` the tuple must also hold against a reader who knows which tuples of earlier
     releases are the same person's, and intersects them: in each local data set at least k

@@ -111,6 +111,9 @@ class LedgerSection(Frozen):
     keys
         The folder of its keys, outside its folder; ``sfumato/ledger-keys`` under ``~/.config`` when
         not given.
+    head
+        A file elsewhere that holds the ledger's head as well: an older or cut copy is refused. See
+        ``sfumato ledger create --head``.
     to
         Who gets the release: it is handed over as soon as it is made. Without it, it is a draft
         until ``sfumato ledger hand-over``.
@@ -121,6 +124,7 @@ class LedgerSection(Frozen):
 
     file: Path | None = None
     keys: Path | None = None
+    head: Path | None = None
     to: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] | None = None
     tolerable: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
 
