@@ -144,6 +144,10 @@ def email_levels(name: str) -> list[Level]:
     ]
 
 
+WITHIN_A_YEAR = 2
+"""Level of dates at most one year apart; those above are nearly equal."""
+
+
 def date_levels(name: str) -> list[Level]:
     """Levels of dates in ISO form; one character is in the year, the month or the day.
 

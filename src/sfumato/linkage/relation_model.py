@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.linkage.chance_agreement import KEPT, OF_HOME, ChanceAgreement, home_chance
+from sfumato.linkage.chance_agreement import (
+    KEPT,
+    OF_HOME,
+    ChanceAgreement,
+    beside_equal_name,
+    home_chance,
+)
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_weights
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec
@@ -113,7 +119,8 @@ def _compared(spec: LinkSpec) -> list[tuple[str, ColumnKind]]:
 class _Column:
     """A comparison of the distinct patterns, and how its levels are distributed.
 
-    ``twice`` says which of them stand, wholly different, in sure matches of both records, too.
+    ``named`` says which have equal given names, ``beside`` how much oftener each level is by chance
+    then; ``twice`` which stand, wholly different, in sure matches of both records, too.
     """
 
     aspect: int | None
@@ -127,13 +134,16 @@ class _Column:
     by_kind: Floats
     low: int
     compared: float
+    named: npt.NDArray[np.bool_]
+    beside: Floats
     twice: npt.NDArray[np.bool_] | None = None
 
     @property
     def chance(self) -> Floats:
         """Log probability of each pattern's level by chance, of a value that few have by that."""
         by_level = np.where(self.there, np.log(self.u)[self.level], 0.0)
-        return np.where(np.isnan(self.rare), by_level, self.rare)
+        usual = np.where(np.isnan(self.rare), by_level, self.rare)
+        return usual + np.where(self.named & self.there, self.beside[self.level], 0.0)
 
     def counted(self, weight: Floats) -> Floats:
         """How many pairs are in each level."""
@@ -322,6 +332,8 @@ def _columns(
         {} if known else {(w.comparison, w.level): w.m for w in level_weights(settings_from(spec))}
     )
     kinds, columns = dict(_compared(spec)), {}
+    tops = [patterns[n] >= _top(weights, n) for n, k in kinds.items() if k is ColumnKind.GIVEN_NAME]
+    named = np.any(tops, axis=0)
     for name, code in patterns.items():
         own = sorted((w for w in weights if w.comparison == name), key=lambda w: w.level)
         top, u = len(own) - 1, np.array([max(w.u, 1e-9) for w in own])
@@ -338,7 +350,8 @@ def _columns(
             aspect, np.clip(code, 0, top).astype(np.int64), code >= 0, rare, u, u.copy(), guess,
             guess.copy(), np.stack([u, guess, guess, u]),
             1 if aspect in _OTHER else 0,
-            equal.compared[name],
+            equal.compared[name], named,
+            beside_equal_name(equal, name, u, date=aspect == DATE),
         )  # fmt: skip
     return columns
 
