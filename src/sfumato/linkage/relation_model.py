@@ -57,7 +57,7 @@ father and son of one name; and one person, renamed and moved, renamed, moved, a
 shares a home and nothing else does so by chance: all such pairs are counted, few are candidates."""
 _KIND = np.array([kind for kind, _ in _RELATIONS])
 _MATCH = _KIND == _PERSON
-_HOUSEHOLD, _TWINS, _JUNIORS, _UNCHANGED = 2, 3, 5, 9
+_HOUSEHOLD, _TWINS, _JUNIORS, _BOTH, _RENAMED, _MOVED, _UNCHANGED = 2, 3, 5, 6, 7, 8, 9
 _ERROR, _BELIEF = 0.003, 1.0
 """Share of one person's records whose given name, or date of birth, is wholly another, and how many
 times as much as the pairs it counts: what is a twin and what such an error can hardly be told."""
@@ -273,15 +273,55 @@ def _fitted(
             at_home = home.log_probability(share[:, _holds(HOME)].sum(axis=1) * count)
         share = _relation_shares(list(columns.values()), number[group], at_home)
         before, found = number, share * count[:, None]
-        number = np.stack([np.bincount(group, each, len(groups)) for each in found.T], axis=1)
-        number = np.maximum(number, 1e-3)
+        number = _by_group(found, group, len(groups))
+        of_match = _by_group(found * share[:, _MATCH].sum(axis=1, keepdims=True), group, len(groups))
+        number[:, _BOTH] = _renamed_and_moved(number, of_match[:, _BOTH] / number[:, _BOTH])
+        told = _at_one_rate(number, whole)
         bound = _bounded(number)
         if not known:
-            _refit(list(columns.values()), found, bound)
+            _refit(list(columns.values()), found, bound, _BELIEF * (1 - told))
         moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
         if moved <= _CLOSE * number[:, 1:].sum():
             break
     return share[:, _MATCH].sum(axis=1), columns
+
+
+def _by_group(found: Floats, group: Ints, groups: int) -> Floats:
+    """Number of pairs of each relation in each group, none of them quite 0."""
+    number = np.stack([np.bincount(group, each, groups) for each in found.T], axis=1)
+    return np.asarray(np.maximum(number, 1e-3))
+
+
+def _renamed_and_moved(number: Floats, sure: Floats) -> Floats:
+    """Persons with another surname and another home, by group.
+
+    Such pairs agree in no more than many do by chance where records are many. So far as it is not
+    ``sure`` that they are matches, as many are expected as if one had no part in the other.
+    """
+    apart = number[:, _RENAMED] * number[:, _MOVED] / number[:, _UNCHANGED]
+    return np.asarray(sure * number[:, _BOTH] + (1 - sure) * np.minimum(apart, number[:, _BOTH]))
+
+
+def _at_one_rate(number: Floats, whole: Floats) -> float:
+    """Let twins, and two of one name, live in a household as often within sources as across them.
+
+    Matches are more often across: so what is common in both is not an error. Gives how much that
+    tells, from 0 where matches are as frequent in all groups, or there is but one, to 1.
+
+    Parameters
+    ----------
+    number
+        Pairs of each relation by group; changed.
+    whole
+        Number of all pairs of each group.
+    """
+    homes = number[:, _HOUSEHOLD]
+    usual = whole * homes.sum() / whole.sum()
+    homes = whole * (homes + _GUESS) / (usual + _GUESS)
+    for relation in _OTHER.values():
+        number[:, relation] = homes * number[:, relation].sum() / homes.sum()
+    frequency = number[:, _MATCH].sum(axis=1) / homes
+    return float(1 - frequency.min() / frequency.max())
 
 
 def _top(weights: Sequence[LevelWeight], name: str) -> int:
@@ -393,7 +433,9 @@ def _bounded(number: Floats) -> dict[int, bool]:
     return bound
 
 
-def _refit(columns: Sequence[_Column], found: Floats, bound: Mapping[int, bool]) -> None:
+def _refit(
+    columns: Sequence[_Column], found: Floats, bound: Mapping[int, bool], belief: float
+) -> None:
     """Levels by the pairs of the relations that share what they say, and by all others."""
     for each in columns:
         if each.aspect is None:
@@ -409,7 +451,7 @@ def _refit(columns: Sequence[_Column], found: Floats, bound: Mapping[int, bool])
         m = seen / seen.sum()
         if each.aspect in _OTHER:
             own = m[: each.low].sum()
-            error = own if bound[each.aspect] else (own + _BELIEF * _ERROR) / (1 + _BELIEF)
+            error = own if bound[each.aspect] else (own + belief * _ERROR) / (1 + belief)
             m[: each.low] *= error / own
             m[each.low :] *= (1 - error) / (1 - own)
         each.m = m
