@@ -89,6 +89,13 @@ class Pairs:
         """Number of pairs."""
         return len(self.left)
 
+    def take(self, which: Ints | npt.NDArray[np.bool_]) -> Pairs:
+        """Some of the pairs: their numbers, or which they are."""
+        levels = {name: level[which] for name, level in self.levels.items()}
+        return Pairs(
+            self.left[which], self.right[which], self.score[which], levels, self.block[which]
+        )
+
 
 OUTCOMES = (Outcome.NON_MATCH, Outcome.POSSIBLE_MATCH, Outcome.MATCH)
 """The outcomes by their codes 0, 1, 2."""

@@ -23,7 +23,7 @@ from sfumato.linkage.chance_agreement import (
 )
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_weights
-from sfumato.linkage.link_spec import ColumnKind, LinkSpec
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode
 from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
 from sfumato.linkage.pair_patterns import RARITY_STEP, CandidatePairs, Patterns, rarity
 from sfumato.linkage.standardisation import comparisons_of
@@ -201,9 +201,9 @@ def fit_relations(
     SfumatoError
         If the database fails.
     """
-    weights = tuple(level_weights(settings))
+    weights, seen = tuple(level_weights(settings)), candidates.within
     rough = candidates.compare(settings, equal.count)
-    score, _ = _fitted(rough, {}, weights, spec, records, equal, known=known)
+    score, _ = _fitted(rough, {}, weights, spec, records, equal, seen, known=known)
     kept = score >= FAINT
     pairs, pattern = candidates.fetch(rough, kept)
     pairs = replace(pairs, score=score[pattern])
@@ -224,8 +224,10 @@ def fit_relations(
     weight = np.append(np.ones(len(pairs)), rough.pairs[others])
     number = np.bincount(pattern, weight).astype(np.float64)
     fine, pattern = Patterns(distinct, left, right, number), pattern[: len(pairs)]
-    score, columns = _fitted(fine, twice, weights, spec, records, equal, known=known)
+    score, columns = _fitted(fine, twice, weights, spec, records, equal, seen, known=known)
     pairs = replace(pairs, score=score[pattern])
+    if spec.mode is Mode.LINK_ONLY:
+        pairs = pairs.take(records.source_of(pairs.left) != records.source_of(pairs.right))
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
     for name, each in columns.items():
         m = each.m if each.aspect is not None else each.by_kind[_PERSON]
@@ -245,15 +247,19 @@ def _fitted(
     spec: LinkSpec,
     records: Records,
     equal: ChanceAgreement,
+    seen: float,
     *,
     known: bool,
 ) -> tuple[Floats, dict[str, _Column]]:
-    """Probability of each pattern, and what the levels say, by expectation maximisation."""
+    """Probability of each pattern, and what the levels say, by expectation maximisation.
+
+    ``seen`` is the share of the pairs within sources that are among the patterns.
+    """
     sizes, count = np.array([len(ids) for ids in records.ids], dtype=np.float64), patterns.pairs
     groups, group = np.unique(patterns.left * len(sizes) + patterns.right, return_inverse=True)
     left, right = np.divmod(groups, len(sizes))
     within = left == right
-    whole = np.where(within, sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
+    whole = np.where(within, seen * sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
     once = within & np.isin(np.array(records.sources)[left], list(spec.one_per_source))
     columns = _columns(patterns.code, weights, spec, equal, known=known)
     for name, each in twice.items():
@@ -274,7 +280,9 @@ def _fitted(
         share = _relation_shares(list(columns.values()), number[group], at_home)
         before, found = number, share * count[:, None]
         number = _by_group(found, group, len(groups))
-        of_match = _by_group(found * share[:, _MATCH].sum(axis=1, keepdims=True), group, len(groups))
+        of_match = _by_group(
+            found * share[:, _MATCH].sum(axis=1, keepdims=True), group, len(groups)
+        )
         number[:, _BOTH] = _renamed_and_moved(number, of_match[:, _BOTH] / number[:, _BOTH])
         told = _at_one_rate(number, whole)
         bound = _bounded(number)
