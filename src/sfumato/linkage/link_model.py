@@ -68,7 +68,8 @@ class Model:
     comparisons
         Number of pairs of records without blocking.
     lost
-        Expected number of true matches that no rule brings together.
+        Expected number of true matches that no rule brings together, or that are within sources
+        of which only the links are looked for.
     impossible
         By column of dates: number of values that are no date.
     notes

@@ -65,7 +65,9 @@ class Batch:
 
     def __str__(self) -> str:
         """The batch in a few lines."""
-        batch = f"Batch             {self.pairs:,} pairs, {self.clusters:,} clusters decided by some"
+        batch = (
+            f"Batch             {self.pairs:,} pairs, {self.clusters:,} clusters decided by some"
+        )
         return "\n".join([batch, *self.reviewed.lines()])
 
 

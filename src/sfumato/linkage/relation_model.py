@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from sfumato.linkage.chance_agreement import (
     KEPT,
@@ -72,7 +74,7 @@ _LEAST = 1e-7
 _GUESS = 20.0
 """Pairs that the first guess of m counts for."""
 _ROUNDS, _CLOSE = 200, 1e-4
-_SURE, _TWICE = 0.9, 0.01
+_SURE, _LIKELY, _TWICE = 0.9, 0.5, 0.01
 
 
 FAINT = 1e-7
@@ -91,11 +93,15 @@ class RelationFit:
         Names of the sources that were found to hold each person once.
     levels
         By comparison and level: its m and u, as Splink settings have them, unless it is neutral.
+    within
+        Where sources are linked only: expected number of matches within them that no likely match
+        with another source shows.
     """
 
     pairs: Pairs
     once: tuple[str, ...]
     levels: dict[tuple[str, int], dict[str, float]]
+    within: float
 
 
 def tells_persons(spec: LinkSpec) -> bool:
@@ -225,9 +231,11 @@ def fit_relations(
     number = np.bincount(pattern, weight).astype(np.float64)
     fine, pattern = Patterns(distinct, left, right, number), pattern[: len(pairs)]
     score, columns = _fitted(fine, twice, weights, spec, records, equal, seen, known=known)
-    pairs = replace(pairs, score=score[pattern])
+    pairs, within = replace(pairs, score=score[pattern]), 0.0
     if spec.mode is Mode.LINK_ONLY:
-        pairs = pairs.take(records.source_of(pairs.left) != records.source_of(pairs.right))
+        across = records.source_of(pairs.left) != records.source_of(pairs.right)
+        within = _hidden(pairs, across, records.count) / seen
+        pairs = pairs.take(across)
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
     for name, each in columns.items():
         m = each.m if each.aspect is not None else each.by_kind[_PERSON]
@@ -237,7 +245,17 @@ def fit_relations(
                     "m_probability": float(f"{max(of_match, _LEAST):.9g}"),
                     "u_probability": float(f"{max(of_chance, _LEAST):.9g}"),
                 }
-    return RelationFit(pairs, _found_once(pairs, records, spec), fitted)
+    return RelationFit(pairs, _found_once(pairs, records, spec), fitted, within)
+
+
+def _hidden(pairs: Pairs, across: npt.NDArray[np.bool_], records: int) -> float:
+    """Expected matches within sources, of records that no likely matches across them join."""
+    likely = across & (pairs.score >= _LIKELY)
+    sides = pairs.left[likely], pairs.right[likely]
+    graph = coo_array((np.ones(len(sides[0]), dtype=np.bool_), sides), (records, records))
+    person = connected_components(graph, directed=False)[1]
+    apart = ~across & (person[pairs.left] != person[pairs.right])
+    return float(pairs.score[apart].sum())
 
 
 def _fitted(
