@@ -66,7 +66,7 @@ class Batch:
     def __str__(self) -> str:
         """The batch in a few lines."""
         batch = (
-            f"Batch             {self.pairs:,} pairs, {self.clusters:,} clusters decided by some"
+            f"Batch             {self.pairs:,} pairs, {self.clusters:,} clusters"
         )
         return "\n".join([batch, *self.reviewed.lines()])
 
