@@ -65,9 +65,7 @@ class Batch:
 
     def __str__(self) -> str:
         """The batch in a few lines."""
-        batch = (
-            f"Batch             {self.pairs:,} pairs, {self.clusters:,} clusters"
-        )
+        batch = f"Batch             {self.pairs:,} pairs, {self.clusters:,} clusters"
         return "\n".join([batch, *self.reviewed.lines()])
 
 
