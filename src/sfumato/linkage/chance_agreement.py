@@ -102,15 +102,6 @@ def chance_agreement(
 ) -> ChanceAgreement:
     """Count equal values among all pairs, of which a sample has few: one date in thousands.
 
-    Parameters
-    ----------
-    connection
-        The database.
-    tables
-        The standardised tables.
-    spec
-        What is linked, and how.
-
     Raises
     ------
     SfumatoError
@@ -207,10 +198,6 @@ def pairs_of_equal(code: Ints, wanted: int, rng: np.random.Generator) -> Ints:
     ----------
     code
         A number for each record's value, -1 where it is missing; shape (records,).
-    wanted
-        Number of pairs.
-    rng
-        Source of randomness.
 
     Returns
     -------
@@ -241,8 +228,6 @@ def home_chance(
 
     Parameters
     ----------
-    found
-        What was counted and sampled.
     levels
         By comparison, the level of each pattern, -1 where a value is missing; shape (patterns,).
     u

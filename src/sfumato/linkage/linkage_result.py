@@ -167,37 +167,19 @@ _BY_MODEL = (
 
 
 def records_json(found: Found) -> dict[str, int]:
-    """Number of records of each source.
-
-    Parameters
-    ----------
-    found
-        The linkage.
-    """
+    """Number of records of each source."""
     records = found.records
     return {name: len(ids) for name, ids in zip(records.sources, records.ids, strict=True)}
 
 
 def thresholds_json(found: Found) -> dict[str, float | None]:
-    """Both thresholds; ``None`` where no score makes a match.
-
-    Parameters
-    ----------
-    found
-        The linkage.
-    """
+    """Both thresholds; ``None`` where no score makes a match."""
     at = found.thresholds
     return {"possible_match": at.lower, "match": at.upper if isfinite(at.upper) else None}
 
 
 def outcomes_json(found: Found) -> dict[str, int]:
-    """Number of pairs of each outcome.
-
-    Parameters
-    ----------
-    found
-        The linkage.
-    """
+    """Number of pairs of each outcome."""
     return {
         "match": int(np.count_nonzero(found.outcomes == match_thresholds.MATCH)),
         "possible_match": int(np.count_nonzero(found.outcomes == match_thresholds.POSSIBLE_MATCH)),
@@ -206,13 +188,7 @@ def outcomes_json(found: Found) -> dict[str, int]:
 
 
 def expected_json(found: Found) -> dict[str, float]:
-    """The errors to be expected by the scores.
-
-    Parameters
-    ----------
-    found
-        The linkage.
-    """
+    """The errors to be expected by the scores."""
     work = found.settled.workload
     precision, recall = found.quality
     return {
@@ -265,8 +241,6 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
 
     Parameters
     ----------
-    found
-        The linkage.
     unknown
         Why nothing can be expected of them; empty where it can.
     reviewed
@@ -458,8 +432,6 @@ def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -
 
     Parameters
     ----------
-    found
-        The linkage.
     warnings
         What somebody should look at.
     score
@@ -476,13 +448,7 @@ def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -
 
 
 def as_json(links: Linkage) -> dict[str, Any]:
-    """Numbers about a linkage as plain values.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """Numbers about a linkage as plain values."""
     found: dict[str, Any] = {
         "mode": links.spec.mode.value,
         "specification": "suggested" if links.suggested else "given",
@@ -523,13 +489,7 @@ def as_json(links: Linkage) -> dict[str, Any]:
 
 
 def decisions_json(links: Linkage) -> dict[str, Any]:
-    """What people decided, and what cannot all be true, by pairs and records' numbers.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """What people decided, and what cannot all be true, by pairs and records' numbers."""
     verdicts, persons = links.settled.verdicts, links.settled.persons
     return {
         "answers": 0 if links.decisions is None else len(links.decisions),
@@ -553,13 +513,7 @@ def _pair(links: Linkage, verdict: int) -> str:
 
 
 def as_text(links: Linkage) -> str:
-    """A linkage in a few lines.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """A linkage in a few lines."""
     settled, at = links.settled, links.thresholds
     sources = ", ".join(
         f"{name} {len(ids):,}"
@@ -698,8 +652,6 @@ def write_links(
 
     Parameters
     ----------
-    links
-        The linkage.
     folder
         Where; made if it does not exist. Other files in it are kept.
     also
@@ -726,8 +678,6 @@ def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Pa
 
     Parameters
     ----------
-    found
-        The linkage.
     folder
         Where; made if it does not exist. Other files in it are kept.
     fill

@@ -35,15 +35,7 @@ _DAY = r"^\d{4}-(0[1-9]|1[0-2])-([0-2]\d|3[01])$"
 
 
 def as_found(text: pa.ChunkedArray, kind: ColumnKind) -> pa.ChunkedArray:
-    """Numbers and days that a linkage has as text, as such again where all of them are.
-
-    Parameters
-    ----------
-    text
-        The column.
-    kind
-        What it holds.
-    """
+    """Numbers and days that a linkage has as text, as such again where all of them are."""
     patterns = {
         ColumnKind.NUMBER: ((_WHOLE, pa.int64()), (_DECIMAL, pa.float64())),
         ColumnKind.DATE: ((_DAY, pa.date32()),),
@@ -128,8 +120,6 @@ def without_columns(analytic: Analytic, names: Sequence[str]) -> Analytic:
 
     Parameters
     ----------
-    analytic
-        What is analysed.
     names
         Names of the columns to leave out.
     """
@@ -143,8 +133,6 @@ def kept_columns(
 
     Parameters
     ----------
-    spec
-        What is linked, and how.
     schema
         What the columns are; without ``asked`` its quasi-identifiers are taken.
     asked
@@ -262,8 +250,6 @@ def quasi_identifiers_of(
 
     Parameters
     ----------
-    opened
-        The tables.
     place
         Number of the source.
     kept
@@ -378,8 +364,6 @@ def name_persons(
     ----------
     person
         Number of each record's person.
-    rng
-        Source of randomness.
     key
         Secret for keyed ids; random ones without it.
     previous
@@ -593,8 +577,6 @@ def declare(analytic: Analytic, schema: Schema | None) -> tuple[Analytic, Linked
 
     Parameters
     ----------
-    analytic
-        What is analysed.
     schema
         What the sources' columns are, where that is known.
 
@@ -640,10 +622,6 @@ def attach(
         What is analysed of each record.
     tables
         By source: the table, with the specification's id column.
-    spec
-        What is linked, and how.
-    schema
-        What the columns are.
 
     Raises
     ------

@@ -260,13 +260,6 @@ def join_workers(decisions: Decisions, pairs: Pairs) -> Verdicts:
     withdrawn, the worker has no say until there is a new one. An answer is a vote with its
     confidence as weight: answers are added up, a positive sum says same, a negative one
     different, and a sum of 0 leaves the pair undecided, a possible match.
-
-    Parameters
-    ----------
-    decisions
-        The answers.
-    pairs
-        The candidate pairs.
     """
     if not len(decisions):
         return no_verdicts()
@@ -337,13 +330,7 @@ def _numbers(low: Ints, high: Ints, pairs: Pairs) -> Ints:
 
 
 def answers_table(decisions: Decisions, records: Records) -> pa.Table:
-    """The answers as a table: both records by source and id, worker, answer, time, withdrawn.
-
-    Parameters
-    ----------
-    decisions
-        The answers.
-    """
+    """The answers as a table: both records by source and id, worker, answer, time, withdrawn."""
     source_l, id_l = named_records(records, decisions.left)
     source_r, id_r = named_records(records, decisions.right)
     return pa.table(
@@ -362,11 +349,6 @@ def answers_table(decisions: Decisions, records: Records) -> pa.Table:
 
 def read_answers(path: Path, records: Records) -> Decisions:
     """Read such a table; answers about records that are no longer there are left out.
-
-    Parameters
-    ----------
-    path
-        The file.
 
     Raises
     ------
@@ -394,13 +376,7 @@ def read_answers(path: Path, records: Records) -> Decisions:
 
 
 def each_once(decisions: Decisions) -> Decisions:
-    """The answers, each once where the same one was read from several files.
-
-    Parameters
-    ----------
-    decisions
-        The answers.
-    """
+    """The answers, each once where the same one was read from several files."""
     seen: dict[tuple[object, ...], None] = {}
     columns = (
         decisions.left.tolist(),

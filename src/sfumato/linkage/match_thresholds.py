@@ -329,8 +329,6 @@ def curve(score: Floats, probability: Floats | None = None) -> Curve:
 
     Parameters
     ----------
-    score
-        Score of each pair.
     probability
         Probability that each pair is a match, not falling as the score rises, where it is
         known better than the score says (see `calibrate`).
@@ -384,8 +382,6 @@ def workload(score: Floats, thresholds: Thresholds, probability: Floats | None =
 
     Parameters
     ----------
-    score
-        Score of each pair.
     probability
         As for `curve`.
     """
@@ -450,16 +446,12 @@ def threshold_table(
 
     Parameters
     ----------
-    score
-        Score of each candidate pair.
     thresholds
         Scores from which pairs would be called matches.
     lower
         Least score of a pair that people look at.
     probability
         Probability of each pair, where labels have corrected it (see `calibrate`).
-    lost
-        Expected number of true matches that blocking has lost.
     """
     at = curve(score, probability)
     above = np.append(at.above, 0)
@@ -503,8 +495,6 @@ def thresholds_for_rates(
 
     Parameters
     ----------
-    score
-        Score of each candidate pair.
     false_match_rate, missed_match_rate
         The wanted rates, in [0, 1].
     probability

@@ -227,10 +227,6 @@ def refit_m(
         Match weight of each candidate pair without the prior, in bits.
     levels
         By comparison, the level of each pair.
-    weights
-        What the levels say.
-    comparisons
-        Number of pairs of records without blocking.
     prior
         Probability of a match to start from.
     lost

@@ -87,14 +87,10 @@ def next_batch(
 
     Parameters
     ----------
-    folder
-        Folder of the linkage.
     output
         Where the batch goes; a new or empty folder.
     wanted
         How many pairs, and how sure the persons are to be.
-    progress
-        Told how far the work is.
 
     Raises
     ------
@@ -132,10 +128,6 @@ def begun(
 
     Parameters
     ----------
-    earlier
-        The linkage.
-    identifying
-        What is shown of its records.
     wanted
         How sure the persons are to be.
     number
@@ -162,8 +154,6 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
     ----------
     earlier
         The linkage, its review begun.
-    wider
-        Pairs of wider blocks.
     size
         Number of pairs, those of batches before that nobody has answered among them.
     number
@@ -201,15 +191,6 @@ def doubtful_clusters(earlier: Earlier, reviewed: Reviewed, wanted: int) -> list
     A cluster is what pairs join that may be matches. It is worth the number of pairs of records
     within persons that are expected to change, for each pair that is asked. These pairs are chosen
     and not drawn: what is decided by them is known, and says nothing of others.
-
-    Parameters
-    ----------
-    earlier
-        The linkage.
-    reviewed
-        What answers so far say.
-    wanted
-        Number of clusters at most.
 
     Returns
     -------

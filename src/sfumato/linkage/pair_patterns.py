@@ -80,8 +80,6 @@ class CandidatePairs:
     ----------
     database
         Where they are made and compared.
-    connection
-        The database of the standardised tables.
     tables
         The names of these.
     records
@@ -111,8 +109,6 @@ class CandidatePairs:
         ----------
         rules
             Blocking rules as SQL over the records ``l`` and ``r``.
-        mode
-            Which records are compared with which.
 
         Raises
         ------
@@ -236,8 +232,6 @@ class CandidatePairs:
 
         Parameters
         ----------
-        patterns
-            All patterns.
         kept
             Which are wanted; shape (patterns,).
 

@@ -104,12 +104,8 @@ def find_persons(
 
     Parameters
     ----------
-    pairs
-        The candidate pairs.
     matches
         Whether the score of each pair makes it a match; shape (pairs,).
-    verdicts
-        What people decided.
     one_per_source
         Names of the sources that have at most one record per person.
 
@@ -172,14 +168,10 @@ def inferred_persons(
     ----------
     records
         As many nodes as there are, before decisions.
-    pairs
-        The candidate pairs.
     probability
         Of each pair, that its records are one person's; shape (pairs,).
     matches
         Whether the score of each pair makes it a match; shape (pairs,).
-    verdicts
-        What people decided.
     limited
         Source of each record where it has at most one record per person, else -1.
     cut
@@ -327,8 +319,6 @@ def find_contradictions(verdicts: Verdicts, records: int, limited: Ints) -> list
 
     Parameters
     ----------
-    verdicts
-        What people decided.
     records
         Number of records.
     limited
@@ -538,12 +528,8 @@ def expected_quality(
 
     Parameters
     ----------
-    probability
-        Probability of each candidate pair.
     match
         Whether it is called a match.
-    lost
-        Expected number of true matches that blocking has lost.
     """
     found, called = float(np.sum(probability[match])), int(np.count_nonzero(match))
     true = float(np.sum(probability)) + lost
@@ -646,14 +632,6 @@ def settle(
 
     Parameters
     ----------
-    pairs
-        The candidate pairs.
-    spec
-        What is linked, and how.
-    decisions
-        What people answered.
-    lost
-        Expected number of true matches that blocking has lost.
     inferred
         Whether persons are inferred from the probabilities; else matches join records.
     once

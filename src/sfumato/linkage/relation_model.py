@@ -105,13 +105,7 @@ class RelationFit:
 
 
 def tells_persons(spec: LinkSpec) -> bool:
-    """Whether given names and dates of birth are compared, which relatives do not share both.
-
-    Parameters
-    ----------
-    spec
-        What is linked, and how.
-    """
+    """Whether given names and dates of birth are compared, which relatives do not share both."""
     kinds = {kind for _, kind in _compared(spec)}
     return {ColumnKind.GIVEN_NAME, ColumnKind.DATE} <= kinds
 
@@ -189,12 +183,8 @@ def fit_relations(
 
     Parameters
     ----------
-    candidates
-        The candidate pairs.
     settings
         Splink settings with what the levels say; u is that of random pairs, matches among them.
-    spec
-        What is linked, and how.
     records
         How many each source has.
     equal

@@ -253,18 +253,10 @@ class ReviewAudit:
 
         Parameters
         ----------
-        asked
-            The pairs drawn before.
-        verdicts
-            What people decided.
         rates
             What that says of matches.
-        wider
-            Pairs of wider blocks.
         size
             Number of pairs wanted; fewer where fewer are left.
-        rng
-            Source of randomness.
         """
         free, left = self.left(asked, verdicts)
         matches = np.arange(self.strata) == CHAINED
@@ -360,14 +352,10 @@ def wider_blocks(
     ----------
     values
         Of each column a number for each record's value, -1 where it is missing.
-    records, pairs
-        The linkage's.
     person
         Person of each record.
     limited
         Source of each record where it has at most one record per person, else -1.
-    rng
-        Source of randomness.
     within
         Whether two records of one source are compared.
     bits

@@ -40,8 +40,6 @@ def named_records(records: Records, number: Ints) -> tuple[pa.Array, pa.Array]:
 
     Parameters
     ----------
-    records
-        All records.
     number
         Numbers of those wanted.
     """
@@ -56,8 +54,6 @@ def pairs_table(records: Records, pairs: Pairs, outcome: npt.NDArray[np.int8]) -
 
     Parameters
     ----------
-    pairs
-        The candidate pairs.
     outcome
         Code of each pair's outcome.
     """
@@ -106,8 +102,6 @@ def find_records(records: Records, source: pa.ChunkedArray, ids: pa.ChunkedArray
 
     Parameters
     ----------
-    records
-        All records.
     source, ids
         Names of sources, and ids.
 
@@ -132,8 +126,6 @@ def known_records(records: Records, source: pa.ChunkedArray, ids: pa.ChunkedArra
 
     Parameters
     ----------
-    records
-        All records.
     source, ids
         Names of sources, and ids.
     """
@@ -168,13 +160,7 @@ def to_review(outcome: Codes) -> Ints:
 
 
 def most_doubtful_first(review: pa.Table) -> pa.Table:
-    """The same pairs, those whose score is nearest to 1/2 first.
-
-    Parameters
-    ----------
-    review
-        Pairs for review.
-    """
+    """The same pairs, those whose score is nearest to 1/2 first."""
     away = np.abs(np.asarray(review["score"]) - 0.5)
     return review.take(pa.array(np.argsort(away, kind="stable")))
 
@@ -195,8 +181,6 @@ def review_table(
     ----------
     opened
         The tables; only their identifying halves are read.
-    pairs
-        The candidate pairs.
     number
         Numbers of the pairs, in the order wanted.
     labels
