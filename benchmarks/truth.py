@@ -114,10 +114,18 @@ def fake_people() -> Row:
     return {"fake": table.drop_columns(["cluster"])}, truth, Mode.DEDUPE_ONLY
 
 
-def families(mode: Mode = Mode.LINK_ONLY, **options: Any) -> Row:
+def families(mode: Mode = Mode.LINK_ONLY, seed: int = 5, **options: Any) -> Row:
     """Made-up households."""
-    tables, truth = generate_families(FamilyOptions(**options), np.random.default_rng(5))
+    tables, truth = generate_families(FamilyOptions(**options), np.random.default_rng(seed))
     return tables, truth, mode
+
+
+def ten_records(seed: int) -> Row:
+    """One file of persons who live alone, eleven erroneous records of each on average."""
+    return families(
+        Mode.DEDUPE_ONLY, seed, households=200, sizes=(1.0,), files=1,
+        duplicates=10, errors=0.2, missing=0.1,
+    )  # fmt: skip
 
 
 ROWS: dict[str, Callable[[], Row]] = {
@@ -144,14 +152,10 @@ ROWS: dict[str, Callable[[], Row]] = {
     "families, duplicates": lambda: families(Mode.LINK_AND_DEDUPE, duplicates=0.15),
     "families, nothing declared": lambda: families(duplicates=0.15),
     "clinics 5,000, nothing declared": lambda: (*clinics(5_000)[:2], Mode.LINK_ONLY),
-    "ten records a person": lambda: families(
-        Mode.DEDUPE_ONLY,
-        households=200,
-        sizes=(1.0,),
-        files=1,
-        duplicates=10,
-        errors=0.2,
-        missing=0.1,
+    "ten records a person": lambda: ten_records(5),
+    "ten records a person, again": lambda: ten_records(6),
+    "three files, held out": lambda: families(
+        Mode.LINK_AND_DEDUPE, 77, files=3, overlap=0.5, errors=0.08, moved=0.2, duplicates=0.1
     ),
 }
 LONG: dict[str, Callable[[], Row]] = {
