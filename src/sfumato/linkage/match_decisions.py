@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +59,14 @@ class Decisions:
         """Number of answers, withdrawn ones included."""
         return len(self.left)
 
+    def columns(self) -> tuple[npt.NDArray[Any], ...]:
+        """The arrays, in their order."""
+        return tuple(getattr(self, each.name) for each in fields(self))
+
+    def take(self, which: Ints | npt.NDArray[np.bool_]) -> Decisions:
+        """Some of the answers: their numbers, or which they are."""
+        return Decisions(*(each[which] for each in self.columns()))
+
 
 def read_decisions(path: Path, pairs: Pairs) -> Decisions:
     """Read decisions.parquet; other columns than those of the contract are not opened.
@@ -103,26 +112,12 @@ def renumbered(decisions: Decisions, number: Ints) -> Decisions:
     """
     left, right = number[decisions.left], number[decisions.right]
     there = (left >= 0) & (right >= 0)
-    return Decisions(
-        left=left[there],
-        right=right[there],
-        worker=decisions.worker[there],
-        answer=decisions.answer[there],
-        time=decisions.time[there],
-        withdrawn=decisions.withdrawn[there],
-    )
+    return replace(decisions.take(there), left=left[there], right=right[there])
 
 
 def together(earlier: Decisions, later: Decisions) -> Decisions:
     """The answers of two files about the same records, the earlier ones first."""
-    return Decisions(
-        left=np.concatenate([earlier.left, later.left]),
-        right=np.concatenate([earlier.right, later.right]),
-        worker=np.concatenate([earlier.worker, later.worker]),
-        answer=np.concatenate([earlier.answer, later.answer]),
-        time=np.concatenate([earlier.time, later.time]),
-        withdrawn=np.concatenate([earlier.withdrawn, later.withdrawn]),
-    )
+    return Decisions(*map(np.concatenate, zip(earlier.columns(), later.columns(), strict=True)))
 
 
 def _columns(path: Path) -> dict[str, pa.Array]:
@@ -377,24 +372,6 @@ def read_answers(path: Path, records: Records) -> Decisions:
 
 def each_once(decisions: Decisions) -> Decisions:
     """The answers, each once where the same one was read from several files."""
-    seen: dict[tuple[object, ...], None] = {}
-    columns = (
-        decisions.left.tolist(),
-        decisions.right.tolist(),
-        decisions.worker.tolist(),
-        decisions.answer.tolist(),
-        decisions.time.tolist(),
-        decisions.withdrawn.tolist(),
-    )
-    for row in zip(*columns, strict=True):
-        seen.pop(row, None)
-        seen[row] = None
-    rows = list(zip(*seen, strict=True)) if seen else [()] * 6
-    return Decisions(
-        left=np.array(rows[0], dtype=np.int64),
-        right=np.array(rows[1], dtype=np.int64),
-        worker=np.array(rows[2], dtype=np.object_),
-        answer=np.array(rows[3], dtype=np.int8),
-        time=np.array(rows[4], dtype=np.int64),
-        withdrawn=np.array(rows[5], dtype=np.bool_),
-    )
+    rows = zip(*(each.tolist() for each in decisions.columns()), strict=True)
+    last = {row: number for number, row in enumerate(rows)}
+    return decisions.take(np.array(sorted(last.values()), dtype=np.int64))

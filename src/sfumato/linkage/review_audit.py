@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -87,13 +87,9 @@ class Asked:
 
     def and_these(self, later: Asked) -> Asked:
         """These and later ones."""
-        return Asked(
-            np.concatenate([self.pair, later.pair]),
-            np.concatenate([self.stratum, later.stratum]),
-            np.concatenate([self.batch, later.batch]),
-            np.concatenate([self.probability, later.probability]),
-            np.concatenate([self.foretold, later.foretold]),
-        )
+        names = [each.name for each in fields(self)]
+        sides = ([getattr(self, n), getattr(later, n)] for n in names)
+        return Asked(*map(np.concatenate, sides))
 
 
 _NONE = np.empty(0, dtype=np.int64)
