@@ -67,7 +67,7 @@ def rarity(count: Floats) -> npt.NDArray[np.int16]:
     return np.round(np.log(valued / np.maximum(count, 1.0)) / RARITY_STEP).astype(np.int16)
 
 
-_WITHIN = 40_000
+WITHIN = 40_000
 """Records up to which all pairs within sources are looked at; of more, so many records' pairs."""
 
 
@@ -118,7 +118,7 @@ class CandidatePairs:
         ordered = f" AND l.{UNIQUE_ID} < r.{UNIQUE_ID}"
         sides = [(f"({self._union})", f"({self._union})", ordered)]
         if mode is Mode.LINK_ONLY:
-            self.within = 1 / (1 + self._records.count // _WITHIN)
+            self.within = 1 / (1 + self._records.count // WITHIN)
             ordered += f" AND l.{UNIQUE_ID} % {round(1 / self.within)} = 0"
             sides = [(one, other, "") for one, other in combinations(self._tables, 2)]
             sides += [(each, each, ordered) for each in self._tables]

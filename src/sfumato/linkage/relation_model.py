@@ -59,14 +59,14 @@ father and son of one name; and one person, renamed and moved, renamed, moved, a
 shares a home and nothing else does so by chance: all such pairs are counted, few are candidates."""
 _KIND = np.array([kind for kind, _ in _RELATIONS])
 _MATCH = _KIND == _PERSON
-_HOUSEHOLD, _TWINS, _JUNIORS, _BOTH, _RENAMED, _MOVED, _UNCHANGED = 2, 3, 5, 6, 7, 8, 9
+HOUSEHOLD, TWINS, JUNIORS, BOTH, RENAMED, MOVED, UNCHANGED = 2, 3, 5, 6, 7, 8, 9
 _ERROR, _BELIEF = 0.003, 1.0
 """Share of one person's records whose given name, or date of birth, is wholly another, and how many
 times as much as the pairs it counts: what is a twin and what such an error can hardly be told."""
 _OF_HOUSEHOLDS, _OF_PERSONS = 0.3, 0.04
 """Pairs of twins, or of one name in a household, at most: for each pair of a household, and for
 each of a person. Where there would be more, given names or dates are recorded badly instead."""
-_OTHER = {GIVEN: _TWINS, DATE: _JUNIORS}
+_OTHER = {GIVEN: TWINS, DATE: JUNIORS}
 _AGAIN = 0.1
 """Share of wrong given names, and dates, that a second record of the person repeats."""
 _LEAST = 1e-7
@@ -274,7 +274,7 @@ def _fitted(
         columns[name].twice = each
     smallest = float(sizes.min())
     number = np.full((len(groups), len(_RELATIONS)), 0.02 * smallest)
-    number[:, _UNCHANGED] = 0.5 * smallest
+    number[:, UNCHANGED] = 0.5 * smallest
     number[np.ix_(within, _MATCH)] *= 0.1
     home = home_chance(equal, {n: np.where(each.there, each.level, -1)
                                for n, each in columns.items()},
@@ -291,8 +291,8 @@ def _fitted(
         of_match = _by_group(
             found * share[:, _MATCH].sum(axis=1, keepdims=True), group, len(groups)
         )
-        number[:, _BOTH] = _renamed_and_moved(number, of_match[:, _BOTH] / number[:, _BOTH])
-        told = _at_one_rate(number, whole)
+        number[:, BOTH] = renamed_and_moved(number, of_match[:, BOTH] / number[:, BOTH])
+        told = at_one_rate(number, whole)
         bound = _bounded(number)
         if not known:
             _refit(list(columns.values()), found, bound, _BELIEF * (1 - told))
@@ -308,17 +308,17 @@ def _by_group(found: Floats, group: Ints, groups: int) -> Floats:
     return np.asarray(np.maximum(number, 1e-3))
 
 
-def _renamed_and_moved(number: Floats, sure: Floats) -> Floats:
+def renamed_and_moved(number: Floats, sure: Floats) -> Floats:
     """Persons with another surname and another home, by group.
 
     Such pairs agree in no more than many do by chance where records are many. So far as it is not
     ``sure`` that they are matches, as many are expected as if one had no part in the other.
     """
-    apart = number[:, _RENAMED] * number[:, _MOVED] / number[:, _UNCHANGED]
-    return np.asarray(sure * number[:, _BOTH] + (1 - sure) * np.minimum(apart, number[:, _BOTH]))
+    apart = number[:, RENAMED] * number[:, MOVED] / number[:, UNCHANGED]
+    return np.asarray(sure * number[:, BOTH] + (1 - sure) * np.minimum(apart, number[:, BOTH]))
 
 
-def _at_one_rate(number: Floats, whole: Floats) -> float:
+def at_one_rate(number: Floats, whole: Floats) -> float:
     """Let twins, and two of one name, live in a household as often within sources as across them.
 
     Matches are more often across: so what is common in both is not an error. Gives how much that
@@ -331,7 +331,7 @@ def _at_one_rate(number: Floats, whole: Floats) -> float:
     whole
         Number of all pairs of each group.
     """
-    homes = number[:, _HOUSEHOLD]
+    homes = number[:, HOUSEHOLD]
     usual = whole * homes.sum() / whole.sum()
     homes = whole * (homes + _GUESS) / (usual + _GUESS)
     for relation in _OTHER.values():
@@ -439,7 +439,7 @@ def _holds(aspect: int) -> npt.NDArray[np.bool_]:
 
 def _bounded(number: Floats) -> dict[int, bool]:
     """Keep twins and namesakes of a household to what is possible; whether there would be more."""
-    households, persons = number[:, _HOUSEHOLD].sum(), number[:, _MATCH].sum()
+    households, persons = number[:, HOUSEHOLD].sum(), number[:, _MATCH].sum()
     possible = _OF_HOUSEHOLDS * float(households) + _OF_PERSONS * float(persons)
     bound = {}
     for aspect, relation in _OTHER.items():
