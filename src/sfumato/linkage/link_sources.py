@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -629,13 +629,12 @@ def _identifying(
 def _analytic(reading: _Reading, batch: pa.RecordBatch, record: pa.Array) -> pa.RecordBatch:
     names = reading.halves.analytic
     columns = [_stored(batch.column(name)) for name in names]
-    return pa.RecordBatch.from_arrays([record, *columns], names=[_free(names), *names])
+    return pa.RecordBatch.from_arrays([record, *columns], names=[free_name(RECORD, names), *names])
 
 
-def _free(names: Sequence[str]) -> str:
-    """The name of the record's number, where no column has it."""
-    name = RECORD
-    while name in names:
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, with underscores behind it until no other column has it."""
+    while name in taken:
         name += "_"
     return name
 

@@ -22,11 +22,11 @@ from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import bars, notes, styled_table
 from sfumato.linkage import linkage_files, match_thresholds
 from sfumato.linkage.link_model import Model
-from sfumato.linkage.link_sources import RECORD
+from sfumato.linkage.link_sources import RECORD, free_name
 from sfumato.linkage.link_spec import LinkSpec, dump_link_spec
 from sfumato.linkage.linkage_manifest import LinkManifest, file_hash
 from sfumato.linkage.linkage_quality import Checked, Checks, check_answers
-from sfumato.linkage.linked_file import Analytic, LinkedSchema, PersonIds, free, linked_table
+from sfumato.linkage.linked_file import Analytic, LinkedSchema, PersonIds, linked_table
 from sfumato.linkage.match_decisions import Decisions, answers_table
 from sfumato.linkage.person_clusters import Followed, Settled
 from sfumato.linkage.review_pairs import named_records, pairs_table, write_identifying
@@ -728,7 +728,7 @@ def write_linked_schema(linked: LinkedSchema, place: Path, folder: Path) -> None
 
 def _write_tables(links: Linkage, place: Path) -> None:
     analytic = links.analytic.columns
-    record = free(RECORD, analytic.column_names)
+    record = free_name(RECORD, analytic.column_names)
     tables = {
         linkage_files.REVIEW: links.review,
         linkage_files.LEVELS: pa.table({"\0block": links.pairs.block, **links.pairs.levels}),

@@ -275,26 +275,11 @@ def _one_source(
     rows = len(opened.records.ids[place])
     columns = dict(zip(quasi.column_names, quasi.columns, strict=True))
     for name in rest.column_names:
-        columns[free(name, columns)] = rest[name]
+        columns[link_sources.free_name(name, columns)] = rest[name]
     names = pa.DictionaryArray.from_arrays(
         pa.array(np.zeros(rows, np.int32)), pa.array([opened.records.sources[place]])
     )
     return pa.table({_PROVENANCE: names.cast(pa.string()), **columns})
-
-
-def free(name: str, taken: Mapping[str, object] | Sequence[str]) -> str:
-    """The name, with underscores behind it until no other column has it.
-
-    Parameters
-    ----------
-    name
-        The name wanted.
-    taken
-        Names of the other columns.
-    """
-    while name in taken:
-        name += "_"
-    return name
 
 
 def linked_table(analytic: Analytic, ids: pa.Array, rng: np.random.Generator) -> pa.Table:
@@ -325,7 +310,7 @@ def linked_names(columns: list[str]) -> list[str]:
         Names of the analytic columns, the source first.
     """
     rest = columns[1:]
-    return [free(PERSON, rest), free(SOURCE, rest), *rest]
+    return [*(link_sources.free_name(each, rest) for each in (PERSON, SOURCE)), *rest]
 
 
 @dataclass(frozen=True, eq=False)
@@ -689,5 +674,7 @@ def _read(
     for each in wanted:
         column = table[each]
         encoded = pa.types.is_dictionary(column.type)
-        columns[free(each, columns)] = column.cast(column.type.value_type) if encoded else column
+        columns[link_sources.free_name(each, columns)] = (
+            column.cast(column.type.value_type) if encoded else column
+        )
     return number, pa.table(columns)

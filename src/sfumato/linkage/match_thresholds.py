@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from scipy.optimize import isotonic_regression
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
 
 from sfumato.core.errors import InputError
@@ -95,6 +97,12 @@ class Pairs:
         return Pairs(
             self.left[which], self.right[which], self.score[which], levels, self.block[which]
         )
+
+
+def joined(left: Ints, right: Ints, count: int) -> Ints:
+    """A number for each of so many records, one for all that pairs join, directly or by others."""
+    graph = coo_array((np.ones(len(left), dtype=np.bool_), (left, right)), (count, count))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
 OUTCOMES = (Outcome.NON_MATCH, Outcome.POSSIBLE_MATCH, Outcome.MATCH)

@@ -13,8 +13,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from sfumato.core import declaration
 from sfumato.core.atomic import all_or_none, atomic_folder, check_target_folder
@@ -26,7 +24,7 @@ from sfumato.linkage.link_options import NextPairs
 from sfumato.linkage.link_spec import Mode
 from sfumato.linkage.linkage_manifest import file_hash
 from sfumato.linkage.match_decisions import join_workers, no_verdicts
-from sfumato.linkage.match_thresholds import Codes, Ints, Pairs
+from sfumato.linkage.match_thresholds import Codes, Ints, Pairs, joined
 from sfumato.linkage.review_audit import NO_RULE, Asked, Wider, odds_of_lost, wider_blocks
 from sfumato.linkage.review_pairs import (
     ID,
@@ -205,8 +203,7 @@ def doubtful_clusters(earlier: Earlier, reviewed: Reviewed, wanted: int) -> list
     likely = reviewed.learned.rates.probability
     doubtful = np.flatnonzero(~known & (likely >= _DOUBTFUL) & (pairs.block != NO_RULE))
     left, right = node[pairs.left[doubtful]], node[pairs.right[doubtful]]
-    graph = coo_array((np.ones(len(left), dtype=np.bool_), (left, right)), (len(node),) * 2)
-    cluster = connected_components(graph, directed=False)[1][left]
+    cluster = joined(left, right, len(node))[left]
     change = likely[doubtful] * (1 - likely[doubtful]) * np.bincount(node)[left]
     change *= np.bincount(node)[right]
     asked = np.bincount(cluster)

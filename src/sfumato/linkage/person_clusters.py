@@ -10,8 +10,6 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
@@ -38,6 +36,7 @@ from sfumato.linkage.match_thresholds import (
     after_review,
     calibrate,
     classify,
+    joined,
     thresholds_for_rates,
     workload,
 )
@@ -125,7 +124,7 @@ def _clustered(
 ) -> tuple[npt.NDArray[np.int32], int]:
     """Person of each record, and their number, by decisions and matches."""
     edges = _edges(pairs, matches, verdicts)
-    component = _components(edges, records.count)
+    component = joined(edges.left[edges.joins], edges.right[edges.joins], records.count)
     broken = _broken(edges, component, limited)
     label = component
     if np.any(broken):
@@ -248,14 +247,6 @@ def _edges(pairs: Pairs, matches: Bools, verdicts: Verdicts) -> _Edges:
     )
 
 
-def _components(edges: _Edges, records: int) -> Ints:
-    """Connected component of each record, whatever keeps records apart."""
-    left, right = edges.left[edges.joins], edges.right[edges.joins]
-    graph = coo_array((np.ones(len(left), dtype=np.bool_), (left, right)), (records, records))
-    component: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
-    return component
-
-
 def _broken(edges: _Edges, component: Ints, limited: Ints) -> Bools:
     """Per component, whether a decision or a source's rule is broken within it."""
     broken = np.zeros(int(component.max(initial=-1)) + 1, dtype=np.bool_)
@@ -328,8 +319,7 @@ def find_contradictions(verdicts: Verdicts, records: int, limited: Ints) -> list
     if not len(same):
         return []
     left, right = verdicts.left[same], verdicts.right[same]
-    graph = coo_array((np.ones(len(same), dtype=np.bool_), (left, right)), (records, records))
-    group: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
+    group = joined(left, right, records)
     cases = sorted([*_decided(verdicts, group), *_limited(left, right, group, limited)])
     if not cases:
         return []

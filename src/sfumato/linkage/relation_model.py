@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from sfumato.linkage.chance_agreement import (
     KEPT,
@@ -26,7 +24,7 @@ from sfumato.linkage.chance_agreement import (
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_weights
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records, joined
 from sfumato.linkage.pair_patterns import RARITY_STEP, CandidatePairs, Patterns, rarity
 from sfumato.linkage.standardisation import comparisons_of
 
@@ -241,9 +239,7 @@ def fit_relations(
 def _hidden(pairs: Pairs, across: npt.NDArray[np.bool_], records: int) -> float:
     """Expected matches within sources, of records that no likely matches across them join."""
     likely = across & (pairs.score >= _LIKELY)
-    sides = pairs.left[likely], pairs.right[likely]
-    graph = coo_array((np.ones(len(sides[0]), dtype=np.bool_), sides), (records, records))
-    person = connected_components(graph, directed=False)[1]
+    person = joined(pairs.left[likely], pairs.right[likely], records)
     apart = ~across & (person[pairs.left] != person[pairs.right])
     return float(pairs.score[apart].sum())
 

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.special import logit
 
 from sfumato.linkage.chance_agreement import pairs_of_equal
 from sfumato.linkage.linkage_quality import weights
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records, joined
 from sfumato.linkage.reviewed_rates import instrument, rounded
 
 Bools = npt.NDArray[np.bool_]
@@ -209,9 +207,7 @@ class ReviewAudit:
         And a number for each record, one for all that answers have joined.
         """
         count, same = self.records.count, verdicts.result == SAME
-        sides = (verdicts.left[same], verdicts.right[same])
-        graph = coo_array((np.ones(len(sides[0]), dtype=np.bool_), sides), (count, count))
-        node = connected_components(graph, directed=False)[1].astype(np.int64)
+        node = joined(verdicts.left[same], verdicts.right[same], count)
         left, right = node[self.pairs.left], node[self.pairs.right]
         is_same = left == right
         different = verdicts.result == DIFFERENT
@@ -219,8 +215,8 @@ class ReviewAudit:
         known = is_same | np.isin(_key(left, right, count), apart)
         sources = int(self.limited.max(initial=0)) + 1
         limited = self.limited >= 0
-        joined = limited & (np.bincount(node)[node] > 1)
-        held = node[joined] * sources + self.limited[joined]
+        several = limited & (np.bincount(node)[node] > 1)
+        held = node[several] * sources + self.limited[several]
         for own, other in ((left, self.pairs.right), (right, self.pairs.left)):
             source = self.limited[other]
             known |= (source >= 0) & np.isin(own * sources + source, held)
