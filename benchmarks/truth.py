@@ -1,6 +1,9 @@
 """What a linkage expects of its persons against the truth, on data with families.
 
-Usage: truth.py [ROW ...]    (all rows where none is named)
+Usage: truth.py [--long] [--kept FILE] [ROW ...]
+
+All rows where none is named, but for those of LONG, of 100,000 persons and more, which --long adds.
+Rows that FILE has are not measured again; others are added to it, each as it is done.
 
 Without labels: expected precision of the persons, over all pairs of records within them, must be
 within 1.5 points of the true one, recall within 3 points. "null" is an answer where it cannot be
@@ -10,8 +13,8 @@ pair, from the records' labels and the persons written.
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -76,9 +79,9 @@ def euro(form: str) -> Row:
     return made, truth, Mode.LINK_ONLY
 
 
-def clinics(persons: int, *, once: bool = False) -> Row:
+def clinics(persons: int, *, once: bool = False, seed: int = 1) -> Row:
     """Registrations at two clinics, some persons at one of them twice, or each once."""
-    made = generate_registrations(generate_clinics(persons, rng=1))
+    made = generate_registrations(generate_clinics(persons, rng=seed))
     tables = {"hospital": made.hospital, "practice": made.practice}
     person = dict(
         zip(made.truth["patient"].to_pylist(), made.truth["person"].to_pylist(), strict=True)
@@ -111,10 +114,18 @@ def fake_people() -> Row:
     return {"fake": table.drop_columns(["cluster"])}, truth, Mode.DEDUPE_ONLY
 
 
-def families(mode: Mode = Mode.LINK_ONLY, **options: Any) -> Row:
+def families(mode: Mode = Mode.LINK_ONLY, seed: int = 5, **options: Any) -> Row:
     """Made-up households."""
-    tables, truth = generate_families(FamilyOptions(**options), np.random.default_rng(5))
+    tables, truth = generate_families(FamilyOptions(**options), np.random.default_rng(seed))
     return tables, truth, mode
+
+
+def ten_records(seed: int) -> Row:
+    """One file of persons who live alone, eleven erroneous records of each on average."""
+    return families(
+        Mode.DEDUPE_ONLY, seed, households=200, sizes=(1.0,), files=1,
+        duplicates=10, errors=0.2, missing=0.1,
+    )  # fmt: skip
 
 
 ROWS: dict[str, Callable[[], Row]] = {
@@ -139,16 +150,22 @@ ROWS: dict[str, Callable[[], Row]] = {
     "families, twins": lambda: families(twins=0.3),
     "families, movers": lambda: families(moved=0.3, renamed=0.2),
     "families, duplicates": lambda: families(Mode.LINK_AND_DEDUPE, duplicates=0.15),
-    "ten records a person": lambda: families(
-        Mode.DEDUPE_ONLY,
-        households=200,
-        sizes=(1.0,),
-        files=1,
-        duplicates=10,
-        errors=0.2,
-        missing=0.1,
+    "families, nothing declared": lambda: families(duplicates=0.15),
+    "clinics 5,000, nothing declared": lambda: (*clinics(5_000)[:2], Mode.LINK_ONLY),
+    "ten records a person": lambda: ten_records(5),
+    "ten records a person, again": lambda: ten_records(6),
+    "three files, held out": lambda: families(
+        Mode.LINK_AND_DEDUPE, 77, files=3, overlap=0.5, errors=0.08, moved=0.2, duplicates=0.1
     ),
 }
+LONG: dict[str, Callable[[], Row]] = {
+    "clinics 100,000": lambda: clinics(100_000, seed=3),
+    "clinics 100,000, one per source": lambda: clinics(100_000, seed=3, once=True),
+    "clinics 300,000": lambda: clinics(300_000, seed=4),
+    "families 100,000": lambda: families(households=40_000),
+    "families 100,000, 10 % overlap": lambda: families(households=40_000, overlap=0.1),
+}
+"""Rows that take minutes, of seeds with which nothing was looked for."""
 
 
 def rates(person: list[int], truth: list[int]) -> dict[str, float]:
@@ -158,9 +175,9 @@ def rates(person: list[int], truth: list[int]) -> dict[str, float]:
     return {"precision": both / found if found else 1.0, "recall": both / true if true else 1.0}
 
 
-def measure(name: str) -> bool | None:
-    """Print a row: whether both expectations are close; None where nothing is expected."""
-    tables, labels, mode = ROWS[name]()
+def measure(name: str) -> str:
+    """A row of the table; its last word says whether both expectations are close."""
+    tables, labels, mode = (ROWS | LONG)[name]()
     started = time.process_time()
     suggestion = suggest_links(tables, mode=mode)
     if "one per source" in name:
@@ -170,8 +187,7 @@ def measure(name: str) -> bool | None:
     try:
         links = link(tables, suggestion, seed=1)
     except InputError as error:
-        print(f"{name:30}  refused: {error.rule}", flush=True)
-        return False
+        return f"{name:33}  refused: {error.rule}  OFF"
     spent = time.process_time() - started
     true = rates(links.settled.persons.person.tolist(), labels.tolist())
     told, cells, close = links.to_json()["persons"], [], []
@@ -185,18 +201,34 @@ def measure(name: str) -> bool | None:
     verdict = None if told["precision"]["value"] is None else all(close)
     said = {None: "null", True: "close", False: "OFF"}[verdict]
     review = links.to_json()["outcomes"]["possible_match"]
-    print(f"{name:30}{''.join(cells)}{review:>8}{spent:>7.0f}  {said}", flush=True)
-    return verdict
+    return f"{name:33}{''.join(cells)}{review:>8}{spent:>7.0f}  {said}"
 
 
 def main() -> None:
     """Print a row for each data set, and the count."""
-    rows = sys.argv[1:] or list(ROWS)
-    print(f"{'':30}{'precision':>35}{' ':1}{'recall':>35}")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rows", nargs="*", metavar="ROW")
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--kept", type=Path)
+    asked = parser.parse_args()
+    rows = asked.rows or [*ROWS, *(LONG if asked.long else ())]
+    kept = []
+    if asked.kept is not None and asked.kept.is_file():
+        kept = asked.kept.read_text(encoding="utf-8").splitlines()
+    print(f"{'':33}{'precision':>35}{' ':1}{'recall':>35}")
     part = f"{'expected':>9}{'(95 %)':>18}{'true':>8} "
-    print(f"{'':30}{part}{part}{'review':>8}{'CPU s':>7}")
-    verdicts = [measure(name) for name in rows]
-    print(f"\n{verdicts.count(True)} of {len(rows)} close, {verdicts.count(None)} null")
+    print(f"{'':33}{part}{part}{'review':>8}{'CPU s':>7}")
+    verdicts = []
+    for name in rows:
+        line = next((each for each in kept if each[:33].rstrip() == name), None)
+        if line is None:
+            line = measure(name)
+            if asked.kept is not None:
+                with asked.kept.open("a", encoding="utf-8") as file:
+                    file.write(line + "\n")
+        print(line, flush=True)
+        verdicts.append(line.split()[-1])
+    print(f"\n{verdicts.count('close')} of {len(rows)} close, {verdicts.count('null')} null")
 
 
 if __name__ == "__main__":

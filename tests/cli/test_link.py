@@ -414,7 +414,9 @@ def _answer(batch: Path, here: Path) -> Path:
 
 def test_next_pairs_are_drawn_answered_and_applied(run: Run, out: Path, here: Path) -> None:
     """Two batches: chances are kept, no pair comes twice, and the persons get intervals."""
-    done = run("link", "next", "out", "--pairs", "30", "--seed", "3", "-o", "one")
+    done = run(
+        "link", "next", "out", "--pairs", "30", "--clusters", "0", "--seed", "3", "-o", "one"
+    )
     assert done.code == 0, done.err
     assert "sfumato review play one" in done.err
     shown = pq.read_table(here / "one" / "review.parquet")
@@ -430,7 +432,20 @@ def test_next_pairs_are_drawn_answered_and_applied(run: Run, out: Path, here: Pa
     assert precision == {k: said["review"]["precision"][k] for k in precision}
     done = run("link", "next", "out", "--pairs", "20", "-o", "two", "--json")
     assert done.code == 0, done.err
-    assert json.loads(done.out)["pairs"] == 20
+    said = json.loads(done.out)
+    clusters = json.loads((here / "two" / "clusters.json").read_text())["clusters"]
+    assert 0 < len(clusters) == said["clusters"] <= 5
+    shown = set(pq.read_table(here / "two" / "review.parquet")["pair"].to_pylist())
+    assert set().union(*clusters) <= shown
+    assert 20 <= len(shown) == said["pairs"] <= 20 + sum(map(len, clusters))
+    pairs = {row["pair"]: row for row in pq.read_table(here / "two" / "pairs.parquet").to_pylist()}
+    for own in clusters:
+        records = {
+            (pairs[each][f"source_{side}"], pairs[each][f"id_{side}"])
+            for each in own
+            for side in "lr"
+        }
+        assert 2 < len(records) <= len(own) + 1
     asked = pq.read_table(out / "asked.parquet")
     assert asked["batch"].to_pylist() == [1] * 30 + [2] * 20
     assert len(set(asked["pair"].to_pylist())) == 50

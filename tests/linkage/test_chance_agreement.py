@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sfumato.linkage.candidate_pairs import make_tables
-from sfumato.linkage.chance_agreement import chance_agreement, home_chance
+from sfumato.linkage.chance_agreement import beside_equal_name, chance_agreement, home_chance
 from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.link_spec import LinkSpec
@@ -92,3 +92,41 @@ def test_one_column_of_the_home_has_no_company():
     with open_sources(tables, spec) as opened, closing(connect(opened.workspace.path)) as database:
         found = chance_agreement(database, make_tables(database, opened).tables, opened.spec)
     assert home_chance(found, {}, {}) is None
+
+
+def test_names_go_with_sex_and_years_of_birth():
+    """Beside equal names dates and sex agree as often as in all pairs of records with one name."""
+    rng = np.random.default_rng(6)
+    year, girl = rng.integers(1930, 1990, 600), rng.random(600) < 0.5
+    day = 29 + rng.integers(0, 300, 600)
+    names = np.array([["Ada", "Bea", "Cleo"], ["Dan", "Ed", "Finn"]])
+    modern = np.clip((year - 1930) // 20 + rng.integers(-1, 2, 600), 0, 2)
+    table = pa.table(
+        {
+            "name": names[girl.astype(int), modern].tolist(),
+            "born": [
+                f"{y}-{1 + d // 28:02}-{1 + d % 28:02}" for y, d in zip(year, day, strict=True)
+            ],
+            "sex": np.where(girl, "f", "m").tolist(),
+        }
+    )
+    columns = {"name": "given name", "born": "date", "sex": "category"}
+    spec = LinkSpec(mode="dedupe-only", columns=columns, blocking=["name"])
+    with open_sources({"a": table}, spec) as opened, closing(connect(opened.workspace.path)) as db:
+        found = chance_agreement(db, make_tables(db, opened).tables, opened.spec)
+    every, named = Counter(), Counter()
+    for one, other in combinations(table.to_pylist(), 2):
+        parts = list(zip(one["born"].split("-"), other["born"].split("-"), strict=True))
+        if sum(a == b for a, b in parts) > 1:
+            continue
+        near = abs(int(parts[0][0]) - int(parts[0][1]))
+        date = 2 if near <= 1 else 1 if near <= 10 else 0
+        for count in (every, named) if one["name"] == other["name"] else (every,):
+            count.update([("born", date), ("sex", int(one["sex"] == other["sex"]))])
+    for name, levels in (("born", 3), ("sex", 2)):
+        u = np.array([every[name, k] for k in range(levels)]) / sum(every.values()) * 2
+        log = beside_equal_name(found, name, u, date=name == "born")
+        wanted = np.array([named[name, k] for k in range(levels)]) / sum(named.values()) * 2
+        assert_allclose(np.exp(log) * u, wanted, rtol=0.1, atol=0.002)
+    nearly = beside_equal_name(found, "born", np.full(7, 1 / 7), date=True)
+    assert np.all(nearly[2:] == nearly[2])

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sfumato.linkage import pair_patterns
 from sfumato.linkage.candidate_pairs import make_tables, rules_on_columns
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_engine import OnDuckDB, connect
@@ -23,8 +24,13 @@ def people(rng, count):
     return pa.table({"given": given.tolist(), "sex": rng.choice(["f", "m"], count).tolist()})
 
 
-@pytest.mark.parametrize("mode", ["link-only", "link-and-dedupe", "dedupe-only"])
-def test_pairs_and_patterns_are_those_of_all_pairs_of_records(mode):
+@pytest.mark.parametrize(
+    ("mode", "every"),
+    [("link-only", 1), ("link-only", 3), ("link-and-dedupe", 1), ("dedupe-only", 1)],
+)
+def test_pairs_and_patterns_are_those_of_all_pairs_of_records(mode, every, monkeypatch):
+    """Pairs within tables that are only linked are of every first, or third, record: uncounted."""
+    monkeypatch.setattr(pair_patterns, "WITHIN", 100 if every == 1 else 20)
     rng = np.random.default_rng(2)
     sizes = (40,) if mode == "dedupe-only" else (20, 15, 10)
     tables = {f"t{i}": people(rng, n) for i, n in enumerate(sizes)}
@@ -44,10 +50,12 @@ def test_pairs_and_patterns_are_those_of_all_pairs_of_records(mode):
     for (a, (i, one)), (b, (j, other)) in combinations(enumerate(rows), 2):
         name = one["given"] == other["given"] is not None
         sex = one["sex"] == other["sex"]
-        if (mode != "link-only" or i != j) and (name or sex):
+        counted = mode != "link-only" or i != j
+        if (counted or a % every == 0) and (name or sex):
             wanted[a, b] = (name, sex, i, j)
-            by_rule[0 if name and sex else 1 if name else 2] += 1
+            by_rule[0 if name and sex else 1 if name else 2] += counted
     assert of_rule == [by_rule[rule] for rule in range(3)]
+    assert candidates.within == 1 / every
     assert patterns.pairs.sum() == len(wanted)
     fetched = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
     assert fetched == sorted(fetched)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from sfumato.core.cluster_questions import ClusterQuestions
 from sfumato.core.errors import InputError
 from sfumato.review.anonymity_database import Database
 from sfumato.review.anonymity_index import Index
@@ -57,6 +58,33 @@ def session(path: Path, settings: Settings | None = None) -> Session:
     review = Review(ATTRIBUTES, rules, index, [0, 2], [1, 3])
     beginning = Beginning("reviewer", rules, ("p2", "p1"), "0" * 64)
     return Session(review, IDS, Journal(path, beginning), now=lambda: NOON)
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ((Answer.SAME_HIGH, Answer.SAME_LOW), None),
+        ((Answer.SAME_HIGH, Answer.DIFFERENT_LOW), None),
+        ((Answer.DIFFERENT_LOW, Answer.DIFFERENT_HIGH), 2),
+    ],
+    ids=str,
+)
+def test_of_a_cluster_nothing_is_asked_that_follows(
+    tmp_path: Path, said: tuple[Answer, Answer], asked: int | None
+) -> None:
+    """Of three records two answers settle the third pair, unless both are "different"."""
+    review = Review(
+        ATTRIBUTES, Settings(), Index.build(Database.of(ATTRIBUTES, COLUMNS)), [0, 1, 0], [1, 2, 2]
+    )
+    ids = ("p1", "p2", "p3")
+    journal = Journal(tmp_path / "journal", Beginning("reviewer", Settings(), ids, "0" * 64))
+    own = Session(review, ids, journal, now=lambda: NOON, clusters=ClusterQuestions((ids,)))
+    for place, answer in enumerate(said):
+        assert own.undecided(-1) == place
+        own.show(place)
+        assert own.view(place).in_cluster == (place + 1, 3)
+        own.decide(place, answer)
+    assert own.undecided(-1) == asked
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=str)

@@ -55,8 +55,8 @@ def begin(
     records = review_journal.records_hash(project.records)
     if written is None:
         rules = _first_rules(opened.rules, given)
-        order = np.random.default_rng(seed).permutation(len(project.pair_ids)).tolist()
-        pairs = tuple(project.pair_ids[number] for number in order)
+        order = np.random.default_rng(seed).permutation(project.pair_ids).tolist()
+        pairs = tuple(project.clusters.together(order))
         first = review_journal.Beginning(worker, rules, pairs, records)
     else:
         first = written.beginning
@@ -74,7 +74,9 @@ def begin(
     evidence = evidence_of(project) if rules.hints else None
     number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
     combined = _others(folder, first, review, number_of)
-    return terminal_session.Session(review, project.pair_ids, journal, evidence, combined)
+    return terminal_session.Session(
+        review, project.pair_ids, journal, evidence, combined, clusters=project.clusters
+    )
 
 
 def _check_order(seed: int | None) -> None:

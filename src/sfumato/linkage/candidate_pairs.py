@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 def make_tables(connection: duckdb.DuckDBPyConnection, opened: Opened) -> Standardised:
     """Standardise the identifying halves; for Splink's own settings, take them as they are.
 
-    Parameters
-    ----------
-    connection
-        The database.
-    opened
-        The tables.
-
     Raises
     ------
     InputError
@@ -69,12 +62,8 @@ def rules_on_columns(
 
     Parameters
     ----------
-    connection
-        The database.
     tables
         The standardised tables; they get a column for each part of a value that a rule takes.
-    spec
-        The specification.
 
     Raises
     ------
@@ -132,12 +121,8 @@ def expect_pairs(
     ----------
     frames
         The standardised tables as Splink knows them.
-    settings
-        Splink settings.
     records
         Number of all records.
-    rules
-        Blocking rules as SQL.
 
     Raises
     ------
@@ -164,8 +149,6 @@ def check_pairs(counted: Sequence[RulePairs], limit: int, *, about: bool) -> Non
 
     Parameters
     ----------
-    counted
-        Pairs of each rule.
     limit
         How many are wanted.
     about
@@ -220,12 +203,6 @@ def lost_matches(
 
     Parameters
     ----------
-    connection
-        The database.
-    tables
-        The standardised tables.
-    rules
-        Blocking rules as SQL.
     pairs
         Numbers of the two records of likely matches, and the probability that they are one.
 
@@ -344,18 +321,10 @@ def sessions_of_columns(
 
     Parameters
     ----------
-    connection
-        The database.
-    tables
-        The standardised tables.
-    mode
-        Which records are compared with which.
     columns
         Columns that each comparison uses, by the comparison's name, which is its column's.
     u
         Share of random pairs that are equal, by comparison.
-    comparisons
-        Number of pairs of records without blocking.
 
     Raises
     ------

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sfumato.core.optional_packages import quiet
-from sfumato.linkage.comparison_levels import level_sql, settings_from
+from sfumato.linkage.comparison_levels import WITHIN_A_YEAR, level_sql, settings_from
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode, quoted
 from sfumato.linkage.match_thresholds import Floats, Ints
 from sfumato.linkage.standardisation import UNIQUE_ID, comparisons_of
@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     import duckdb
 
 OF_HOME = frozenset({ColumnKind.POSTCODE, ColumnKind.ADDRESS, ColumnKind.PHONE})
+_BESIDE_NAMES = frozenset({ColumnKind.DATE, ColumnKind.CATEGORY})
 KEPT = 0.1
 """The least that chance makes of the pairs that agree, of which some do for a reason."""
 _SAMPLED = 100_000
 """Pairs of records drawn at random, and as many of equal value of each column of the home."""
+_USUAL = 20.0
+"""Pairs of equal given names that are taken to agree in all else as random pairs do."""
 _FIRST = 0.5
 """Pairs seen that a pattern starts with, at the rate that it would have if its columns had nothing
 in common: Jeffreys' prior of a rate."""
@@ -50,6 +53,9 @@ class ChanceAgreement:
         Levels of sampled pairs in the comparisons of the home; nothing where there is but one.
     drawn
         How many of them were drawn at random, under "", and of equal value by comparison.
+    named
+        Levels, in dates and categories, of sampled pairs that have a given name in common, and
+        dates that are not nearly equal: those of one person are.
     """
 
     pairs: float
@@ -58,6 +64,7 @@ class ChanceAgreement:
     compared: dict[str, float] = field(default_factory=dict)
     sampled: dict[str, npt.NDArray[np.int8]] = field(default_factory=dict)
     drawn: dict[str, int] = field(default_factory=dict)
+    named: dict[str, npt.NDArray[np.int8]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,15 +102,6 @@ def chance_agreement(
 ) -> ChanceAgreement:
     """Count equal values among all pairs, of which a sample has few: one date in thousands.
 
-    Parameters
-    ----------
-    connection
-        The database.
-    tables
-        The standardised tables.
-    spec
-        What is linked, and how.
-
     Raises
     ------
     SfumatoError
@@ -136,19 +134,27 @@ def chance_agreement(
             found.compared[name] = max(float(pairs) / 2, 1.0)
             if any("tf_adjustment_column" in level for level in each["comparison_levels"]):
                 found.count[name] = count
-        if len(homes) > 1:
-            _sample(connection, f"SELECT *, {own} AS own_number FROM ({union})", homes, found)
+        names = [each["output_column_name"] for each in homes] if len(homes) > 1 else []
+        given = [name for name, kind in kinds.items() if kind is ColumnKind.GIVEN_NAME][:1]
+        records = f"SELECT *, {own} AS own_number FROM ({union})"
+        drawn = _drawn(connection, records, names + given) if names + given else {}
+        for name in given:
+            beside = [e for e in compared if kinds[e["output_column_name"]] in _BESIDE_NAMES]
+            level = _levels(connection, records, beside, drawn.pop(name))
+            dates = [each for n, each in level.items() if kinds[n] is ColumnKind.DATE]
+            apart = np.all([each <= WITHIN_A_YEAR for each in dates], axis=0)
+            found.named.update({n: each[apart] for n, each in level.items()})
+        if names:
+            found.drawn.update({name: each.shape[1] for name, each in drawn.items()})
+            every = np.concatenate(list(drawn.values()), axis=1)
+            found.sampled.update(_levels(connection, records, homes, every))
     return found
 
 
-def _sample(
-    connection: duckdb.DuckDBPyConnection,
-    records: str,
-    comparisons: Sequence[dict[str, Any]],
-    found: ChanceAgreement,
-) -> None:
-    """Compare pairs drawn at random, and pairs of equal value, which those hardly ever are."""
-    names = [each["output_column_name"] for each in comparisons]
+def _drawn(
+    connection: duckdb.DuckDBPyConnection, records: str, names: Sequence[str]
+) -> dict[str, Ints]:
+    """Pairs drawn at random, under "", and of equal value, which those hardly ever are."""
     values = ", ".join(
         f"dense_rank() OVER (ORDER BY {column}) AS rank_{i}, {column} IS NULL AS none_{i}"
         for i, column in enumerate(map(quoted, names))
@@ -161,22 +167,28 @@ def _sample(
     for i, name in enumerate(names):
         code = np.where(got[f"none_{i}"], -1, got[f"rank_{i}"])
         drawn[name] = pairs_of_equal(code, _SAMPLED, rng)
-    for name, (one, other) in drawn.items():
-        drawn[name] = drawn[name][:, own[one] != own[other]]
-        found.drawn[name] = drawn[name].shape[1]
-    one, other = np.concatenate(list(drawn.values()), axis=1)
-    connection.register(
-        "drawn_pairs", pa.table({"number": np.arange(len(one)), "l": one, "r": other})
-    )
-    both = ", ".join(f"{s}.{quoted(n)} AS {quoted(f'{n}_{s}')}" for n in names for s in "lr")
-    levels = ", ".join(f"{level_sql(each)} AS level_{i}" for i, each in enumerate(comparisons))
+    return {name: each[:, own[each[0]] != own[each[1]]] for name, each in drawn.items()}
+
+
+def _levels(
+    connection: duckdb.DuckDBPyConnection,
+    records: str,
+    comparisons: Sequence[dict[str, Any]],
+    pairs: Ints,
+) -> dict[str, npt.NDArray[np.int8]]:
+    """What some comparisons, each of one column, say of some pairs."""
+    names = [each["output_column_name"] for each in comparisons]
+    table = pa.table({"number": np.arange(pairs.shape[1]), "l": pairs[0], "r": pairs[1]})
+    connection.register("drawn_pairs", table)
+    both = "".join(f", {s}.{quoted(n)} AS {quoted(f'{n}_{s}')}" for n in names for s in "lr")
+    levels = "".join(f", {level_sql(each)} AS level_{i}" for i, each in enumerate(comparisons))
     got = connection.execute(
-        f"SELECT {levels} FROM (SELECT d.number, {both} FROM drawn_pairs AS d "
+        f"SELECT number{levels} FROM (SELECT d.number{both} FROM drawn_pairs AS d "
         f"JOIN ({records}) AS l ON l.{UNIQUE_ID} = d.l "
         f"JOIN ({records}) AS r ON r.{UNIQUE_ID} = d.r) ORDER BY number"
     ).fetchnumpy()
     connection.unregister("drawn_pairs")
-    found.sampled.update({name: got[f"level_{i}"] for i, name in enumerate(names)})
+    return {name: got[f"level_{i}"] for i, name in enumerate(names)}
 
 
 def pairs_of_equal(code: Ints, wanted: int, rng: np.random.Generator) -> Ints:
@@ -186,10 +198,6 @@ def pairs_of_equal(code: Ints, wanted: int, rng: np.random.Generator) -> Ints:
     ----------
     code
         A number for each record's value, -1 where it is missing; shape (records,).
-    wanted
-        Number of pairs.
-    rng
-        Source of randomness.
 
     Returns
     -------
@@ -220,8 +228,6 @@ def home_chance(
 
     Parameters
     ----------
-    found
-        What was counted and sampled.
     levels
         By comparison, the level of each pattern, -1 where a value is missing; shape (patterns,).
     u
@@ -247,3 +253,27 @@ def home_chance(
         exposure += np.where(top, found.drawn[name] / max(found.equal[name], 1.0), 0.0)
     pairs = (_FIRST + n) / (_FIRST / apart + exposure)
     return HomeChance(index[: len(asked)], pairs, np.maximum(of, pairs))
+
+
+def beside_equal_name(found: ChanceAgreement, name: str, u: Floats, *, date: bool) -> Floats:
+    """Log of how much oftener a date or category has each level where given names are equal.
+
+    Names go with sex, and are in fashion for some years. What holds of dates within a year is taken
+    to hold of dates that are nearer, of which most are one person's.
+
+    Parameters
+    ----------
+    found
+        What was sampled.
+    name
+        The comparison.
+    u
+        Share of random pairs in each level; shape (levels,).
+    date
+        Whether it is one of dates.
+    """
+    level = found.named.get(name, np.empty(0, dtype=np.int8))
+    own = u[: WITHIN_A_YEAR + 1 if date else len(u)]
+    seen = np.bincount(level[level >= 0], minlength=len(own)) + _USUAL * own / own.sum()
+    log = np.log(seen / seen.sum() / (own / own.sum()))
+    return np.append(log, np.full(len(u) - len(own), log[-1]))

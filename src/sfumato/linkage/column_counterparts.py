@@ -283,11 +283,6 @@ def counterparts(one: Sequence[Column], other: Sequence[Column]) -> Matching:
 
     The pairs are those whose likeness is largest in sum. A pair whose columns are nearly as much
     like another one is doubtful, unless the headers are the same.
-
-    Parameters
-    ----------
-    one, other
-        The columns of the tables.
     """
     if not one or not other:
         return Matching((), ())
@@ -393,13 +388,7 @@ class Split:
 
 
 def split_name(one: Sequence[Column], other: Sequence[Column]) -> Split | None:
-    """Full names in the one table whose first and last words the other has in two columns.
-
-    Parameters
-    ----------
-    one, other
-        The columns of the tables.
-    """
+    """Full names in the one table whose first and last words the other has in two columns."""
     best, found = 0.0, None
     apart = [(j, each) for j, each in enumerate(other) if _may_be_name(each, words=False)]
     for place, column in enumerate(one):

@@ -41,8 +41,6 @@ def take_sample(source: Source, columns: Sequence[str], most: int = ROWS) -> Sam
 
     Parameters
     ----------
-    source
-        The table.
     columns
         Names of the columns wanted.
     most
@@ -110,13 +108,7 @@ _CATEGORY = (
 
 
 def kind_by_header(header: str) -> ColumnKind | None:
-    """The kind that a column's name speaks of; ``None`` where it is not about who a person is.
-
-    Parameters
-    ----------
-    header
-        The name.
-    """
+    """The kind that a column's name speaks of; ``None`` where it is not about who a person is."""
     words = tuple(word.strip() for word in words_of(header))
     if not words:
         return None
@@ -283,13 +275,7 @@ def find_id(samples: Mapping[str, Sample]) -> str | None:
 
 
 def may_be_compared(header: str, schema: Schema | None) -> bool:
-    """Whether a column is worth looking at: no other one is read.
-
-    Parameters
-    ----------
-    schema
-        What the columns are, where that is known.
-    """
+    """Whether a column is worth looking at: no other one is read."""
     if schema is not None and sql_name(header) in {sql_name(name) for name in schema.columns()}:
         return _is_identity(header, schema)
     words = words_of(header)

@@ -88,8 +88,6 @@ def find_columns(
     ----------
     samples
         A sample of each table, by the source's name.
-    schema
-        What the columns are, where that is known.
     sources_needed
         Number of sources that must have a column.
     """

@@ -62,10 +62,6 @@ def within(name: str, distance: int, *, length: int = 0) -> str:
 
     Parameters
     ----------
-    name
-        The column.
-    distance
-        How many.
     length
         Least length of both values.
     """
@@ -81,8 +77,6 @@ def similar(name: str, similarity: float) -> str:
 
     Parameters
     ----------
-    name
-        The column.
     similarity
         From how much on, in [0, 1].
     """
@@ -95,13 +89,7 @@ def rest(m: float, u: float) -> Level:
 
 
 def postcode_levels(name: str) -> list[Level]:
-    """Levels of postcodes.
-
-    Parameters
-    ----------
-    name
-        The column.
-    """
+    """Levels of postcodes."""
     area = f"{link_spec.area_sql(left(name))} = {link_spec.area_sql(right(name))}"
     return [
         Level("equal", equal(name), 0.8, 0.002),
@@ -112,13 +100,7 @@ def postcode_levels(name: str) -> list[Level]:
 
 
 def identifier_levels(name: str) -> list[Level]:
-    """Levels of numbers of persons and telephones.
-
-    Parameters
-    ----------
-    name
-        The column.
-    """
+    """Levels of numbers of persons and telephones."""
     return [
         Level("equal", equal(name), 0.88, 1e-5),
         Level("one character differs", within(name, 1, length=5), 0.05, 1e-5),
@@ -128,13 +110,7 @@ def identifier_levels(name: str) -> list[Level]:
 
 
 def email_levels(name: str) -> list[Level]:
-    """Levels of e-mail addresses.
-
-    Parameters
-    ----------
-    name
-        The column.
-    """
+    """Levels of e-mail addresses."""
     one, other = (f"split_part({side}, '@', 1)" for side in (left(name), right(name)))
     return [
         Level("equal", equal(name), 0.72, 1e-5),
@@ -144,14 +120,12 @@ def email_levels(name: str) -> list[Level]:
     ]
 
 
-def date_levels(name: str) -> list[Level]:
-    """Levels of dates in ISO form; one character is in the year, the month or the day.
+WITHIN_A_YEAR = 2
+"""Level of dates at most one year apart; those above are nearly equal."""
 
-    Parameters
-    ----------
-    name
-        The column.
-    """
+
+def date_levels(name: str) -> list[Level]:
+    """Levels of dates in ISO form; one character is in the year, the month or the day."""
     one, other = left(name), right(name)
     year, month, day = (
         (f"substr({one}, {start}, {size})", f"substr({other}, {start}, {size})")
@@ -177,8 +151,6 @@ def given_name_levels(name: str, surname: str | None, *, formal: bool) -> list[L
 
     Parameters
     ----------
-    name
-        The column.
     surname
         The column of the surname, with which they may have been swapped.
     formal
@@ -203,8 +175,6 @@ def surname_levels(name: str, given: str | None) -> list[Level]:
 
     Parameters
     ----------
-    name
-        The column.
     given
         The column of the given names.
     """
@@ -250,13 +220,7 @@ def _in_part(name: str) -> str:
 
 
 def address_levels(name: str) -> list[Level]:
-    """Levels of streets, suburbs and towns.
-
-    Parameters
-    ----------
-    name
-        The column.
-    """
+    """Levels of streets, suburbs and towns."""
     return [
         Level("equal", equal(name), 0.7, 0.005),
         Level("similar", _near(name, 2, 7), 0.13, 0.002),
@@ -266,24 +230,12 @@ def address_levels(name: str) -> list[Level]:
 
 
 def category_levels(name: str) -> list[Level]:
-    """Levels of categories.
-
-    Parameters
-    ----------
-    name
-        The column.
-    """
+    """Levels of categories."""
     return [Level("equal", equal(name), 0.93, 0.3), rest(0.07, 0.7)]
 
 
 def number_levels(name: str) -> list[Level]:
-    """Levels of numbers.
-
-    Parameters
-    ----------
-    name
-        The column.
-    """
+    """Levels of numbers."""
     one, other = (f"TRY_CAST({side} AS DOUBLE)" for side in (left(name), right(name)))
     near = f"abs({one} - {other}) <= 1 OR ({within(name, 1, length=2)})"
     return [
@@ -318,13 +270,7 @@ _LEVELS = {
 
 
 def settings_from(spec: link_spec.LinkSpec) -> dict[str, Any]:
-    """Splink settings of a specification: its own, or made from its columns and rules.
-
-    Parameters
-    ----------
-    spec
-        The specification.
-    """
+    """Splink settings of a specification: its own, or made from its columns and rules."""
     if spec.splink is not None:
         settings = link_spec.settings_of(spec.splink)
         settings["additional_columns_to_retain"] = []

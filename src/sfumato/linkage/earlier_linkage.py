@@ -331,8 +331,6 @@ def apply_decisions(
 
     Parameters
     ----------
-    folder
-        Folder of the linkage.
     decisions
         File of answers about its pairs. Answers applied before hold too, unless they are in here
         again, withdrawn or changed.
@@ -393,8 +391,6 @@ def settled_again(
 
     Parameters
     ----------
-    earlier
-        The linkage.
     answers
         All answers.
 

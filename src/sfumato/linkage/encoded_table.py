@@ -47,13 +47,6 @@ def write_encoded(encoded: Encoded, target: str | os.PathLike[str]) -> None:
     Columns ``id`` (text) and ``clk`` (binary, length / 8 bytes a record); what tells different
     keys and specifications apart is in the file's metadata.
 
-    Parameters
-    ----------
-    encoded
-        What to write.
-    target
-        The file.
-
     Raises
     ------
     InputError
@@ -93,11 +86,6 @@ def is_encoded(data: object) -> bool:
 
 def read_encoded(source: str | os.PathLike[str]) -> Encoded:
     """Read what `write_encoded` wrote.
-
-    Parameters
-    ----------
-    source
-        The file.
 
     Raises
     ------
@@ -273,8 +261,6 @@ def read_key(
 
     Parameters
     ----------
-    path
-        The file.
     inputs
         What else is read: data is no secret.
 
@@ -315,13 +301,7 @@ _TYPES = {"str": str, "int": int, "bool": bool, "ColumnKind | None": str}
 
 
 def dump_encoding_spec(spec: EncodingSpec) -> str:
-    """Write a specification as TOML text.
-
-    Parameters
-    ----------
-    spec
-        The specification.
-    """
+    """Write a specification as TOML text."""
     document = tomlkit.document()
     for line in _HEADER.splitlines():
         document.add(tomlkit.comment(line))
@@ -483,8 +463,6 @@ def encode_table(
         What the columns are; a sensitive one is refused.
     name
         Name of the table in errors, and in a linkage specification.
-    progress
-        Told how far the work is.
 
     Raises
     ------

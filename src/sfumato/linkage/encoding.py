@@ -232,8 +232,6 @@ def spec_check(secret: bytes, spec: EncodingSpec) -> str:
     ----------
     secret
         What the owners share.
-    spec
-        The specification.
     """
     digest = hashlib.sha256(spec.to_json().encode()).digest()
     return hkdf(secret, 8, info=_SPEC_CHECK + digest).hex()
@@ -300,8 +298,6 @@ def positions_of(token: str, count: int, keys: FieldKeys, spec: EncodingSpec) ->
     ----------
     token
         What is hashed, in UTF-8.
-    count
-        How many positions.
     keys
         Of the field.
     spec
@@ -437,8 +433,6 @@ def encode(
         At least 16 random bytes that the owners share, and nobody else has.
     id_column
         The owner's id of each record; it leaves as it is, so it must say nothing of the person.
-    progress
-        Told how far the work is.
 
     Raises
     ------

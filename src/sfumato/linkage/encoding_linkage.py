@@ -213,13 +213,7 @@ class EncodedLinkage(linkage_result.Found):
 
 
 def as_json(links: EncodedLinkage) -> dict[str, Any]:
-    """Numbers about a linkage of encodings as plain values.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """Numbers about a linkage of encodings as plain values."""
     found: dict[str, Any] = {
         "mode": links.matching.mode.value,
         "specification": "encodings",
@@ -241,13 +235,7 @@ def as_json(links: EncodedLinkage) -> dict[str, Any]:
 
 
 def as_text(links: EncodedLinkage) -> str:
-    """A linkage of encodings in a few lines.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """A linkage of encodings in a few lines."""
     at, found = links.thresholds, linkage_result.outcomes_json(links)
     sources = ", ".join(
         f"{name} {count:,}" for name, count in linkage_result.records_json(links).items()
@@ -346,11 +334,6 @@ IDS, MATCHING = 0, 4
 def all_encoded(tables: Mapping[str, object]) -> bool:
     """Whether the tables are encodings, by what they hold and not by their names.
 
-    Parameters
-    ----------
-    tables
-        The tables by name.
-
     Raises
     ------
     InputError
@@ -395,8 +378,6 @@ def link_encodings(
         Secret for ids that are the same in every run; random ones without it.
     seed
         Seed of the persons' ids, the linked file's order, and of samples.
-    progress
-        Told how far the work is.
 
     Raises
     ------

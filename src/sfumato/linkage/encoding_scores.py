@@ -146,8 +146,6 @@ def keys_of(encoded: Encoded, positions: npt.NDArray[np.int64]) -> npt.NDArray[n
 
     Parameters
     ----------
-    encoded
-        The encodings.
     positions
         At most 63 of them.
     """
@@ -193,8 +191,6 @@ def similar_pairs(
         Compare only what it brings together; all pairs whose numbers of bits allow it if None.
     rng
         Source of randomness, for the bits that blocking samples.
-    progress
-        Told how far the work is.
 
     Returns
     -------
@@ -515,10 +511,6 @@ def score_pairs(
         Dice similarity from which pairs are taken, in place of an estimated probability.
     one_to_one
         Whether a record has at most one match in the other source, the most similar pairs first.
-    rng
-        Source of randomness.
-    progress
-        Told how far the work is.
 
     Raises
     ------

@@ -107,14 +107,8 @@ def asked_specification(
 
     Parameters
     ----------
-    tables
-        The tables by name.
     spec
         What was given.
-    schema
-        What the columns are.
-    earlier
-        The linkage before.
     comparing
         Options, of which the column of ids and the most candidate pairs replace those given.
     progress
@@ -148,8 +142,6 @@ def changed(spec: LinkSpec, changes: Mapping[str, object]) -> LinkSpec:
 
     Parameters
     ----------
-    spec
-        The specification.
     changes
         New values by field.
 
@@ -215,8 +207,6 @@ def link(
         `Matching`.
     schema
         What the columns are. Sensitive ones are never compared or shown for review.
-    progress
-        Told how far the work is.
 
     Raises
     ------
@@ -305,13 +295,7 @@ def _sources(tables: Mapping[str, object], opened: Opened) -> dict[str, dict[str
 
 
 def rules_of(spec: LinkSpec, model: Model) -> list[str]:
-    """The blocking rules in words: of the specification, or Splink's SQL.
-
-    Parameters
-    ----------
-    spec
-        The specification.
-    """
+    """The blocking rules in words: of the specification, or Splink's SQL."""
     if spec.splink is None:
         return [" + ".join(rule) for rule in spec.blocking]
     return rules_in(model.settings)

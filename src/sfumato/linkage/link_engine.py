@@ -142,10 +142,6 @@ def database_of(
 
     Parameters
     ----------
-    engine
-        Which one.
-    connection
-        The database with the standardised tables.
     folder
         A private folder.
 

@@ -68,7 +68,8 @@ class Model:
     comparisons
         Number of pairs of records without blocking.
     lost
-        Expected number of true matches that no rule brings together.
+        Expected number of true matches that no rule brings together, or that are within sources
+        of which only the links are looked for.
     impossible
         By column of dates: number of values that are no date.
     notes
@@ -108,11 +109,6 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the settings as JSON that Splink can read, too.
-
-        Parameters
-        ----------
-        path
-            The file.
 
         Raises
         ------
@@ -284,10 +280,6 @@ def fit_prior(
         Match weight of each pair without the prior, in bits.
     levels
         By comparison, the level of each pair.
-    weights
-        What the levels say.
-    comparisons
-        Number of pairs of records without blocking.
     correct_u
         Whether u was estimated from random pairs of these records.
     lost
@@ -407,10 +399,6 @@ def check_plausible(
 
     Parameters
     ----------
-    pairs
-        The scored pairs.
-    weights
-        What the levels say.
     spec
         What is linked, and how. In link-only mode every source is taken to have one record per
         person, unless ``one_per_source`` names those that do.
@@ -453,8 +441,6 @@ def implied_and_allowed(
 
     Parameters
     ----------
-    pairs
-        The scored pairs.
     limited
         Names of the sources with at most one record per person.
 
@@ -488,15 +474,6 @@ def different_shares(
 
     Of those matches of which both records have a value. A specification of Splink's own settings
     does not say what is a first name.
-
-    Parameters
-    ----------
-    pairs
-        The scored pairs.
-    weights
-        What the levels say.
-    spec
-        What is linked, and how.
 
     Yields
     ------

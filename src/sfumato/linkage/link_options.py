@@ -183,6 +183,14 @@ class NextPairs:
     pairs: Annotated[
         int, declaration.Parameter("Pairs of the batch.", "N", declaration.Count(1))
     ] = 50
+    clusters: Annotated[
+        int,
+        declaration.Parameter(
+            "Clusters, of three records or more, to decide beside those pairs.",
+            "N",
+            declaration.Count(0),
+        ),
+    ] = 5
     half_width: Annotated[
         float,
         declaration.Parameter(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,8 +106,6 @@ def check_encoding(text: pa.Array, subject: str, first_row: int) -> None:
 
     Parameters
     ----------
-    text
-        The texts.
     subject
         How errors call the column.
     first_row
@@ -150,13 +148,7 @@ class Seen:
     varies: bool = False
 
     def add(self, text: pa.Array) -> None:
-        """See more values.
-
-        Parameters
-        ----------
-        text
-            The values.
-        """
+        """See more values."""
         filled = len(text) - text.null_count
         self.filled += filled
         if not filled or self.varies:
@@ -173,8 +165,6 @@ def check_columns(
 
     Parameters
     ----------
-    mode
-        Which records are compared with which.
     columns
         Names of the specification's columns.
     sources
@@ -252,8 +242,6 @@ def separate(
 
     Parameters
     ----------
-    headers
-        Names of the source's columns.
     compared
         The specification's columns that it has: name and headers.
     id_header
@@ -321,8 +309,6 @@ def match_headers(
 
     Parameters
     ----------
-    headers
-        Names of the source's columns.
     columns
         Names of the specification's columns.
     renamed
@@ -503,8 +489,6 @@ def open_sources(
     ----------
     tables
         Name of each source and its table: anything that `open_source` takes.
-    spec
-        What is linked, and how.
     schema
         What the columns are; a sensitive one is never put into an identifying half. Without it
         the columns that are not compared are taken apart by their names.
@@ -645,13 +629,12 @@ def _identifying(
 def _analytic(reading: _Reading, batch: pa.RecordBatch, record: pa.Array) -> pa.RecordBatch:
     names = reading.halves.analytic
     columns = [_stored(batch.column(name)) for name in names]
-    return pa.RecordBatch.from_arrays([record, *columns], names=[_free(names), *names])
+    return pa.RecordBatch.from_arrays([record, *columns], names=[free_name(RECORD, names), *names])
 
 
-def _free(names: Sequence[str]) -> str:
-    """The name of the record's number, where no column has it."""
-    name = RECORD
-    while name in names:
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, with underscores behind it until no other column has it."""
+    while name in taken:
         name += "_"
     return name
 

@@ -118,11 +118,6 @@ def area_sql(column: str) -> str:
 
     The outward code of a British postcode (``SW1A1AA``: ``SW1A``) or the first three characters
     of a Canadian one; of a postcode of digits all but the last two.
-
-    Parameters
-    ----------
-    column
-        The postcode, as SQL.
     """
     return (
         f"CASE WHEN regexp_matches({column}, '[A-Z]') AND length({column}) > 4 "
@@ -620,8 +615,6 @@ def dump_link_spec(spec: LinkSpec, notes: dict[str, str] | None = None) -> str:
 
     Parameters
     ----------
-    spec
-        The specification.
     notes
         Comments by column or, for rules, by ``"blocking"`` and their number from 0; under the
         empty text the one at the top.
@@ -692,11 +685,6 @@ def rules_in(settings: dict[str, Any]) -> list[str]:
 def columns_by_comparison(settings: dict[str, Any]) -> dict[str, frozenset[str]]:
     """The columns that each comparison uses, by its name or, without one, its number.
 
-    Parameters
-    ----------
-    settings
-        Splink settings.
-
     Raises
     ------
     InputError
@@ -724,8 +712,6 @@ def columns_in(sql: str, *, sided: bool) -> set[str]:
 
     Parameters
     ----------
-    sql
-        The condition.
     sided
         Whether names end in ``_l`` and ``_r``, as in comparisons; blocking rules have ``l.`` and
         ``r.`` before them.

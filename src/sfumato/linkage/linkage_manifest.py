@@ -91,11 +91,6 @@ class LinkManifest:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it as TOML, whole or not at all.
 
-        Parameters
-        ----------
-        path
-            The file.
-
         Raises
         ------
         InputError
@@ -110,11 +105,6 @@ class LinkManifest:
 
 def load_link_manifest(path: str | os.PathLike[str]) -> LinkManifest:
     """Read a manifest that `LinkManifest.write` wrote.
-
-    Parameters
-    ----------
-    path
-        The file.
 
     Raises
     ------
@@ -185,13 +175,7 @@ def checks_part(checks: Checks | None) -> dict[str, float]:
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    """
+    """SHA-256 of a file."""
     with Path(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -154,8 +154,6 @@ def plan_checks(
 
     Parameters
     ----------
-    score
-        Score of each candidate pair.
     upper
         Least score of a match.
     half_width
@@ -186,15 +184,7 @@ def plan_checks(
 
 
 def draw_checks(plan: Plan, score: Floats, rng: np.random.Generator) -> Ints:
-    """Draw the pairs to look at, at random within each stratum; their numbers, ascending.
-
-    Parameters
-    ----------
-    score
-        Score of each candidate pair.
-    rng
-        Source of randomness.
-    """
+    """Draw the pairs to look at, at random within each stratum; their numbers, ascending."""
     order = rng.permutation(len(score))
     order = order[np.argsort(plan.stratum(score[order]), kind="stable")]
     starts = np.cumsum(plan.pairs) - plan.pairs
@@ -295,8 +285,6 @@ def checked_quality(
         Score of each checked pair; shape (checked,).
     match
         Whether its two records are one person's.
-    lost
-        Expected number of true matches that blocking has lost.
 
     Raises
     ------
@@ -399,14 +387,10 @@ def draw_pairs(
 
     Parameters
     ----------
-    pairs
-        The candidate pairs.
     upper
         Least score of a match.
     half_width
         Wanted half width of both 95 % intervals, in (0, 0.5).
-    rng
-        Source of randomness.
 
     Raises
     ------
@@ -418,19 +402,7 @@ def draw_pairs(
 
 
 def check_answers(checks: Checks, pairs: Pairs, verdicts: Verdicts, lost: float) -> Checked:
-    """Precision and recall of the matches from the checked pairs.
-
-    Parameters
-    ----------
-    checks
-        The pairs that were drawn.
-    pairs
-        The candidate pairs.
-    verdicts
-        What people decided.
-    lost
-        Expected number of true matches that blocking has lost.
-    """
+    """Precision and recall of the matches from the checked pairs."""
     plan = plan_checks(pairs.score, checks.upper, checks.half_width)
     decided = (verdicts.result != 0) & np.isin(verdicts.pair, checks.number)
     score = pairs.score[verdicts.pair[decided]]

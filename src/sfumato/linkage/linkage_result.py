@@ -22,11 +22,11 @@ from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import bars, notes, styled_table
 from sfumato.linkage import linkage_files, match_thresholds
 from sfumato.linkage.link_model import Model
-from sfumato.linkage.link_sources import RECORD
+from sfumato.linkage.link_sources import RECORD, free_name
 from sfumato.linkage.link_spec import LinkSpec, dump_link_spec
 from sfumato.linkage.linkage_manifest import LinkManifest, file_hash
 from sfumato.linkage.linkage_quality import Checked, Checks, check_answers
-from sfumato.linkage.linked_file import Analytic, LinkedSchema, PersonIds, free, linked_table
+from sfumato.linkage.linked_file import Analytic, LinkedSchema, PersonIds, linked_table
 from sfumato.linkage.match_decisions import Decisions, answers_table
 from sfumato.linkage.person_clusters import Followed, Settled
 from sfumato.linkage.review_pairs import named_records, pairs_table, write_identifying
@@ -167,37 +167,19 @@ _BY_MODEL = (
 
 
 def records_json(found: Found) -> dict[str, int]:
-    """Number of records of each source.
-
-    Parameters
-    ----------
-    found
-        The linkage.
-    """
+    """Number of records of each source."""
     records = found.records
     return {name: len(ids) for name, ids in zip(records.sources, records.ids, strict=True)}
 
 
 def thresholds_json(found: Found) -> dict[str, float | None]:
-    """Both thresholds; ``None`` where no score makes a match.
-
-    Parameters
-    ----------
-    found
-        The linkage.
-    """
+    """Both thresholds; ``None`` where no score makes a match."""
     at = found.thresholds
     return {"possible_match": at.lower, "match": at.upper if isfinite(at.upper) else None}
 
 
 def outcomes_json(found: Found) -> dict[str, int]:
-    """Number of pairs of each outcome.
-
-    Parameters
-    ----------
-    found
-        The linkage.
-    """
+    """Number of pairs of each outcome."""
     return {
         "match": int(np.count_nonzero(found.outcomes == match_thresholds.MATCH)),
         "possible_match": int(np.count_nonzero(found.outcomes == match_thresholds.POSSIBLE_MATCH)),
@@ -206,13 +188,7 @@ def outcomes_json(found: Found) -> dict[str, int]:
 
 
 def expected_json(found: Found) -> dict[str, float]:
-    """The errors to be expected by the scores.
-
-    Parameters
-    ----------
-    found
-        The linkage.
-    """
+    """The errors to be expected by the scores."""
     work = found.settled.workload
     precision, recall = found.quality
     return {
@@ -265,8 +241,6 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
 
     Parameters
     ----------
-    found
-        The linkage.
     unknown
         Why nothing can be expected of them; empty where it can.
     reviewed
@@ -458,8 +432,6 @@ def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -
 
     Parameters
     ----------
-    found
-        The linkage.
     warnings
         What somebody should look at.
     score
@@ -476,13 +448,7 @@ def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -
 
 
 def as_json(links: Linkage) -> dict[str, Any]:
-    """Numbers about a linkage as plain values.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """Numbers about a linkage as plain values."""
     found: dict[str, Any] = {
         "mode": links.spec.mode.value,
         "specification": "suggested" if links.suggested else "given",
@@ -523,13 +489,7 @@ def as_json(links: Linkage) -> dict[str, Any]:
 
 
 def decisions_json(links: Linkage) -> dict[str, Any]:
-    """What people decided, and what cannot all be true, by pairs and records' numbers.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """What people decided, and what cannot all be true, by pairs and records' numbers."""
     verdicts, persons = links.settled.verdicts, links.settled.persons
     return {
         "answers": 0 if links.decisions is None else len(links.decisions),
@@ -553,13 +513,7 @@ def _pair(links: Linkage, verdict: int) -> str:
 
 
 def as_text(links: Linkage) -> str:
-    """A linkage in a few lines.
-
-    Parameters
-    ----------
-    links
-        The linkage.
-    """
+    """A linkage in a few lines."""
     settled, at = links.settled, links.thresholds
     sources = ", ".join(
         f"{name} {len(ids):,}"
@@ -698,8 +652,6 @@ def write_links(
 
     Parameters
     ----------
-    links
-        The linkage.
     folder
         Where; made if it does not exist. Other files in it are kept.
     also
@@ -726,8 +678,6 @@ def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Pa
 
     Parameters
     ----------
-    found
-        The linkage.
     folder
         Where; made if it does not exist. Other files in it are kept.
     fill
@@ -778,7 +728,7 @@ def write_linked_schema(linked: LinkedSchema, place: Path, folder: Path) -> None
 
 def _write_tables(links: Linkage, place: Path) -> None:
     analytic = links.analytic.columns
-    record = free(RECORD, analytic.column_names)
+    record = free_name(RECORD, analytic.column_names)
     tables = {
         linkage_files.REVIEW: links.review,
         linkage_files.LEVELS: pa.table({"\0block": links.pairs.block, **links.pairs.levels}),

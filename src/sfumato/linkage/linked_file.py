@@ -35,15 +35,7 @@ _DAY = r"^\d{4}-(0[1-9]|1[0-2])-([0-2]\d|3[01])$"
 
 
 def as_found(text: pa.ChunkedArray, kind: ColumnKind) -> pa.ChunkedArray:
-    """Numbers and days that a linkage has as text, as such again where all of them are.
-
-    Parameters
-    ----------
-    text
-        The column.
-    kind
-        What it holds.
-    """
+    """Numbers and days that a linkage has as text, as such again where all of them are."""
     patterns = {
         ColumnKind.NUMBER: ((_WHOLE, pa.int64()), (_DECIMAL, pa.float64())),
         ColumnKind.DATE: ((_DAY, pa.date32()),),
@@ -128,8 +120,6 @@ def without_columns(analytic: Analytic, names: Sequence[str]) -> Analytic:
 
     Parameters
     ----------
-    analytic
-        What is analysed.
     names
         Names of the columns to leave out.
     """
@@ -143,8 +133,6 @@ def kept_columns(
 
     Parameters
     ----------
-    spec
-        What is linked, and how.
     schema
         What the columns are; without ``asked`` its quasi-identifiers are taken.
     asked
@@ -262,8 +250,6 @@ def quasi_identifiers_of(
 
     Parameters
     ----------
-    opened
-        The tables.
     place
         Number of the source.
     kept
@@ -289,26 +275,11 @@ def _one_source(
     rows = len(opened.records.ids[place])
     columns = dict(zip(quasi.column_names, quasi.columns, strict=True))
     for name in rest.column_names:
-        columns[free(name, columns)] = rest[name]
+        columns[link_sources.free_name(name, columns)] = rest[name]
     names = pa.DictionaryArray.from_arrays(
         pa.array(np.zeros(rows, np.int32)), pa.array([opened.records.sources[place]])
     )
     return pa.table({_PROVENANCE: names.cast(pa.string()), **columns})
-
-
-def free(name: str, taken: Mapping[str, object] | Sequence[str]) -> str:
-    """The name, with underscores behind it until no other column has it.
-
-    Parameters
-    ----------
-    name
-        The name wanted.
-    taken
-        Names of the other columns.
-    """
-    while name in taken:
-        name += "_"
-    return name
 
 
 def linked_table(analytic: Analytic, ids: pa.Array, rng: np.random.Generator) -> pa.Table:
@@ -339,7 +310,7 @@ def linked_names(columns: list[str]) -> list[str]:
         Names of the analytic columns, the source first.
     """
     rest = columns[1:]
-    return [free(PERSON, rest), free(SOURCE, rest), *rest]
+    return [*(link_sources.free_name(each, rest) for each in (PERSON, SOURCE)), *rest]
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,8 +349,6 @@ def name_persons(
     ----------
     person
         Number of each record's person.
-    rng
-        Source of randomness.
     key
         Secret for keyed ids; random ones without it.
     previous
@@ -593,8 +562,6 @@ def declare(analytic: Analytic, schema: Schema | None) -> tuple[Analytic, Linked
 
     Parameters
     ----------
-    analytic
-        What is analysed.
     schema
         What the sources' columns are, where that is known.
 
@@ -640,10 +607,6 @@ def attach(
         What is analysed of each record.
     tables
         By source: the table, with the specification's id column.
-    spec
-        What is linked, and how.
-    schema
-        What the columns are.
 
     Raises
     ------
@@ -711,5 +674,7 @@ def _read(
     for each in wanted:
         column = table[each]
         encoded = pa.types.is_dictionary(column.type)
-        columns[free(each, columns)] = column.cast(column.type.value_type) if encoded else column
+        columns[link_sources.free_name(each, columns)] = (
+            column.cast(column.type.value_type) if encoded else column
+        )
     return number, pa.table(columns)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +59,14 @@ class Decisions:
         """Number of answers, withdrawn ones included."""
         return len(self.left)
 
+    def columns(self) -> tuple[npt.NDArray[Any], ...]:
+        """The arrays, in their order."""
+        return tuple(getattr(self, each.name) for each in fields(self))
+
+    def take(self, which: Ints | npt.NDArray[np.bool_]) -> Decisions:
+        """Some of the answers: their numbers, or which they are."""
+        return Decisions(*(each[which] for each in self.columns()))
+
 
 def read_decisions(path: Path, pairs: Pairs) -> Decisions:
     """Read decisions.parquet; other columns than those of the contract are not opened.
@@ -103,26 +112,12 @@ def renumbered(decisions: Decisions, number: Ints) -> Decisions:
     """
     left, right = number[decisions.left], number[decisions.right]
     there = (left >= 0) & (right >= 0)
-    return Decisions(
-        left=left[there],
-        right=right[there],
-        worker=decisions.worker[there],
-        answer=decisions.answer[there],
-        time=decisions.time[there],
-        withdrawn=decisions.withdrawn[there],
-    )
+    return replace(decisions.take(there), left=left[there], right=right[there])
 
 
 def together(earlier: Decisions, later: Decisions) -> Decisions:
     """The answers of two files about the same records, the earlier ones first."""
-    return Decisions(
-        left=np.concatenate([earlier.left, later.left]),
-        right=np.concatenate([earlier.right, later.right]),
-        worker=np.concatenate([earlier.worker, later.worker]),
-        answer=np.concatenate([earlier.answer, later.answer]),
-        time=np.concatenate([earlier.time, later.time]),
-        withdrawn=np.concatenate([earlier.withdrawn, later.withdrawn]),
-    )
+    return Decisions(*map(np.concatenate, zip(earlier.columns(), later.columns(), strict=True)))
 
 
 def _columns(path: Path) -> dict[str, pa.Array]:
@@ -260,13 +255,6 @@ def join_workers(decisions: Decisions, pairs: Pairs) -> Verdicts:
     withdrawn, the worker has no say until there is a new one. An answer is a vote with its
     confidence as weight: answers are added up, a positive sum says same, a negative one
     different, and a sum of 0 leaves the pair undecided, a possible match.
-
-    Parameters
-    ----------
-    decisions
-        The answers.
-    pairs
-        The candidate pairs.
     """
     if not len(decisions):
         return no_verdicts()
@@ -337,13 +325,7 @@ def _numbers(low: Ints, high: Ints, pairs: Pairs) -> Ints:
 
 
 def answers_table(decisions: Decisions, records: Records) -> pa.Table:
-    """The answers as a table: both records by source and id, worker, answer, time, withdrawn.
-
-    Parameters
-    ----------
-    decisions
-        The answers.
-    """
+    """The answers as a table: both records by source and id, worker, answer, time, withdrawn."""
     source_l, id_l = named_records(records, decisions.left)
     source_r, id_r = named_records(records, decisions.right)
     return pa.table(
@@ -362,11 +344,6 @@ def answers_table(decisions: Decisions, records: Records) -> pa.Table:
 
 def read_answers(path: Path, records: Records) -> Decisions:
     """Read such a table; answers about records that are no longer there are left out.
-
-    Parameters
-    ----------
-    path
-        The file.
 
     Raises
     ------
@@ -394,31 +371,7 @@ def read_answers(path: Path, records: Records) -> Decisions:
 
 
 def each_once(decisions: Decisions) -> Decisions:
-    """The answers, each once where the same one was read from several files.
-
-    Parameters
-    ----------
-    decisions
-        The answers.
-    """
-    seen: dict[tuple[object, ...], None] = {}
-    columns = (
-        decisions.left.tolist(),
-        decisions.right.tolist(),
-        decisions.worker.tolist(),
-        decisions.answer.tolist(),
-        decisions.time.tolist(),
-        decisions.withdrawn.tolist(),
-    )
-    for row in zip(*columns, strict=True):
-        seen.pop(row, None)
-        seen[row] = None
-    rows = list(zip(*seen, strict=True)) if seen else [()] * 6
-    return Decisions(
-        left=np.array(rows[0], dtype=np.int64),
-        right=np.array(rows[1], dtype=np.int64),
-        worker=np.array(rows[2], dtype=np.object_),
-        answer=np.array(rows[3], dtype=np.int8),
-        time=np.array(rows[4], dtype=np.int64),
-        withdrawn=np.array(rows[5], dtype=np.bool_),
-    )
+    """The answers, each once where the same one was read from several files."""
+    rows = zip(*(each.tolist() for each in decisions.columns()), strict=True)
+    last = {row: number for number, row in enumerate(rows)}
+    return decisions.take(np.array(sorted(last.values()), dtype=np.int64))

@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from scipy.optimize import isotonic_regression
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
 
 from sfumato.core.errors import InputError
@@ -88,6 +90,19 @@ class Pairs:
     def __len__(self) -> int:
         """Number of pairs."""
         return len(self.left)
+
+    def take(self, which: Ints | npt.NDArray[np.bool_]) -> Pairs:
+        """Some of the pairs: their numbers, or which they are."""
+        levels = {name: level[which] for name, level in self.levels.items()}
+        return Pairs(
+            self.left[which], self.right[which], self.score[which], levels, self.block[which]
+        )
+
+
+def joined(left: Ints, right: Ints, count: int) -> Ints:
+    """A number for each of so many records, one for all that pairs join, directly or by others."""
+    graph = coo_array((np.ones(len(left), dtype=np.bool_), (left, right)), (count, count))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
 OUTCOMES = (Outcome.NON_MATCH, Outcome.POSSIBLE_MATCH, Outcome.MATCH)
@@ -322,8 +337,6 @@ def curve(score: Floats, probability: Floats | None = None) -> Curve:
 
     Parameters
     ----------
-    score
-        Score of each pair.
     probability
         Probability that each pair is a match, not falling as the score rises, where it is
         known better than the score says (see `calibrate`).
@@ -377,8 +390,6 @@ def workload(score: Floats, thresholds: Thresholds, probability: Floats | None =
 
     Parameters
     ----------
-    score
-        Score of each pair.
     probability
         As for `curve`.
     """
@@ -443,16 +454,12 @@ def threshold_table(
 
     Parameters
     ----------
-    score
-        Score of each candidate pair.
     thresholds
         Scores from which pairs would be called matches.
     lower
         Least score of a pair that people look at.
     probability
         Probability of each pair, where labels have corrected it (see `calibrate`).
-    lost
-        Expected number of true matches that blocking has lost.
     """
     at = curve(score, probability)
     above = np.append(at.above, 0)
@@ -496,8 +503,6 @@ def thresholds_for_rates(
 
     Parameters
     ----------
-    score
-        Score of each candidate pair.
     false_match_rate, missed_match_rate
         The wanted rates, in [0, 1].
     probability

@@ -227,10 +227,6 @@ def refit_m(
         Match weight of each candidate pair without the prior, in bits.
     levels
         By comparison, the level of each pair.
-    weights
-        What the levels say.
-    comparisons
-        Number of pairs of records without blocking.
     prior
         Probability of a match to start from.
     lost
@@ -407,7 +403,9 @@ class _Work:
         if not self.trained and matches < BELIEF:
             notes.append(_FEW_MATCHES)
         prior = float(f"{(matches + lost) / self.comparisons:.9g}")
-        return _Scored(told.pairs, prior, lost, told.levels, told.once)
+        if told.within > max(_FEW_TWICE, _SHARE_TWICE * matches):
+            notes.append(_TWICE_WITHIN.format(told.within))
+        return _Scored(told.pairs, prior, lost + told.within, told.levels, told.once)
 
     def _by_weights(self, linker: Any) -> _Scored:
         """Pairs scored by Splink's match weights, the prior as they say it."""
@@ -578,6 +576,13 @@ class _Work:
 _FEW_MATCHES = (
     "How often true matches agree could not be estimated, because there are too few of them; usual "
     "values were taken for the most part."
+)
+
+
+_FEW_TWICE, _SHARE_TWICE = 10, 0.02
+_TWICE_WITHIN = (
+    "About {:,.0f} pairs of records within one table seem to be of one person each, and nothing "
+    "within tables is compared: link with --dedupe if a table may have a person twice."
 )
 
 

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from sfumato.core import declaration
 from sfumato.core.atomic import all_or_none, atomic_folder, check_target_folder
+from sfumato.core.cluster_questions import CLUSTERS, ClusterQuestions
 from sfumato.core.errors import InputError
 from sfumato.linkage import linkage_files
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier, settled_again
@@ -23,9 +24,16 @@ from sfumato.linkage.link_options import NextPairs
 from sfumato.linkage.link_spec import Mode
 from sfumato.linkage.linkage_manifest import file_hash
 from sfumato.linkage.match_decisions import join_workers, no_verdicts
-from sfumato.linkage.match_thresholds import Codes, Ints, Pairs
+from sfumato.linkage.match_thresholds import Codes, Ints, Pairs, joined
 from sfumato.linkage.review_audit import NO_RULE, Asked, Wider, odds_of_lost, wider_blocks
-from sfumato.linkage.review_pairs import ID, SOURCE, find_records, pairs_table, write_identifying
+from sfumato.linkage.review_pairs import (
+    ID,
+    SOURCE,
+    find_records,
+    pair_ids,
+    pairs_table,
+    write_identifying,
+)
 from sfumato.linkage.reviewed_persons import Reviewed
 from sfumato.table.table_files import write_table
 
@@ -38,20 +46,25 @@ class Batch:
     ----------
     pairs
         Number of its pairs, those of batches before that nobody has answered among them.
+    clusters
+        Number of clusters that are to be decided by some of them.
     reviewed
         What answers so far say of the persons.
     """
 
     pairs: int
+    clusters: int
     reviewed: Reviewed
 
     def to_json(self) -> dict[str, Any]:
         """Numbers about it as plain values."""
-        return {"pairs": self.pairs, "review": self.reviewed.to_json()}
+        counts = {"pairs": self.pairs, "clusters": self.clusters}
+        return {**counts, "review": self.reviewed.to_json()}
 
     def __str__(self) -> str:
         """The batch in a few lines."""
-        return "\n".join([f"Batch             {self.pairs:,} pairs", *self.reviewed.lines()])
+        batch = f"Batch             {self.pairs:,} pairs, {self.clusters:,} clusters"
+        return "\n".join([batch, *self.reviewed.lines()])
 
 
 DRAWN = 1
@@ -72,14 +85,10 @@ def next_batch(
 
     Parameters
     ----------
-    folder
-        Folder of the linkage.
     output
         Where the batch goes; a new or empty folder.
     wanted
         How many pairs, and how sure the persons are to be.
-    progress
-        Told how far the work is.
 
     Raises
     ------
@@ -101,11 +110,13 @@ def next_batch(
     earlier, wider = begun(earlier, identifying, wanted, number)
     progress("draw", 0.5)
     after, batch, reviewed = drawn(earlier, wider, wanted.pairs, number)
+    clusters = doubtful_clusters(earlier, reviewed, wanted.clusters)
+    batch = np.concatenate([batch, *(own[~np.isin(own, batch)] for own in clusters)])
     with all_or_none():
-        _write_batch(earlier, after.pairs, batch, identifying, Path(output))
+        _write_batch(earlier, after.pairs, batch, clusters, identifying, Path(output))
         _record(earlier, after.pairs, after.asked, number)
     progress("draw", 1.0)
-    return Batch(len(batch), reviewed)
+    return Batch(len(batch), len(clusters), reviewed)
 
 
 def begun(
@@ -115,10 +126,6 @@ def begun(
 
     Parameters
     ----------
-    earlier
-        The linkage.
-    identifying
-        What is shown of its records.
     wanted
         How sure the persons are to be.
     number
@@ -145,8 +152,6 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
     ----------
     earlier
         The linkage, its review begun.
-    wider
-        Pairs of wider blocks.
     size
         Number of pairs, those of batches before that nobody has answered among them.
     number
@@ -170,6 +175,43 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
     batch = rng.permutation(np.concatenate([open_pairs, new]))
     reviewed = replace(reviewed, asked=len(asked.pair))
     return earlier.with_review(pairs, asked, earlier.answers), batch, reviewed
+
+
+_DOUBTFUL = 0.05
+"""Probability from which a pair that is not known belongs to a cluster in doubt."""
+_MOST_OPEN = 10
+"""Pairs of a cluster that people are asked at most; larger ones are too much for one look."""
+
+
+def doubtful_clusters(earlier: Earlier, reviewed: Reviewed, wanted: int) -> list[Ints]:
+    """Clusters of three records or more that answers would change most, each by its pairs.
+
+    A cluster is what pairs join that may be matches. It is worth the number of pairs of records
+    within persons that are expected to change, for each pair that is asked. These pairs are chosen
+    and not drawn: what is decided by them is known, and says nothing of others.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        Numbers of the pairs of each cluster, the most likely match first.
+    """
+    pairs, audit = earlier.pairs, earlier.reviewed
+    assert audit is not None
+    answers = earlier.answers
+    verdicts = no_verdicts() if answers is None else join_workers(answers, pairs)
+    known, _, node = audit.known(verdicts)
+    likely = reviewed.learned.rates.probability
+    doubtful = np.flatnonzero(~known & (likely >= _DOUBTFUL) & (pairs.block != NO_RULE))
+    left, right = node[pairs.left[doubtful]], node[pairs.right[doubtful]]
+    cluster = joined(left, right, len(node))[left]
+    change = likely[doubtful] * (1 - likely[doubtful]) * np.bincount(node)[left]
+    change *= np.bincount(node)[right]
+    asked = np.bincount(cluster)
+    worth = np.bincount(cluster, change) / np.maximum(asked, 1)
+    worth[(asked < 2) | (asked > _MOST_OPEN)] = 0.0
+    best = np.argsort(-worth, kind="stable")[:wanted]
+    found = [doubtful[cluster == number] for number in best[worth[best] > 0].tolist()]
+    return [own[np.argsort(-likely[own], kind="stable")] for own in found]
 
 
 def _check_output(output: Path) -> None:
@@ -258,7 +300,12 @@ def with_pairs(pairs: Pairs, left: Ints, right: Ints, records: int) -> tuple[Pai
 
 
 def _write_batch(
-    earlier: Earlier, pairs: Pairs, batch: Ints, identifying: pa.Table, output: Path
+    earlier: Earlier,
+    pairs: Pairs,
+    batch: Ints,
+    clusters: list[Ints],
+    identifying: pa.Table,
+    output: Path,
 ) -> None:
     """The folder that people look at: the pairs without their scores."""
     listed = _listed(earlier, pairs).take(pa.array(batch))
@@ -270,6 +317,8 @@ def _write_batch(
     with atomic_folder(output) as place:
         write_table(pa.table(columns), place / linkage_files.REVIEW)
         write_table(listed, place / linkage_files.PAIRS)
+        questions = ClusterQuestions(tuple(tuple(pair_ids(own).to_pylist()) for own in clusters))
+        questions.write(place / CLUSTERS)
         assert earlier.identifying is not None
         write_identifying(earlier.identifying, place / linkage_files.IDENTIFYING)
         for name in (linkage_files.SPEC, linkage_files.MANIFEST):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,15 +67,19 @@ def rarity(count: Floats) -> npt.NDArray[np.int16]:
     return np.round(np.log(valued / np.maximum(count, 1.0)) / RARITY_STEP).astype(np.int16)
 
 
+WITHIN = 40_000
+"""Records up to which all pairs within sources are looked at; of more, so many records' pairs."""
+
+
 class CandidatePairs:
     """The pairs that blocking rules make, in the database.
+
+    ``within`` is the share of the pairs within sources that are looked at.
 
     Parameters
     ----------
     database
         Where they are made and compared.
-    connection
-        The database of the standardised tables.
     tables
         The names of these.
     records
@@ -92,26 +96,32 @@ class CandidatePairs:
         self._database, self._connection = database, connection
         self._tables, self._records = tables, records
         self._comparisons: dict[str, int] = {}
+        self.within = 1.0
         self._union = " UNION ALL ".join(f"SELECT * FROM {table}" for table in tables)
 
     def block(self, rules: Sequence[str], mode: Mode) -> list[int]:
         """Make the pairs; gives how many each rule makes and none before it.
 
+        Where sources are linked only, a sample of pairs within them tells what persons who are not
+        the same have in common (`within`); they are not counted.
+
         Parameters
         ----------
         rules
             Blocking rules as SQL over the records ``l`` and ``r``.
-        mode
-            Which records are compared with which.
 
         Raises
         ------
         SfumatoError
             If the database fails.
         """
-        sides, ordered = [(f"({self._union})",) * 2], f" AND l.{UNIQUE_ID} < r.{UNIQUE_ID}"
+        ordered = f" AND l.{UNIQUE_ID} < r.{UNIQUE_ID}"
+        sides = [(f"({self._union})", f"({self._union})", ordered)]
         if mode is Mode.LINK_ONLY:
-            sides, ordered = list(combinations(self._tables, 2)), ""
+            self.within = 1 / (1 + self._records.count // WITHIN)
+            ordered += f" AND l.{UNIQUE_ID} % {round(1 / self.within)} = 0"
+            sides = [(one, other, "") for one, other in combinations(self._tables, 2)]
+            sides += [(each, each, ordered) for each in self._tables]
         made = []
         for number, rule in enumerate(rules):
             before = " OR ".join(f"coalesce(({each}), false)" for each in rules[:number])
@@ -119,14 +129,19 @@ class CandidatePairs:
                 f"SELECT CAST(l.{UNIQUE_ID} AS INTEGER) AS a, CAST(r.{UNIQUE_ID} AS INTEGER) AS b, "
                 f"CAST({number} AS SMALLINT) AS rule FROM {left} AS l JOIN {right} AS r "
                 f"ON {rule}{ordered}" + (f" WHERE NOT ({before})" if before else "")
-                for left, right in sides
+                for left, right, ordered in sides
             ]
         with quiet("make the candidate pairs"):
             for table in self._tables:
                 self._database.send(table)
             self._database.store("candidate_pairs", " UNION ALL ".join(made))
+            same = " OR ".join(
+                f"(a >= {low} AND b < {high})" for low, high in pairwise(self._records.starts)
+            )
             found = self._database.columns(
-                "SELECT rule, count(*) AS pairs FROM candidate_pairs GROUP BY rule"
+                "SELECT rule, count(*) AS pairs FROM candidate_pairs "
+                + (f"WHERE NOT ({same}) " if mode is Mode.LINK_ONLY else "")
+                + "GROUP BY rule"
             )
         number_of = dict(zip(found["rule"].tolist(), found["pairs"].tolist(), strict=True))
         return [number_of.get(i, 0) for i in range(len(rules))]
@@ -217,8 +232,6 @@ class CandidatePairs:
 
         Parameters
         ----------
-        patterns
-            All patterns.
         kept
             Which are wanted; shape (patterns,).
 

@@ -10,8 +10,6 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
@@ -38,6 +36,7 @@ from sfumato.linkage.match_thresholds import (
     after_review,
     calibrate,
     classify,
+    joined,
     thresholds_for_rates,
     workload,
 )
@@ -104,12 +103,8 @@ def find_persons(
 
     Parameters
     ----------
-    pairs
-        The candidate pairs.
     matches
         Whether the score of each pair makes it a match; shape (pairs,).
-    verdicts
-        What people decided.
     one_per_source
         Names of the sources that have at most one record per person.
 
@@ -129,7 +124,7 @@ def _clustered(
 ) -> tuple[npt.NDArray[np.int32], int]:
     """Person of each record, and their number, by decisions and matches."""
     edges = _edges(pairs, matches, verdicts)
-    component = _components(edges, records.count)
+    component = joined(edges.left[edges.joins], edges.right[edges.joins], records.count)
     broken = _broken(edges, component, limited)
     label = component
     if np.any(broken):
@@ -172,14 +167,10 @@ def inferred_persons(
     ----------
     records
         As many nodes as there are, before decisions.
-    pairs
-        The candidate pairs.
     probability
         Of each pair, that its records are one person's; shape (pairs,).
     matches
         Whether the score of each pair makes it a match; shape (pairs,).
-    verdicts
-        What people decided.
     limited
         Source of each record where it has at most one record per person, else -1.
     cut
@@ -256,14 +247,6 @@ def _edges(pairs: Pairs, matches: Bools, verdicts: Verdicts) -> _Edges:
     )
 
 
-def _components(edges: _Edges, records: int) -> Ints:
-    """Connected component of each record, whatever keeps records apart."""
-    left, right = edges.left[edges.joins], edges.right[edges.joins]
-    graph = coo_array((np.ones(len(left), dtype=np.bool_), (left, right)), (records, records))
-    component: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
-    return component
-
-
 def _broken(edges: _Edges, component: Ints, limited: Ints) -> Bools:
     """Per component, whether a decision or a source's rule is broken within it."""
     broken = np.zeros(int(component.max(initial=-1)) + 1, dtype=np.bool_)
@@ -327,8 +310,6 @@ def find_contradictions(verdicts: Verdicts, records: int, limited: Ints) -> list
 
     Parameters
     ----------
-    verdicts
-        What people decided.
     records
         Number of records.
     limited
@@ -338,8 +319,7 @@ def find_contradictions(verdicts: Verdicts, records: int, limited: Ints) -> list
     if not len(same):
         return []
     left, right = verdicts.left[same], verdicts.right[same]
-    graph = coo_array((np.ones(len(same), dtype=np.bool_), (left, right)), (records, records))
-    group: Ints = connected_components(graph, directed=False)[1].astype(np.int64)
+    group = joined(left, right, records)
     cases = sorted([*_decided(verdicts, group), *_limited(left, right, group, limited)])
     if not cases:
         return []
@@ -538,12 +518,8 @@ def expected_quality(
 
     Parameters
     ----------
-    probability
-        Probability of each candidate pair.
     match
         Whether it is called a match.
-    lost
-        Expected number of true matches that blocking has lost.
     """
     found, called = float(np.sum(probability[match])), int(np.count_nonzero(match))
     true = float(np.sum(probability)) + lost
@@ -646,14 +622,6 @@ def settle(
 
     Parameters
     ----------
-    pairs
-        The candidate pairs.
-    spec
-        What is linked, and how.
-    decisions
-        What people answered.
-    lost
-        Expected number of true matches that blocking has lost.
     inferred
         Whether persons are inferred from the probabilities; else matches join records.
     once

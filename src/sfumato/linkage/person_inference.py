@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.kernels.loop_calls import floats, in_threads, ints
 from sfumato.kernels.record_partitions import Graph
-from sfumato.linkage.match_thresholds import Floats, Ints
+from sfumato.linkage.match_thresholds import Floats, Ints, joined
 
 Codes = npt.NDArray[np.int32]
 
@@ -191,9 +189,7 @@ def _near(left: Ints, right: Ints, weight: Floats, records: int) -> npt.NDArray[
     near = weight > FEWEST
     joins = near.copy()
     for least in (*_FAINT, None):
-        sides = left[joins], right[joins]
-        graph = coo_array((np.ones(len(sides[0]), dtype=np.bool_), sides), (records, records))
-        component = connected_components(graph, directed=False)[1]
+        component = joined(left[joins], right[joins], records)
         large = np.bincount(component)[component[left]] > _TOGETHER
         if least is None or not np.any(large & near):
             break

@@ -86,8 +86,6 @@ def inspect_linkage(earlier: Earlier, most: int) -> Inspection:
 
     Parameters
     ----------
-    earlier
-        The linkage.
     most
         Largest persons, and bridges, at most.
 
@@ -213,8 +211,6 @@ def shown_values(earlier: Earlier, inspection: Inspection) -> pa.Table | None:
 
     Parameters
     ----------
-    earlier
-        The linkage.
     inspection
         What was found; its largest persons are shown.
     """

@@ -14,11 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.linkage.chance_agreement import KEPT, OF_HOME, ChanceAgreement, home_chance
+from sfumato.linkage.chance_agreement import (
+    KEPT,
+    OF_HOME,
+    ChanceAgreement,
+    beside_equal_name,
+    home_chance,
+)
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_weights
-from sfumato.linkage.link_spec import ColumnKind, LinkSpec
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode
+from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records, joined
 from sfumato.linkage.pair_patterns import RARITY_STEP, CandidatePairs, Patterns, rarity
 from sfumato.linkage.standardisation import comparisons_of
 
@@ -51,14 +57,14 @@ father and son of one name; and one person, renamed and moved, renamed, moved, a
 shares a home and nothing else does so by chance: all such pairs are counted, few are candidates."""
 _KIND = np.array([kind for kind, _ in _RELATIONS])
 _MATCH = _KIND == _PERSON
-_HOUSEHOLD, _TWINS, _JUNIORS, _UNCHANGED = 2, 3, 5, 9
+HOUSEHOLD, TWINS, JUNIORS, BOTH, RENAMED, MOVED, UNCHANGED = 2, 3, 5, 6, 7, 8, 9
 _ERROR, _BELIEF = 0.003, 1.0
 """Share of one person's records whose given name, or date of birth, is wholly another, and how many
 times as much as the pairs it counts: what is a twin and what such an error can hardly be told."""
 _OF_HOUSEHOLDS, _OF_PERSONS = 0.3, 0.04
 """Pairs of twins, or of one name in a household, at most: for each pair of a household, and for
 each of a person. Where there would be more, given names or dates are recorded badly instead."""
-_OTHER = {GIVEN: _TWINS, DATE: _JUNIORS}
+_OTHER = {GIVEN: TWINS, DATE: JUNIORS}
 _AGAIN = 0.1
 """Share of wrong given names, and dates, that a second record of the person repeats."""
 _LEAST = 1e-7
@@ -66,7 +72,7 @@ _LEAST = 1e-7
 _GUESS = 20.0
 """Pairs that the first guess of m counts for."""
 _ROUNDS, _CLOSE = 200, 1e-4
-_SURE, _TWICE = 0.9, 0.01
+_SURE, _LIKELY, _TWICE = 0.9, 0.5, 0.01
 
 
 FAINT = 1e-7
@@ -85,21 +91,19 @@ class RelationFit:
         Names of the sources that were found to hold each person once.
     levels
         By comparison and level: its m and u, as Splink settings have them, unless it is neutral.
+    within
+        Where sources are linked only: expected number of matches within them that no likely match
+        with another source shows.
     """
 
     pairs: Pairs
     once: tuple[str, ...]
     levels: dict[tuple[str, int], dict[str, float]]
+    within: float
 
 
 def tells_persons(spec: LinkSpec) -> bool:
-    """Whether given names and dates of birth are compared, which relatives do not share both.
-
-    Parameters
-    ----------
-    spec
-        What is linked, and how.
-    """
+    """Whether given names and dates of birth are compared, which relatives do not share both."""
     kinds = {kind for _, kind in _compared(spec)}
     return {ColumnKind.GIVEN_NAME, ColumnKind.DATE} <= kinds
 
@@ -113,7 +117,8 @@ def _compared(spec: LinkSpec) -> list[tuple[str, ColumnKind]]:
 class _Column:
     """A comparison of the distinct patterns, and how its levels are distributed.
 
-    ``twice`` says which of them stand, wholly different, in sure matches of both records, too.
+    ``named`` says which have equal given names, ``beside`` how much oftener each level is by chance
+    then; ``twice`` which stand, wholly different, in sure matches of both records, too.
     """
 
     aspect: int | None
@@ -127,13 +132,16 @@ class _Column:
     by_kind: Floats
     low: int
     compared: float
+    named: npt.NDArray[np.bool_]
+    beside: Floats
     twice: npt.NDArray[np.bool_] | None = None
 
     @property
     def chance(self) -> Floats:
         """Log probability of each pattern's level by chance, of a value that few have by that."""
         by_level = np.where(self.there, np.log(self.u)[self.level], 0.0)
-        return np.where(np.isnan(self.rare), by_level, self.rare)
+        usual = np.where(np.isnan(self.rare), by_level, self.rare)
+        return usual + np.where(self.named & self.there, self.beside[self.level], 0.0)
 
     def counted(self, weight: Floats) -> Floats:
         """How many pairs are in each level."""
@@ -173,12 +181,8 @@ def fit_relations(
 
     Parameters
     ----------
-    candidates
-        The candidate pairs.
     settings
         Splink settings with what the levels say; u is that of random pairs, matches among them.
-    spec
-        What is linked, and how.
     records
         How many each source has.
     equal
@@ -191,9 +195,9 @@ def fit_relations(
     SfumatoError
         If the database fails.
     """
-    weights = tuple(level_weights(settings))
+    weights, seen = tuple(level_weights(settings)), candidates.within
     rough = candidates.compare(settings, equal.count)
-    score, _ = _fitted(rough, {}, weights, spec, records, equal, known=known)
+    score, _ = _fitted(rough, {}, weights, spec, records, equal, seen, known=known)
     kept = score >= FAINT
     pairs, pattern = candidates.fetch(rough, kept)
     pairs = replace(pairs, score=score[pattern])
@@ -214,8 +218,12 @@ def fit_relations(
     weight = np.append(np.ones(len(pairs)), rough.pairs[others])
     number = np.bincount(pattern, weight).astype(np.float64)
     fine, pattern = Patterns(distinct, left, right, number), pattern[: len(pairs)]
-    score, columns = _fitted(fine, twice, weights, spec, records, equal, known=known)
-    pairs = replace(pairs, score=score[pattern])
+    score, columns = _fitted(fine, twice, weights, spec, records, equal, seen, known=known)
+    pairs, within = replace(pairs, score=score[pattern]), 0.0
+    if spec.mode is Mode.LINK_ONLY:
+        across = records.source_of(pairs.left) != records.source_of(pairs.right)
+        within = _hidden(pairs, across, records.count) / seen
+        pairs = pairs.take(across)
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
     for name, each in columns.items():
         m = each.m if each.aspect is not None else each.by_kind[_PERSON]
@@ -225,7 +233,15 @@ def fit_relations(
                     "m_probability": float(f"{max(of_match, _LEAST):.9g}"),
                     "u_probability": float(f"{max(of_chance, _LEAST):.9g}"),
                 }
-    return RelationFit(pairs, _found_once(pairs, records, spec), fitted)
+    return RelationFit(pairs, _found_once(pairs, records, spec), fitted, within)
+
+
+def _hidden(pairs: Pairs, across: npt.NDArray[np.bool_], records: int) -> float:
+    """Expected matches within sources, of records that no likely matches across them join."""
+    likely = across & (pairs.score >= _LIKELY)
+    person = joined(pairs.left[likely], pairs.right[likely], records)
+    apart = ~across & (person[pairs.left] != person[pairs.right])
+    return float(pairs.score[apart].sum())
 
 
 def _fitted(
@@ -235,22 +251,26 @@ def _fitted(
     spec: LinkSpec,
     records: Records,
     equal: ChanceAgreement,
+    seen: float,
     *,
     known: bool,
 ) -> tuple[Floats, dict[str, _Column]]:
-    """Probability of each pattern, and what the levels say, by expectation maximisation."""
+    """Probability of each pattern, and what the levels say, by expectation maximisation.
+
+    ``seen`` is the share of the pairs within sources that are among the patterns.
+    """
     sizes, count = np.array([len(ids) for ids in records.ids], dtype=np.float64), patterns.pairs
     groups, group = np.unique(patterns.left * len(sizes) + patterns.right, return_inverse=True)
     left, right = np.divmod(groups, len(sizes))
     within = left == right
-    whole = np.where(within, sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
+    whole = np.where(within, seen * sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
     once = within & np.isin(np.array(records.sources)[left], list(spec.one_per_source))
     columns = _columns(patterns.code, weights, spec, equal, known=known)
     for name, each in twice.items():
         columns[name].twice = each
     smallest = float(sizes.min())
     number = np.full((len(groups), len(_RELATIONS)), 0.02 * smallest)
-    number[:, _UNCHANGED] = 0.5 * smallest
+    number[:, UNCHANGED] = 0.5 * smallest
     number[np.ix_(within, _MATCH)] *= 0.1
     home = home_chance(equal, {n: np.where(each.there, each.level, -1)
                                for n, each in columns.items()},
@@ -263,15 +283,57 @@ def _fitted(
             at_home = home.log_probability(share[:, _holds(HOME)].sum(axis=1) * count)
         share = _relation_shares(list(columns.values()), number[group], at_home)
         before, found = number, share * count[:, None]
-        number = np.stack([np.bincount(group, each, len(groups)) for each in found.T], axis=1)
-        number = np.maximum(number, 1e-3)
+        number = _by_group(found, group, len(groups))
+        of_match = _by_group(
+            found * share[:, _MATCH].sum(axis=1, keepdims=True), group, len(groups)
+        )
+        number[:, BOTH] = renamed_and_moved(number, of_match[:, BOTH] / number[:, BOTH])
+        told = at_one_rate(number, whole)
         bound = _bounded(number)
         if not known:
-            _refit(list(columns.values()), found, bound)
+            _refit(list(columns.values()), found, bound, _BELIEF * (1 - told))
         moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
         if moved <= _CLOSE * number[:, 1:].sum():
             break
     return share[:, _MATCH].sum(axis=1), columns
+
+
+def _by_group(found: Floats, group: Ints, groups: int) -> Floats:
+    """Number of pairs of each relation in each group, none of them quite 0."""
+    number = np.stack([np.bincount(group, each, groups) for each in found.T], axis=1)
+    return np.asarray(np.maximum(number, 1e-3))
+
+
+def renamed_and_moved(number: Floats, sure: Floats) -> Floats:
+    """Persons with another surname and another home, by group.
+
+    Such pairs agree in no more than many do by chance where records are many. So far as it is not
+    ``sure`` that they are matches, as many are expected as if one had no part in the other.
+    """
+    apart = number[:, RENAMED] * number[:, MOVED] / number[:, UNCHANGED]
+    return np.asarray(sure * number[:, BOTH] + (1 - sure) * np.minimum(apart, number[:, BOTH]))
+
+
+def at_one_rate(number: Floats, whole: Floats) -> float:
+    """Let twins, and two of one name, live in a household as often within sources as across them.
+
+    Matches are more often across: so what is common in both is not an error. Gives how much that
+    tells, from 0 where matches are as frequent in all groups, or there is but one, to 1.
+
+    Parameters
+    ----------
+    number
+        Pairs of each relation by group; changed.
+    whole
+        Number of all pairs of each group.
+    """
+    homes = number[:, HOUSEHOLD]
+    usual = whole * homes.sum() / whole.sum()
+    homes = whole * (homes + _GUESS) / (usual + _GUESS)
+    for relation in _OTHER.values():
+        number[:, relation] = homes * number[:, relation].sum() / homes.sum()
+    frequency = number[:, _MATCH].sum(axis=1) / homes
+    return float(1 - frequency.min() / frequency.max())
 
 
 def _top(weights: Sequence[LevelWeight], name: str) -> int:
@@ -322,6 +384,8 @@ def _columns(
         {} if known else {(w.comparison, w.level): w.m for w in level_weights(settings_from(spec))}
     )
     kinds, columns = dict(_compared(spec)), {}
+    tops = [patterns[n] >= _top(weights, n) for n, k in kinds.items() if k is ColumnKind.GIVEN_NAME]
+    named = np.any(tops, axis=0)
     for name, code in patterns.items():
         own = sorted((w for w in weights if w.comparison == name), key=lambda w: w.level)
         top, u = len(own) - 1, np.array([max(w.u, 1e-9) for w in own])
@@ -338,7 +402,8 @@ def _columns(
             aspect, np.clip(code, 0, top).astype(np.int64), code >= 0, rare, u, u.copy(), guess,
             guess.copy(), np.stack([u, guess, guess, u]),
             1 if aspect in _OTHER else 0,
-            equal.compared[name],
+            equal.compared[name], named,
+            beside_equal_name(equal, name, u, date=aspect == DATE),
         )  # fmt: skip
     return columns
 
@@ -370,7 +435,7 @@ def _holds(aspect: int) -> npt.NDArray[np.bool_]:
 
 def _bounded(number: Floats) -> dict[int, bool]:
     """Keep twins and namesakes of a household to what is possible; whether there would be more."""
-    households, persons = number[:, _HOUSEHOLD].sum(), number[:, _MATCH].sum()
+    households, persons = number[:, HOUSEHOLD].sum(), number[:, _MATCH].sum()
     possible = _OF_HOUSEHOLDS * float(households) + _OF_PERSONS * float(persons)
     bound = {}
     for aspect, relation in _OTHER.items():
@@ -380,7 +445,9 @@ def _bounded(number: Floats) -> dict[int, bool]:
     return bound
 
 
-def _refit(columns: Sequence[_Column], found: Floats, bound: Mapping[int, bool]) -> None:
+def _refit(
+    columns: Sequence[_Column], found: Floats, bound: Mapping[int, bool], belief: float
+) -> None:
     """Levels by the pairs of the relations that share what they say, and by all others."""
     for each in columns:
         if each.aspect is None:
@@ -396,7 +463,7 @@ def _refit(columns: Sequence[_Column], found: Floats, bound: Mapping[int, bool])
         m = seen / seen.sum()
         if each.aspect in _OTHER:
             own = m[: each.low].sum()
-            error = own if bound[each.aspect] else (own + _BELIEF * _ERROR) / (1 + _BELIEF)
+            error = own if bound[each.aspect] else (own + belief * _ERROR) / (1 + belief)
             m[: each.low] *= error / own
             m[each.low :] *= (1 - error) / (1 - own)
         each.m = m

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.special import logit
 
 from sfumato.linkage.chance_agreement import pairs_of_equal
 from sfumato.linkage.linkage_quality import weights
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records, joined
 from sfumato.linkage.reviewed_rates import instrument, rounded
 
 Bools = npt.NDArray[np.bool_]
@@ -87,13 +85,9 @@ class Asked:
 
     def and_these(self, later: Asked) -> Asked:
         """These and later ones."""
-        return Asked(
-            np.concatenate([self.pair, later.pair]),
-            np.concatenate([self.stratum, later.stratum]),
-            np.concatenate([self.batch, later.batch]),
-            np.concatenate([self.probability, later.probability]),
-            np.concatenate([self.foretold, later.foretold]),
-        )
+        names = [each.name for each in fields(self)]
+        sides = ([getattr(self, n), getattr(later, n)] for n in names)
+        return Asked(*map(np.concatenate, sides))
 
 
 _NONE = np.empty(0, dtype=np.int64)
@@ -213,9 +207,7 @@ class ReviewAudit:
         And a number for each record, one for all that answers have joined.
         """
         count, same = self.records.count, verdicts.result == SAME
-        sides = (verdicts.left[same], verdicts.right[same])
-        graph = coo_array((np.ones(len(sides[0]), dtype=np.bool_), sides), (count, count))
-        node = connected_components(graph, directed=False)[1].astype(np.int64)
+        node = joined(verdicts.left[same], verdicts.right[same], count)
         left, right = node[self.pairs.left], node[self.pairs.right]
         is_same = left == right
         different = verdicts.result == DIFFERENT
@@ -223,8 +215,8 @@ class ReviewAudit:
         known = is_same | np.isin(_key(left, right, count), apart)
         sources = int(self.limited.max(initial=0)) + 1
         limited = self.limited >= 0
-        joined = limited & (np.bincount(node)[node] > 1)
-        held = node[joined] * sources + self.limited[joined]
+        several = limited & (np.bincount(node)[node] > 1)
+        held = node[several] * sources + self.limited[several]
         for own, other in ((left, self.pairs.right), (right, self.pairs.left)):
             source = self.limited[other]
             known |= (source >= 0) & np.isin(own * sources + source, held)
@@ -253,18 +245,10 @@ class ReviewAudit:
 
         Parameters
         ----------
-        asked
-            The pairs drawn before.
-        verdicts
-            What people decided.
         rates
             What that says of matches.
-        wider
-            Pairs of wider blocks.
         size
             Number of pairs wanted; fewer where fewer are left.
-        rng
-            Source of randomness.
         """
         free, left = self.left(asked, verdicts)
         matches = np.arange(self.strata) == CHAINED
@@ -360,14 +344,10 @@ def wider_blocks(
     ----------
     values
         Of each column a number for each record's value, -1 where it is missing.
-    records, pairs
-        The linkage's.
     person
         Person of each record.
     limited
         Source of each record where it has at most one record per person, else -1.
-    rng
-        Source of randomness.
     within
         Whether two records of one source are compared.
     bits

@@ -15,7 +15,7 @@ from pyarrow.parquet import ParquetWriter
 
 from sfumato.core.atomic import atomic_path
 from sfumato.core.errors import InputError
-from sfumato.linkage.link_sources import RECORD, Opened
+from sfumato.linkage.link_sources import RECORD, Opened, free_name
 from sfumato.linkage.match_thresholds import OUTCOMES, POSSIBLE_MATCH, Codes, Ints, Pairs, Records
 from sfumato.table.header_words import named, words_of
 
@@ -40,8 +40,6 @@ def named_records(records: Records, number: Ints) -> tuple[pa.Array, pa.Array]:
 
     Parameters
     ----------
-    records
-        All records.
     number
         Numbers of those wanted.
     """
@@ -56,8 +54,6 @@ def pairs_table(records: Records, pairs: Pairs, outcome: npt.NDArray[np.int8]) -
 
     Parameters
     ----------
-    pairs
-        The candidate pairs.
     outcome
         Code of each pair's outcome.
     """
@@ -106,8 +102,6 @@ def find_records(records: Records, source: pa.ChunkedArray, ids: pa.ChunkedArray
 
     Parameters
     ----------
-    records
-        All records.
     source, ids
         Names of sources, and ids.
 
@@ -132,8 +126,6 @@ def known_records(records: Records, source: pa.ChunkedArray, ids: pa.ChunkedArra
 
     Parameters
     ----------
-    records
-        All records.
     source, ids
         Names of sources, and ids.
     """
@@ -168,13 +160,7 @@ def to_review(outcome: Codes) -> Ints:
 
 
 def most_doubtful_first(review: pa.Table) -> pa.Table:
-    """The same pairs, those whose score is nearest to 1/2 first.
-
-    Parameters
-    ----------
-    review
-        Pairs for review.
-    """
+    """The same pairs, those whose score is nearest to 1/2 first."""
     away = np.abs(np.asarray(review["score"]) - 0.5)
     return review.take(pa.array(np.argsort(away, kind="stable")))
 
@@ -195,8 +181,6 @@ def review_table(
     ----------
     opened
         The tables; only their identifying halves are read.
-    pairs
-        The candidate pairs.
     number
         Numbers of the pairs, in the order wanted.
     labels
@@ -217,16 +201,10 @@ def review_table(
     shown = {side: _shown(opened, record) for side, record in sides.items()}
     for name in shown["l"].column_names:
         for side in sides:
-            columns[_free_header(f"{name}_{side}", columns)] = shown[side][name]
+            columns[free_name(f"{name}_{side}", columns)] = shown[side][name]
     for name, level in pairs.levels.items():
-        columns[_free_header(f"{name}_level", columns)] = _words(level[number], name, labels)
+        columns[free_name(f"{name}_level", columns)] = _words(level[number], name, labels)
     return pa.table(columns)
-
-
-def _free_header(name: str, columns: Mapping[str, object]) -> str:
-    while name in columns:
-        name += "_"
-    return name
 
 
 def _words(level: np.ndarray, name: str, labels: Mapping[tuple[str, int], str]) -> pa.Array:
@@ -282,7 +260,7 @@ def identifying_file(opened: Opened) -> pa.Buffer:
     for half in opened.identifying:
         for name in pq.read_schema(half).names:
             if may_be_shown(name) and name not in names:
-                names[name] = _free(name, {SOURCE, ID, *names.values()})
+                names[name] = free_name(name, {SOURCE, ID, *names.values()})
     kinds = [(SOURCE, pa.string()), (ID, pa.large_string())]
     schema = pa.schema([*kinds, *((name, pa.large_string()) for name in names.values())])
     sink = pa.BufferOutputStream()
@@ -332,9 +310,3 @@ def _batches(opened: Opened, number: int, names: tuple[str, ...]) -> Iterator[li
             of = pa.repeat(pa.scalar(source, pa.string()), rows)
             yield [of, ids.slice(first, rows).cast(pa.large_string()), *columns]
             first += rows
-
-
-def _free(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -160,19 +160,13 @@ def learn(
 
     Parameters
     ----------
-    audit
-        The pairs that may be drawn.
     asked
         Those that were.
-    verdicts
-        What people decided.
     person
         Person of each record, which are judged.
     draws
         Partitions drawn given what people decided, where persons are inferred; shape (draws,
         records). The scores speak where there are none.
-    rng
-        Source of randomness.
     alone
         Person of each record as they are without any decision, by what answers have taught:
         where scores join records, so that pairs that were answered are told apart as all others

@@ -94,8 +94,6 @@ def draw_rates(
         Answers of each cell that say one person; shape (cells,).
     answered
         Answers of each cell.
-    rng
-        Source of randomness.
     scale
         How many times as wrong as usual the model may be.
     error

@@ -247,13 +247,7 @@ _ANSWERS: dict[str, bool] = {}
 
 
 def any_on_spark(tables: Mapping[str, object]) -> bool:
-    """Whether one of the tables is a DataFrame of a Spark session that runs here.
-
-    Parameters
-    ----------
-    tables
-        The tables by name.
-    """
+    """Whether one of the tables is a DataFrame of a Spark session that runs here."""
     return any(_runs_here(each) for each in tables.values())
 
 
@@ -470,8 +464,6 @@ def open_spark(connection: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[
 
     Parameters
     ----------
-    connection
-        The database with the standardised tables.
     folder
         A private folder, for what a Spark on this machine puts aside.
 

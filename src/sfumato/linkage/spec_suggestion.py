@@ -159,8 +159,6 @@ def pairs_of(rule: Sequence[int], sources: Sequence[Sampled], mode: link_spec.Mo
         Numbers of the parts.
     sources
         The samples.
-    mode
-        Which records are compared with which.
     """
     counted = [_counts(source, rule) for source in sources]
     pairs = 0.0
@@ -249,8 +247,6 @@ def choose_rules(
         The parts that rules can be made of.
     sources
         Samples of the sources, with codes of these parts.
-    mode
-        Which records are compared with which.
     wanted
         Number of pairs that the rules should make together, at most.
     """
@@ -363,8 +359,6 @@ def suggest_links(
     ----------
     tables
         Name of each source and its table: anything that `open_source` takes.
-    schema
-        What the columns are, where that is known.
     mode
         Which records are compared with which; link-only if not given, dedupe-only for one table.
     id_column

@@ -30,13 +30,7 @@ _FROM, _TO = "øłđðıþ", "olddit"
 
 
 def plain_sql(column: str) -> str:
-    """A text in lower case without accents, as SQL.
-
-    Parameters
-    ----------
-    column
-        The text, as SQL.
-    """
+    """A text in lower case without accents, as SQL."""
     text = f"strip_accents(lower({column}))"
     for letter, letters in _LETTERS:
         text = f"replace({text}, '{letter}', '{letters}')"
@@ -56,8 +50,6 @@ def not_repeated_sql(text: str, length: int) -> str:
 
     Parameters
     ----------
-    text
-        The text, as SQL.
     length
         Length from which that means that nobody knew it.
     """
@@ -83,13 +75,7 @@ SHORT = (
 
 
 def address_sql(column: str) -> str:
-    """Part of an address in lower case, as SQL: ``12, High Street`` is ``12 high st``.
-
-    Parameters
-    ----------
-    column
-        The address, as SQL.
-    """
+    """Part of an address in lower case, as SQL: ``12, High Street`` is ``12 high st``."""
     letters = f"regexp_replace({plain_sql(column)}, '''', '', 'g')"
     text = spaced_sql(f"regexp_replace({letters}, '[^\\p{{L}}\\p{{N}}]', ' ', 'g')")
     for short, words in SHORT:
@@ -101,13 +87,7 @@ _SEX = (("male", "m"), ("man", "m"), ("female", "f"), ("woman", "f"))
 
 
 def category_sql(column: str) -> str:
-    """A category in lower case without punctuation, as SQL; ``Female`` and ``F`` are ``f``.
-
-    Parameters
-    ----------
-    column
-        The category, as SQL.
-    """
+    """A category in lower case without punctuation, as SQL; ``Female`` and ``F`` are ``f``."""
     text = spaced_sql(f"regexp_replace({plain_sql(column)}, '[^\\p{{L}}\\p{{N}}+<>]', ' ', 'g')")
     words = " ".join(f"WHEN '{word}' THEN '{letter}'" for word, letter in _SEX)
     return f"CASE {text} {words} ELSE {text} END"
@@ -147,8 +127,6 @@ def date_sql(column: str, *, day_first: bool) -> str:
 
     Parameters
     ----------
-    column
-        The date, as SQL.
     day_first
         Whether the day stands before the month where both are numbers before a year.
     """
@@ -181,11 +159,6 @@ def day_first_sql(column: str) -> str:
     """Whether the day or the month stands first in a date of numbers before a year, as SQL.
 
     1 if only the day can, -1 if only the month can, 0 if both; missing for other dates.
-
-    Parameters
-    ----------
-    column
-        The date, as SQL.
     """
     text = f"trim(regexp_replace(lower({column}), '{_TIME}', ''))"
     pattern = f"^(\\d{{1,2}}){_GAP}(\\d{{1,2}}){_GAP}(?:\\d{{4}}|\\d{{2}})$"
@@ -242,13 +215,7 @@ def _month_day(text: str) -> str:
 
 
 def email_sql(column: str) -> str:
-    """An e-mail address in lower case, as SQL; text without an @ is missing.
-
-    Parameters
-    ----------
-    column
-        The address, as SQL.
-    """
+    """An e-mail address in lower case, as SQL; text without an @ is missing."""
     text = f"regexp_replace(lower({column}), '\\s|^mailto:|[<>]', '', 'g')"
     return f"CASE WHEN contains({text}, '@') THEN {text} END"
 
@@ -258,13 +225,7 @@ UNKNOWN_FROM = 5
 
 
 def identifier_sql(column: str) -> str:
-    """A number of a person without separators and leading zeros, as SQL.
-
-    Parameters
-    ----------
-    column
-        The number, as SQL.
-    """
+    """A number of a person without separators and leading zeros, as SQL."""
     whole = f"regexp_replace(upper({column}), '[.]0+$', '')"
     text = f"regexp_replace({whole}, '[^\\p{{L}}\\p{{N}}]', '', 'g')"
     text = f"nullif(regexp_replace({text}, '^0+(\\d+)$', '\\1'), '')"
@@ -294,36 +255,18 @@ def _untitled_sql(text: str) -> str:
 
 
 def given_name_sql(column: str) -> str:
-    """Given names in lower case, without titles, as SQL: ``Dr. Anne-Marie`` is ``anne marie``.
-
-    Parameters
-    ----------
-    column
-        The names, as SQL.
-    """
+    """Given names in lower case, without titles, as SQL: ``Dr. Anne-Marie`` is ``anne marie``."""
     return _untitled_sql(_letters_sql(plain_sql(column)))
 
 
 def surname_sql(column: str) -> str:
-    """A surname in lower case, as SQL: ``O'Brien, Jr.`` is ``obrien``.
-
-    Parameters
-    ----------
-    column
-        The surname, as SQL.
-    """
+    """A surname in lower case, as SQL: ``O'Brien, Jr.`` is ``obrien``."""
     untitled = _untitled_sql(_letters_sql(plain_sql(column)))
     return f"regexp_replace({untitled}, '{_SUFFIXES}', '\\1')"
 
 
 def full_name_sql(column: str) -> str:
-    """Given names and surname in this order, as SQL: ``Smith, Dr John`` is ``john smith``.
-
-    Parameters
-    ----------
-    column
-        The name, as SQL.
-    """
+    """Given names and surname in this order, as SQL: ``Smith, Dr John`` is ``john smith``."""
     suffix = f"[,\\s]+({'|'.join(SUFFIXES.split())})[.]?\\s*$"
     without = f"regexp_replace({column}, '{suffix}', '', 'i')"
     return surname_sql(f"regexp_replace({without}, '^([^,]+),(.*[^, ].*)$', '\\2 \\1')")
@@ -341,11 +284,6 @@ def surname_in_full_sql(name: str) -> str:
 
 def read_nicknames(path: Path) -> pa.Table:
     """Read a CSV file of two columns, nickname and name; a header is taken for a pair of names.
-
-    Parameters
-    ----------
-    path
-        The file.
 
     Returns
     -------
@@ -396,13 +334,7 @@ def formal_sql(name: str) -> str:
 
 
 def number_sql(column: str) -> str:
-    """A number without leading zeros or a decimal part of zeros, as SQL: ``007.0`` is ``7``.
-
-    Parameters
-    ----------
-    column
-        The number, as SQL.
-    """
+    """A number without leading zeros or a decimal part of zeros, as SQL: ``007.0`` is ``7``."""
     text = f"regexp_replace(lower({column}), '\\s', '', 'g')"
     text = f"regexp_replace({text}, '[.]0+$', '')"
     return f"nullif(regexp_replace({text}, '^0+(\\d)', '\\1'), '')"
@@ -418,11 +350,6 @@ def phone_sql(column: str) -> str:
     """The last nine digits of a telephone number, as SQL.
 
     ``+44 20 7946 0018`` and ``020 7946 0018`` are ``079460018``.
-
-    Parameters
-    ----------
-    column
-        The number, as SQL.
     """
     whole = f"regexp_replace({column}, '[.]0+$|(?i:\\s*(ext|x)[. ]*\\d+$)', '')"
     digits = f"right(regexp_replace({whole}, '[^0-9]', '', 'g'), {DIGITS})"
@@ -434,11 +361,6 @@ def postcode_sql(column: str) -> str:
 
     The four digits behind an American one are left out, and so are leading zeros, which a
     column that was once read as numbers has lost.
-
-    Parameters
-    ----------
-    column
-        The postcode, as SQL.
     """
     whole = f"regexp_replace(upper(trim({column})), '[.]0+$', '')"
     whole = f"regexp_replace({whole}, '^(\\d{{5}})-?\\d{{4}}$', '\\1')"
@@ -551,12 +473,8 @@ def standardise(
 
     Parameters
     ----------
-    connection
-        The database.
     halves
         Per source, the file of its identifying half.
-    spec
-        What is linked, and how.
 
     Raises
     ------

@@ -22,6 +22,7 @@ import tomlkit
 from pydantic import ValidationError
 
 from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
+from sfumato.core.cluster_questions import ClusterQuestions
 from sfumato.core.errors import InputError
 from sfumato.review.review_settings import Attribute, Settings
 from sfumato.table.table_files import write_table
@@ -84,6 +85,8 @@ class Project:
         Probability that two records taken at random are one person's, where it is known.
     fingerprints
         By source, the SHA-256 of its file; ``""`` where it is none.
+    clusters
+        Which pairs decide a cluster together.
 
     Raises
     ------
@@ -100,6 +103,7 @@ class Project:
     weights: tuple[Weight, ...] = field(default=(), repr=False)
     prior: float | None = None
     fingerprints: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    clusters: ClusterQuestions = field(default_factory=ClusterQuestions)
 
     def __post_init__(self) -> None:
         _check_attributes(self.attributes, self.records)

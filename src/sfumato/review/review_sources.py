@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.cluster_questions import CLUSTERS, ClusterQuestions
 from sfumato.core.errors import InputError
 from sfumato.review.review_project import (
     ADDED,
@@ -361,7 +362,8 @@ def from_linkage(
 ) -> Project:
     """A project of a linkage's doubtful pairs, over all records that were linked.
 
-    The pairs come in a random order, as that of the linkage tells of their scores.
+    The pairs come in a random order, as that of the linkage tells of their scores; those that
+    decide a cluster stand together.
 
     Parameters
     ----------
@@ -396,11 +398,14 @@ def from_linkage(
             raise InputError(
                 f"attribute '{each.name}'", "must be among the linkage's", found="none of that name"
             )
+    clusters = ClusterQuestions.read(place / CLUSTERS)
+    ids = pairs[PAIR].to_pylist()
+    order = clusters.together([ids[number] for number in rng.permutation(len(ids)).tolist()])
     return Project(
         attributes=tuple(attributes),
         settings=settings or Settings(),
         records=records.select([SOURCE, ID, *(each.name for each in attributes)]),
-        pairs=pairs.take(pa.array(rng.permutation(len(pairs)))),
+        pairs=pairs.take(pc.index_in(pa.array(order, pa.string()), pairs[PAIR].combine_chunks())),
         gold=same,
         weights=weights_in(manifest),
         prior=_prior(manifest["model"].get("prior")),
@@ -409,6 +414,7 @@ def from_linkage(
             for name, each in manifest.get("sources", {}).items()
             if isinstance(each, dict)
         },
+        clusters=clusters,
     )
 
 

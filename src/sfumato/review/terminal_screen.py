@@ -474,6 +474,10 @@ def draw_too_small(look: Look) -> tuple[Line, ...]:
 def _title(view: View, look: Look) -> Line:
     left = f" sfumato review {look.signs.dot} {view.standing.worker}"
     right = f"pair {view.place} of {view.standing.pairs} "
+    if view.in_cluster is not None:
+        right = (
+            f"cluster, pair {view.in_cluster[0]} of {view.in_cluster[1]} {look.signs.dot} {right}"
+        )
     line = padded((Span(left, Style.TITLE),), look.width - len(right))
     spaces = look.width - len(right) - width_of(line[:1])
     return (line[0], Span(" " * max(spaces, 1), Style.TITLE), Span(right, Style.TITLE))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sfumato.core.cluster_questions import ClusterQuestions
 from sfumato.core.declaration import Progress, fields_of
 from sfumato.core.measure import Measure
 from sfumato.review.anonymity_database import Database
@@ -183,6 +184,8 @@ class View:
         What to open next, where that is told.
     answer, skipped, flag
         The answer that stands, whether the pair was put off, and why it is flagged.
+    in_cluster
+        Which pair of its cluster it is, from 1, and of how many; ``None`` where it is in none.
     """
 
     standing: Standing
@@ -195,6 +198,7 @@ class View:
     answer: Answer | None
     skipped: bool
     flag: FlagReason | None
+    in_cluster: tuple[int, int] | None = None
 
 
 def _now() -> datetime:
@@ -232,17 +236,20 @@ class Session:
         evidence: Evidence | None = None,
         combined: CombinedState | None = None,
         now: Callable[[], datetime] = _now,
+        clusters: ClusterQuestions | None = None,
     ) -> None:
         self.review, self.journal = review, journal
         self._evidence, self._now = evidence, now
-        number_of = {pair: number for number, pair in enumerate(ids)}
+        self._number_of = {pair: number for number, pair in enumerate(ids)}
         self._ids = tuple(ids)
         self.worker: WorkerState
         self.worker, self._histories = restored(
-            review, number_of, journal.beginning, journal.entries, combined
+            review, self._number_of, journal.beginning, journal.entries, combined
         )
         self.tasks = self.worker.pairs
         self._refused: dict[int, Refusal] = {}
+        self._clusters = ClusterQuestions() if clusters is None else clusters
+        self._cluster_of = self._clusters.cluster_of()
 
     @property
     def decisions(self) -> Decisions:
@@ -308,6 +315,8 @@ class Session:
     def undecided(self, after: int) -> int | None:
         """The next pair about which there is something to do: those put off come last.
 
+        Nothing is to do about a pair of a cluster whose answer follows from others there.
+
         Parameters
         ----------
         after
@@ -316,9 +325,33 @@ class Session:
         count = len(self.tasks)
         order = [(after + step) % count for step in range(1, count + 1)]
         now = {place: self.history(place).present for place in order}
-        left = [place for place in order if not now[place].done]
+        left = [place for place in order if not (now[place].done or self._follows(place))]
         fresh = [place for place in left if not now[place].skipped]
         return next(iter(fresh or left), None)
+
+    def _follows(self, place: int) -> bool:
+        """Whether answers to other pairs of its cluster say what a pair's answer is."""
+        number = self._cluster_of.get(self._ids[self.tasks[place]])
+        if number is None:
+            return False
+        person: dict[int, int] = {}
+        different: list[tuple[int, int]] = []
+        for pair in self._clusters.pairs[number]:
+            answer = self._histories.get(pair, History(pair, "")).present.answer
+            if answer is None:
+                continue
+            sides = self._records_of(self._number_of[pair])
+            if not answer.same:
+                different.append(sides)
+                continue
+            one, other = (person.setdefault(each, each) for each in sides)
+            person |= {record: one for record, own in person.items() if own == other}
+        one, other = (person.get(each, each) for each in self._records_of(self.tasks[place]))
+        apart = [{person.get(a, a), person.get(b, b)} for a, b in different]
+        return one == other or {one, other} in apart
+
+    def _records_of(self, pair: int) -> tuple[int, int]:
+        return int(self.review.left[pair]), int(self.review.right[pair])
 
     def hint(self, place: int) -> Hint | None:
         """What to open next, where hints are given and something is worth it."""
@@ -364,7 +397,15 @@ class Session:
             answer=now.answer,
             skipped=now.skipped,
             flag=now.flag,
+            in_cluster=self._in_cluster(self._ids[pair]),
         )
+
+    def _in_cluster(self, pair: str) -> tuple[int, int] | None:
+        number = self._cluster_of.get(pair)
+        if number is None:
+            return None
+        own = self._clusters.pairs[number]
+        return own.index(pair) + 1, len(own)
 
     def _add_shown(self, pair: int) -> None:
         modes = modes_text(self.worker.modes(pair))

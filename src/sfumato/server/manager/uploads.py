@@ -460,7 +460,7 @@ TO_LINK = (
     "model.json",
 )
 """Those that it takes besides to cluster again and to write the linked file."""
-FURTHER = ("answers.parquet", "checks.parquet")
+FURTHER = ("answers.parquet", "checks.parquet", "clusters.json")
 """Those that are there in some linkages only."""
 ONE, TWO, PAIRS, GOLD = "one.csv", "two.csv", "pairs.csv", "gold.csv"
 NAME_ONE, NAME_TWO, ID_COLUMN = "name one", "name two", "id column"
