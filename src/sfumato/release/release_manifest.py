@@ -38,7 +38,7 @@ from sfumato.schema import Schema, dump_schema
 from sfumato.schema.recipe import StepCount
 from sfumato.schema.roles import Unclassified
 
-USUAL_EFFORT = (6, 24)
+USUAL_EFFORT = (3, 24)
 """Passes where none are stated: of large files, and of small ones, which take little time."""
 USUAL_PERSONS = 1 << 18
 """Persons that all passes look at, between these."""
@@ -163,7 +163,7 @@ class Options:
             "leaves them as they are cut.",
             "N",
             Count(0),
-            usual="6, more of small files, up to 24; 0 with --cut median, another --split, "
+            usual="3, more of small files, up to 24; 0 with --cut median, another --split, "
             "--register or --population, and on Spark",
         ),
     ] = None
