@@ -36,7 +36,7 @@ from sfumato.release.generalisation import (
     with_snapped_ends,
 )
 from sfumato.release.histories import ROUGH, USUAL, Pricing
-from sfumato.release.history_utility import HistoryUtility, history_utility
+from sfumato.release.history_utility import history_utility
 from sfumato.release.household_classes import divide_households, household_of
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import PersonTable, person_table
@@ -66,7 +66,7 @@ from sfumato.release.release_result import Disclosed, Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques
 from sfumato.release.tree import grow
-from sfumato.release.utility_measures import measure_utility
+from sfumato.release.utility_measures import Utility, measure_utility
 from sfumato.risk.assessment import assess, measure_classes
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
@@ -74,7 +74,7 @@ from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
 from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures, untested_events
 from sfumato.table.sources import from_numpy, from_texts, is_bytes
-from sfumato.table.table import Table
+from sfumato.table.table import ColumnFigures, Table
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -233,19 +233,11 @@ def make_release(
     rng = np.random.default_rng(manifest.seed)
     again = partial(_under_budget, table, manifest, key, register, original)
     table, population = _with_population(table, register, manifest)
-    promises = manifest.constraints
-    if population is not None:
-        promises = population.bound(promises)
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
     if options.ends is Ends.SNAPPED:
         table = with_snapped_ends(table)
-    made = partial(_made, promises, options, population, progress)
-    promise = next((each for each in promises if isinstance(each, KnownEvents)), None)
-    if promise is None:
-        finished = made(table, rng)
-    else:
-        finished = _protected(made, table, promise, manifest, key, rng)
+    finished = _finished(table, manifest, population, key, progress, rng)
     draft, part = finished.draft, finished.draft.table
     if draft.levels is not None:
         table = shown_at(table, draft.levels)
@@ -253,27 +245,10 @@ def make_release(
     named = replace(part, person=finished.pseudonym_of)
     pseudonyms = person_pseudonyms(named, key, rng)
     progress("measure", 0.0)
-    cells = {} if finished.protection is None else finished.protection.cells
-    shown = {**{name: part.source.column(name) for name in part.source.column_names}, **cells}
-    figures = found_with(table.column_figures, shown, draft.class_of, part.person)
-    if options.keep_order:
-        figures = (*figures, *order_figures(part, draft.class_of))
-    risk = replace(_released_risk(finished, order, manifest), columns=figures)
+    risk = _released_risk(finished, order, manifest)
+    risk = replace(risk, columns=_column_figures(table, finished, options))
     against = None if population is None else _against(population, draft, order, risk)
-    kept = np.zeros(table.records, dtype=bool)
-    kept[draft.rows] = True
-    utility = measure_utility(
-        table,
-        kept,
-        draft.class_of,
-        draft.classes,
-        finished.released,
-        form=options.form,
-        rng=query_stream(manifest.seed),
-        extra=draft.extra,
-        least_records=_least_records(promises) if options.lower_bound else None,
-        loss=options.loss,
-    )
+    utility = _utility(table, finished, manifest)
     progress("measure", 1.0)
     return Release(
         content=ReleasedTable(
@@ -283,8 +258,8 @@ def make_release(
                 draft.class_of,
                 pseudonyms,
                 order,
-                cells,
-                household_pseudonyms(part, promises, rng),
+                finished.cells,
+                household_pseudonyms(part, manifest.constraints, rng),
             ).drop_columns(list(options.withhold)),
             original,
             table.labels,
@@ -299,15 +274,15 @@ def make_release(
             seed=manifest.seed,
         ),
         risk=risk,
-        utility=replace(utility, counts=finished.count_loss, histories=_histories(finished)),
+        utility=utility,
         tree=draft.tree,
         manifest=manifest,
         levels=draft.levels,
         warnings=(
-            *acceptances(figures),
-            *(untested_events(table) if promise else ()),
+            *acceptances(risk.columns),
+            *(untested_events(table) if finished.protection else ()),
             *_told_first(risk),
-            *(f"the {each.column} {each.leak}" for each in figures if each.role == ORDER),
+            *(f"the {each.column} {each.leak}" for each in risk.columns if each.role == ORDER),
             *table.warnings,
             *(draft.levels.notes() if draft.levels else ()),
             *(against.warnings() if against else ()),
@@ -317,7 +292,7 @@ def make_release(
         disclosed=Disclosed(
             part,
             draft.class_of,
-            cells,
+            finished.cells,
             pseudonyms,
             finished.pseudonym_of,
             again,
@@ -339,13 +314,58 @@ def _under_budget(
     return make_release(table, manifest, key, silent, register, original)
 
 
-def _histories(finished: _Generalised) -> HistoryUtility | None:
-    """What is left of histories; ``None`` where nothing is promised about them."""
-    kept = finished.protection
-    if kept is None:
-        return None
-    person = finished.draft.table.person
-    return history_utility(person, kept.pseudonym_of, kept.exact, kept.done, kept.dates)
+def _finished(
+    table: Table,
+    manifest: Manifest,
+    population: Population | None,
+    key: bytes | None,
+    progress: Progress,
+    rng: np.random.Generator,
+) -> _Generalised:
+    """The records in classes that keep all promises, with their cells."""
+    promises = manifest.constraints
+    if population is not None:
+        promises = population.bound(promises)
+    made = partial(_made, promises, manifest.options, population, progress)
+    promise = next((each for each in promises if isinstance(each, KnownEvents)), None)
+    if promise is None:
+        return made(table, rng)
+    return _protected(made, table, promise, manifest, key, rng)
+
+
+def _column_figures(
+    table: Table, finished: _Generalised, options: Options
+) -> tuple[ColumnFigures, ...]:
+    """What each column, as it is released, gives away; with the order, where it is kept."""
+    part, class_of = finished.draft.table, finished.draft.class_of
+    shown = {name: part.source.column(name) for name in part.source.column_names}
+    figures = found_with(table.column_figures, {**shown, **finished.cells}, class_of, part.person)
+    return (*figures, *order_figures(part, class_of)) if options.keep_order else figures
+
+
+def _utility(table: Table, finished: _Generalised, manifest: Manifest) -> Utility:
+    """What is lost of the original, of numbers of records and of histories, too."""
+    draft, options, events = finished.draft, manifest.options, finished.protection
+    kept = np.zeros(table.records, dtype=bool)
+    kept[draft.rows] = True
+    found = measure_utility(
+        table,
+        kept,
+        draft.class_of,
+        draft.classes,
+        finished.released,
+        form=options.form,
+        rng=query_stream(manifest.seed),
+        extra=draft.extra,
+        least_records=_least_records(manifest.constraints) if options.lower_bound else None,
+        loss=options.loss,
+    )
+    left = None
+    if events is not None:
+        left = history_utility(
+            draft.table.person, events.pseudonym_of, events.exact, events.done, events.dates
+        )
+    return replace(found, counts=finished.count_loss, histories=left)
 
 
 def _told_first(risk: Risk) -> tuple[str, ...]:
@@ -554,6 +574,11 @@ class _Generalised:
     pseudonym_of: Codes
     count_loss: CountLoss | None = None
     protection: event_protection.Protection | None = None
+
+    @property
+    def cells(self) -> Mapping[str, pa.Array]:
+        """The columns of events that say less than they did; shape (records,) each."""
+        return {} if self.protection is None else self.protection.cells
 
 
 def _generalised(
