@@ -86,7 +86,7 @@ def test_a_typed_dictionary_has_what_is_declared(verb: str) -> None:
 
 
 _WIDER = {"ordered_distance", "recursive_l", "presets", "quasi_identifiers", "knows", "attacks"}
-_WIDER |= {"previous", "review", "priors"}
+_WIDER |= {"previous", "review", "priors", "withhold"}
 """Sequences that become tuples, and paths as text."""
 
 

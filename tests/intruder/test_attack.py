@@ -153,12 +153,9 @@ def test_what_the_intruder_knows_less_makes_less_right(release: Release) -> None
 
 
 def test_another_release_gives_more_away(original: pa.Table, release: Release) -> None:
-    other = anonymize(
-        original, SCHEMA, PidKAnonymity(5), split="range", seed=9, pseudonym_key=b"k" * 16
-    )
-    first = anonymize(
-        original, SCHEMA, PidKAnonymity(5), cut="median", seed=2, pseudonym_key=b"k" * 16
-    )
+    alike = {"ends": "tight", "pseudonym_key": b"k" * 16}
+    other = anonymize(original, SCHEMA, PidKAnonymity(5), split="range", seed=9, **alike)
+    first = anonymize(original, SCHEMA, PidKAnonymity(5), cut="median", seed=2, **alike)
     found = attack(first, priors=[other], seed=1, attacks=["intersection", "associations"])
     assert {outcome.attack for outcome in found.outcomes if outcome.above} == {
         "intersection_surest"

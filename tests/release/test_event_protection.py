@@ -47,7 +47,7 @@ def fewest(release, data, m):
 @pytest.mark.parametrize("seed", range(3))
 def test_every_m_events_are_shared_by_k(m, seed):
     data = visits(seed)
-    promises = sf.PidKAnonymity(5), sf.KnownEvents(m, k=4)
+    promises = sf.PidKAnonymity(12), sf.KnownEvents(m, k=4)
     release = sf.anonymize(data, schema(), *promises, seed=1, ends="tight")
     assert len(release.data) == len(data)
     assert fewest(release, data, m) >= 4
