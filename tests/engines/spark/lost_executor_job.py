@@ -142,7 +142,8 @@ def with_a_loss(cluster: Cluster, work: Callable[[], Any]) -> dict[str, Any]:
 
 def released(visits: Any, folder: Path) -> dict[str, Any]:
     """The measures of a file and of its release, and where this is."""
-    release = sf.anonymize(visits, SCHEMA, *PROMISES, effort=0, pseudonym_key=KEY, seed=1)
+    options = {"effort": 0, "ends": "tight", "pseudonym_key": KEY, "seed": 1}
+    release = sf.anonymize(visits, SCHEMA, *PROMISES, **options)
     folder.mkdir()
     path = folder / "released.parquet"
     return release.write(path).to_json() | {"written": str(path)}

@@ -57,7 +57,7 @@ def test_an_assessment_moves_no_task_most_of_the_records(spark, visits, folder):
 
 
 def test_a_release_gathers_only_the_records_of_a_person(spark, visits, folder, tmp_path):
-    options = {"effort": 0, "pseudonym_key": KEY, "seed": 1}
+    options = {"effort": 0, "ends": "tight", "pseudonym_key": KEY, "seed": 1}
     seen = last_stage(spark)
     there = sf.anonymize(spark.read.parquet(str(folder)), SCHEMA, sf.PidKAnonymity(5), **options)
     there.write(tmp_path / "there.parquet")

@@ -106,7 +106,7 @@ def on_spark(spark, table, parts, seed):
 
 
 def manifest(constraints, **options):
-    asked = Options(**options)
+    asked = Options(**{"ends": "tight", **options})
     return Manifest(asked, tuple(constraints), seed=1, keyed=False, schema_sha256="")
 
 
