@@ -385,8 +385,8 @@ class ReleaseLedger(Ledger):
         looked_at, persons = found.all[number].looked_at, len(own)
         if looked_at < persons:
             yield (
-                f"{looked_at:,} of {persons:,} persons were looked at, drawn at random; of less "
-                f"than {3 / looked_at:.2%} of the others more may be known"
+                f"{looked_at:,} of {persons:,} persons were looked at, drawn at random: with 95 % "
+                f"confidence more may be known of less than {3 / looked_at:.2%} of the others"
             )
         handed = [each for each in self.remembered() if each.to]
         erased = [str(each.number) for each in handed if not each.kept_in]

@@ -31,6 +31,8 @@ LEAST_RANGE = 365
 """Days by which dates are moved at least, at most."""
 PERIODS = {1: "days", 7: "weeks", 28: "4 weeks", 91: "quarters", 364: "years"}
 """The periods that dates are given by, in days."""
+AFTER = "days after "
+"""Before the name of the date that an interval begins with, in what was done of a column."""
 _PERIOD_LOSSES = dict(zip(PERIODS, (0.0, 0.15, 0.7, 0.8, 0.9), strict=True))
 
 

@@ -29,7 +29,6 @@ from sfumato.release.partitioning import Draft
 from sfumato.release.promises.shared_events import KnownEvents, Success
 from sfumato.release.techniques import Technique
 from sfumato.risk.known_events import (
-    AFTER,
     Drawn,
     EventCodes,
     EventRisk,
@@ -162,7 +161,7 @@ def _as_intervals(
         for place, width in enumerate(widths, 1)
     }
     return {
-        f"{AFTER}{first.name}, {periods[way]}" if way in periods else way: share
+        f"{event_dates.AFTER}{first.name}, {periods[way]}" if way in periods else way: share
         for way, share in done.items()
         if share or way == "exact"
     }

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.number_text import percent
-from sfumato.release.event_dates import Dates, Dating
-from sfumato.risk.known_events import AFTER
+from sfumato.release.event_dates import AFTER, Dates, Dating
 from sfumato.risk.measure_table import Row
 
 Ints = npt.NDArray[np.int64]

@@ -35,8 +35,6 @@ MOST_KNOWN = 6
 """Events that are known at most."""
 DAY = 86_400 * 10**6
 """Microseconds of a day."""
-AFTER = "days after "
-"""Before the name of the date that an interval begins with, in what was done of a column."""
 WEEK, MONTH = 7, 28
 """Days in which intervals are written less exactly."""
 

@@ -44,7 +44,7 @@ def inference(scene: Scene) -> Iterator[Staged]:
     for column in file.sensitive:
         guesses = inference_attacks.most_shared_value(file, scene.candidates, column)
         rng = scene.rng(f"inference:{column.name}")
-        labelled = _shows_labels(column, scene.truth)
+        labelled = column.name in scene.schema.events and _shows_labels(column, scene.truth)
         tolerable, dealing = scene.tolerance.value, scene.rng(f"dealt:{column.name}")
         found = values_found(
             f"inference:{column.name}",

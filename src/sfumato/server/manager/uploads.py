@@ -34,6 +34,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import InMemoryUploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 
+from sfumato.core.cluster_questions import CLUSTERS
 from sfumato.core.errors import InputError
 from sfumato.review import review_settings, review_sources
 from sfumato.review.disclosure_account import Review
@@ -460,7 +461,7 @@ TO_LINK = (
     "model.json",
 )
 """Those that it takes besides to cluster again and to write the linked file."""
-FURTHER = ("answers.parquet", "checks.parquet", "clusters.json")
+FURTHER = ("answers.parquet", "checks.parquet", CLUSTERS)
 """Those that are there in some linkages only."""
 ONE, TWO, PAIRS, GOLD = "one.csv", "two.csv", "pairs.csv", "gold.csv"
 NAME_ONE, NAME_TWO, ID_COLUMN = "name one", "name two", "id column"
