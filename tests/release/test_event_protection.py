@@ -9,6 +9,7 @@ from oracles import histories
 from oracles.holders import holders
 
 import sfumato as sf
+from sfumato.release import assembly
 from sfumato.release import histories as searched
 
 CODES = [f"{a}{b}{c}" for a in "12" for b in "0123" for c in "05"]
@@ -151,6 +152,15 @@ def test_more_is_kept_where_the_percentile_is_paid_for_beside_the_mean(p95, monk
         kept.append(release.utility.histories.kept)
         monkeypatch.setattr(searched._Search, "_is_near", lambda *_: False)
     assert kept[0] > kept[1]
+
+
+def test_widths_tried_on_a_part_of_a_file_lose_little_more_than_those_tried_on_all(monkeypatch):
+    data, lost = visits(3, 3000, 6), []
+    for _ in range(2):
+        release = sf.anonymize(data, schema(), sf.GBalance(0.9), sf.KnownEvents(2, 0.09), seed=1)
+        lost.append(1 - release.utility.histories.kept + 3 * release.utility.ane)
+        monkeypatch.setattr(assembly, "REGION", 600)
+    assert lost[1] <= 1.15 * lost[0]
 
 
 def test_a_person_stays_whole_where_something_else_would_bring_the_records_together():

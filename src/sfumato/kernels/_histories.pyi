@@ -1,3 +1,6 @@
+import numpy as np
+import numpy.typing as npt
+
 from sfumato.kernels.loop_calls import Bytes, Codes, Floats, Ints
 
 MOST_DIVIDED: int
@@ -5,7 +8,7 @@ NO_PLACE: int
 
 class Histories:
     def __init__(self, *arrays: object) -> None: ...
-    def in_table(self, keys: Ints, stamps: Codes, counts: Codes, weights: Floats) -> None: ...
+    def in_table(self, cells: npt.NDArray[np.void]) -> None: ...
     def recode(
         self,
         first: int,

@@ -104,6 +104,16 @@ cdef double _together(Parts* unit, Terms* terms) noexcept nogil:
     return left if left > 0 else 0.0
 
 
+cdef struct Cell:
+    # Weights of questions for one event and for two, and how many pseudonyms answer them; what
+    # is looked up together lies together. Empty where the stamp is not that of now.
+    int64_t key
+    double one
+    double two
+    int32_t stamp
+    int32_t count
+
+
 cdef struct Sums:
     double one
     double two
@@ -123,9 +133,7 @@ cdef class Histories:
     cdef const int32_t[:, ::1] labels
     cdef const double[:, ::1] losses
     cdef int32_t[::1] label
-    cdef int64_t[::1] keys
-    cdef int32_t[::1] stamps, counts
-    cdef double[:, ::1] weights
+    cdef Cell[::1] cells
     cdef Sums sums
     cdef int32_t epoch, fewest
     cdef bint placed
@@ -141,20 +149,18 @@ cdef class Histories:
         self.labels, self.losses, self.label = labels, losses, label
         self.placed, self.fewest, self.epoch = placed, fewest, 0
 
-    def in_table(self, keys, stamps, counts, weights):
-        """Take a table of cells, all of them empty; its size is a power of two."""
-        self.keys, self.stamps, self.counts, self.weights = keys, stamps, counts, weights
-        self.epoch = 0
+    def in_table(self, cells):
+        """Take a table of cells, all of them 0; its size is a power of two."""
+        self.cells, self.epoch = cells, 0
 
     cdef inline int64_t cell(self, int64_t key) noexcept nogil:
-        cdef int64_t mask = self.keys.shape[0] - 1
+        cdef int64_t mask = self.cells.shape[0] - 1
         cdef int64_t at = <int64_t>((<uint64_t>key * GOLDEN) >> 20) & mask
-        while self.stamps[at] == self.epoch:
-            if self.keys[at] == key:
+        while self.cells[at].stamp == self.epoch:
+            if self.cells[at].key == key:
                 return at
             at = (at + 1) & mask
-        self.stamps[at], self.keys[at], self.counts[at] = self.epoch, key, 0
-        self.weights[at, 0] = self.weights[at, 1] = 0
+        self.cells[at] = Cell(key, 0, 0, self.epoch, 0)
         self.sums.used += 1
         return at
 
@@ -167,16 +173,16 @@ cdef class Histories:
     cdef inline void change(
         self, int64_t key, double one, double two, int32_t count
     ) noexcept nogil:
-        cdef int64_t at = self.cell(key)
-        if self.counts[at] > 0:
-            self.sums.one -= self.price(self.weights[at, 0], self.counts[at])
-            self.sums.two -= self.price(self.weights[at, 1], self.counts[at])
-        self.weights[at, 0] += one
-        self.weights[at, 1] += two
-        self.counts[at] += count
-        if self.counts[at] > 0:
-            self.sums.one += self.price(self.weights[at, 0], self.counts[at])
-            self.sums.two += self.price(self.weights[at, 1], self.counts[at])
+        cdef Cell* cell = &self.cells[self.cell(key)]
+        if cell.count > 0:
+            self.sums.one -= self.price(cell.one, cell.count)
+            self.sums.two -= self.price(cell.two, cell.count)
+        cell.one += one
+        cell.two += two
+        cell.count += count
+        if cell.count > 0:
+            self.sums.one += self.price(cell.one, cell.count)
+            self.sums.two += self.price(cell.two, cell.count)
 
     cdef inline int64_t pair(self, int64_t e, int64_t f) noexcept nogil:
         """The key of two events of a pseudonym: their labels and how far apart they are."""
@@ -258,7 +264,6 @@ cdef class Histories:
         cdef double least, found
         cdef bint changed = False
         for slot in range(self.slot_start[group], self.slot_start[group + 1]):
-            self.make_room(group, rung)
             now = best = rung[slot]
             least = self.cost(rate, share) + self.losses[slot, now] - LEAST_GAIN
             for r in range(rungs):
@@ -266,6 +271,7 @@ cdef class Histories:
                     continue
                 if r and self.labels[slot, r] == self.labels[slot, r - 1]:
                     continue  # written alike, and no more is lost one rung below
+                self.make_room(group, rung)
                 self.move(slot, self.labels[slot, r])
                 found = self.cost(rate, share) + self.losses[slot, r]
                 if found < least:
@@ -316,7 +322,7 @@ cdef class Histories:
 
     cdef inline void make_room(self, int64_t group, const int8_t[::1] rung) noexcept nogil:
         """Fill the table anew with what is used now, before what was tried fills it up."""
-        if self.sums.used > self.keys.shape[0] // 4:
+        if self.sums.used > self.cells.shape[0] // 2:
             self.begin(group, rung)
 
     cdef void solve(
@@ -422,8 +428,8 @@ cdef class Histories:
         self, double[:, ::1] risks, int64_t unit, int64_t key, double one, double two
     ) noexcept nogil:
         cdef int64_t at = self.cell(key)
-        risks[unit, 0] += self.price(one, self.counts[at])
-        risks[unit, 1] += self.price(two, self.counts[at])
+        risks[unit, 0] += self.price(one, self.cells[at].count)
+        risks[unit, 1] += self.price(two, self.cells[at].count)
 
     def risks(self, first, last, rung, parts, silent, learned, found):
         """See `sfumato.kernels.history_loops.unit_risks`."""
@@ -485,11 +491,11 @@ cdef class Histories:
         """Look up who else shows what a unit does."""
         cdef int e, f, at
         for e in range(unit.events):
-            unit.one[e] = self.counts[self.cell(self.label[first + e])]
+            unit.one[e] = self.cells[self.cell(self.label[first + e])].count
             for at in range(unit.parts):
                 unit.one[e] -= (unit.part[at] & unit.alike[e]) != 0
             for f in range(e):
-                unit.two[e][f] = self.counts[self.cell(self.pair(first + e, first + f))]
+                unit.two[e][f] = self.cells[self.cell(self.pair(first + e, first + f))].count
                 for at in range(unit.parts):
                     unit.two[e][f] -= _shows_both(unit, unit.part[at], e, f)
 
@@ -503,12 +509,12 @@ cdef class Histories:
                 mine = part & unit.alike[e]
                 if not part >> e & 1 or mine & ((<uint32_t>1 << e) - 1):
                     continue  # the first event of a label stands for it
-                self.counts[self.cell(self.label[first + e])] += sign
+                self.cells[self.cell(self.label[first + e])].count += sign
                 if _twice(unit, mine):
-                    self.counts[self.cell(self.pair(first + e, first + e))] += sign
+                    self.cells[self.cell(self.pair(first + e, first + e))].count += sign
                 for f in range(e):
                     if part >> f & 1 and not part & unit.alike[f] & ((<uint32_t>1 << f) - 1):
-                        self.counts[self.cell(self.pair(first + e, first + f))] += sign
+                        self.cells[self.cell(self.pair(first + e, first + f))].count += sign
 
     cdef Paid settle(self, Parts* unit, Terms* terms, int64_t number) noexcept nogil:
         """Move single events between the parts of a unit, or out of them, while that pays."""

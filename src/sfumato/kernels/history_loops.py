@@ -22,11 +22,15 @@ from sfumato.kernels.loop_calls import codes as as_codes
 Rungs = npt.NDArray[np.int8]
 WORTH_A_THREAD = 20_000
 """Pairs of events that are not worth dividing."""
-MOST_DIVIDED = _histories.MOST_DIVIDED
 NO_PLACE = _histories.NO_PLACE
+MOST_DIVIDED = _histories.MOST_DIVIDED
 """Events of a unit that several pseudonyms may show, at most."""
-SWEEPS = 4
-"""How often every event of a class is looked at for one rate, at most."""
+CELL = np.dtype(
+    [("key", "i8"), ("one", "f8"), ("two", "f8"), ("stamp", "i4"), ("count", "i4")], align=True
+)
+SWEEPS = 3
+"""How often every event of a class is looked at for one rate, at most; once less from a start that
+is near."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,24 +122,22 @@ class _Loops:
         )
 
     def room(self, some: slice) -> int:
-        """Cells of a table that holds the largest of some classes, and what is tried of it."""
-        pairs = self.events.pairs()[some]
+        """Cells of a table that holds the largest of some classes, and what is tried of it.
+
+        A class fills two cells for each of its pairs at most, and what is tried at once three:
+        half of the table is free before that.
+        """
         rungs = self.of[12].shape[1]
         slots = np.diff(self.events.slot_start)[some] * rungs
-        most = 8 * pairs * max(rungs, 2)
+        most = 12 * self.events.pairs()[some]
         if self.events.place is None:
             most = np.minimum(most, 4 * (slots * (slots + 3) // 2))
         return 1 << max(int(most.max(initial=1)).bit_length(), 6)
 
     def over(self, some: slice) -> _histories.Histories:
         """The loops with a table for some classes."""
-        loops, room = _histories.Histories(*self.of), self.room(some)
-        loops.in_table(
-            np.empty(room, dtype=np.int64),
-            np.zeros(room, dtype=np.int32),
-            np.empty(room, dtype=np.int32),
-            np.empty((room, 2)),
-        )
+        loops = _histories.Histories(*self.of)
+        loops.in_table(np.zeros(self.room(some), CELL))
         return loops
 
 
@@ -176,10 +178,11 @@ def recodings(
     rung = np.full(slots, labels.shape[1] - 1, dtype=np.int8) if start is None else start.copy()
     found = np.empty((len(rates), slots), dtype=np.int8)
     spent = np.zeros((len(rates), events.classes, 3))
+    sweeps = SWEEPS if start is None else SWEEPS - 1
     loops = _Loops(events, labels, losses, fewest)
 
     def solve(some: slice) -> None:
-        loops.over(some).recode(some.start, some.stop, rates, share, SWEEPS, rung, found, spent)
+        loops.over(some).recode(some.start, some.stop, rates, share, sweeps, rung, found, spent)
 
     in_threads([partial(solve, each) for each in _parts(events)])
     return Recodings(found, spent[:, :, 0], spent[:, :, 1], spent[:, :, 2])

@@ -80,7 +80,7 @@ Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 OFFSETS = 0x6F666673657473
 """Beside the seed of a release, so that its other draws stay as they are."""
-REGION = 1 << 15
+REGION = 1 << 14
 """Persons of a file in all of which classes are tried; a part of so many of a larger one."""
 
 
@@ -326,10 +326,10 @@ def _finished(
     promises = manifest.constraints
     if population is not None:
         promises = population.bound(promises)
-    made = partial(_made, promises, manifest.options, population, progress)
+    made = partial(_made, promises, population, progress)
     promise = next((each for each in promises if isinstance(each, KnownEvents)), None)
     if promise is None:
-        return made(table, rng)
+        return made(manifest.options, table, rng)
     return _protected(made, table, promise, manifest, key, rng)
 
 
@@ -376,9 +376,9 @@ def _told_first(risk: Risk) -> tuple[str, ...]:
 
 def _made(
     promises: Sequence[Constraint | Budget],
-    options: Options,
     population: Population | None,
     progress: Progress,
+    options: Options,
     table: Table,
     rng: np.random.Generator,
     *beside: Constraint,
@@ -407,15 +407,20 @@ def _protected(
         # household several pseudonyms would be several members.
         weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
+    # A part of the file is searched as often as all of it will be, so that losses compare.
+    options = replace(manifest.options, effort=manifest.options.passes(table.persons))
+    counts = event_protection.WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
+    whole = event_protection.quasi_identifier_loss(table, np.zeros(table.records, np.int32), 1)
 
     def attempt(
         some: Table, width: int, most: float = np.inf, *, pricing: Pricing = USUAL
     ) -> event_protection.Attempt:
         rng.bit_generator.state = state
-        found = made(some, rng, *([PidKAnonymity(width)] if width else []))
+        found = made(options, some, rng, *([PidKAnonymity(width)] if width else []))
         offset_of = partial(person_offsets, found.draft.table, key, manifest.seed)
-        counts = event_protection.WIDEN_COUNTS * weights.get(Technique.WIDEN, 1.0)
-        least = counts * event_protection.quasi_identifier_loss(found.draft)
+        draft = found.draft
+        own = event_protection.quasi_identifier_loss(draft.table, draft.class_of, draft.classes)
+        least = counts * own / whole if whole > 0 else 0.0
         kept = event_protection.protect(
             found.draft,
             found.pseudonym_of,
@@ -436,6 +441,7 @@ def _protected(
             promise,
             first,
             may_widen=True,
+            every=True,
         )
         first = max(first, tried.width)
         price = None if tried.protection is None else tried.protection.price

@@ -221,7 +221,7 @@ def _protect(
         found = histories.solve(gathered, promise, asked, apart, pricing)
         if found is None:
             return None
-        if not pricing.is_rough and not histories.keeps(promise, measured(found)):
+        if not (exactly or pricing.is_rough or histories.keeps(promise, measured(found))):
             return None
         pseudonym_of = found.pseudonyms(pseudonym_of)
     seen = _shown(found, table)
@@ -507,21 +507,20 @@ class Attempt:
     width: int
 
 
-def quasi_identifier_loss(draft: Draft) -> float:
-    """ANE of classes as a share of what one class for all would lose."""
-    table = draft.table
-    whole = np.zeros_like(draft.class_of)
+def quasi_identifier_loss(table: Table, class_of: Codes, classes: int) -> float:
+    """ANE of classes, each column as its weight says; shape of ``class_of`` (records,)."""
     columns = table.quasi_identifiers
-    weights = np.array([each.weight for each in columns])
-    own, one = (
-        float(weights @ [normalized_error(each, of, classes, table.person)[0] for each in columns])
-        for of, classes in ((draft.class_of, draft.classes), (whole, 1))
-    )
-    return own / one if one > 0 else 0.0
+    own = [normalized_error(each, class_of, classes, table.person)[0] for each in columns]
+    return float(np.array([each.weight for each in columns]) @ own)
 
 
 def widened(
-    attempt: Callable[[int, float], Attempt], promise: KnownEvents, first: int, *, may_widen: bool
+    attempt: Callable[[int, float], Attempt],
+    promise: KnownEvents,
+    first: int,
+    *,
+    may_widen: bool,
+    every: bool = False,
 ) -> Attempt:
     """The attempt that loses least, from classes as they are on to ever wider ones.
 
@@ -536,6 +535,8 @@ def widened(
         Least number of persons of a class in the first attempt.
     may_widen
         Whether classes may be wider than the other promises ask for.
+    every
+        Whether all widths are tried that may lose less, not only up to the first that loses more.
 
     Raises
     ------
@@ -548,14 +549,15 @@ def widened(
     if best.protection is not None and not may_widen:
         return best
     # How dates are written changes in steps, so that a loss may rise before it falls.
-    dated = any(each.event.kind is EventKind.DATE for each in best.made.draft.table.events)
+    events = best.made.draft.table.events
+    every = every or any(each.event.kind is EventKind.DATE for each in events)
     done = False
     while width < persons and not done:
         found = attempt(int(width), best.lost)
         if best.protection is None or found.lost < best.lost:
             best = found
         else:
-            done = found.least >= best.lost or not (dated or found.protection is None)
+            done = found.least >= best.lost or not (every or found.protection is None)
         if best.protection is not None and not may_widen:
             raise _too_narrow(promise, int(width))
         width *= WIDENING

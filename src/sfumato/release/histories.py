@@ -652,13 +652,13 @@ class _Search:
         good: _Priced | None = None
         bad: _Priced | None = None
         while low * self.pricing.near < high and low <= price <= high:
-            found = self._written(price, self._even, self._balanced(good or bad))
+            found = self._written(price, self._even, self._balanced(good or bad), good)
             if self._keeps(found):
                 good, high = found, price
             else:
                 bad, low = found, price
             if good is None or bad is None:
-                price *= step if good is None else 1 / step
+                price = price * step if good is None else price / step
             else:
                 price = (low * high) ** 0.5
         return good, bad, high
@@ -678,11 +678,13 @@ class _Search:
         near = good
         while price > CHEAPEST:
             price /= NEAR
-            found = self._written(price, near.weights, self._balanced(near))
+            found = bad
+            if price != bad.solution.price:
+                found = self._written(price, near.weights, self._balanced(near), near)
             for _ in range(PRESSED):
                 if not self._is_near(found):
                     break
-                found = self._written(price, self._pressed(found), self._balanced(found))
+                found = self._written(price, self._pressed(found), self._balanced(found), near)
             if not self._keeps(found):
                 return good, found
             if found.solution.lost >= near.solution.lost:
@@ -740,8 +742,13 @@ class _Search:
             weights[eased, m - 1] *= PRESSURE * each[eased] / self.promise.p95
         return weights
 
-    def _written(self, price: float, weights: Floats, share: float) -> _Priced:
-        """Events and pseudonyms at a price, the questions about each unit counting so much."""
+    def _written(
+        self, price: float, weights: Floats, share: float, above: _Priced | None
+    ) -> _Priced:
+        """Events and pseudonyms at a price, the questions about each unit counting so much.
+
+        What a higher price has written is a nearer start than events that say nothing.
+        """
         gathered, labels = self.gathered, self.gathered.labels
         one, two = weights[gathered.unit_of].T
         events = replace(
@@ -750,7 +757,10 @@ class _Search:
             alone_two=gathered.events.alone_two * two,
             together=gathered.events.together * weights[:, 1],
         )
-        rung = recodings(events, labels, gathered.losses, np.array([price]), share=share).rung[0]
+        start = None if above is None else above.solution.rung
+        rung = recodings(
+            events, labels, gathered.losses, np.array([price]), share=share, start=start
+        ).rung[0]
         if self.apart is None:
             return self._measured(Solution(gathered, rung, price=price), weights, share)
         part, _ = divided(
