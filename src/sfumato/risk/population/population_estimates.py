@@ -503,7 +503,7 @@ def _expected(sample: SampleClasses) -> Floats:
     if sample.keys is None:
         return np.zeros(len(sample.sizes))
     model = fit_cells(sample.keys, sample.sizes, sample.domains, np.random.default_rng(0))
-    expected: Floats = np.log(np.maximum(model.of(sample.keys, sample.sizes), TINY) * sample.n)
+    expected: Floats = np.log(np.maximum(model.of(sample.keys, model.founders), TINY) * sample.n)
     return expected
 
 
