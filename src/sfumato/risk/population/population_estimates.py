@@ -55,6 +55,8 @@ GRID_POINTS = 64
 """Values of the predictor at which expectations are tabulated."""
 CLASSES_FITTED = 5_000
 """Classes that the regression is fitted on."""
+PRIOR = np.array([0.0, 1.0, -0.5]), np.array([0.5, 0.3, 0.7])
+"""Means and deviations of intercept, slope and log spread: the model of the cells is near."""
 EDGE = 1e-12
 
 
@@ -508,11 +510,13 @@ def _expected(sample: SampleClasses) -> Floats:
 
 
 def _fitted(sample: SampleClasses, expected: Floats) -> tuple[float, float, float]:
-    """Intercept, slope and spread of the regression, by maximum likelihood."""
+    """Intercept, slope and spread of the regression: what is likeliest after `PRIOR`."""
     step = max(1, len(sample.sizes) // CLASSES_FITTED)
     sizes, expected = np.minimum(sample.sizes[::step], LARGEST_UNCERTAIN), expected[::step]
-    shares = sample.each[::step] / sample.each[::step].sum()
+    times = sample.each[::step]
     factorials = gammaln(sizes + 1.0)[:, None]
+    means, deviations = PRIOR
+    start = np.where([True, np.ptp(expected) > 0, True], means, 0.0)
 
     def loss(parameters: Floats) -> float:
         intercept, slope, log_spread = parameters
@@ -521,9 +525,10 @@ def _fitted(sample: SampleClasses, expected: Floats) -> tuple[float, float, floa
         likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ WEIGHTS
         seen = -np.expm1(-np.exp(log)) @ WEIGHTS
         each = np.log(np.maximum(likely, 1e-300) / np.maximum(seen, 1e-300))
-        return -float(each @ shares)
+        far = (parameters - start) / deviations
+        return float(far @ far / 2 - each @ times)
 
-    start = np.array([0.0, 0.5 if np.ptp(expected) else 0.0, 0.0])
-    options = {"xatol": 1e-2, "fatol": 1e-6, "maxiter": 150}
+    around = np.vstack([start, start + np.diag(deviations)])
+    options = {"xatol": 1e-2, "fatol": 1e-2, "maxiter": 150, "initial_simplex": around}
     best = minimize(loss, start, method="Nelder-Mead", options=options).x
     return float(best[0]), float(best[1]), float(np.exp(min(best[2], 2.0)))
