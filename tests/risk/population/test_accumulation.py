@@ -13,9 +13,9 @@ from population_samples import adult_classes
 from sfumato.risk.population import accumulation
 from sfumato.risk.population.accumulation import (
     Accumulation,
+    baseline_of,
     Extrapolation,
     Rarefaction,
-    cell_probabilities,
     classes_and_growth,
     resampled,
 )
@@ -82,7 +82,7 @@ def test_the_sums_over_all_cells_are_those_of_the_product_model():
     first, second = [0.5, 0.25, 0.125, 0.125], [0.4, 0.3, 0.2, 0.1]
     keys, sizes, domains = product_of(first, second)
     sample = SampleClasses(sizes, 40_000, keys, domains)
-    probabilities = cell_probabilities(sample, rng())
+    probabilities = baseline_of(sample, rng()).probabilities
     points = np.array([3.0, 30.0, 300.0])
     classes, growth = classes_and_growth(probabilities, points)
     for m, found, slope in zip(points, classes, growth, strict=True):
@@ -104,7 +104,7 @@ def test_the_sums_over_all_cells_are_those_of_a_tree():
     keys = np.array(list(cells), dtype=np.int32)
     sizes = np.array([round(12_800 * p) for p in cells.values()])
     sample = SampleClasses(sizes, 100_000, keys, (4, 3, 4))
-    classes, growth = classes_and_growth(cell_probabilities(sample, rng()), np.array([5.0, 50.0]))
+    classes, growth = classes_and_growth(baseline_of(sample, rng()).probabilities, np.array([5.0, 50.0]))
     for m, found, slope in zip((5.0, 50.0), classes, growth, strict=True):
         expected = sum(1 - exp(-m * p) for p in cells.values())
         alone = sum(m * p * exp(-m * p) for p in cells.values())

@@ -521,22 +521,26 @@ class Accumulation:
         """
         if sample.n == sample.population:
             return Estimate.of_census(self.name, sample)
-        sizes, counts = sample.counts_of_sizes
         baseline = baseline_of(sample, rng)
-        reach = _reach(sample, sizes, counts.astype(float), baseline.probabilities)
-        apart = 0.0
-        if baseline.followed > TOLD and sample.clusters is None:
-            reach, apart = _with_sizes(sample, baseline, reach)
+        reach, apart = with_sizes(sample, baseline)
         low, high = interval(sample, baseline.probabilities, reach, rng, apart)
         return replace(_estimate(sample, reach, self.name), low=low, high=high)
 
 
-def _with_sizes(sample: SampleClasses, baseline: Baseline, reach: Reach) -> tuple[Reach, float]:
-    """Both estimates averaged, the sizes counting as much as they tell; how far they are apart."""
+def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]:
+    """Where the sample leads, and how far the logarithms of two estimates of it are apart.
+
+    What a `Baseline` and what `by_sizes` says are averaged, the second counting as much as cells
+    are followed; where they are not, or clusters were drawn, only the first is taken.
+    """
     sizes, counts = sample.counts_of_sizes
+    reach = _reach(sample, sizes, counts.astype(float), baseline.probabilities)
+    share = baseline.followed
+    if share <= TOLD or sample.clusters is not None:
+        return reach, 0.0
     ratio = sample.population / sample.n
     other, error = by_sizes(sizes, counts.astype(float), ratio, baseline.anew)
-    share, difference = baseline.followed, np.log(other.classes / reach.classes)
+    difference = np.log(other.classes / reach.classes)
     both = replace(
         reach,
         classes=reach.classes * np.exp(share * difference),

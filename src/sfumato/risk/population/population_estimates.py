@@ -468,11 +468,10 @@ class ClassPosteriors:
         def table(own: int, rates: Floats) -> Floats:
             return np.asarray(pdtr(size - own, rates * self._ratio))
 
-        self._fill(chances, table, min(size, LARGEST_UNCERTAIN))
+        largest = min(size, LARGEST_UNCERTAIN)
+        self._fill(chances, table, largest)
         inside = np.clip(chances, EDGE, 1 - EDGE)
-        moved: Floats = np.where(
-            (chances > 0) & (chances < 1), expit(logit(inside) + shift), chances
-        )
+        moved: Floats = np.where(sizes <= largest, expit(logit(inside) + shift), chances)
         return moved
 
     def _matches(self) -> Floats:
