@@ -128,9 +128,7 @@ def _drawn(
     return drawn[(drawn != UNSEEN).all(axis=1)], count
 
 
-def _apart(
-    keys: Keys, domains: Sequence[int], persons: int, rng: np.random.Generator
-) -> float:
+def _apart(keys: Keys, domains: Sequence[int], persons: int, rng: np.random.Generator) -> float:
     """How far the model and the sizes of classes are apart on the population's classes."""
     cells, sizes = np.unique(keys, axis=0, return_counts=True)
     sample = SampleClasses(sizes, persons, cells, tuple(domains))

@@ -531,12 +531,12 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]
     """Where the sample leads, and how far the logarithms of two estimates of it are apart.
 
     What a `Baseline` and what `by_sizes` says are averaged, the second counting as much as cells
-    are followed; where they are not, or clusters were drawn, only the first is taken.
+    are followed; where they are not, nobody is alone, or clusters were drawn, the first is taken.
     """
     sizes, counts = sample.counts_of_sizes
     reach = _reach(sample, sizes, counts.astype(float), baseline.probabilities)
     share = baseline.followed
-    if share <= TOLD or sample.clusters is not None:
+    if share <= TOLD or not sample.alone or sample.clusters is not None:
         return reach, 0.0
     ratio = sample.population / sample.n
     other, error = by_sizes(sizes, counts.astype(float), ratio, baseline.anew)
