@@ -7,8 +7,8 @@ Draws samples of populations whose every person is known, releases them under a 
 population with nothing but N, and counts whom of the population lies in each released class, from
 the released cells alone. Prints what is true beside what was stated: the marketer risk, the share
 of persons who are alone in the population, or, for k-map, the share of classes that look like
-fewer persons, which are kept where it is 5 % at most. With --resume every release is a line of a file, and
-is not made again.
+fewer persons, which are kept where it is 5 % at most. With --resume every release is a line of a
+file, and is not made again.
 """
 
 from __future__ import annotations

@@ -343,8 +343,9 @@ def keys_of(folder, columns):
 def test_an_interval_allows_for_homes_where_everybody_is_alike(share):
     generator = rng(round(100 * share))
     home, alike = generator.integers(0, 240, 24_000), generator.random(24_000) < share
-    others = [generator.integers(0, size, 24_000) for size in (100, 500, 2)]
-    columns = [np.where(alike, home % size, each) for each, size in zip(others, (100, 500, 2))]
+    columns = [
+        np.where(alike, home % size, generator.integers(0, size, 24_000)) for size in (100, 500, 2)
+    ]
     sample, real = sampled(columns, 0.05, generator)
     found = Accumulation().estimate(sample, generator)
     assert found.low <= real <= found.high

@@ -416,10 +416,10 @@ def interval(
     Five parts of the error of log λ add up as squares: 1.96 standard deviations of estimate
     minus realised λ over samples of a population like the one behind the sample (a parametric
     bootstrap); what the estimate changes when the growth's logit drifts by `DRIFT` per factor e
-    between the sample and the population; the whole of what the trend contributes; and half of
-    what clusters change, as how persons accumulate is known better; and how far the model and the sizes
-    of classes are apart, where these tell more. All but the first allow for the
-    extrapolation's bias; the simulation in the documentation shows how often the interval holds.
+    between the sample and the population; the whole of what the trend contributes; half of what
+    clusters change, as how persons accumulate is known better; and ``apart``. All but the first
+    allow for the extrapolation's bias; the simulation in the documentation shows how often the
+    interval holds.
     The sum is taken on the logarithm upwards, and on the logit downwards where persons were drawn
     one by one, as few pairs in the sample leave more room below a λ near 1 than above it. A sample
     without pairs may still come from a population with some.
