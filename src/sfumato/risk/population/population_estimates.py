@@ -40,7 +40,7 @@ from sfumato.risk.population.population_size import (
 )
 from sfumato.risk.population.sampled_clusters import clusters_of
 from sfumato.risk.population.sampling_weights import Weighted, share_between
-from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS
+from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS, population_uniques
 from sfumato.table.table import Table
 
 SHAPE_FACTOR = 3.0
@@ -413,9 +413,9 @@ class _EstimateMeasures:
 def _by_model(sample: SampleClasses) -> dict[str, float | str]:
     """Population uniques by the models that users of other tools know, or why there are none."""
     found: dict[str, float | str] = {}
-    for name, model in UNIQUES_MODELS.items():
+    for name in UNIQUES_MODELS:
         try:
-            found[name] = model.uniques(sample).uniques
+            found[name] = population_uniques(name, sample)
         except EstimationFailedError as error:
             found[name] = f"no value: {error}"
     return found
