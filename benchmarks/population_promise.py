@@ -1,19 +1,21 @@
 """Whether what is promised of a population from the number of its persons alone is kept.
 
 Usage: population_promise.py [--promise NAME] [--limits L ...] [--repeats N] [--only NAME ...]
-                             [--fractions P ...]
+                             [--fractions P ...] [--resume FILE]
 
 Draws samples of populations whose every person is known, releases them under a promise about the
 population with nothing but N, and counts whom of the population lies in each released class, from
 the released cells alone. Prints what is true beside what was stated: the marketer risk, the share
 of persons who are alone in the population, or, for k-map, the share of classes that look like
-fewer persons, which are kept where it is 5 % at most.
+fewer persons, which are kept where it is 5 % at most. With --resume every release is a line of a
+file, and is not made again.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import json
 import os
 import time
 from collections.abc import Callable
@@ -232,29 +234,41 @@ def main() -> None:
     parser.add_argument("--fractions", nargs="*", type=float, default=[0.02, 0.05, 0.1])
     parser.add_argument("--limits", nargs="*", type=float)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--resume", type=Path, help="keep every release as a line of this file")
     asked = parser.parse_args()
     names = asked.only or list(populations(Path()))
+    rows: dict[str, list[float]] = {}
+    if asked.resume is not None and asked.resume.is_file():
+        rows |= map(json.loads, asked.resume.read_text("utf-8").splitlines())
+    cases = [
+        (name, p, asked.promise, limit)
+        for name in names
+        for p in asked.fractions
+        for limit in asked.limits or PROMISES[asked.promise][1]
+    ]
+    with ProcessPoolExecutor(asked.processes) as pool:
+        waiting = {
+            json.dumps((*case, repeat)): pool.submit(one, *case, repeat)
+            for repeat in range(asked.repeats)
+            for case in cases
+            if json.dumps((*case, repeat)) not in rows
+        }
+        for key, each in waiting.items():
+            rows[key] = list(each.result())
+            if asked.resume is not None:
+                with asked.resume.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps((key, rows[key])) + "\n")
     kept, all_of = 0, 0
     print(f"{'':<20}{'p':>6}{'limit':>6}{'true':>9}{'largest':>9}{'stated':>9}{'held':>9}"
           f"{'kept':>7}{'s':>6}")  # fmt: skip
-    with ProcessPoolExecutor(asked.processes) as pool:
-        jobs = {
-            (name, p, limit): [
-                pool.submit(one, name, p, asked.promise, limit, i) for i in range(asked.repeats)
-            ]
-            for name in names
-            for p in asked.fractions
-            for limit in asked.limits or PROMISES[asked.promise][1]
-        }
-        for (name, p, limit), waiting in jobs.items():
-            found = np.array([each.result() for each in waiting])
-            true, stated, high, seconds = np.nanmean(found, axis=0)
-            most = FEWER if asked.promise == "k_map" else limit
-            good = int((found[:, 0] <= most * (1 + 1e-9)).sum())
-            kept, all_of = kept + good, all_of + len(found)
-            line = f"{name:<20}{p:>6g}{limit:>6g}{true:>9.4f}{np.nanmax(found[:, 0]):>9.4f}"
-            line += f"{stated:>9.4f}{high:>9.4f}{good:>4}/{len(found)}{seconds:>6.1f}"
-            print(line, flush=True)
+    for case in cases:
+        found = np.array([rows[json.dumps((*case, repeat))] for repeat in range(asked.repeats)])
+        true, stated, high, seconds = np.nanmean(found, axis=0)
+        most = FEWER if asked.promise == "k_map" else case[3]
+        good = int((found[:, 0] <= most * (1 + 1e-9)).sum())
+        kept, all_of = kept + good, all_of + len(found)
+        line = f"{case[0]:<20}{case[1]:>6g}{case[3]:>6g}{true:>9.4f}{np.nanmax(found[:, 0]):>9.4f}"
+        print(f"{line}{stated:>9.4f}{high:>9.4f}{good:>4}/{len(found)}{seconds:>6.1f}")
     print(f"kept {kept} of {all_of}")
 
 

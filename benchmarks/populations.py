@@ -171,6 +171,15 @@ def _parity(rng: Draw) -> Columns:
     return [*columns, np.sum(columns, axis=0) % 2]
 
 
+def alike(persons: int, share: float, homes: int, count: int, rng: Draw) -> Columns:
+    """A share of the persons live in homes or barracks, nearly alike; the others anywhere."""
+    inside = rng.random(persons) < share
+    home = places(persons, homes, 0.5, rng)
+    age = np.where(inside, 20 + home % 60 + rng.integers(0, 3, persons), ages(persons, rng))
+    place = np.where(inside, home, rng.integers(0, count, persons))
+    return [age, place, np.where(inside, home % 2, sexes(persons, rng))]
+
+
 def _areas(rng: Draw) -> tuple[Columns, Column]:
     """Four hundred areas that differ in age and origin, twenty to a region."""
     persons, areas = 60_000, 400
@@ -230,6 +239,10 @@ GENERATED: dict[str, Callable[[Draw], Columns]] = {
     "copula": _copula,
     "parity": _parity,
     "equal classes": lambda rng: [rng.integers(0, 6_000, 20_000)],
+    "a fifth in homes": lambda rng: alike(30_000, 0.2, 80, 500, rng),
+    "four fifths in homes": lambda rng: alike(30_000, 0.8, 80, 500, rng),
+    "barracks": lambda rng: alike(40_000, 0.6, 12, 800, rng),
+    "small homes": lambda rng: alike(24_000, 0.5, 600, 600, rng),
 }
 
 ADULT = {

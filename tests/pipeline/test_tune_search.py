@@ -9,6 +9,7 @@ import pytest
 from oracles.remeasure import remeasure
 
 import sfumato as sf
+from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics
 from sfumato.pipeline.tune import tune
 from sfumato.pipeline.tune.trials import losses
@@ -138,6 +139,20 @@ def test_the_time_is_kept_once_something_was_tried(clinics):
 def test_columns_are_changed_only_where_that_is_allowed(clinics, tuned):
     assert not any(each.point.change for each in tuned.trials)
     assert tuned.schema == clinics.schema
+
+
+@pytest.mark.parametrize(("measure", "limit"), [("k_map", 4), ("population_uniques", 0.05)])
+def test_persons_of_a_population_are_tuned_to(measure, limit):
+    few = generate_clinics(40, rng=3)
+    found = tune(few.visits, few.schema, {measure: limit}, population=600, trials=1, seed=1)
+    assert found.best is not None
+    (held,) = found.best.held
+    worse = held.low if measure == "k_map" else held.high
+    assert held.met_over_interval
+    assert worse >= limit if measure == "k_map" else worse <= limit + 1e-9
+    assert not found.to_json()["promised"]
+    with pytest.raises(InputError, match="needs a population"):
+        tune(few.visits, few.schema, {measure: limit}, trials=1)
 
 
 def test_a_population_is_taken_into_account():

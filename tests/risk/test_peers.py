@@ -14,7 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.risk.population.estimation import SampleClasses
-from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS, fit_pitman
+from sfumato.risk.population.uniqueness_models import fit_pitman, population_uniques
 from sfumato.studies.dankar_el_emam.log_linear import LogLinear
 from sfumato.studies.dankar_el_emam.peer_estimators import Argus
 
@@ -54,15 +54,18 @@ def test_arx_risk_of_adult(shared_data, adult_sizes):
     assert risk.marketer.value == pytest.approx(0.6465751607983555, rel=1e-12)
     assert risk.prosecutor.value == 1
     everybody = SampleClasses(adult_sizes, int(adult_sizes.sum()))
-    share = UNIQUES_MODELS["dankar"].uniques(everybody).share
-    assert share == pytest.approx(0.5142895033485844, rel=1e-12)
+    assert population_uniques("dankar", everybody) / everybody.n == pytest.approx(
+        0.5142895033485844, rel=1e-12
+    )
 
 
 def test_arx_zayatz_on_adult(adult_sizes):
     """testDecisionRule2: at p = 0.1, and what ARX's rule gives at p = 0.2."""
     for fraction, printed in ((0.1, 0.3207402393466189), (0.2, 0.3577099234829125)):
-        found = UNIQUES_MODELS["zayatz"].uniques(of_adult(adult_sizes, fraction))
-        assert found.share == pytest.approx(printed, rel=1e-12)
+        sample = of_adult(adult_sizes, fraction)
+        assert population_uniques("zayatz", sample) / sample.population == pytest.approx(
+            printed, rel=1e-12
+        )
 
 
 @pytest.mark.parametrize(
@@ -72,9 +75,9 @@ def test_arx_zayatz_on_adult(adult_sizes):
 def test_arx_pitman_is_the_limit_of_a_large_population(adult_sizes, fraction, printed, ours):
     """testDecisionRule2. ARX takes N^σ Γ(θ+1)/Γ(θ+σ), the limit for large N; here N is finite."""
     sample = of_adult(adult_sizes, fraction)
-    found = UNIQUES_MODELS["pitman"].uniques(sample)
-    assert found.share == pytest.approx(ours, abs=5e-7)
-    assert UNIQUES_MODELS["dankar"].uniques(sample).share == found.share
+    found = population_uniques("pitman", sample)
+    assert found / sample.population == pytest.approx(ours, abs=5e-7)
+    assert population_uniques("dankar", sample) == found
     theta, sigma = fit_pitman(*sample.counts_of_sizes)
     limit = sigma * log(sample.population) + lgamma(theta + 1) - lgamma(theta + sigma)
     assert exp(limit) / sample.population == pytest.approx(printed, abs=5e-5)
@@ -87,9 +90,10 @@ def test_arx_rule_of_dankar_at_a_fifth_of_adult(adult_sizes):
     divided by it (Chen & Keller-McNulty 1998), and in K by Sh3 the -1 of (1+q)^i - 1 stands
     outside of the product with (1-q)^i f_i.
     """
-    found = UNIQUES_MODELS["dankar"].uniques(of_adult(adult_sizes, 0.2))
-    assert found.share == pytest.approx(0.319459, abs=5e-7)
-    assert found.why[0] == "took snb, the lower of zayatz and snb"
+    sample = of_adult(adult_sizes, 0.2)
+    found = population_uniques("dankar", sample)
+    assert found / sample.population == pytest.approx(0.319459, abs=5e-7)
+    assert found == population_uniques("snb", sample)
 
 
 def of_adult(sizes, fraction):

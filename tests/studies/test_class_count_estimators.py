@@ -14,13 +14,13 @@ from scipy.special import gammaln
 
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
 from sfumato.risk.population.uniqueness_models import (
-    ALONE,
     digamma_gap,
     fit_pitman,
     log_gamma_step,
     sh3,
 )
 from sfumato.studies.dankar_el_emam.class_count_estimators import (
+    ALONE,
     CLASS_COUNTS,
     FORMULAS,
     LOWERED,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.partitioning import Draft
 from sfumato.release.population_register import Population
+from sfumato.risk.population.accumulation import baseline_of, with_sizes
 from sfumato.risk.population.cell_dispersion import (
     LEAST_DRAWN,
     Boxes,
@@ -23,6 +24,7 @@ from sfumato.risk.population.cell_dispersion import (
     revised,
 )
 from sfumato.risk.population.cell_model import fit_cells
+from sfumato.risk.population.estimation import SampleClasses
 from sfumato.risk.population.value_shares import UNSEEN
 from sfumato.table.table import MISSING, Codes, NumberDomain, Table
 
@@ -83,7 +85,7 @@ def modelled(
             boxes = _boxes(draft, keys[other], ordered, (part.persons, len(other), drawn))
             dispersion, error = revised(dispersion, boxes)
     model, drawn = _drawn(keys, domains, ordered, rng)
-    allowance = float(np.exp(SURE * error))
+    allowance = float(np.exp(np.hypot(SURE * error, _apart(keys, domains, persons, rng))))
     least = 1 / allowance if boxes is None else least_share(dispersion, boxes, allowance)
     prices = ModelPrices(len(keys), drawn, dispersion, allowance, least)
     return Population(persons, None, _table(table, model), prices)
@@ -124,6 +126,13 @@ def _drawn(
         lost = np.flatnonzero(drawn[:, place] == UNSEEN)
         drawn[lost, place] = rng.choice(keys[:, place], len(lost))
     return drawn[(drawn != UNSEEN).all(axis=1)], count
+
+
+def _apart(keys: Keys, domains: Sequence[int], persons: int, rng: np.random.Generator) -> float:
+    """How far the model and the sizes of classes are apart on the population's classes."""
+    cells, sizes = np.unique(keys, axis=0, return_counts=True)
+    sample = SampleClasses(sizes, persons, cells, tuple(domains))
+    return with_sizes(sample, baseline_of(sample, rng))[1] if sample.n < persons else 0.0
 
 
 def _table(table: Table, keys: Keys) -> Table:

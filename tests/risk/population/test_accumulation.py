@@ -15,7 +15,7 @@ from sfumato.risk.population.accumulation import (
     Accumulation,
     Extrapolation,
     Rarefaction,
-    cell_probabilities,
+    baseline_of,
     classes_and_growth,
     resampled,
 )
@@ -82,7 +82,7 @@ def test_the_sums_over_all_cells_are_those_of_the_product_model():
     first, second = [0.5, 0.25, 0.125, 0.125], [0.4, 0.3, 0.2, 0.1]
     keys, sizes, domains = product_of(first, second)
     sample = SampleClasses(sizes, 40_000, keys, domains)
-    probabilities = cell_probabilities(sample, rng())
+    probabilities = baseline_of(sample, rng()).probabilities
     points = np.array([3.0, 30.0, 300.0])
     classes, growth = classes_and_growth(probabilities, points)
     for m, found, slope in zip(points, classes, growth, strict=True):
@@ -104,7 +104,9 @@ def test_the_sums_over_all_cells_are_those_of_a_tree():
     keys = np.array(list(cells), dtype=np.int32)
     sizes = np.array([round(12_800 * p) for p in cells.values()])
     sample = SampleClasses(sizes, 100_000, keys, (4, 3, 4))
-    classes, growth = classes_and_growth(cell_probabilities(sample, rng()), np.array([5.0, 50.0]))
+    classes, growth = classes_and_growth(
+        baseline_of(sample, rng()).probabilities, np.array([5.0, 50.0])
+    )
     for m, found, slope in zip((5.0, 50.0), classes, growth, strict=True):
         expected = sum(1 - exp(-m * p) for p in cells.values())
         alone = sum(m * p * exp(-m * p) for p in cells.values())
@@ -335,3 +337,17 @@ def keys_of(folder, columns):
     keys = np.zeros((class_of.max() + 1, len(names)), dtype=np.int32)
     keys[class_of] = codes
     return keys
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.8])
+def test_an_interval_allows_for_homes_where_everybody_is_alike(share):
+    generator = rng(round(100 * share))
+    home, alike = generator.integers(0, 240, 24_000), generator.random(24_000) < share
+    columns = [
+        np.where(alike, home % size, generator.integers(0, size, 24_000)) for size in (100, 500, 2)
+    ]
+    sample, real = sampled(columns, 0.05, generator)
+    found = Accumulation().estimate(sample, generator)
+    assert found.low <= real <= found.high
+    assert found.marketer == pytest.approx(real, rel=0.2)
+    assert found.high / found.low < 3

@@ -11,6 +11,7 @@ from sfumato.risk.population.cell_model import (
     LatentClasses,
     Tree,
     fit_cells,
+    founders,
     stacked,
     tree_of_pairs,
 )
@@ -105,6 +106,34 @@ def test_cells_that_come_again_are_told_from_cells_that_do_not():
     apart = fit_cells(keys, sizes, [30] * 3, rng()).again(keys).sum()
     assert at_home > 0.9
     assert apart == pytest.approx(len(keys) / 30**3, abs=0.03)
+
+
+def homes_and_others(persons=1_200, seed=3):
+    """Half live in 80 homes where everybody is alike, the others anywhere."""
+    generator = rng(seed)
+    home = generator.integers(0, 80, persons)
+    others = [generator.integers(0, size, persons) for size in (80, 500, 2)]
+    alike = generator.random(persons) < 0.5
+    return [np.where(alike, home, each) for each in others]
+
+
+def test_founders_are_one_where_others_followed_and_all_where_nobody_did():
+    sizes = np.array([1, 7, 7, 40])
+    found = founders(sizes, np.array([0.1, 1e-9, 1e9, 2.0]))
+    by_hand = 1 + sum(2 / (2 + others) for others in range(1, 40))
+    assert found.tolist() == [1, 1, 7, round(by_hand)]
+
+
+def test_cells_are_followed_in_homes_and_not_where_columns_tell_all():
+    keys, sizes, _ = classes_of(homes_and_others())
+    homes = fit_cells(keys, sizes, [80, 500, 80], rng())
+    assert homes.followed > 0.8
+    assert homes.founders.sum() < 0.7 * sizes.sum()
+    generator = rng(3)
+    keys, sizes, _ = classes_of([generator.integers(0, 30, 1_500) for _ in range(3)])
+    apart = fit_cells(keys, sizes, [30] * 3, rng())
+    assert apart.followed < 0.1
+    assert (apart.founders == sizes).all()
 
 
 def test_the_weights_are_those_of_the_mixture_that_was_drawn():

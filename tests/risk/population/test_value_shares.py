@@ -44,7 +44,7 @@ def poisson_lognormal(size, middle, width):
 
 
 def test_the_posterior_is_bayes_rule():
-    mixture = Mixture(np.log([0.5, 2.0, 6.0]), np.array([0.5, 0.3, 0.2]), 100.0)
+    mixture = Mixture(np.log([0.5, 2.0, 6.0]), np.array([0.5, 0.3, 0.2]), 100.0, 0.0)
     found = mixture.posterior(np.array([0, 3]))
     for row, size in zip(found, (0, 3), strict=True):
         joint = [w * exp(-r) * r**size for w, r in zip((0.5, 0.3, 0.2), (0.5, 2, 6), strict=True)]

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from math import ceil, exp, expm1, log, log1p
 
 from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
+from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.promise import Budget, Constraint
@@ -23,6 +25,8 @@ Limits = Mapping[str, float]
 """Limits by the name of their knob."""
 Promise = Constraint | Budget
 CAP, COUNTS, PRESENCE = "cap_records", "shared_counts", "presence_high"
+AGAINST = (PRESENCE, "population_uniques", "k_map")
+"""Measures of a release that are counted, or estimated, in the population alone."""
 HOUSEHOLDS = "household_k"
 EQUAL, ORDERED = "equal", "ordered"
 """Distances of t-closeness."""
@@ -94,12 +98,19 @@ def _sensitive_values(table: Table) -> float:
     return log(max(max((each.domain.size for each in table.sensitive), default=1), 2))
 
 
-def _marketer_reached(release: Release) -> float:
-    """Against the population where one is given, an estimate at its upper end."""
-    if release.population is None:
-        return release.risk.marketer.value
-    found = release.population.marketer
-    return found.value if found.high is None else found.high
+def _in_population(
+    measure: Callable[[PopulationRisk], Measure], alone: Callable[[Release], float]
+) -> Callable[[Release], float]:
+    """Against the population where one is given, an estimate at its worse end; else in the file."""
+
+    def reached(release: Release) -> float:
+        if release.population is None:
+            return alone(release)
+        found = measure(release.population)
+        end = found.low if found.name == "k_map" else found.high
+        return found.value if end is None else end
+
+    return reached
 
 
 def _sensitive_reached(
@@ -125,7 +136,27 @@ _KNOBS = (
     Knob("k", *_COUNT, _half_of_records, lambda release: release.risk.k),
     Knob("pid_k", *_COUNT, _half_of_persons, lambda release: release.risk.pid_k),
     Knob("l", *_COUNT, _sensitive_values, _sensitive_reached(min, lambda each: each.l_distinct)),
-    Knob("marketer", *_SHARE, lambda table: log(max(table.persons, 2)), _marketer_reached),
+    Knob(
+        "marketer",
+        *_SHARE,
+        lambda table: log(max(table.persons, 2)),
+        _in_population(lambda own: own.marketer, lambda release: release.risk.marketer.value),
+    ),
+    Knob(
+        "population_uniques",
+        *_SHARE,
+        lambda table: log(max(table.persons, 2)),
+        _in_population(
+            lambda own: own.population_uniques,
+            lambda release: release.risk.sample_uniques / release.risk.persons,
+        ),
+    ),
+    Knob(
+        "k_map",
+        *_COUNT,
+        _half_of_persons,
+        _in_population(lambda own: own.k_map, lambda release: release.risk.pid_k),
+    ),
     Knob(
         COUNTS,
         *_COUNT,
@@ -281,6 +312,8 @@ RULES: dict[str, Rule] = {
     "prosecutor": _exactly(_one_in("pid_k")),
     "journalist": _exactly(_one_in("pid_k")),
     "marketer": _exactly(_same("marketer")),
+    "population_uniques": _exactly(_same("population_uniques")),
+    "k_map": _exactly(_number("k_map")),
     "g_balance": _exactly(_same("g_balance")),
     "h_affiliation": _exactly(_same("h_affiliation")),
     "max_gsar": _exactly(_same("h_affiliation")),
@@ -369,7 +402,12 @@ def distance_of(targets: Sequence[Target]) -> str:
 
 
 def check_measurable(
-    thresholds: Sequence[Threshold], *, sensitive: bool, household: bool, register: bool
+    thresholds: Sequence[Threshold],
+    *,
+    sensitive: bool,
+    household: bool,
+    register: bool,
+    population: bool,
 ) -> None:
     """Refuse thresholds about what the file does not have.
 
@@ -377,8 +415,9 @@ def check_measurable(
     ----------
     thresholds
         What is asked.
-    sensitive, household, register
-        Whether there are sensitive attributes, households, a register of the population.
+    sensitive, household, register, population
+        Whether there are sensitive attributes, households, a register of the population, or a
+        population at all.
 
     Raises
     ------
@@ -389,6 +428,11 @@ def check_measurable(
         Part.SENSITIVE: (sensitive, "sensitive attributes", "name them in the schema"),
         Part.HOUSEHOLD: (household, "households", "name the household column in the schema"),
         Part.PRESENCE: (register, "a population register", "give one (register, --register)"),
+        Part.POPULATION: (
+            population,
+            "a population",
+            "give its register, or the number of its persons (population, --population)",
+        ),
     }
     for each in thresholds:
         there, what, advice = lacking.get(each.kind.part, (True, "", ""))

@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.core.declaration import Progress, fields_of
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.kernels.loop_calls import one_by_one
-from sfumato.pipeline.tune.limits import PRESENCE, limits_reached
+from sfumato.pipeline.tune.limits import AGAINST, limits_reached
 from sfumato.pipeline.tune.point import Point, changed_table
 from sfumato.release.assembly import make_release
 from sfumato.release.information_loss import normalized_error
@@ -220,16 +220,16 @@ def _held_of(presets: Sequence[Preset], release: Release) -> tuple[Held, ...]:
         risk = replace(risk, marketer=against.marketer)
     found: list[Held] = []
     for preset in presets:
-        inside = tuple(each for each in preset.thresholds if each.measure != PRESENCE)
+        inside = tuple(each for each in preset.thresholds if each.measure not in AGAINST)
         if inside:
             found += hold(risk, replace(preset, thresholds=inside)).held
-        # Presence is measured against the register, and so not among the release's own risks.
-        high = None if against is None else against.presence_high
-        about = (preset.name, preset.source, preset.evidence, PRESENCE, "")
+        about = (preset.name, preset.source, preset.evidence)
         for each in preset.thresholds:
-            if each.measure == PRESENCE and high is not None:
-                bound, scale = each.kind.bound.value, each.kind.scale.value
-                found.append(Held(*about, bound, scale, each.limit, None, high.value))
+            own = getattr(against, each.measure) if each.measure in AGAINST and against else None
+            if own is not None:
+                kind = (each.kind.bound.value, each.kind.scale.value, each.limit, None)
+                ends = (own.value, own.low, own.high, own.estimator)
+                found.append(Held(*about, each.measure, "", *kind, *ends))
     return tuple(found)
 
 

@@ -102,6 +102,7 @@ def tune(
         sensitive=bool(schema.sensitive),
         household=schema.household is not None,
         register=register is not None,
+        population=of_everybody,
     )
     targets = [target_of(each, making.threshold) for each in limits]
     table = open_classified(

@@ -23,6 +23,8 @@ from sfumato.risk.population.value_shares import LARGEST, Margin, Mixture, fit_m
 
 DRAWS = 40_000
 """Persons drawn from the model; the sums over all cells are off by under a percent."""
+DRAWS_ANEW = 10_000
+"""Persons drawn from the models of the columns alone."""
 LEAST = np.exp(-690.0)
 """The least probability of a cell that counts."""
 CURVE_POINTS = 41
@@ -44,22 +46,48 @@ DRIFT = 0.08
 """By how much the logit of the growth may drift off, per factor e of the number of persons."""
 UNSURE_OF_CLUSTERS = 0.5
 """How much of what clusters change counts as unsure."""
+APART = np.arange(0.0, 1.0, 0.1)
+"""Shares of the classes of one person who may be apart from the others."""
+TOLD = 0.05
+"""How much must come again because of the cells' own persons for sizes to tell more."""
 PAIRS_MISSED = 3
 """Expected number of pairs, at most, behind a sample that has none (95 %)."""
 
 
-def cell_probabilities(sample: SampleClasses, rng: np.random.Generator) -> Floats:
-    """The probability of the cell of each of `DRAWS` persons drawn from a model of the cells.
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Persons drawn from a model of the cells.
 
-    Without keys, or with one quasi-identifier, the classes are its values. Shape (`DRAWS`,).
+    Attributes
+    ----------
+    probabilities
+        Probability of the cell of each person, shape (`DRAWS`,).
+    anew
+        Of those whom the models of the columns draw, under these models alone; shape (draws,).
+    followed
+        How much of what comes again comes because of the cells' own persons.
+    """
+
+    probabilities: Floats
+    anew: Floats
+    followed: float = 0.0
+
+
+def baseline_of(sample: SampleClasses, rng: np.random.Generator) -> Baseline:
+    """Draw `DRAWS` persons from a model of the cells.
+
+    Without keys, or with one quasi-identifier, the classes are its values.
     Costs as `sfumato.risk.population.cell_model.fit_cells`.
     """
     if sample.keys is None or sample.keys.shape[1] == 1:
         margin = Margin(np.arange(len(sample.sizes)), sample.sizes, sample.times)
         drawn = margin.draw(DRAWS, rng)
-        return np.maximum(np.exp(margin.log_probability(drawn, rng)), LEAST)
+        return Baseline(np.maximum(np.exp(margin.log_probability(drawn, rng)), LEAST), np.ones(1))
     model = fit_cells(sample.keys, sample.sizes, sample.domains, rng)
-    return np.maximum(model.again(model.draw(DRAWS, rng)), LEAST)
+    probabilities = model.again(model.draw(DRAWS, rng))
+    keys = model.draw_anew(DRAWS_ANEW, rng)
+    anew = model.of(keys, np.zeros(len(keys), dtype=np.int64))
+    return Baseline(np.maximum(probabilities, LEAST), np.maximum(anew, LEAST), model.followed)
 
 
 def classes_and_growth(probabilities: Floats, persons: Floats) -> tuple[Floats, Floats]:
@@ -70,7 +98,7 @@ def classes_and_growth(probabilities: Floats, persons: Floats) -> tuple[Floats, 
     Parameters
     ----------
     probabilities
-        What `cell_probabilities` drew.
+        Those of a `Baseline`.
     persons
         The numbers m, shape (points,).
     """
@@ -152,7 +180,7 @@ class Extrapolation:
     n, population
         Number of persons of the sample and of the population.
     probabilities
-        The baseline: what `cell_probabilities` drew.
+        Those of the `Baseline`.
     spreads
         Numbers of clusters in which a class may be, where clusters were drawn.
     within
@@ -329,17 +357,69 @@ def _rounded(members: Ints) -> Ints:
     return np.where(members <= LARGEST_EXACT, members, row)
 
 
+def by_sizes(sizes: Ints, counts: Floats, growth: float, anew: Floats) -> tuple[Reach, float]:
+    """Where a sample leads by the sizes of its classes, where persons gather in cells.
+
+    Some of those who are alone stand apart: they are drawn by the models of the columns, and
+    others of their kind bring classes of their own. The rest are in cells of a `Mixture`. The
+    likelihood of the sizes weighs the share of the first (cf. one-inflation, Godwin and
+    Boehning 2017), and says how much it leaves open.
+
+    Parameters
+    ----------
+    sizes, counts
+        Class sizes that occur, and how many classes have each.
+    growth
+        N / n.
+    anew
+        Of the `Baseline`.
+
+    Returns
+    -------
+    tuple[Reach, float]
+        Without leverage and trend; and the standard error of the logarithm of its classes.
+    """
+    large = float(counts[sizes > LARGEST].sum())
+    alone = float(counts[sizes == 1].sum())
+    found = []
+    for apart in APART:
+        mixture = fit_mixture(sizes, counts, float(apart))
+        rates = growth * np.exp(mixture.log_rates)
+        single = apart * float(counts[sizes <= LARGEST].sum())
+        if single > alone:
+            break
+        seen = mixture.classes * float(-np.expm1(-rates) @ mixture.weights)
+        ones = mixture.classes * float((rates * np.exp(-rates)) @ mixture.weights)
+        if single:
+            classes, share = classes_and_growth(anew, np.array([single, single * growth]))
+            seen += single * float(classes[1] / classes[0])
+            ones += single * float(classes[1] / classes[0] * share[1])
+        found.append([mixture.likelihood, np.log(seen + large), ones / (seen + large)])
+    likelihood, classes, share = np.array(found).T
+    weights = np.exp(likelihood - likelihood.max())
+    weights /= weights.sum()
+    mean = float(weights @ classes)
+    error = float(np.sqrt(weights @ (classes - mean) ** 2))
+    nothing = np.zeros(1)
+    return Reach(np.exp([mean]), np.array([weights @ share]), nothing, nothing), error
+
+
 def interval(
-    sample: SampleClasses, probabilities: Floats, reach: Reach, rng: np.random.Generator
+    sample: SampleClasses,
+    probabilities: Floats,
+    reach: Reach,
+    rng: np.random.Generator,
+    apart: float = 0.0,
 ) -> tuple[float, float]:
     """Ends of an interval for the realised λ = Σ f_j / (n F_j).
 
-    Four parts of the error of log λ add up as squares: 1.96 standard deviations of estimate
+    Five parts of the error of log λ add up as squares: 1.96 standard deviations of estimate
     minus realised λ over samples of a population like the one behind the sample (a parametric
     bootstrap); what the estimate changes when the growth's logit drifts by `DRIFT` per factor e
-    between the sample and the population; the whole of what the trend contributes; and half of
-    what clusters change, as how persons accumulate is known better. All but the first allow for the
-    extrapolation's bias; the simulation in the documentation shows how often the interval holds.
+    between the sample and the population; the whole of what the trend contributes; half of what
+    clusters change, as how persons accumulate is known better; and ``apart``. All but the first
+    allow for the extrapolation's bias; the simulation in the documentation shows how often the
+    interval holds.
     The sum is taken on the logarithm upwards, and on the logit downwards where persons were drawn
     one by one, as few pairs in the sample leave more room below a λ near 1 than above it. A sample
     without pairs may still come from a population with some.
@@ -354,11 +434,13 @@ def interval(
         Where the sample leads.
     rng
         Draws the samples of the bootstrap.
+    apart
+        How far the logarithms of two estimates are apart.
     """
     distance = float(np.log(sample.population / sample.n))
     drift = DRIFT * distance * float(reach.leverage[0])
     scatter = STANDARD_DEVIATIONS * _scatter(sample, probabilities, rng)
-    parts = [scatter, drift, UNSURE_OF_CLUSTERS * _of_clusters(sample, probabilities, reach)]
+    parts = [scatter, drift, apart, UNSURE_OF_CLUSTERS * _of_clusters(sample, probabilities, reach)]
     width = float(np.sqrt(sum(part * part for part in parts) + reach.trend[0] ** 2))
     marketer = float(reach.classes[0]) / sample.population
     low = marketer * float(np.exp(-width))
@@ -439,11 +521,32 @@ class Accumulation:
         """
         if sample.n == sample.population:
             return Estimate.of_census(self.name, sample)
-        sizes, counts = sample.counts_of_sizes
-        probabilities = cell_probabilities(sample, rng)
-        reach = _reach(sample, sizes, counts.astype(float), probabilities)
-        low, high = interval(sample, probabilities, reach, rng)
+        baseline = baseline_of(sample, rng)
+        reach, apart = with_sizes(sample, baseline)
+        low, high = interval(sample, baseline.probabilities, reach, rng, apart)
         return replace(_estimate(sample, reach, self.name), low=low, high=high)
+
+
+def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]:
+    """Where the sample leads, and how far the logarithms of two estimates of it are apart.
+
+    What a `Baseline` and what `by_sizes` says are averaged, the second counting as much as cells
+    are followed; where they are not, nobody is alone, or clusters were drawn, the first is taken.
+    """
+    sizes, counts = sample.counts_of_sizes
+    reach = _reach(sample, sizes, counts.astype(float), baseline.probabilities)
+    share = baseline.followed
+    if share <= TOLD or not sample.alone or sample.clusters is not None:
+        return reach, 0.0
+    ratio = sample.population / sample.n
+    other, error = by_sizes(sizes, counts.astype(float), ratio, baseline.anew)
+    difference = np.log(other.classes / reach.classes)
+    both = replace(
+        reach,
+        classes=reach.classes * np.exp(share * difference),
+        growth=reach.growth + share * (other.growth - reach.growth),
+    )
+    return both, share * float(np.hypot(difference[0], STANDARD_DEVIATIONS * error))
 
 
 def _reach(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse import csr_matrix
-from scipy.special import expit
+from scipy.special import digamma, expit
 
 from sfumato.risk.population.estimation import Codes, Floats, Ints
 from sfumato.risk.population.value_shares import UNSEEN, Margin
@@ -26,6 +26,8 @@ PASSES = 30
 """Passes of the EM algorithm."""
 EM_STEPS = 100
 HELD_OUT = 1 / 3
+FOLLOWED = 0.95
+"""Share of founders below which the models are fitted to them alone."""
 """Share of the persons by whom models are weighed."""
 TINY = 1e-300
 SPARSE = 0.15
@@ -363,6 +365,8 @@ class CellModel:
         The models.
     keys, sizes
         The cells of the sample and their persons.
+    founders
+        Persons of each cell to whom the models are fitted; see `founders`.
     """
 
     discount: Discount
@@ -370,6 +374,7 @@ class CellModel:
     models: tuple[Density, ...]
     keys: Keys
     sizes: Ints
+    founders: Ints
 
     def of(self, keys: Keys, without: Ints) -> Floats:
         """Probability of each cell under the models alone; shape (cells,).
@@ -379,9 +384,26 @@ class CellModel:
         keys
             The cells.
         without
-            Persons of each who are taken out of the sample first.
+            Founders of each who are taken out of the sample first.
         """
         return np.column_stack([model.of(keys, without) for model in self.models]) @ self.weights
+
+    def anew(self, keys: Keys, without: Ints) -> Floats:
+        """How many persons stand for those whom the models draw in each cell; see `of`."""
+        whole = self.discount.strength + self.discount.discount * len(self.sizes)
+        return whole * self.of(keys, without)
+
+    @property
+    def followed(self) -> float:
+        """How much of what comes again comes because of the cells' own persons; in [0, 1]."""
+        n, again = float(self.sizes.sum()), self._again()
+        repeated = n - float((self.sizes == 1).sum())
+        return float(np.clip(again * n / repeated, 0, 1)) if repeated else 0.0
+
+    def _again(self) -> float:
+        """Probability that the next person follows one of the sample."""
+        n, discount = float(self.sizes.sum()), self.discount
+        return max(n - discount.discount * len(self.sizes), 0.0) / (n + discount.strength)
 
     def again(self, keys: Keys) -> Floats:
         """Probability that the next person has each cell, seen or not; shape (cells,)."""
@@ -396,16 +418,17 @@ class CellModel:
 
     def draw(self, count: int, rng: np.random.Generator) -> Keys:
         """Cells of the next persons of the population; shape (count, columns)."""
-        again = self.sizes - self.discount.discount
-        rest = float(np.clip(1 - again.sum() / (self.sizes.sum() + self.discount.strength), 0, 1))
-        numbers = rng.multinomial(count, [1 - rest, *(rest * self.weights)])
-        seen = rng.choice(len(self.keys), int(numbers[0]), p=again / again.sum())
-        parts = [
-            model.draw(int(number), rng)
-            for number, model in zip(numbers[1:], self.models, strict=True)
-            if number
-        ]
-        return np.concatenate([self.keys[seen], *parts])
+        chances = self.sizes - self.discount.discount
+        following = rng.binomial(count, self._again())
+        seen = rng.choice(len(self.keys), following, p=chances / chances.sum())
+        return np.concatenate([self.keys[seen], self.draw_anew(count - following, rng)])
+
+    def draw_anew(self, count: int, rng: np.random.Generator) -> Keys:
+        """Cells of persons whom the models draw; shape (count, columns)."""
+        numbers = rng.multinomial(count, self.weights)
+        pairs = zip(self.models, numbers.tolist(), strict=True)
+        parts = [model.draw(number, rng) for model, number in pairs if number]
+        return np.concatenate([self.keys[:0], *parts])
 
 
 def fit_cells(
@@ -414,7 +437,9 @@ def fit_cells(
     """Fit the models, and weigh them by how well they foretell a third that is held out.
 
     The weights maximise the likelihood of the persons of that third, under models of the others
-    (stacking; Wolpert 1992, Smyth and Wolpert 1999 for densities).
+    (stacking; Wolpert 1992, Smyth and Wolpert 1999 for densities). Where many persons came to a
+    cell because others were there, as in homes, the models are fitted once more to those whom they
+    drew: who followed says nothing of where somebody new will be (Teh 2006).
     O(classes x latent classes x columns) per pass.
 
     Parameters
@@ -432,22 +457,56 @@ def fit_cells(
     some = np.arange(len(keys))
     if len(keys) > FITTED:
         some = np.sort(rng.choice(len(keys), FITTED, replace=False))
-    few = keys[some], sizes[some]
-    models = _models(keys, sizes, few, domains, rng)
-    held = rng.binomial(few[1], HELD_OUT)
-    inside = few[1] - held
+    model = _fitted(keys, sizes, None, some, domains, rng)
+    anew = model.anew(model.keys, model.founders)
+    if founders(sizes, anew).sum() < FOLLOWED * sizes.sum():
+        return _fitted(keys, sizes, anew, some, domains, rng)
+    return model
+
+
+def founders(sizes: Ints, anew: Floats) -> Ints:
+    """Persons of each cell whom the models drew, as expected; the others followed them.
+
+    Person i + 1 of a cell is drawn by the models with a chance of a / (a + i), by Pitman and Yor
+    with the discount left out.
+
+    Parameters
+    ----------
+    sizes
+        Persons of each cell, shape (cells,).
+    anew
+        a: how many persons stand for those whom the models draw there.
+    """
+    drawn = 1 + anew * (digamma(sizes + anew) - digamma(1 + anew))
+    return np.clip(np.rint(drawn), np.minimum(sizes, 1), sizes).astype(np.int64)
+
+
+def _fitted(
+    keys: Keys,
+    sizes: Ints,
+    anew: Floats | None,
+    some: Ints,
+    domains: Sequence[int],
+    rng: np.random.Generator,
+) -> CellModel:
+    """The models of all founders, weighed on some classes; everybody is one without ``anew``."""
+    drawn = sizes if anew is None else founders(sizes, anew)
+    models = _models(keys, drawn, (keys[some], drawn[some]), domains, rng)
+    held = rng.binomial(sizes[some], HELD_OUT)
+    inside = sizes[some] - held
     train, test = np.flatnonzero(inside), np.flatnonzero(held)
     weights, discount = np.full(len(models), 1 / len(models)), Discount(0.5, 1.0)
     if len(train) and len(test):
-        part = few[0][train], inside[train]
-        tried = _models(*part, part, domains, rng)
+        part = inside[train] if anew is None else founders(inside[train], anew[some][train])
+        few = keys[some][train], part
+        tried = _models(*few, few, domains, rng)
         nobody = np.zeros(len(test), dtype=np.int64)
-        shares = np.column_stack([model.of(few[0][test], nobody) for model in tried])
-        weights = stacked(shares, held[test])
-        seen = float(inside.sum()), float(len(train))
+        shares = np.column_stack([model.of(keys[some][test], nobody) for model in tried])
         count, times = inside[test].astype(float), held[test].astype(float)
+        weights = stacked(shares, times if anew is None else 1.0 * (count == 0))
+        seen = float(inside.sum()), float(len(train))
         discount = Discount.fitted(count, *seen, shares @ weights, times)
-    return CellModel(discount, weights, tuple(models), keys, sizes)
+    return CellModel(discount, weights, tuple(models), keys, sizes, drawn)
 
 
 def _models(

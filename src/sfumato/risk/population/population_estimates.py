@@ -40,7 +40,7 @@ from sfumato.risk.population.population_size import (
 )
 from sfumato.risk.population.sampled_clusters import clusters_of
 from sfumato.risk.population.sampling_weights import Weighted, share_between
-from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS
+from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS, population_uniques
 from sfumato.table.table import Table
 
 SHAPE_FACTOR = 3.0
@@ -55,6 +55,8 @@ GRID_POINTS = 64
 """Values of the predictor at which expectations are tabulated."""
 CLASSES_FITTED = 5_000
 """Classes that the regression is fitted on."""
+PRIOR = np.array([0.0, 1.0, -0.5]), np.array([0.5, 0.3, 0.7])
+"""Means and deviations of intercept, slope and log spread: the model of the cells is near."""
 EDGE = 1e-12
 
 
@@ -411,9 +413,9 @@ class _EstimateMeasures:
 def _by_model(sample: SampleClasses) -> dict[str, float | str]:
     """Population uniques by the models that users of other tools know, or why there are none."""
     found: dict[str, float | str] = {}
-    for name, model in UNIQUES_MODELS.items():
+    for name in UNIQUES_MODELS:
         try:
-            found[name] = model.uniques(sample).uniques
+            found[name] = population_uniques(name, sample)
         except EstimationFailedError as error:
             found[name] = f"no value: {error}"
     return found
@@ -466,11 +468,10 @@ class ClassPosteriors:
         def table(own: int, rates: Floats) -> Floats:
             return np.asarray(pdtr(size - own, rates * self._ratio))
 
-        self._fill(chances, table, min(size, LARGEST_UNCERTAIN))
+        largest = min(size, LARGEST_UNCERTAIN)
+        self._fill(chances, table, largest)
         inside = np.clip(chances, EDGE, 1 - EDGE)
-        moved: Floats = np.where(
-            (chances > 0) & (chances < 1), expit(logit(inside) + shift), chances
-        )
+        moved: Floats = np.where(sizes <= largest, expit(logit(inside) + shift), chances)
         return moved
 
     def _matches(self) -> Floats:
@@ -503,16 +504,18 @@ def _expected(sample: SampleClasses) -> Floats:
     if sample.keys is None:
         return np.zeros(len(sample.sizes))
     model = fit_cells(sample.keys, sample.sizes, sample.domains, np.random.default_rng(0))
-    expected: Floats = np.log(np.maximum(model.of(sample.keys, sample.sizes), TINY) * sample.n)
+    expected: Floats = np.log(np.maximum(model.of(sample.keys, model.founders), TINY) * sample.n)
     return expected
 
 
 def _fitted(sample: SampleClasses, expected: Floats) -> tuple[float, float, float]:
-    """Intercept, slope and spread of the regression, by maximum likelihood."""
+    """Intercept, slope and spread of the regression: what is likeliest after `PRIOR`."""
     step = max(1, len(sample.sizes) // CLASSES_FITTED)
     sizes, expected = np.minimum(sample.sizes[::step], LARGEST_UNCERTAIN), expected[::step]
-    shares = sample.each[::step] / sample.each[::step].sum()
+    times = sample.each[::step]
     factorials = gammaln(sizes + 1.0)[:, None]
+    means, deviations = PRIOR
+    start = np.where([True, np.ptp(expected) > 0, True], means, 0.0)
 
     def loss(parameters: Floats) -> float:
         intercept, slope, log_spread = parameters
@@ -521,9 +524,10 @@ def _fitted(sample: SampleClasses, expected: Floats) -> tuple[float, float, floa
         likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ WEIGHTS
         seen = -np.expm1(-np.exp(log)) @ WEIGHTS
         each = np.log(np.maximum(likely, 1e-300) / np.maximum(seen, 1e-300))
-        return -float(each @ shares)
+        far = (parameters - start) / deviations
+        return float(far @ far / 2 - each @ times)
 
-    start = np.array([0.0, 0.5 if np.ptp(expected) else 0.0, 0.0])
-    options = {"xatol": 1e-2, "fatol": 1e-6, "maxiter": 150}
+    around = np.vstack([start, start + np.diag(deviations)])
+    options = {"xatol": 1e-2, "fatol": 1e-2, "maxiter": 150, "initial_simplex": around}
     best = minimize(loss, start, method="Nelder-Mead", options=options).x
     return float(best[0]), float(best[1]), float(np.exp(min(best[2], 2.0)))

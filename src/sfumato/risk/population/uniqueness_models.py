@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from math import ceil, exp, log, log1p
 from typing import NamedTuple
 
@@ -20,89 +19,33 @@ NEEDS_TWO = "Pitman's model needs a sample of two persons or more"
 SMALLEST_SIGMA = 1e-6
 LARGEST_SIGMA = 1 - 1e-9
 _SERIES_FROM = 300.0
-ALONE = "nobody of the sample shares a class, so it does not tell how many of the population do"
-NO_SAMPLE_UNIQUES = "nobody is alone in a class of the sample, so the estimate is 0"
-CENSUS = "the sample is the population, so its uniques are counted and not estimated"
-LOWERED = "the model gave more uniques than if each sample unique were one; lowered to that"
 SMALL_FRACTION = 0.1
 """The sampling fraction up to which Dankar's rule takes Pitman's model."""
 _LEAST_LOGIT, _MOST_LOGIT = -600.0, 30.0
 """ln(β / (1 − β)) between which β is sought: β from 1e-260 to 1 − 1e-13."""
 
 
-@dataclass(frozen=True)
-class PopulationUniques:
-    """An estimate of the persons who are alone in their class of the population.
+def population_uniques(model: str, sample: SampleClasses) -> float:
+    """Persons of the population who are alone in their class; by a model, where it needs one.
 
-    Attributes
+    A population unique is in an equal-probability sample with probability n / N, and is a sample
+    unique then: f_1 N / n are the most.
+
+    Parameters
     ----------
     model
-        Its name on the command line and in the report.
-    uniques
-        The expected number of population uniques, in persons of the population.
-    share
-        ``uniques`` as a share of the population, in [0, 1].
-    among_sample_uniques
-        τ1, the expected number of sample uniques that are population uniques: (n / N) of
-        ``uniques``, since a population unique is in an equal-probability sample with
-        probability n / N, and then is a sample unique.
-    why
-        What led to the estimate (a rule's choice, a correction), in publishable words.
+        One of `UNIQUES_MODELS`.
+    sample
+        The classes.
+
+    Raises
+    ------
+    EstimationFailedError
+        If the model has no value for this sample.
     """
-
-    model: str
-    uniques: float
-    share: float
-    among_sample_uniques: float
-    why: tuple[str, ...] = field(default=())
-
-
-def possible_uniques(
-    model: str, sample: SampleClasses, uniques: float, why: tuple[str, ...] = ()
-) -> PopulationUniques:
-    """A model's number of population uniques, with its share and τ1.
-
-    τ1 = (n / N) · uniques cannot exceed the f_1 sample uniques: a model that gives more is
-    lowered to f_1 N / n, and ``why`` says so.
-    """
-    most = sample.alone / sample.fraction
-    if uniques > most:
-        uniques, why = most, (*why, LOWERED)
-    return PopulationUniques(
-        model, uniques, uniques / sample.population, uniques * sample.fraction, why
-    )
-
-
-@dataclass(frozen=True)
-class UniquesModel:
-    """A model of the population's uniques, where it needs one.
-
-    Attributes
-    ----------
-    name
-        Its name on the command line and in the report.
-    expected
-        The model's number of population uniques, and what led to it, of a sample with uniques
-        that is not the whole population.
-    """
-
-    name: str
-    expected: Callable[[SampleClasses], tuple[float, tuple[str, ...]]]
-
-    def uniques(self, sample: SampleClasses) -> PopulationUniques:
-        """What it says of the population behind the sample.
-
-        Raises
-        ------
-        EstimationFailedError
-            If it has no value for this sample.
-        """
-        ones = sample.alone
-        if sample.n == sample.population:
-            return PopulationUniques(self.name, ones, ones / sample.n, ones, (CENSUS,))
-        if not ones:
-            return PopulationUniques(self.name, 0.0, 0.0, 0.0, (NO_SAMPLE_UNIQUES,))
-        return possible_uniques(self.name, sample, *self.expected(sample))
+    if sample.n == sample.population or not sample.alone:
+        return float(sample.alone)
+    return min(UNIQUES_MODELS[model](sample), sample.alone / sample.fraction)
 
 
 def digamma_gap(start: float, steps: float) -> float:
@@ -290,11 +233,10 @@ def unseen_by_ones(sizes: Counts, classes: Counts, fraction: float) -> float:
     return float(unseen @ classes) / float(seen_once @ classes)
 
 
-def _pitman(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
+def _pitman(sample: SampleClasses) -> float:
     """The expected number of uniques of N persons at the fitted θ and σ (Hoshino 2001).
 
-    Where nobody of the sample shares a class nobody of the population does (the limit of the
-    fit), and the reason says so.
+    Where nobody of the sample shares a class nobody of the population does: the limit of the fit.
 
     Raises
     ------
@@ -304,9 +246,9 @@ def _pitman(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
     if sample.n == 1:
         raise EstimationFailedError(NEEDS_TWO)
     if sample.classes == sample.n:
-        return float(sample.population), (ALONE,)
+        return float(sample.population)
     theta, sigma = fit_pitman(*sample.counts_of_sizes)
-    return expected_uniques(theta, sigma, sample.population), ()
+    return expected_uniques(theta, sigma, sample.population)
 
 
 def chance_of_one(sizes: Counts, persons: int, population: int) -> npt.NDArray[np.float64]:
@@ -336,7 +278,7 @@ def chance_of_one(sizes: Counts, persons: int, population: int) -> npt.NDArray[n
     return chances
 
 
-def _zayatz(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
+def _zayatz(sample: SampleClasses) -> float:
     """f_1 (N / n) times the chance that a sample unique is a population unique, by Bayes' rule.
 
     P(F = 1 | f = 1) = p_1 P(f = 1 | F = 1) / Σ_j p_j P(f = 1 | F = j), with the shares p_j of
@@ -346,7 +288,7 @@ def _zayatz(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
     sizes, classes = sample.counts_of_sizes
     once = classes * chance_of_one(sizes, sample.n, sample.population)
     chance = float(once[0] / once.sum())
-    return sample.alone * chance / sample.fraction, ()
+    return sample.alone * chance / sample.fraction
 
 
 def shape_of(logit: Floats, twos_per_one: float, fraction: float) -> Floats:
@@ -408,7 +350,7 @@ def fit_snb(ones: float, twos: float, count: float, fraction: float) -> tuple[fl
     return float(shape_of(np.array([root]), twos / ones, fraction)[0]), root
 
 
-def _snb(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
+def _snb(sample: SampleClasses) -> float:
     """K β^α of the slide negative binomial model, with K classes by Sh3.
 
     K is estimated first (Haas & Stokes 1998); α and β then follow from f_1 and f_2, see
@@ -431,10 +373,10 @@ def _snb(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
             "no SNB model expects the sample's numbers of classes of one and of two persons"
         )
     shape, logit = fit
-    return count * exp(-shape * log1p(exp(-logit))), ()
+    return count * exp(-shape * log1p(exp(-logit)))
 
 
-def _dankar(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
+def _dankar(sample: SampleClasses) -> float:
     """Pitman's model up to a sampling fraction of 0.1, above it the lower of Zayatz and SNB.
 
     Dankar, El Emam, Neisa, Roffey 2012, BMC Medical Informatics and Decision Making 12:66: at
@@ -447,27 +389,18 @@ def _dankar(sample: SampleClasses) -> tuple[float, tuple[str, ...]]:
     at n / N = 0.2 it gives Zayatz' 0.357710, which is 0.319459 by SNB.
     """
     small = sample.fraction <= SMALL_FRACTION
-    taken = UNIQUES_MODELS["zayatz"].uniques(sample)
+    zayatz = population_uniques("zayatz", sample)
     try:
-        other = UNIQUES_MODELS["pitman" if small else "snb"].uniques(sample)
-    except EstimationFailedError as failure:
-        reason = f"took zayatz, as {str(failure).rstrip('.')}"
-    else:
-        if small:
-            taken, reason = other, "took pitman: the sampling fraction is at most 0.1"
-        else:
-            taken = min(taken, other, key=lambda estimate: estimate.uniques)
-            reason = f"took {taken.model}, the lower of zayatz and snb"
-    return taken.uniques, (reason, *taken.why)
+        other = population_uniques("pitman" if small else "snb", sample)
+    except EstimationFailedError:
+        return zayatz
+    return other if small else min(zayatz, other)
 
 
-UNIQUES_MODELS: Mapping[str, UniquesModel] = {
-    name: UniquesModel(name, expected)
-    for name, expected in (
-        ("pitman", _pitman),
-        ("zayatz", _zayatz),
-        ("snb", _snb),
-        ("dankar", _dankar),
-    )
+UNIQUES_MODELS: Mapping[str, Callable[[SampleClasses], float]] = {
+    "pitman": _pitman,
+    "zayatz": _zayatz,
+    "snb": _snb,
+    "dankar": _dankar,
 }
 """Every model of population uniqueness, by its name on the command line and in the report."""

@@ -35,11 +35,14 @@ class Mixture:
         Share of the classes with each rate, shape (nodes,).
     classes
         Number of classes, those that the sample does not show included.
+    likelihood
+        Logarithm of the likelihood of the sizes.
     """
 
     log_rates: Floats
     weights: Floats
     classes: float
+    likelihood: float
 
     def posterior(self, sizes: Ints) -> Floats:
         """Probability of each rate given a class's size; shape (sizes, nodes)."""
@@ -51,7 +54,7 @@ class Mixture:
         return probability
 
 
-def fit_mixture(sizes: Ints, counts: Floats) -> Mixture:
+def fit_mixture(sizes: Ints, counts: Floats, apart: float = 0.0) -> Mixture:
     """Fit a Poisson-lognormal to the sizes up to `LARGEST`, a class of size 0 being unseen.
 
     Maximum likelihood of the zero-truncated distribution (Bulmer 1974), the integral over the
@@ -63,6 +66,8 @@ def fit_mixture(sizes: Ints, counts: Floats) -> Mixture:
         The class sizes that occur, shape (sizes,); one of them is at most `LARGEST`.
     counts
         Number of classes of each size.
+    apart
+        Share of the classes that have one person and are none of the mixture's; below 1.
     """
     kept = sizes <= LARGEST
     sizes, counts = sizes[kept], counts[kept]
@@ -81,14 +86,20 @@ def fit_mixture(sizes: Ints, counts: Floats) -> Mixture:
     def loss(parameters: Floats) -> float:
         log = log_rates(parameters)
         likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ weights
-        seen = np.log1p(-min(unseen(log), 1 - 1e-12))
-        return float(seen - counts @ np.log(np.maximum(likely, 1e-300)) / classes)
+        likely *= (1 - apart) / max(1 - unseen(log), 1e-12)
+        return -float(counts @ np.log(np.maximum(likely + apart * (sizes == 1), 1e-300))) / classes
 
-    start = np.array([np.log(float(sizes @ counts) / classes), 0.0])
+    mean = (float(sizes @ counts) / classes - apart) / (1 - apart)
+    starts = [(mean, 0.0), (mean, -1.5)] if apart else [(mean, 0.0)]
     options = {"xatol": 1e-3, "fatol": 1e-8, "maxiter": 200}
-    best = minimize(loss, start, method="Nelder-Mead", options=options).x
-    log = log_rates(best)
-    return Mixture(log, weights, classes / max(1 - unseen(log), 1e-12))
+    tried = [
+        minimize(loss, [np.log(max(at, 0.1)), log_spread], method="Nelder-Mead", options=options)
+        for at, log_spread in starts
+    ]
+    best = min(tried, key=lambda each: float(each.fun))
+    log = log_rates(best.x)
+    of_mixture = classes * (1 - apart) / max(1 - unseen(log), 1e-12)
+    return Mixture(log, weights, of_mixture, -float(best.fun) * classes)
 
 
 class Margin:

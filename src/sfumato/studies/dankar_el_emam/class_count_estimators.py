@@ -12,7 +12,6 @@ from scipy.special import xlog1py
 
 from sfumato.risk.population.estimation import Estimate, EstimationFailedError, SampleClasses
 from sfumato.risk.population.uniqueness_models import (
-    ALONE,
     NEEDS_TWO,
     Counts,
     digamma_gap,
@@ -22,6 +21,8 @@ from sfumato.risk.population.uniqueness_models import (
     totals,
     unseen_by_ones,
 )
+
+ALONE = "nobody of the sample shares a class, so it does not tell how many of the population do"
 
 
 def pitman(sizes: Counts, classes: Counts, population: float) -> float:
