@@ -545,7 +545,7 @@ class _Sample:
 
     @cached_property
     def _alike(self) -> list[tuple[str, sources.Ints, sources.Ints]]:
-        """In what people are alike, or near, of what the release hides, and pairs of such people."""
+        """In what people are alike, or near, of what a release hides, and pairs of such people."""
         found = []
         for of, codes in self.hidden:
             name, domain = f"'{of.name}'", _domain(of)
