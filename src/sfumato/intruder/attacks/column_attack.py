@@ -333,7 +333,8 @@ def _nearest_of_two(one: Floats, other: Floats) -> Ints:
     one, other = one / one.std(), other / other.std()
     apart = (one[:, None] - one) ** 2 + (other[:, None] - other) ** 2
     np.fill_diagonal(apart, np.inf)
-    return apart.argmin(axis=1)
+    nearest: Ints = apart.argmin(axis=1)
+    return nearest
 
 
 def _follows(
