@@ -221,6 +221,20 @@ def test_a_release_can_be_repeated(
         assert (folder / name).read_bytes() == (folder / "again" / name).read_bytes()
 
 
+def test_a_release_of_before_there_was_a_grid_is_repeated_with_tight_ends(
+    folder: Path, run: Run
+) -> None:
+    (folder / "again").mkdir()
+    run(*ANONYMIZE, "--pid-k", "2", "--ends", "tight", "--output", "release.csv")
+    manifest = (folder / "release.toml").read_text(encoding="utf-8")
+    assert manifest.count('ends = "tight"\n') == 1
+    (folder / "release.toml").write_text(manifest.replace('ends = "tight"\n', ""))
+    words = ("anonymize", folder / "visits.csv", "--schema", folder / "schema.toml")
+    assert run(*words, "--repeat", "release.toml", "--output", "again/release.csv").code == 0
+    assert (folder / "again" / "release.toml").read_text(encoding="utf-8") == manifest
+    assert (folder / "release.csv").read_bytes() == (folder / "again/release.csv").read_bytes()
+
+
 @pytest.mark.parametrize("changed", ["visits.csv", "schema.toml"])
 def test_another_file_or_schema_is_not_repeated(changed: str, folder: Path, run: Run) -> None:
     run(*ANONYMIZE, "--k", "2", "--output", "release.csv")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
@@ -77,3 +78,12 @@ def test_small_files_need_no_pandas(tmp_path: Path) -> None:
         assert imported("assess", tmp_path / name, "--schema", schema) <= {"numpy"}
     made = ("anonymize", tmp_path / "v.csv", "--schema", schema, "--g-balance", "0.8")
     assert imported(*made, "--output", tmp_path / "out.csv") <= {"numpy", "scipy"}
+    # Where nobody names the person, texts are looked at that may.
+    first = np.unique(clinics.visits["patient"].to_numpy(), return_index=True)[1]
+    named = ("patient", *clinics.schema.direct_identifiers)
+    alone = clinics.schema.model_copy(update={"person": None, "direct_identifiers": named})
+    pa_csv.write_csv(clinics.visits.take(first), tmp_path / "w.csv")
+    schema.write_text(dump_schema(alone), encoding="utf-8")
+    (tmp_path / "w").mkdir()
+    made = ("anonymize", tmp_path / "w.csv", "--schema", schema, "--pid-k", "3")
+    assert imported(*made, "--output", tmp_path / "w" / "out.csv") <= {"numpy", "scipy"}

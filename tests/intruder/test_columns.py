@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
-from table.test_column_leaks import HONEST, naive_found, people, schema_of
+from table.test_column_leaks import HONEST, followers, naive_found, people, schema_of
 
 import sfumato as sf
 from sfumato.intruder.attack import attack
@@ -35,6 +35,12 @@ def test_leaks_are_named_and_honest_columns_are_not(repeated: bool) -> None:
     assert not found.broken
     outcomes = {each.attack for each in found.outcomes}
     assert outcomes == {f"column:{each}" for each in leaks | set(HONEST)}
+
+
+def test_columns_that_follow_from_quasi_identifiers_are_named() -> None:
+    data, schema, by = followers(4)
+    release = sf.anonymize(data, schema, sf.PidKAnonymity(5), effort=0, seed=1)
+    assert set(named(attack(release, seed=1, attacks=["columns"]))) == set(by)
 
 
 def test_a_column_that_tells_an_event_of_which_the_release_says_less_is_named() -> None:

@@ -97,6 +97,53 @@ def test_leaks_are_found_and_honest_columns_are_not(seed: int, repeated: bool) -
     assert found == set(leaks)
 
 
+def followers(seed: int) -> tuple[pd.DataFrame, sf.Schema, dict[str, str]]:
+    """Columns that follow from quasi-identifiers, and from which, beside honest ones."""
+    rng, n = np.random.default_rng(seed), 900
+    born = np.datetime64("1930-01-01") + rng.integers(0, 27_000, n)
+    year = born.astype("M8[Y]").astype(int) + 1970
+    town = rng.integers(0, 60, n)
+    height = rng.normal(172, 9, n).round()
+    weight = ((height - 100) * rng.normal(0.95, 0.15, n)).round()
+    data = pd.DataFrame(
+        {
+            "born": born, "town": [f"town {each}" for each in town], "height": height,
+            "weight": weight, "sex": rng.choice(["M", "F"], n), "icd": rng.choice(list("abcd"), n),
+            "region": np.array(list("uvwxyz"))[town % 6],
+            "weekday": (born.astype(int) + 3) % 7,
+            "season": np.array(["winter", "spring", "summer", "autumn"])[
+                born.astype("M8[M]").astype(int) % 12 // 3
+            ],
+            "generation": np.select([year < 1950, year < 1970], ["a", "b"], "c"),
+            "bmi": (weight / (height / 100) ** 2).round(1),
+            "retired": np.where(rng.random(n) < 1 / (1 + np.exp((year - 1958) / 4)), "yes", "no"),
+            "waist": (weight * 0.7 + 35 + rng.normal(0, 6, n)).round(),
+            "ward": np.where(rng.random(n) < 0.7, town % 6, rng.integers(0, 6, n)),
+        }
+    )  # fmt: skip
+    by = {"region": "town", "weekday": "born", "season": "born", "generation": "born"}
+    by["bmi"] = "height' and 'weight"
+    names = [*by, "retired", "waist", "ward"]
+    numbers = dict.fromkeys(("born", "height", "weight"), "numeric")
+    schema = sf.Schema(
+        quasi_identifiers={"town": "categorical", "sex": "categorical", **numbers},
+        sensitive=["icd"],
+        insensitive=names,
+        accepted=dict.fromkeys(names, "to be attacked"),
+    )
+    return data, schema, by
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_columns_that_follow_from_quasi_identifiers_are_found(seed: int) -> None:
+    data, schema, by = followers(seed)
+    leaks = {each.column: each.leak for each in column_figures(open_table(data, schema))}
+    assert {name for name, leak in leaks.items() if leak} == set(by)
+    assert all(
+        "follows from" in leaks[name] and f"'{of}'" in leaks[name] for name, of in by.items()
+    )
+
+
 def test_a_leak_stops_a_release_and_names_column_and_mechanism_only() -> None:
     honest, leaks = people(7, repeated=True)
     data = honest.assign(birth_year=leaks["birth_year"])

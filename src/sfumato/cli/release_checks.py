@@ -92,7 +92,9 @@ def check_other_release(
 
     options = [each.name for each in fields(Options)]
     planned = Manifest(
-        options=Options(**{name: making[name] for name in options}),
+        options=Options(**{name: making[name] for name in options}).with_ends(
+            everybody=register is not None or making["population"] is not None
+        ),
         constraints=promises,
         seed=making["seed"],
         keyed=keyed,

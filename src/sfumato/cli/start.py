@@ -10,7 +10,7 @@ import sys
 
 _INTERRUPTED = 128 + signal.SIGINT
 """What shells say of a process that Ctrl-C ended."""
-_GARBAGE = 100_000
+_GARBAGE = 1_000_000
 """Objects that are made before those nobody refers to are looked for; modules make many."""
 
 

@@ -87,8 +87,8 @@ def anonymize(
     )
     if where is declaration.Engine.SPARK and making.effort is None:
         making = replace(making, effort=0)  # so that the other engine can repeat the release
-    if register is not None and making.ends is None:
-        making = replace(making, ends=release_manifest.Ends.TIGHT)  # its people have the ends
+    everybody = register is not None or population is not None
+    making = making.with_ends(everybody=everybody, engine=where)
     manifest = release_manifest.Manifest(
         options=making,
         constraints=promises,
@@ -107,17 +107,13 @@ def anonymize(
     )
     check_table(table, making, promises)
     manifest = replace(manifest, input_sha256=data_sha256(data), preparation=table.preparation)
-    everybody = None
+    opened = None
     if register is not None:
-        everybody = open_register(register, table.schema)
+        opened = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=data_sha256(register))
-    release = make_release(table, manifest, pseudonym_key, progress, everybody, _frame(data))
-    if (
-        making.recoding is not release_manifest.Recoding.LOCAL
-        or register is not None
-        or population is not None
-        or promise.asked_of_households(promises)
-    ):
+    release = make_release(table, manifest, pseudonym_key, progress, opened, _frame(data))
+    local = making.recoding is release_manifest.Recoding.LOCAL
+    if not local or everybody or promise.asked_of_households(promises):
         return release
     made = release.manifest.options
     constraints = [each for each in promises if not isinstance(each, (promise.Budget, KnownEvents))]

@@ -324,6 +324,22 @@ class Options:
         """The form in which quasi-identifiers are released."""
         return Form.HIERARCHY if self.recoding is Recoding.FULL_DOMAIN else self.values
 
+    def with_ends(self, *, everybody: bool, engine: Engine = Engine.EMBEDDED) -> Options:
+        """The same, with what ends of ranges are where nobody said it.
+
+        Parameters
+        ----------
+        everybody
+            Whether there is a register or a population: cells then reach up to the cuts, or hold
+            what its people have.
+        engine
+            Where the release is computed.
+        """
+        if self.ends is not None:
+            return self
+        on_grid = not everybody and engine is Engine.EMBEDDED and self.form in WITH_ENDS
+        return replace(self, ends=Ends.SNAPPED if on_grid else Ends.TIGHT)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, without those that are not set."""
         return plain(self)
@@ -439,15 +455,6 @@ class Manifest:
     preparation: tuple[StepCount, ...] = ()
     ledger_head: str = ""
 
-    def __post_init__(self) -> None:
-        options = self.options
-        if options.ends is None:
-            # Beside a population, cells reach up to the cuts or hold what its people have.
-            alone = self.population is None and not self.register_sha256
-            on_grid = alone and self.engine is Engine.EMBEDDED and options.form in WITH_ENDS
-            ends = Ends.SNAPPED if on_grid else Ends.TIGHT
-            object.__setattr__(self, "options", replace(options, ends=ends))
-
     def promised(self, constraint: Constraint | Budget) -> bool:
         """Whether what is counted keeps a constraint, in the file or a register, and no estimate.
 
@@ -523,7 +530,8 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
         fields = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         release = fields["release"]
         return Manifest(
-            options=Options(**fields["options"]),
+            # Ends were tight before releases said what they are.
+            options=Options(**{"ends": Ends.TIGHT, **fields["options"]}),
             constraints=tuple(_constraint(each) for each in fields["constraints"]),
             seed=release["seed"],
             keyed=release["keyed_pseudonyms"],

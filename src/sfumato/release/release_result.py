@@ -32,7 +32,6 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.notebook_view import class_sizes_picture, measures_table
 from sfumato.schema import Schema
 from sfumato.table.databases import check_new_table, write_database
-from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.labelled_files import occurring
 from sfumato.table.sources import NO_LABELS, Labels
 from sfumato.table.table import Table
@@ -174,7 +173,9 @@ class ReleasedTable:
     @property
     def data(self) -> Any:
         """It as the kind of dataframe that it was made from; Arrow for a path."""
-        return like(self.table, self.original)
+        from sfumato.table.dataframes import to_frame_like  # narwhals takes a while to load
+
+        return to_frame_like(self.table, self.original)
 
     def arrow(self) -> pa.Table:
         """It as Arrow."""

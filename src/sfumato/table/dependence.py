@@ -24,7 +24,16 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.schema import EventKind, Kind
 from sfumato.table import sources
-from sfumato.table.table import MISSING, CodedColumn, Codes, ColumnFigures, EventColumn, Table
+from sfumato.table.table import (
+    MISSING,
+    CodedColumn,
+    Codes,
+    ColumnFigures,
+    Domain,
+    EventColumn,
+    NumberDomain,
+    Table,
+)
 
 _Held = TypeVar("_Held", str, frozenset[str])
 LOOKED_AT = 20_000
@@ -256,6 +265,7 @@ share of a number that computing it adds."""
 TOGETHER, FEW_LOOKED_AT, WHOLE = 20, 1_000, 2.0**53
 """Columns of numbers that are held against a quasi-identifier two by two, first of so many persons;
 and below what numbers are whole."""
+PARTS_OF_DATES = {"weekday": "M8[W]", "day of the month": "M8[M]", "day of the year": "M8[Y]"}
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _NUMERAL = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
@@ -270,7 +280,8 @@ class ColumnLeak:
     column
         The column that is released as it is.
     of
-        The quasi-identifier that it tells; ``None`` where it tells the person.
+        The quasi-identifier that it tells; ``None`` where it tells the person, empty where it
+        follows from quasi-identifiers.
     how
         The mechanism, as the end of a sentence that begins with "it".
     share
@@ -381,7 +392,7 @@ def column_figures(table: Table) -> tuple[ColumnFigures, ...]:
             leaks, others = sample.leaks(name)
             tells = {of.name: 0.0 for of, _ in sample.hidden}
             for each in leaks:
-                if each.of is not None:
+                if each.of in tells:
                     tells[each.of] = max(tells[each.of], each.share)
             stopping = [each for each in leaks if each.stops]
             how = max(stopping, key=lambda each: each.share).how if stopping else ""
@@ -519,10 +530,80 @@ class _Sample:
             if numbers is None:
                 found.append((each, Kind.CATEGORICAL, codes))
                 continue
-            codes = np.unique(numbers, return_inverse=True)[1]
-            codes[np.isnan(numbers)] = MISSING
-            found.append((each, Kind.NUMERIC, codes))
+            found.append((each, Kind.NUMERIC, _ranked(numbers)))
         return found
+
+    @cached_property
+    def _labels(self) -> list[list[frozenset[str] | None]]:
+        """The words in each value of each column that is hidden; ``None`` where it is missing."""
+        step, found = -(-len(self.first) // TEXTS_LOOKED_AT), []
+        for of, codes in self.hidden:
+            some, domain = codes[::step].tolist(), _domain(of)
+            words = {code: _words(domain.label(code)) for code in set(some) - {MISSING}}
+            found.append([words.get(code) for code in some])
+        return found
+
+    @cached_property
+    def _alike(self) -> list[tuple[str, sources.Ints, sources.Ints]]:
+        """In what people are alike, or near, of what a release hides, and pairs of such people."""
+        found = []
+        for of, codes in self.hidden:
+            name, domain = f"'{of.name}'", _domain(of)
+            found += [(name, *_next_alike(codes)), (name, *_next_alike(codes, near=True))]
+            if isinstance(domain, NumberDomain) and domain.unit != "number":
+                ticks = np.datetime64(0, "D" if domain.unit == "date" else "us")
+                days = (ticks + domain.points).astype("M8[D]")
+                parts = {part: days - days.astype(unit) for part, unit in PARTS_OF_DATES.items()}
+                for part, place in (parts | {"year": days.astype("M8[Y]")}).items():
+                    own = np.where(codes >= 0, np.unique(place, return_inverse=True)[1][codes], -1)
+                    found.append((f"the {part} of {name}", *_next_alike(own)))
+        for (one, left), (other, right) in combinations(self.hidden, 2):
+            both = left * (int(right.max(initial=0)) + 1) + right
+            both[(left < 0) | (right < 0)] = MISSING
+            found.append((f"'{one.name}' and '{other.name}'", *_next_alike(both)))
+        return found
+
+    @cached_property
+    def _terms(self) -> sources.Floats:
+        """What a formula may be made of: numbers, their logarithms, categories of few values."""
+        found = [np.ones(len(self.first))]
+        for of, codes in self.hidden:
+            known, domain = codes >= 0, _domain(of)
+            if isinstance(domain, NumberDomain):
+                found.append(np.where(known, domain.points[codes], np.nan))
+                if domain.points[0] > 0:
+                    found.append(np.log(found[-1]))
+            elif domain.size <= LARGE_CLASS:
+                found += [np.where(known, codes == each, np.nan) for each in range(1, domain.size)]
+        return np.column_stack(found)
+
+    def _followed(self, name: str, column: pa.Array) -> Iterator[ColumnLeak]:
+        """Whether the hidden columns tell this one: who knows them knows it, and has it besides.
+
+        A region follows from a town, the sign of the zodiac from a date, a body mass index from
+        height and weight.
+        """
+        numbers = _numbers(column)
+        codes = codes_of(column) if numbers is None else _ranked(numbers)
+        ranks = _mean_ranks(np.maximum(codes, 0))
+        for words, left, right in self._alike:
+            known = (codes[left] >= 0) & (codes[right] >= 0)
+            one, other = left[known], right[known]
+            counts = np.bincount(codes[one], minlength=1) / max(len(one), 1)
+            differ = 1.0 - float(counts @ counts)
+            # Of fewer, chance might do as much.
+            if differ * len(one) < LEAST_PERSONS:
+                continue
+            share = 1.0 - float(np.mean(codes[one] != codes[other])) / differ
+            if numbers is not None:
+                apart = float(_mean_difference(np.zeros(len(one), dtype=np.int64), ranks[one])[0])
+                share = max(share, 1.0 - float(np.mean(np.abs(ranks[one] - ranks[other]))) / apart)
+            if share >= 1.0 - MOST_EXCEPTIONS:
+                yield ColumnLeak(name, "", f"follows from {words}", share, True)
+                return
+        share = 0.0 if numbers is None else _fitted(self._terms, numbers)
+        if share >= 1.0 - MOST_EXCEPTIONS:
+            yield ColumnLeak(name, "", "follows from quasi-identifiers by a formula", share, True)
 
     def _column(self, name: str) -> pa.Array:
         """The cells of a column in the records that are looked at."""
@@ -538,11 +619,12 @@ class _Sample:
             for of, kind, codes in self.sensitive
             if of.name != name
         }
+        column = whole.take(sources.from_numpy(self.first))
         found = [*self.told_by(name), *self._persons(name, whole, groupings[0])]
-        return [
-            *found,
-            *self._identifiers(name, whole.take(sources.from_numpy(self.first))),
-        ], others
+        found += self._identifiers(name, column)
+        if not any(each.stops for each in found):
+            found += self._followed(name, column)
+        return found, others
 
     def told_by(self, name: str) -> Iterator[ColumnLeak]:
         """What a column tells of each one that is hidden, as a whole and within its texts."""
@@ -566,15 +648,15 @@ class _Sample:
         step = -(-len(column) // TEXTS_LOOKED_AT)
         texts = [each or "" for each in column[::step].to_pylist()]
         found = [_NUMBER.findall(each) for each in texts]
+        numbers = [
+            neighbours(np.array([float(one[at]) if len(one) > at else np.nan for one in found]))
+            for at in range(min(max(map(len, found)), NUMBERS_OF_TEXT))
+        ]
         words = [_words(each) for each in texts]
-        for of, every in self.hidden:
-            codes, domain = every[::step], of.domain
-            assert domain is not None
-            labels = [_words(domain.label(code)) if code >= 0 else None for code in codes]
+        for (of, codes), labels in zip(self.hidden, self._labels, strict=True):
             share = _held(words, labels, frozenset.issubset)
-            for place in range(NUMBERS_OF_TEXT):
-                each = [float(one[place]) if len(one) > place else np.nan for one in found]
-                share = max(share, _told(neighbours(np.array(each)), codes, _kind(of)))
+            told = (_told(each, codes[::step], _kind(of)) for each in numbers)
+            share = max(share, *told, 0.0)
             how = f"holds '{of.name}' in its texts ({share:.0%} of what is not known)"
             yield ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY)
 
@@ -693,6 +775,11 @@ def _centred(values: npt.NDArray[np.number]) -> sources.Floats:
     return rank / length if length > 0 else rank
 
 
+def _domain(column: CodedColumn | EventColumn) -> Domain:
+    assert column.domain is not None
+    return column.domain
+
+
 def _kind(column: CodedColumn | EventColumn) -> Kind:
     """How a column's values are compared: dates and amounts by their order."""
     if isinstance(column, CodedColumn):
@@ -705,6 +792,37 @@ def _told(by: sources.Ints, of: sources.Ints, kind: Kind) -> float:
     """What one column tells of another one: its value, or where in the order it is."""
     exact = tells(by, of)
     return exact if kind is Kind.CATEGORICAL else max(exact, narrows(by, of))
+
+
+def _next_alike(codes: sources.Ints, *, near: bool = False) -> tuple[sources.Ints, sources.Ints]:
+    """Persons, and for each the next one with the same code, or with the next one where near."""
+    order = np.argsort(codes, kind="stable")
+    order = order[codes[order] >= 0]
+    one, other = order[:-1], order[1:]
+    same = near | (codes[one] == codes[other])
+    return one[same], other[same]
+
+
+def _ranked(numbers: sources.Floats) -> sources.Ints:
+    """Codes in the order of the numbers, -1 for NaN."""
+    codes = np.unique(numbers, return_inverse=True)[1]
+    codes[np.isnan(numbers)] = MISSING
+    return codes
+
+
+def _fitted(terms: sources.Floats, numbers: sources.Floats) -> float:
+    """How much less numbers, or their logarithms, scatter about a sum of terms than alone."""
+    share = 0.0
+    logarithms = np.log(numbers, where=numbers > 0, out=np.full(len(numbers), np.nan))
+    for wanted in (numbers, logarithms):
+        known = np.isfinite(wanted) & np.isfinite(terms).all(axis=1)
+        own, by = wanted[known], terms[known]
+        if len(own) < max(LEAST_PERSONS, NUMBERS_OF_TEXT * by.shape[1]) or np.ptp(own) == 0.0:
+            continue
+        by = by / np.maximum(np.abs(by).max(axis=0), 1.0)
+        rest = own - by @ np.linalg.lstsq(by, own)[0]
+        share = max(share, 1.0 - float(np.sqrt(rest @ rest / (len(own) - by.shape[1])) / own.std()))
+    return share
 
 
 def _numbers(column: pa.Array) -> sources.Floats | None:

@@ -320,8 +320,8 @@ def missing_texts_of(column: pa.ChunkedArray) -> tuple[str, ...]:
 def _without_missing(texts: pa.Array) -> pa.Array:
     """Texts without spaces at their ends, and without those that mean a missing value."""
     texts = pc.utf8_trim_whitespace(texts)
-    marks = pc.is_in(texts, value_set=pa.array([*MISSING_TEXTS, ""], texts.type))
-    return pc.if_else(marks, pa.scalar(None, texts.type), texts)
+    marks = pc.is_in(texts, value_set=sources.from_texts([*MISSING_TEXTS, ""]).cast(texts.type))
+    return pc.if_else(marks, pa.nulls(1, texts.type)[0], texts)
 
 
 def _share(values: pa.Array, pattern: str) -> float:

@@ -11,12 +11,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.intruder.knowledge import KnownColumn, measure_of, number_of
+from sfumato.intruder.knowledge import KnownColumn, days_of, measure_of, number_of
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 
 Ints = npt.NDArray[np.int64]
@@ -24,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 
 FORETOLD = 0.8
 """Share of what is not known of a quasi-identifier from which a column gives it away."""
+FOLLOWS = 0.95
+"""The same of a column that whoever knows a quasi-identifier knows besides."""
 CLASS = 20
 """Persons beside whom somebody is alone with a value, or not."""
 ALONE, ALONE_UNREPEATED = 0.5, 0.9
@@ -35,6 +39,8 @@ NEAR = 0.05
 """Share of the persons within which a foretold number is near the true one."""
 LEAST, MOST = 50, 5_000
 """Persons of whom nothing can be said, and of whom values are foretold."""
+IN_PLANE = 1_500
+"""Persons among whom the one is looked for who is nearest by two numbers."""
 PLACES = 3
 """Numbers that are read from a text."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -58,6 +64,8 @@ class ColumnFinds:
     company, limit
         Share of the persons who are alone among 20 with their value, and from which share on the
         column gives persons away; infinite where it cannot.
+    follows
+        Of what is not known of the column, the share that a quasi-identifier, or two, foretell.
     gives
         How it gives the person or a hidden column away, as the end of a sentence that begins
         with "it"; empty where it does not.
@@ -69,13 +77,68 @@ class ColumnFinds:
     foretold: dict[str, float]
     company: float
     limit: float
+    follows: float
     gives: str
+
+
+@dataclass(frozen=True, eq=False)
+class Likeness:
+    """Who is like whom in what is known of them.
+
+    Attributes
+    ----------
+    units
+        The released persons of whom something is known, or some of them.
+    partners
+        By what they are alike, and the place in ``units`` of another one who is like each, -1 for
+        nobody.
+    """
+
+    units: Ints
+    partners: dict[str, Ints]
+
+
+def likeness(known: Sequence[KnownColumn], row_of_unit: Ints, rng: np.random.Generator) -> Likeness:
+    """Who is like whom by a quasi-identifier, a part of a date, or two of them.
+
+    Parameters
+    ----------
+    known, row_of_unit
+        True quasi-identifiers, and the row of the register of each unit, -1 where there is none.
+    rng
+        Draws one of several.
+    """
+    units = np.flatnonzero(row_of_unit >= 0)
+    units = np.sort(rng.choice(units, min(len(units), MOST), replace=False))
+    partners: dict[str, Ints] = {}
+    texts, places = {}, {}
+    for column in known:
+        codes = column.codes[row_of_unit[units]]
+        name, texts[column.name] = f"'{column.name}'", [column.texts[each] or "" for each in codes]
+        partners[name] = _alike(texts[column.name], rng)
+        if np.isnan(column.numbers[codes]).any():
+            continue
+        numbers = places[column.name] = column.numbers[codes]
+        partners[f"the nearest {name}"] = _nearest(numbers, rng)
+        if all(days_of(text) is not None for text in texts[column.name]):
+            days = [date.fromisoformat(text.strip()[:10]) for text in texts[column.name]]
+            for part, sign in (("year", "%Y"), ("weekday", "%a"), ("day", "%d"), ("season", "%j")):
+                partners[f"the {part} of {name}"] = _alike([f"{day:{sign}}" for day in days], rng)
+    for one, other in combinations(texts, 2):
+        both = [f"{left}\0{right}" for left, right in zip(texts[one], texts[other], strict=True)]
+        partners[f"'{one}' and '{other}'"] = _alike(both, rng)
+    for one, other in combinations(places, 2):
+        near = _nearest_of_two(places[one][:IN_PLANE], places[other][:IN_PLANE])
+        missing = np.full(max(len(units) - IN_PLANE, 0), -1)
+        partners[f"the nearest '{one}' and '{other}'"] = np.concatenate([near, missing])
+    return Likeness(units, partners)
 
 
 def with_column(
     file: ReleasedFile,
     column: TextColumn,
     hidden: Sequence[tuple[Sequence[KnownColumn], Ints]],
+    alike_by: Likeness,
     rng: np.random.Generator,
 ) -> ColumnFinds:
     """Find everybody by class and column, and foretell from it what the release hides.
@@ -89,6 +152,8 @@ def with_column(
     hidden
         True quasi-identifiers, and true events, by row of the register, each with the row of the
         register of each unit, -1 where there is none, shape (units,).
+    alike_by
+        Who is like whom in the quasi-identifiers.
     rng
         Draws whom the intruder names.
     """
@@ -122,14 +187,18 @@ def with_column(
     limit = np.inf
     if same and column not in file.sensitive and file.persons >= LEAST:
         limit = ALONE if constant else ALONE_UNREPEATED
+    follows, by = _follows(texts, alike_by, rng)
     gives = ""
     if foretold and max(foretold.values()) >= FORETOLD:
         most = max(foretold, key=foretold.__getitem__)
         gives = f"foretells '{most}' ({foretold[most]:.0%} of what is not known)"
     elif by_itself >= limit:
         gives = f"leaves {by_itself:.0%} of the people alone among {CLASS} with their value"
+    elif follows >= FOLLOWS:
+        gives = f"follows from {by} ({follows:.0%} of what is not known)"
+    alone_share = alone / max(file.persons, 1)
     return ColumnFinds(
-        right, without, alone / max(file.persons, 1), foretold, by_itself, float(limit), gives
+        right, without, alone_share, foretold, by_itself, float(limit), follows, gives
     )
 
 
@@ -245,12 +314,59 @@ def _partners(shown: Sequence[str], rng: np.random.Generator) -> Iterator[Ints]:
             for place in range(PLACES)
         ]
     for numbers in read:
-        nearest = np.full(len(shown), -1, dtype=np.int64)
-        values = np.array([np.nan if each is None else each for each in numbers])
-        some = rng.permutation(np.flatnonzero(~np.isnan(values)))
-        some = some[np.argsort(values[some], kind="stable")]
-        nearest[some[1:]] = some[:-1]
-        yield nearest
+        yield _nearest(np.array([np.nan if each is None else each for each in numbers]), rng)
+
+
+def _nearest(numbers: Floats, rng: np.random.Generator) -> Ints:
+    """For each person the one with the next smaller number, -1 of the first and of NaN."""
+    nearest = np.full(len(numbers), -1, dtype=np.int64)
+    some = rng.permutation(np.flatnonzero(~np.isnan(numbers)))
+    some = some[np.argsort(numbers[some], kind="stable")]
+    nearest[some[1:]] = some[:-1]
+    return nearest
+
+
+def _nearest_of_two(one: Floats, other: Floats) -> Ints:
+    """For each person the one who is nearest in two numbers, in units of their spread."""
+    if len(one) < LEAST or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return np.full(len(one), -1)
+    one, other = one / one.std(), other / other.std()
+    apart = (one[:, None] - one) ** 2 + (other[:, None] - other) ** 2
+    np.fill_diagonal(apart, np.inf)
+    nearest: Ints = apart.argmin(axis=1)
+    return nearest
+
+
+def _follows(
+    texts: Sequence[str | None], alike_by: Likeness, rng: np.random.Generator
+) -> tuple[float, str]:
+    """Of what is not known of a column, how much people tell who are like its person, and in what.
+
+    Right is the same text, or a number near it. Nothing is said of fewer than 50 wrong guesses by
+    chance.
+    """
+    shown = [texts[one] for one in alike_by.units.tolist()]
+    numbers = [None if text is None else measure_of(text) for text in shown]
+    known = np.array([text is not None for text in shown], dtype=bool)
+    measured = all(number is not None for number in np.array(numbers, dtype=object)[known])
+    values = np.array([*numbers] if measured else [text or "" for text in shown], dtype=object)
+    rank = np.full(len(shown), -1, dtype=np.int64)
+    if known.any():
+        kind = np.float64 if measured else np.str_
+        own = values[known].astype(kind)
+        rank[known] = np.searchsorted(np.sort(own), own)
+    width = int(NEAR * len(shown)) if measured else 0
+    most, by = 0.0, ""
+    for words, partner in alike_by.partners.items():
+        made = np.flatnonzero((partner >= 0) & known & known[partner])
+        if len(made) < LEAST:
+            continue
+        right = float(np.mean(np.abs(rank[made] - rank[partner[made]]) <= width))
+        chance = float(np.mean(np.abs(rank[made] - rng.permutation(rank[made])) <= width))
+        share = (right - chance) / (1 - chance) if (1 - chance) * len(made) >= LEAST else 0.0
+        if share > most:
+            most, by = share, words
+    return most, by
 
 
 def _held(words: Sequence[frozenset[str]], labels: Sequence[frozenset[str]]) -> float:

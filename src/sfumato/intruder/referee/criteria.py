@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import percent
 from sfumato.intruder.attacks.bounds_attack import Isolation
-from sfumato.intruder.attacks.column_attack import FORETOLD, ColumnFinds
+from sfumato.intruder.attacks.column_attack import FOLLOWS, FORETOLD, ColumnFinds
 from sfumato.intruder.attacks.inference_attacks import ChanceValues
 from sfumato.intruder.candidates import Candidates, Identification, Inference
 from sfumato.intruder.reading import ReleasedFile
@@ -245,6 +245,8 @@ def columns_found(attack: str, found: ColumnFinds) -> Iterator[Finding]:
         yield share_found(Criterion.INFERENCE, attack, persons, told, FORETOLD)
     if np.isfinite(found.limit):
         yield share_found(Criterion.SINGLING_OUT, attack, persons, found.company, found.limit)
+    if found.follows:
+        yield share_found(Criterion.SINGLING_OUT, attack, persons, found.follows, FOLLOWS)
 
 
 def share_found(

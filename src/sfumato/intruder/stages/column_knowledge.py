@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.column_attack import FORETOLD, with_column
+from sfumato.intruder.attacks.column_attack import FORETOLD, likeness, with_column
 from sfumato.intruder.knowledge import KnownColumn
 from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee.attack_odds import Outcome, success
@@ -32,11 +32,12 @@ def columns(scene: Scene) -> Iterator[Staged]:
         What to work on.
     """
     file, events = scene.file, _hidden_events(scene)
-    hidden = [(scene.exact.quasi_identifiers, _rows_of_units(scene))]
+    known = scene.exact.quasi_identifiers, _rows_of_units(scene)
+    alike_by = likeness(*known, scene.rng("columns"))
     for column in _shown(scene):
         rng = scene.rng(f"column:{column.name}")
         beside = [] if column.name in scene.schema.events else [events]
-        found = with_column(file, column, [*hidden, *beside], rng)
+        found = with_column(file, column, [known, *beside], alike_by, rng)
         right, without = int(found.right.sum()), float(found.without.mean())
         foretold = sorted(found.foretold.items(), key=lambda each: -each[1])
         notes = [f"{found.alone:.1%} are the only ones of their class with their value."]

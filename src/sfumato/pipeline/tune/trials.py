@@ -66,7 +66,9 @@ class Setting:
         """What repeats the release of a point."""
         local = point.recoding == Recoding.LOCAL
         of_levels: dict[str, Any] = {} if local else {"cut": None, "loss": None}
-        options = replace(self.options, **of_levels, **point.options())
+        options = replace(self.options, **of_levels, **point.options()).with_ends(
+            everybody=self.register is not None or self.population is not None
+        )
         return Manifest(
             options, point.constraints(), self.seed, False, "", population=self.population
         )
