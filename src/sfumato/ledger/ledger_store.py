@@ -296,7 +296,12 @@ class Entry(NamedTuple):
 
 
 def next_entry(
-    last: Head, kind: str, actor: str, detail: Mapping[str, object], keys: LedgerKeys
+    last: Head,
+    kind: str,
+    actor: str,
+    detail: Mapping[str, object],
+    keys: LedgerKeys,
+    since: str = "",
 ) -> Entry:
     """The entry that follows another one, signed.
 
@@ -308,9 +313,11 @@ def next_entry(
         What it holds.
     keys
         Whose key signs it.
+    since
+        The time of the entry before: a clock that is set back makes none older.
     """
     number, text = last.number + 1, detail_text(detail)
-    time = datetime.now(UTC).isoformat(timespec="microseconds")
+    time = max(datetime.now(UTC).isoformat(timespec="microseconds"), since)
     digest = digest_of(number, time, kind, actor, text, last.digest)
     signature = keys.sign(bytes.fromhex(digest)).hex()
     return Entry(number, time, kind, actor, text, last.digest, digest, signature)

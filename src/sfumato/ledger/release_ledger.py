@@ -16,7 +16,7 @@ from sfumato.ledger import ledger_store, sketches
 from sfumato.ledger.composed_proposals import Proposal, coarser, refusal
 from sfumato.ledger.composition import Handed, Limits, Together, of_classes, together
 from sfumato.ledger.ledger import Ledger, check_said
-from sfumato.ledger.overlap import followed
+from sfumato.ledger.overlap import by_id, followed
 from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import AboutAttribute
 from sfumato.release.release_result import Disclosed, Release
@@ -373,9 +373,7 @@ class ReleaseLedger(Ledger):
         strangers = [
             str(other)
             for other, persons in found.people.of_release.items()
-            if other != number
-            and not np.isin(own, persons).any()
-            and not {other, number} & set(self._waived())
+            if other != number and not np.isin(own, persons).any()
         ]
         if strangers:
             yield (
@@ -438,18 +436,28 @@ class ReleaseLedger(Ledger):
         """
         known = next((each for each in self.remembered() if each.request == request), None)
         empty = np.empty(0, dtype=f"S{sketches.DIGEST_BYTES}")
-        if known is None or not known.kept_in or known.number in self._waived():
+        if known is None or not known.kept_in:
             return empty, empty
-        before, now = (
-            self.sketch(known),
-            sketches.sketch_of(disclosed, self._keys.persons(make=False)),
-        )
-        found = followed(before, now)
-        if found.lost:
-            raise _not_followed(known.number, "this one")
+        before = self.sketch(known)
+        now = sketches.sketch_of(disclosed, self._keys.persons(make=False))
+        if known.number in self._waived():
+            mine, theirs = by_id(before.persons, now.persons)
+        else:
+            found = followed(before, now)
+            mine, theirs = found.first, found.second
+            if found.lost:
+                raise _not_followed(known.number, "this one")
         if before.persons is None or now.persons is None:
-            return empty, empty
-        return now.persons[found.second], before.persons[found.first]
+            if known.number in self._waived():
+                return empty, empty
+            raise InputError(
+                f"release {known.number} and this one",
+                "must both name their persons",
+                found="a schema without a column of persons",
+                advice="name it, or nobody can be followed; where they are of other people, "
+                + waiver(known.number),
+            )
+        return now.persons[theirs], before.persons[mine]
 
     def may_share(self, one: str, other: str) -> bool:
         """Whether two recipients are taken to share what they have.
@@ -610,9 +618,20 @@ def _not_followed(first: int, second: str) -> InputError:
         f"releases {first} and {second}",
         "must have persons in common that can be followed",
         found="nobody, although they show values in common",
-        advice="give both the same person ids, or, where they are of other people, say so: "
-        f"sfumato ledger waive --release {first} --note WHY --by NAME",
+        advice="give both the same person ids, or, where they are of other people, "
+        + waiver(first),
     )
+
+
+def waiver(release: int) -> str:
+    """How the custodian says that a release is of other people.
+
+    Parameters
+    ----------
+    release
+        Its number.
+    """
+    return f"say so: sfumato ledger waive --release {release} --note WHY --by NAME"
 
 
 def _no_release(number: int) -> InputError:
@@ -620,5 +639,5 @@ def _no_release(number: int) -> InputError:
         f"entry {number}",
         "must be a release that was remembered",
         found="none",
-        advice="see 'sfumato ledger drafts'",
+        advice="see 'sfumato ledger remembered'",
     )

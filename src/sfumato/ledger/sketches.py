@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -359,9 +360,13 @@ def _keyed_texts(texts: Iterable[str | bytes | None], key: bytes) -> npt.NDArray
 
 
 def _plain(text: str | bytes) -> bytes:
-    """A number without zeros behind its decimals, anything else as it is."""
+    """A value without what it may be written with otherwise.
+
+    Zeros behind decimals, capitals, blanks around it, forms of a character.
+    """
     if isinstance(text, bytes):
         return text
+    text = unicodedata.normalize("NFKC", text).casefold().strip()
     head, point, decimals = text.partition(".")
     if point and decimals.isdecimal() and head.lstrip("-").isdecimal():
         text = f"{head}.{decimals.rstrip('0')}".rstrip(".")

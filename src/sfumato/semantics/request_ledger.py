@@ -132,12 +132,12 @@ class RequestLedger(ReleaseLedger):
                     advice=grant,
                 )
         for name, digest in local.items():
-            if hashes.get(name, digest) != digest:
+            if hashes and hashes.get(name) != digest:
                 raise InputError(
                     f"the data of database '{name}'",
                     "must be what earlier releases were held against",
-                    found="other data",
-                    advice=f"who adds or corrects patients needs it granted: {grant}",
+                    found="other data" if name in hashes else "a database that they do not name",
+                    advice=f"who adds or corrects patients or databases needs it granted: {grant}",
                 )
 
     def grant(
