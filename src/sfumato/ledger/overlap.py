@@ -144,15 +144,14 @@ def _one_column(first: SketchColumn, second: SketchColumn, mine: Ints, theirs: I
         _, counts = np.unique(own, return_counts=True)
         if counts.max() > (1 - SEVERAL) * len(own):
             return False
-        return max(np.mean(own == other), _told_by(own, other), _told_by(other, own)) >= ALIKE
-    if first.constant is second.constant and _is_of_one_shape(first, second):
-        return True
-    if not (first.constant and second.constant):
-        return _share_in_common(first, second, SOME) >= HISTORIES
-    return (
-        max(_share_in_common(first, second, SOME) - ALIKE, _share_in_common(first, second) - COMMON)
-        >= 0
-    )
+        alike = float(np.mean(own == other))
+        return max(alike, _told_by(own, other), _told_by(other, own)) >= ALIKE
+    shared = _share_in_common(first, second, SOME)
+    if first.constant and second.constant:
+        is_one = shared >= ALIKE or _share_in_common(first, second) >= COMMON
+    else:
+        is_one = shared >= HISTORIES
+    return is_one or (first.constant is second.constant and _is_of_one_shape(first, second))
 
 
 def _told_by(first: Digests32, second: Digests32) -> float:

@@ -192,7 +192,7 @@ class Log:
         with self.changing():
             yield
         with ledger_store.said_clearly(self.name):
-            ledger_store.forget_pages(self.connection)
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # out of its log, too
 
     def entries(self) -> list[ledger_store.Entry]:
         """All entries, their chain checked (their arrays are when they are read).

@@ -15,7 +15,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.errors import InputError
 from sfumato.ledger.ledger_store import Part
 from sfumato.release.release_result import Disclosed
 from sfumato.table.sources import is_bytes
@@ -388,14 +387,7 @@ def joined_digests(columns: Sequence[Digests32]) -> npt.NDArray[np.uint64]:
     ----------
     columns
         Their digests, at least one, each of shape (persons,).
-
-    Raises
-    ------
-    InputError
-        If there is no column.
     """
-    if not columns:
-        raise InputError("the columns of a comparison", "must be some", found="none")
     joined = np.zeros(len(columns[0]), dtype=np.uint64)
     for each in columns:
         joined = _mixed(joined ^ each.astype(np.uint64))

@@ -221,13 +221,7 @@ class RequestLedger(ReleaseLedger):
         key_id = self._entry(number).details["persons_key"]
         if not key_id:
             return None
-        if ledger_store.id_of_key(self._keys.persons(make=False)) != key_id:
-            raise InputError(
-                "key persons.key",
-                f"must be the key that the digests of entry {number} were made with",
-                found="another key",
-                advice="restore it from its backup; persons cannot be followed without it",
-            )
+        self._keys.check_persons(key_id, f"entry {number}")
         persons, tuples = self._log.parts(number, ("persons", "tuples"))
         return requested_content.Digests(persons.reshape(-1).view("S16"), tuples)
 
