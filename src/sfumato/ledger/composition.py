@@ -470,7 +470,9 @@ def _joins(
             if alike >= LEAST_ALIKE or Shown.PSEUDONYM not in (a.shown, b.shown)
         }
         ordered = first.ordered and second.ordered
-        if ordered or not all(_is_exact(*pair, alike) for pair, alike in shown.items()):
+        # Who fits can be counted where it is known in which class a person is in the other one.
+        guessed = bool(shown) and (one, other) in people.by_looks
+        if ordered or guessed or not all(_is_exact(*pair, a) for pair, a in shown.items()):
             strong.add((one, other))
         elif shown:
             weak[one, other] = list(shown)

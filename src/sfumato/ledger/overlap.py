@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -47,15 +48,12 @@ class Followed:
     ----------
     first, second
         Numbers of the persons of each, pair by pair.
-    by_id
-        How many pairs the ids tell.
     lost
         Whether nobody could be told from all others although both show much alike.
     """
 
     first: Ints
     second: Ints
-    by_id: int
     lost: bool
 
     def __len__(self) -> int:
@@ -74,14 +72,13 @@ def followed(first: Sketch, second: Sketch) -> Followed:
         The sketches.
     """
     mine, theirs = by_id(first.persons, second.persons)
-    number = len(mine)
+    sure = len(mine)
     columns = [(a, b) for a, b in common_columns(first, second) if a.shown is not Shown.PSEUDONYM]
     free_first, free_second = np.ones(len(first), bool), np.ones(len(second), bool)
     free_first[mine], free_second[theirs] = False, False
-    is_stable = number >= SEVERAL * min(len(first), len(second)) and not any(
+    is_stable = sure >= SEVERAL * min(len(first), len(second)) and not any(
         _speaks_otherwise(a, b, free_first, free_second) for a, b in columns
     )
-    sure = number
     for joined, chosen in _choices(columns, is_stable):
         rows, others = np.flatnonzero(free_first), np.flatnonzero(free_second)
         if not len(rows) or not len(others):
@@ -93,7 +90,7 @@ def followed(first: Sketch, second: Sketch) -> Followed:
         mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
         free_first[rows[at]], free_second[others[beside]] = False, False
         sure += len(at) * (joined is _alone_in_both)
-    return Followed(mine, theirs, number, not sure and _is_expected(columns))
+    return Followed(mine, theirs, not sure and _is_expected(columns))
 
 
 def by_id(first: Names | None, second: Names | None) -> tuple[Ints, Ints]:
@@ -274,7 +271,7 @@ class People:
     lost
         Pairs of releases that nobody was followed between although persons in common are expected.
     by_looks
-        Pairs of releases whose persons were joined by what both show, as no ids told them.
+        Pairs of releases most of whose persons were joined by what both show, as no ids told them.
     """
 
     count: int
@@ -298,29 +295,31 @@ def people_of(
         Releases that kept the order of the rows, which tells who is who where nothing else does.
     """
     count, known = 0, dict[int, Ints]()
-    lost, by_looks = list[tuple[int, int]](), list[tuple[int, int]]()
+    lost = list[tuple[int, int]]()
     for number, sketch in sketches.items():
         own = count + np.arange(len(sketch))
         count += len(sketch)
-        earlier = list(reversed(known))
-        known[number] = own
+        earlier, known[number] = list(reversed(known)), own
         for other in earlier:
             here, there = known[number], known[other]
             if np.isin(here, there).all() or np.isin(there, here).all():
                 continue
-            if {other, number} & set(apart):  # but ids are believed
-                mine, theirs = by_id(sketches[other].persons, sketch.persons)
-                _join(known, there[mine], here[theirs], count)
-                continue
-            found = followed(sketches[other], sketch)
-            if found.lost or ({other, number} <= set(ordered) and not len(found)):
-                lost.append((other, number))
-            elif len(found) and not found.by_id:
-                by_looks.append((other, number))
-            _join(known, there[found.first], here[found.second], count)
+            mine, theirs = by_id(sketches[other].persons, sketch.persons)
+            if not {other, number} & set(apart):
+                found = followed(sketches[other], sketch)
+                mine, theirs = found.first, found.second
+                if found.lost or ({other, number} <= set(ordered) and not len(found)):
+                    lost.append((other, number))
+            _join(known, there[mine], here[theirs], count)
     every, places = np.unique(np.concatenate([*known.values(), _NOBODY]), return_inverse=True)
     ends = np.cumsum([len(each) for each in known.values()])
     of_release = dict(zip(known, np.split(places.astype(np.int64), ends), strict=False))
+    by_looks = [
+        (one, other)
+        for one, other in combinations(sketches, 2)
+        if 2 * len(by_id(sketches[one].persons, sketches[other].persons)[0])
+        < len(np.intersect1d(of_release[one], of_release[other]))
+    ]
     return People(len(every), of_release, tuple(lost), tuple(by_looks))
 
 
