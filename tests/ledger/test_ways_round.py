@@ -279,7 +279,7 @@ def _interrupted(anchor: object, head: object) -> None:
 
 def test_other_ids_never_make_it_look_safer(tmp_path: Path) -> None:
     """Whose class is whose is guessed then, so that every record is taken for joined."""
-    constant = DATA.assign(code=DATA["person"].str[-1])
+    constant = DATA.assign(code=(DATA["person"].str[-1] < "5").astype(str))
     said = []
     for name, data in (("kept", constant), ("rewritten", rewritten(constant))):
         (tmp_path / name).mkdir()
@@ -289,8 +289,8 @@ def test_other_ids_never_make_it_look_safer(tmp_path: Path) -> None:
                 made = released(file, known, promises=(sf.PidKAnonymity(20),))
                 handed = draft(made, tmp_path / name, f"{number}", ledger)
                 found = ledger.hand_over(handed, "a")
-            said.append((found.most, -min(each.fewest for each in found.all.values())))
-    assert said[1] > said[0]
+            said.append(found.most)
+    assert said[1] > 2 * said[0]
 
 
 def test_two_files_in_one_order_are_not_taken_for_those_of_strangers(tmp_path: Path) -> None:
