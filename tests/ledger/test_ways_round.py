@@ -286,7 +286,7 @@ def test_other_ids_never_make_it_look_safer(tmp_path: Path) -> None:
         with opened(tmp_path / name) as ledger:
             ledger.settle(Terms(tolerable=1, unkept=1), note="to see", by="carol")
             for number, (file, known) in enumerate(((constant, FIRST), (data, SECOND))):
-                made = released(file, known, promises=(sf.PidKAnonymity(20),))
+                made = released(file, known, promises=(sf.PidKAnonymity(20),), seed=number)
                 handed = draft(made, tmp_path / name, f"{number}", ledger)
                 found = ledger.hand_over(handed, "a")
             said.append(found.most)
