@@ -59,7 +59,8 @@ def test_what_is_left_of_promises_is_what_a_reader_counts(seed: int, joined: str
         # Not the same persons share a value in both: else one would be the other in other codes.
         drawn = rng.integers(0, 1 << 30, 5)[rng.permutation(shows)]
         tell = drawn if joined == "nothing" else shows + 1
-        column = SketchColumn("b", Shown.UNCHANGED, "insensitive", True, tell.astype(np.uint32))
+        name = f"b {number}" if joined == "nothing" else "b"
+        column = SketchColumn(name, Shown.UNCHANGED, "insensitive", True, tell.astype(np.uint32))
         code = SketchColumn(
             f"code {number}",
             Shown.CHANGED,

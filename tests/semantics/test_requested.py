@@ -204,23 +204,29 @@ def test_what_fails_behind_the_release_leaves_no_note_of_it(folder: Path) -> Non
     }
 
 
-def test_a_release_without_persons_is_not_followed(folder: Path) -> None:
+def test_releases_without_persons_are_refused_unless_they_are_of_other_people(folder: Path) -> None:
     schema = sf.load_schema(folder / "schema.toml")
     nameless = schema.model_copy(update={"person": None, "direct_identifiers": ("name",)})
-    (folder / "nameless.toml").write_text(sf.dump_schema(nameless), encoding="utf-8")
+
+    def made(ledger: RequestLedger) -> RequestedRelease:
+        return anonymize_requested(
+            folder / "linked.csv",
+            nameless,
+            policy=folder / "one.toml",
+            request="diabetes",
+            local={"Hospital A": folder / "hospital.csv"},
+            ledger=ledger,
+        )
+
     with opened(folder) as ledger:
-        for _ in range(2):
-            made = anonymize_requested(
-                folder / "linked.csv",
-                sf.load_schema(folder / "nameless.toml"),
-                policy=folder / "one.toml",
-                request="diabetes",
-                local={"Hospital A": folder / "hospital.csv"},
-                ledger=ledger,
-            )
+        first = made(ledger)
         assert not any(each.digests for each in ledger.releases())
-        assert made.known.unfollowed == (ledger.releases()[0].number,)
-        assert any("cannot be followed" in each for each in made.warnings)
+        with pytest.raises(InputError, match="that can be followed"):
+            made(ledger)
+        ledger.waive(ledger.remembered()[0].number, note="of another year", by="carol")
+        second = made(ledger)
+        assert second.known.unfollowed == (first.number,)
+        assert any("cannot be followed" in each for each in second.warnings)
 
 
 def test_a_site_rule_changes_the_release(folder: Path) -> None:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.ledger.overlap import People, common_columns, people_of
-from sfumato.ledger.sketches import Digests32, Ints, Shown, Sketch, SketchColumn, joined_digests
+from sfumato.ledger.sketches import Ints, Shown, Sketch, SketchColumn, joined_digests
 from sfumato.release.promises.promise import Constraint
 from sfumato.risk.classes import ClassSummary, summarize
 
@@ -33,12 +33,10 @@ LOOKED_AT = 40_000
 """Persons for whom those who fit are counted and promises are held against them, drawn where there
 are more."""
 LEAST_ALIKE, MOSTLY_ALIKE = 0.05, 0.98
-"""Share of the persons in common of whom a column says the same: below the one it joins nobody,
-below the other somebody may allow for changes."""
+"""Share of the persons in common of whom a column says the same: below the one pseudonyms join
+nobody, below the other somebody may allow for changes."""
 AT_ONCE = 1 << 22
 """Candidates that are looked at together."""
-HALF = 0.5
-"""Share of persons from which on one column is taken to say what another says in other words."""
 Unkept = tuple[tuple[float, int], ...]
 DIGITS = 12
 """Decimals of shares that are compared with each other."""
@@ -460,40 +458,26 @@ def _joins(
             people.of_release[one], people.of_release[other], return_indices=True
         )
         shown = {
-            (a, b): _share_alike(a.digests[mine], b.digests[theirs])
+            (a, b): float(np.mean(a.digests[mine] == b.digests[theirs]))
             for a, b in common_columns(first.sketch, second.sketch)
             if not a.shown == b.shown == Shown.RECODED and len(mine)
         }
-        # What hardly ever agrees joins nobody: pseudonyms that were drawn anew.
-        shown = {pair: alike for pair, alike in shown.items() if alike >= LEAST_ALIKE}
+        # Pseudonyms that were drawn anew join nobody; what else hardly ever agrees has grown, or
+        # says the same in other words.
+        shown = {
+            (a, b): alike
+            for (a, b), alike in shown.items()
+            if alike >= LEAST_ALIKE or Shown.PSEUDONYM not in (a.shown, b.shown)
+        }
         ordered = first.ordered and second.ordered
-        if ordered or not all(_is_exact(*pair, alike) for pair, alike in shown.items()):
+        # Who fits can be counted where it is known in which class a person is in the other one.
+        guessed = bool(shown) and (one, other) in people.by_looks
+        if ordered or guessed or not all(_is_exact(*pair, a) for pair, a in shown.items()):
             strong.add((one, other))
         elif shown:
             weak[one, other] = list(shown)
             weak[other, one] = [(b, a) for a, b in shown]
     return strong, weak
-
-
-def _share_alike(first: Digests32, second: Digests32) -> float:
-    """The share of persons of whom two columns say the same, in their own words or in others.
-
-    In others where all who share a value in one share one in the other: a code for each code.
-    """
-    same = float(np.mean(first == second))
-    if same >= LEAST_ALIKE:
-        return same
-    pairs = first.astype(np.uint64) << np.uint64(32) | second.astype(np.uint64)
-    counts = []
-    for values in (first, second, pairs):
-        _, of, number = np.unique(values, return_inverse=True, return_counts=True)
-        counts.append(number[of])
-    own, other, both = counts
-    several = (own > 1) | (other > 1)  # of single ones each goes with one of the other column
-    if several.mean() < LEAST_ALIKE or own.max() == len(own):
-        return same
-    translated = np.mean((both == own)[several] & (both == other)[several])
-    return HALF if translated >= HALF else same
 
 
 def _is_exact(first: SketchColumn, second: SketchColumn, alike: float) -> bool:

@@ -48,9 +48,8 @@ class Anchor:
         InputError
             If what was kept is no head, or a file elsewhere is missing.
         """
-        found = [_kept(each) for each in (self._file, *self.elsewhere)]
-        for file, kept in zip(self.elsewhere, found[1:], strict=True):
-            if kept is None:
+        for file in self.elsewhere:
+            if _kept(file) is None:
                 raise InputError(
                     f"file {file.name}",
                     f"must hold the head of ledger {self.ledger.name}",
@@ -58,7 +57,11 @@ class Anchor:
                     advice="mount its disk or restore it; where it is gone for good, or new, say "
                     "so with 'sfumato ledger register --head FILE'",
                 )
-        return [each[0] for each in found if each is not None]
+        return self._known()
+
+    def _known(self) -> list[Head]:
+        kept = [_kept(each) for each in (self._file, *self.elsewhere)]
+        return [each[0] for each in kept if each is not None]
 
     def last(self) -> Head | None:
         """The head that was kept last, wherever; ``None`` where none was.
@@ -68,9 +71,7 @@ class Anchor:
         InputError
             If what was kept is no head.
         """
-        kept = [_kept(each) for each in (self._file, *self.elsewhere)]
-        heads = [each[0] for each in kept if each is not None]
-        return max(heads, key=lambda each: each.number, default=None)
+        return max(self._known(), key=lambda each: each.number, default=None)
 
     def keep(self, head: Head) -> None:
         """Keep a head, unless a later one is kept.

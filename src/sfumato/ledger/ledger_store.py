@@ -83,42 +83,36 @@ def array_of(pieces: Sequence[bytes], described: Mapping[str, Any]) -> npt.NDArr
     return np.frombuffer(content, dtype=np.dtype(described["dtype"])).reshape(described["shape"])
 
 
-_BUSY, _LOCKED, _READ_ONLY, _IO, _CORRUPT, _FULL, _CANNOT_OPEN, _NO_DATABASE = (
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_CORRUPT,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_NOTADB,
-)
 _SAID: dict[int, tuple[str, str, str]] = {
-    _BUSY: (
+    sqlite3.SQLITE_BUSY: (
         "must not be in use by another process for so long",
         "a lock that was not given up in time",
         "nothing was written; try again when the other process has ended",
     ),
-    _READ_ONLY: (
+    sqlite3.SQLITE_READONLY: (
         "must be a file that can be written",
         "a file or folder for reading only",
         "nothing was written",
     ),
-    _IO: (
+    sqlite3.SQLITE_IOERR: (
         "must be read and written without faults of the disk",
         "a fault, or no room left",
         "nothing was written; make room, look at the disk, then run 'sfumato ledger verify'",
     ),
-    _CORRUPT: (
+    sqlite3.SQLITE_CORRUPT: (
         "must be whole",
         "a damaged file",
         "restore it from its backup, and verify that against a head that was kept",
     ),
-    _FULL: ("must have room on its disk", "a full disk", "nothing was written; make room"),
-    _CANNOT_OPEN: ("must be a file that can be opened", "none", ""),
-    _NO_DATABASE: ("must be a ledger", "a file of another kind", ""),
+    sqlite3.SQLITE_FULL: (
+        "must have room on its disk",
+        "a full disk",
+        "nothing was written; make room",
+    ),
+    sqlite3.SQLITE_CANTOPEN: ("must be a file that can be opened", "none", ""),
+    sqlite3.SQLITE_NOTADB: ("must be a ledger", "a file of another kind", ""),
 }
-_SAID[_LOCKED] = _SAID[_BUSY]
+_SAID[sqlite3.SQLITE_LOCKED] = _SAID[sqlite3.SQLITE_BUSY]
 
 
 @contextmanager
@@ -143,7 +137,7 @@ def said_clearly(name: str) -> Iterator[None]:
         raise
     except sqlite3.Error as error:
         said = _SAID.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-        rule, found, advice = said or _SAID[_CORRUPT]
+        rule, found, advice = said or _SAID[sqlite3.SQLITE_CORRUPT]
         raise InputError(f"ledger {name}", rule, found=found, advice=advice) from None
 
 
@@ -212,6 +206,29 @@ class LedgerKeys:
             If it is missing, is none, or may be read by others.
         """
         return _key(self.folder, PERSONS, make=make)
+
+    def check_persons(self, noted: str, what: str) -> None:
+        """Refuse another key of persons than something was noted with.
+
+        Parameters
+        ----------
+        noted
+            `id_of_key` of the key that it was noted with.
+        what
+            What was noted.
+
+        Raises
+        ------
+        InputError
+            If it is another one, or there is none.
+        """
+        if id_of_key(self.persons(make=False)) != noted:
+            raise InputError(
+                f"key {PERSONS}",
+                f"must be the key that {what} was noted with",
+                found="another key",
+                advice="restore it from its backup; persons cannot be followed without it",
+            )
 
 
 def load_ledger_keys(folder: Path, ledger: Path, *, make: bool) -> LedgerKeys:
@@ -296,7 +313,12 @@ class Entry(NamedTuple):
 
 
 def next_entry(
-    last: Head, kind: str, actor: str, detail: Mapping[str, object], keys: LedgerKeys
+    last: Head,
+    kind: str,
+    actor: str,
+    detail: Mapping[str, object],
+    keys: LedgerKeys,
+    since: str = "",
 ) -> Entry:
     """The entry that follows another one, signed.
 
@@ -308,9 +330,11 @@ def next_entry(
         What it holds.
     keys
         Whose key signs it.
+    since
+        The time of the entry before: a clock that is set back makes none older.
     """
     number, text = last.number + 1, detail_text(detail)
-    time = datetime.now(UTC).isoformat(timespec="microseconds")
+    time = max(datetime.now(UTC).isoformat(timespec="microseconds"), since)
     digest = digest_of(number, time, kind, actor, text, last.digest)
     signature = keys.sign(bytes.fromhex(digest)).hex()
     return Entry(number, time, kind, actor, text, last.digest, digest, signature)
@@ -369,11 +393,6 @@ def remove_parts(connection: sqlite3.Connection, number: int) -> None:
     connection.execute(f"DROP TRIGGER {_ERASED}")
     connection.execute("DELETE FROM part WHERE entry = ?", [number])
     connection.execute(_TRIGGERS[_ERASED])
-
-
-def forget_pages(connection: sqlite3.Connection) -> None:
-    """Take what was erased out of the write-ahead log, too."""
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 APPLICATION = 0x53664C67
@@ -435,7 +454,13 @@ def connect(path: Path, wait: float) -> sqlite3.Connection:
         connection = _connected(path, wait)
         with ExitStack() as stack:
             stack.callback(connection.close)
-            _check_kind(connection, path.name)
+            if _pragma(connection, "application_id") != APPLICATION:
+                raise not_a_ledger(path.name, "another file")
+            version = _pragma(connection, "user_version")
+            if version != VERSION:
+                known = f"version {version} of it where this program knows {VERSION}"
+                raise not_a_ledger(path.name, known)
+            _settle(connection)
             stack.pop_all()
         return connection
 
@@ -457,22 +482,11 @@ def _connected(path: Path, wait: float) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, timeout=wait, isolation_level=None)
 
 
-def _check_kind(connection: sqlite3.Connection, name: str) -> None:
-    if _pragma(connection, "application_id") != APPLICATION:
-        raise not_a_ledger(name, "another file")
-    version = _pragma(connection, "user_version")
-    if version != VERSION:
-        raise not_a_ledger(name, f"version {version} of it where this program knows {VERSION}")
-    _settle(connection)
+_SETTINGS = "journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "trusted_schema = OFF"
 
 
 def _settle(connection: sqlite3.Connection) -> None:
-    for setting in (
-        "journal_mode = WAL",
-        "synchronous = FULL",
-        "secure_delete = ON",
-        "trusted_schema = OFF",
-    ):
+    for setting in _SETTINGS:
         connection.execute(f"PRAGMA {setting}")
 
 

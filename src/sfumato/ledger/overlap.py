@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.ledger.sketches import (
     RECORDS,
+    Digests32,
     Ints,
     Names,
     Shown,
@@ -21,7 +24,7 @@ from sfumato.ledger.sketches import (
 Pairs = Sequence[tuple[SketchColumn, SketchColumn]]
 _Joining = Callable[[npt.NDArray[np.uint64], npt.NDArray[np.uint64]], tuple[Ints, Ints]]
 ALIKE = 0.9
-"""Share of persons of whom two columns say the same where they are one by two names."""
+"""How far two columns say the same of persons where they are one by two names."""
 COMMON = 0.5
 """Share of one column's values that occur in the other where persons in common are expected."""
 TELLING, SOME = 20, 2
@@ -30,6 +33,9 @@ on columns with the same values are taken for one where no ids say whether they 
 HISTORIES = 0.2
 """Share of one column's histories that occur in the other where these two are taken for one then:
 samples may have few persons in common."""
+SHAPE = 0.1
+"""How far the shares of persons who show the most frequent values of two columns, the next ones and
+so on, are apart at most where one is taken for the other in other words then."""
 SEVERAL = 0.05
 """Least share of persons who do not show the most frequent value of a column that tells."""
 
@@ -42,15 +48,12 @@ class Followed:
     ----------
     first, second
         Numbers of the persons of each, pair by pair.
-    by_id
-        How many pairs the ids tell.
     lost
         Whether nobody could be told from all others although both show much alike.
     """
 
     first: Ints
     second: Ints
-    by_id: int
     lost: bool
 
     def __len__(self) -> int:
@@ -69,12 +72,13 @@ def followed(first: Sketch, second: Sketch) -> Followed:
         The sketches.
     """
     mine, theirs = by_id(first.persons, second.persons)
-    number = len(mine)
+    sure = len(mine)
     columns = [(a, b) for a, b in common_columns(first, second) if a.shown is not Shown.PSEUDONYM]
-    is_stable = number >= SEVERAL * min(len(first), len(second))
     free_first, free_second = np.ones(len(first), bool), np.ones(len(second), bool)
     free_first[mine], free_second[theirs] = False, False
-    sure = number
+    is_stable = sure >= SEVERAL * min(len(first), len(second)) and not any(
+        _speaks_otherwise(a, b, free_first, free_second) for a, b in columns
+    )
     for joined, chosen in _choices(columns, is_stable):
         rows, others = np.flatnonzero(free_first), np.flatnonzero(free_second)
         if not len(rows) or not len(others):
@@ -86,7 +90,7 @@ def followed(first: Sketch, second: Sketch) -> Followed:
         mine, theirs = np.append(mine, rows[at]), np.append(theirs, others[beside])
         free_first[rows[at]], free_second[others[beside]] = False, False
         sure += len(at) * (joined is _alone_in_both)
-    return Followed(mine, theirs, number, not sure and _is_expected(columns))
+    return Followed(mine, theirs, not sure and _is_expected(columns))
 
 
 def by_id(first: Names | None, second: Names | None) -> tuple[Ints, Ints]:
@@ -133,16 +137,67 @@ def _one_column(first: SketchColumn, second: SketchColumn, mine: Ints, theirs: I
     if Shown.PSEUDONYM in (first.shown, second.shown):
         return first.shown is second.shown
     if len(mine):
-        own = first.digests[mine]
-        alike = np.mean(own == second.digests[theirs])
+        own, other = first.digests[mine], second.digests[theirs]
         _, counts = np.unique(own, return_counts=True)
-        return bool(alike >= ALIKE and counts.max() <= (1 - SEVERAL) * len(own))
+        if counts.max() > (1 - SEVERAL) * len(own):
+            return False
+        alike = float(np.mean(own == other))
+        return max(alike, _told_by(own, other), _told_by(other, own)) >= ALIKE
+    shared = _share_in_common(first, second, SOME)
+    if first.constant and second.constant:
+        is_one = shared >= ALIKE or _share_in_common(first, second) >= COMMON
+    else:
+        is_one = shared >= HISTORIES
+    return is_one or (first.constant is second.constant and _is_of_one_shape(first, second))
+
+
+def _told_by(first: Digests32, second: Digests32) -> float:
+    """How far the values of a column tell those of another one, in other or coarser words.
+
+    Of the pairs of persons who share a value in the one, the share who share one in the other; what
+    chance does is taken off.
+    """
+    pairs = first.astype(np.uint64) << np.uint64(32) | second.astype(np.uint64)
+    own, other, both = (_pairs_of_equals(each) for each in (first, second, pairs))
+    chance = 2 * other / (len(first) * max(len(first) - 1, 1))
+    if own < SEVERAL * len(first) or chance >= 1:
+        return 0.0
+    return (both / own - chance) / (1 - chance)
+
+
+def _pairs_of_equals(values: npt.NDArray[Any]) -> float:
+    _, counts = np.unique(values, return_counts=True)
+    return float(np.sum(counts * (counts - 1.0))) / 2
+
+
+def _is_of_one_shape(first: SketchColumn, second: SketchColumn) -> bool:
+    """Whether as many persons show the most frequent value of both columns, the next and so on."""
+    shares = []
+    for each in (first, second):
+        _, counts = np.unique(each.digests, return_counts=True)
+        shares.append(np.sort(counts)[::-1] / len(each.digests))
+    fewer, more = sorted(shares, key=len)
+    apart = np.abs(more - np.pad(fewer, (0, len(more) - len(fewer)))).sum() / 2
+    return len(fewer) >= TELLING and bool(apart <= SHAPE)
+
+
+def _speaks_otherwise(
+    first: SketchColumn,
+    second: SketchColumn,
+    free_first: npt.NDArray[np.bool_],
+    free_second: npt.NDArray[np.bool_],
+) -> bool:
+    """Whether a column says in other words what it says of those whom ids do not join.
+
+    Other people share values, where values are shared at all.
+    """
     if not (first.constant and second.constant):
-        return _share_in_common(first, second, SOME) >= HISTORIES
-    return (
-        max(_share_in_common(first, second, SOME) - ALIKE, _share_in_common(first, second) - COMMON)
-        >= 0
-    )
+        return False
+    own, other = first.digests[free_first], second.digests[free_second]
+    fewer = min(len(np.unique(each)) for each in (own, other))
+    if fewer < SOME or fewer > COMMON * min(len(own), len(other)):
+        return False
+    return len(np.intersect1d(own, other)) < SEVERAL * fewer
 
 
 def _share_in_common(first: SketchColumn, second: SketchColumn, telling: int = TELLING) -> float:
@@ -216,7 +271,7 @@ class People:
     lost
         Pairs of releases that nobody was followed between although persons in common are expected.
     by_looks
-        Pairs of releases whose persons were joined by what both show, as no ids told them.
+        Pairs of releases most of whose persons were joined by what both show, as no ids told them.
     """
 
     count: int
@@ -235,30 +290,36 @@ def people_of(
     sketches
         By number of the release.
     apart
-        Releases that hold other persons than any other one.
+        Releases that hold other persons than any other one, but for those whose ids are the same.
     ordered
         Releases that kept the order of the rows, which tells who is who where nothing else does.
     """
     count, known = 0, dict[int, Ints]()
-    lost, by_looks = list[tuple[int, int]](), list[tuple[int, int]]()
+    lost = list[tuple[int, int]]()
     for number, sketch in sketches.items():
         own = count + np.arange(len(sketch))
         count += len(sketch)
-        earlier = [] if number in apart else [each for each in reversed(known) if each not in apart]
-        known[number] = own
+        earlier, known[number] = list(reversed(known)), own
         for other in earlier:
             here, there = known[number], known[other]
             if np.isin(here, there).all() or np.isin(there, here).all():
                 continue
-            found = followed(sketches[other], sketch)
-            if found.lost or ({other, number} <= set(ordered) and not len(found)):
-                lost.append((other, number))
-            elif len(found) and not found.by_id:
-                by_looks.append((other, number))
-            _join(known, there[found.first], here[found.second], count)
+            mine, theirs = by_id(sketches[other].persons, sketch.persons)
+            if not {other, number} & set(apart):
+                found = followed(sketches[other], sketch)
+                mine, theirs = found.first, found.second
+                if found.lost or ({other, number} <= set(ordered) and not len(found)):
+                    lost.append((other, number))
+            _join(known, there[mine], here[theirs], count)
     every, places = np.unique(np.concatenate([*known.values(), _NOBODY]), return_inverse=True)
     ends = np.cumsum([len(each) for each in known.values()])
     of_release = dict(zip(known, np.split(places.astype(np.int64), ends), strict=False))
+    by_looks = [
+        (one, other)
+        for one, other in combinations(sketches, 2)
+        if 2 * len(by_id(sketches[one].persons, sketches[other].persons)[0])
+        < len(np.intersect1d(of_release[one], of_release[other]))
+    ]
     return People(len(every), of_release, tuple(lost), tuple(by_looks))
 
 

@@ -16,7 +16,7 @@ from sfumato.ledger import ledger_store, sketches
 from sfumato.ledger.composed_proposals import Proposal, coarser, refusal
 from sfumato.ledger.composition import Handed, Limits, Together, of_classes, together
 from sfumato.ledger.ledger import Ledger, check_said
-from sfumato.ledger.overlap import followed
+from sfumato.ledger.overlap import by_id, followed
 from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import AboutAttribute
 from sfumato.release.release_result import Disclosed, Release
@@ -260,15 +260,8 @@ class ReleaseLedger(Ledger):
             raise InputError(
                 f"release {release.number}", "must have a sketch", found="one that was erased"
             )
-        if ledger_store.id_of_key(self._keys.persons(make=False)) != self._detail(
-            release.number
-        ).get("persons_key"):
-            raise InputError(
-                "key persons.key",
-                f"must be the key that release {release.number} was noted with",
-                found="another key",
-                advice="restore it from its backup; persons cannot be followed without it",
-            )
+        key_id = self._detail(release.number).get("persons_key", "")
+        self._keys.check_persons(key_id, f"release {release.number}")
         prefix = f"{release.number} " if release.kept_in != release.number else ""
         names = [each for each in entry.details["parts"] if each.startswith(prefix)]
         arrays = self._log.parts(entry.number, names)
@@ -354,7 +347,8 @@ class ReleaseLedger(Ledger):
         with self.changing():
             handed = self.compared(number, to)
             found = together(handed)
-            _check_followed(found)
+            for first, second in found.people.lost:
+                raise _not_followed(first, f"{second}")
             if found.broken(limits):
                 noted = self._detail(number).get("coarser")
                 raise refusal(handed, found, limits, None if noted is None else Proposal(**noted))
@@ -373,9 +367,7 @@ class ReleaseLedger(Ledger):
         strangers = [
             str(other)
             for other, persons in found.people.of_release.items()
-            if other != number
-            and not np.isin(own, persons).any()
-            and not {other, number} & set(self._waived())
+            if other != number and not np.isin(own, persons).any()
         ]
         if strangers:
             yield (
@@ -438,18 +430,18 @@ class ReleaseLedger(Ledger):
         """
         known = next((each for each in self.remembered() if each.request == request), None)
         empty = np.empty(0, dtype=f"S{sketches.DIGEST_BYTES}")
-        if known is None or not known.kept_in or known.number in self._waived():
+        if known is None or not known.kept_in:
             return empty, empty
-        before, now = (
-            self.sketch(known),
-            sketches.sketch_of(disclosed, self._keys.persons(make=False)),
-        )
-        found = followed(before, now)
-        if found.lost:
+        before = self.sketch(known)
+        now = sketches.sketch_of(disclosed, self._keys.persons(make=False))
+        found, waived = followed(before, now), known.number in self._waived()
+        if not waived and (found.lost or before.persons is None or now.persons is None):
             raise _not_followed(known.number, "this one")
         if before.persons is None or now.persons is None:
             return empty, empty
-        return now.persons[found.second], before.persons[found.first]
+        by_looks = found.first, found.second
+        mine, theirs = by_id(before.persons, now.persons) if waived else by_looks
+        return now.persons[theirs], before.persons[mine]
 
     def may_share(self, one: str, other: str) -> bool:
         """Whether two recipients are taken to share what they have.
@@ -553,6 +545,10 @@ class ReleaseLedger(Ledger):
         return tuple(each.number for each in old)
 
 
+_NOTED = "name output_sha256 persons records classes ordered"
+"""What the entry of a draft says under the same names."""
+
+
 def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
     """Bring what is known of the releases up to date with the next entry."""
     if entry.kind not in {_DRAFT, _HANDED, _FORGOT}:
@@ -560,29 +556,23 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
     detail = entry.details
     if entry.kind == _DRAFT:
         known[entry.number] = Remembered(
-            entry.number,
-            entry.time,
-            detail["name"],
-            detail["output_sha256"],
-            detail["persons"],
-            detail["records"],
-            detail["classes"],
-            tuple(detail["promises"]),
-            detail.get("request", 0),
-            detail["ordered"],
-            tuple(detail["columns"]),
+            number=entry.number,
+            time=entry.time,
+            **{name: detail[name] for name in _NOTED.split()},
+            promises=tuple(detail["promises"]),
+            columns=tuple(detail["columns"]),
+            request=detail.get("request", 0),
             kept_in=entry.number,
             beyond=detail.get("beyond"),
         )
-    elif entry.kind == _HANDED:
-        old = known[detail["release"]]
-        known[old.number] = replace(
-            old, to=(*old.to, entry.actor), handed=entry.time, found=detail["found"]
-        )
+        return
+    old = known[detail["release"]]
+    if entry.kind == _HANDED:
+        changes = {"to": (*old.to, entry.actor), "handed": entry.time, "found": detail["found"]}
     else:
-        old = known[detail["release"]]
         kept = entry.number if detail["parts"] else 0
-        known[old.number] = replace(old, kept_in=kept, persons=detail["persons"])
+        changes = {"kept_in": kept, "persons": detail["persons"]}
+    known[old.number] = replace(old, **changes)
 
 
 def _as_handed(release: Release, key: bytes) -> Handed:
@@ -600,16 +590,11 @@ def _as_handed(release: Release, key: bytes) -> Handed:
     return Handed(sketch, ordered, promises=of_classes(release.constraints))
 
 
-def _check_followed(found: Together) -> None:
-    for first, second in found.people.lost:
-        raise _not_followed(first, f"{second}")
-
-
 def _not_followed(first: int, second: str) -> InputError:
     return InputError(
         f"releases {first} and {second}",
         "must have persons in common that can be followed",
-        found="nobody, although they show values in common",
+        found="nobody, although they show values in common, or no persons that are named",
         advice="give both the same person ids, or, where they are of other people, say so: "
         f"sfumato ledger waive --release {first} --note WHY --by NAME",
     )
@@ -620,5 +605,5 @@ def _no_release(number: int) -> InputError:
         f"entry {number}",
         "must be a release that was remembered",
         found="none",
-        advice="see 'sfumato ledger drafts'",
+        advice="see 'sfumato ledger remembered'",
     )

@@ -167,7 +167,7 @@ class Log:
             if last is None or not is_signed(last.link, self.keys.check()):
                 raise self.not_whole("a last entry that was changed, or none")
             head = Head(last.number, last.digest)
-            entry = ledger_store.next_entry(head, kind, actor, said, self.keys)
+            entry = ledger_store.next_entry(head, kind, actor, said, self.keys, last.time)
             ledger_store.add_entry(self.connection, entry)
             for number in erased:
                 ledger_store.remove_parts(self.connection, number)
@@ -192,7 +192,7 @@ class Log:
         with self.changing():
             yield
         with ledger_store.said_clearly(self.name):
-            ledger_store.forget_pages(self.connection)
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # out of its log, too
 
     def entries(self) -> list[ledger_store.Entry]:
         """All entries, their chain checked (their arrays are when they are read).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,7 +15,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sfumato.core.errors import InputError
 from sfumato.ledger.ledger_store import Part
 from sfumato.release.release_result import Disclosed
 from sfumato.table.sources import is_bytes
@@ -359,9 +359,13 @@ def _keyed_texts(texts: Iterable[str | bytes | None], key: bytes) -> npt.NDArray
 
 
 def _plain(text: str | bytes) -> bytes:
-    """A number without zeros behind its decimals, anything else as it is."""
+    """A value without what it may be written with otherwise.
+
+    Zeros behind decimals, capitals, blanks around it, forms of a character.
+    """
     if isinstance(text, bytes):
         return text
+    text = unicodedata.normalize("NFKC", text).casefold().strip()
     head, point, decimals = text.partition(".")
     if point and decimals.isdecimal() and head.lstrip("-").isdecimal():
         text = f"{head}.{decimals.rstrip('0')}".rstrip(".")
@@ -383,14 +387,7 @@ def joined_digests(columns: Sequence[Digests32]) -> npt.NDArray[np.uint64]:
     ----------
     columns
         Their digests, at least one, each of shape (persons,).
-
-    Raises
-    ------
-    InputError
-        If there is no column.
     """
-    if not columns:
-        raise InputError("the columns of a comparison", "must be some", found="none")
     joined = np.zeros(len(columns[0]), dtype=np.uint64)
     for each in columns:
         joined = _mixed(joined ^ each.astype(np.uint64))

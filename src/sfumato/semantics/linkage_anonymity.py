@@ -13,14 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.declaration import Count, drawn_seed
-from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.hierarchies import ROOT, Anything, Exact, Hierarchy, format_released
 from sfumato.hierarchies.hierarchy import all_labels, generalised
 from sfumato.kernels.record_pairs import key_individuals
-from sfumato.release.anonymize import anonymize
 from sfumato.release.assembly import person_pseudonyms
-from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.semantics.local_data import (
     Ints,
@@ -31,9 +29,7 @@ from sfumato.semantics.local_data import (
     common_values,
     least_levels,
     matches,
-    normalised_weights,
     packed_keys,
-    penalty_table,
 )
 from sfumato.table.classification import open_classified
 from sfumato.table.dataframes import to_frame_like as like
@@ -492,95 +488,6 @@ class LinkageRelease:
             f"linkage_risk={float(self.measured.risk):.4g}, "
             f"sse_sst={self.measured.squared_error:.4g})"
         )
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """NCP over all quasi-identifiers and records of the linked set, its values as the domain.
-
-    Attributes
-    ----------
-    linkage
-        Of linkage k-anonymity.
-    local_recoding
-        Of classic k-anonymity (k persons per class) by the tree, ``None`` where it is
-        impossible.
-    full_domain
-        The same by full-domain recoding.
-    """
-
-    linkage: float
-    local_recoding: float | None
-    full_domain: float | None
-
-    @property
-    def saved(self) -> float | None:
-        """NCP that linkage anonymity saves against the better of both, below 0 if it loses."""
-        known = [each for each in (self.local_recoding, self.full_domain) if each is not None]
-        return min(known) - self.linkage if known else None
-
-    def to_json(self) -> dict[str, float | None]:
-        """Plain values."""
-        return {
-            "linkage": self.linkage,
-            "local_recoding": self.local_recoding,
-            "full_domain": self.full_domain,
-            "saved": self.saved,
-        }
-
-
-def compare_with_classic(linked: Any, release: LinkageRelease, *, seed: int = 0) -> Comparison:
-    """Hold a release against classic k-anonymity of the linked set alone, with the same k.
-
-    Classic k-anonymity asks for k persons of the linked set per class over all
-    quasi-identifiers, those that the requester does not hold included (paper 002, Section 1).
-
-    Parameters
-    ----------
-    linked
-        The linked records that were released.
-    release
-        What linkage anonymity made of them.
-    seed
-        Seed of the classic releases.
-
-    Raises
-    ------
-    InputError
-        If the linked data does not fit the schema.
-    """
-    schema = release.linked.table.schema
-    return Comparison(
-        _loss_on_linked(release.linked, release.levels),
-        _classic(linked, schema, release.k, "local", seed),
-        _classic(linked, schema, release.k, "full-domain", seed),
-    )
-
-
-def _classic(linked: Any, schema: Schema, k: int, recoding: str, seed: int) -> float | None:
-    form = "hierarchy" if recoding == "local" else "range"
-    asked = PidKAnonymity(k)
-    try:
-        made = anonymize(linked, schema, asked, recoding=recoding, values=form, seed=seed)
-    except ConstraintsNotMetError:
-        return None
-    return made.utility.ncp
-
-
-def _loss_on_linked(linked: Linked, levels: Levels) -> float:
-    """NCP per record over the values of the linked set, as a release measures it."""
-    records = np.bincount(linked.tuple_of, minlength=len(linked.codes))
-    total = 0.0
-    shares = normalised_weights(linked.weights, len(linked.weights))
-    for place, (hierarchy, share) in enumerate(zip(linked.hierarchies, shares, strict=True)):
-        codes: Ints = linked.codes[:, place]
-        used, own = np.unique(codes[codes >= 0], return_inverse=True)
-        moved = np.full(len(codes), -1, dtype=np.int32)
-        moved[codes >= 0] = own
-        kept = hierarchy.restricted([hierarchy.leaves[each] for each in used], "")
-        penalty = penalty_table(kept)[levels[:, place], moved]
-        total += float(share * (penalty @ records)) / len(linked.tuple_of)
-    return total
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.chain import Head
 from sfumato.core.errors import InputError
-from sfumato.hierarchies import Hierarchy
+from sfumato.hierarchies import ROOT, Hierarchy
 from sfumato.ledger.sketches import Names
 from sfumato.release.assembly import person_pseudonyms
 from sfumato.release.release_manifest import file_sha256
@@ -45,7 +46,7 @@ from sfumato.semantics.rules.derivation import Requirements, derive
 from sfumato.semantics.sla import Tuples as Before
 from sfumato.semantics.sla import shown_before
 from sfumato.table.sources import from_numpy, is_bytes
-from sfumato.table.table_files import open_source
+from sfumato.table.table_files import data_sha256, open_source
 
 
 def policy_sha256(policy: Policy) -> str:
@@ -78,6 +79,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
     return value.name if isinstance(value, Path) else value
+
+
+UNNAMED = "(not named)"
+"""The requester of a request that names none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +123,16 @@ class Asked:
     def details(self) -> Request:
         """Who asks, in which role, for what."""
         return self.policy.requests[self.request]
+
+    @property
+    def requester(self) -> str:
+        """Who asks, as the ledger calls them."""
+        return self.details.requester or UNNAMED
+
+    @cached_property
+    def local_hashes(self) -> dict[str, str]:
+        """The hash of the data of each database whose readers ask."""
+        return {each.name: data_sha256(self.local[each.name]) for each in self.linked.locals_}
 
     def facts(self) -> dict[str, str]:
         """What is asked and by whom, as JSON values."""
@@ -290,7 +305,8 @@ class Known:
     linkages
         What their policies called the linkages.
     unfollowed
-        Numbers of earlier releases without digests: nothing is claimed about these.
+        Numbers of earlier releases whose persons nobody can follow and that the custodian says are
+        of other people: nothing is claimed about these.
     head
         The ledger's last entry when it was read.
     linked
@@ -312,7 +328,7 @@ class Known:
     earlier: tuple[Before, ...] = field(default=(), repr=False)
 
 
-def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
+def known_from(ledger: RequestLedger, asked: Asked) -> Known:
     """What the readers of a new release know from the ledger.
 
     These are the readers of all earlier releases of its persons, whatever they are called, but for
@@ -320,17 +336,16 @@ def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
 
     Parameters
     ----------
-    linked
-        The linked tuples.
-    requester
-        Who asks.
+    asked
+        What is asked for.
 
     Raises
     ------
     InputError
-        If the ledger was changed, lacks its key of persons, or persons in common with an earlier
-        release are expected and nobody is followed.
+        If the ledger was changed, lacks its key of persons, persons in common with an earlier
+        release are expected and nobody is followed, or what it showed of them cannot be read.
     """
+    linked = asked.linked
     hierarchies = linked.hierarchy_of
     head = ledger.head()
     noted = tuple(ledger.associations())
@@ -344,9 +359,11 @@ def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
         (pair for pair in decided if pair[0].state is associations.State.ACCEPTED),
         key=lambda pair: is_always(pair[1], hierarchies),
     )
-    releases = [each for each in ledger.releases() if ledger.may_share(requester, each.requester)]
-    able = [each for each in releases if each.digests and linked.table.schema.person]
-    rows, earlier, followed = _followed(ledger, able, linked, hierarchies)
+    releases = [
+        each for each in ledger.releases() if ledger.may_share(asked.requester, each.requester)
+    ]
+    rows, earlier, followed = _followed(ledger, releases, asked)
+    named = linked.table.schema.person is not None
     return Known(
         noted,
         tuple(association for _, association in accepted),
@@ -356,7 +373,7 @@ def known_from(ledger: RequestLedger, linked: Linked, requester: str) -> Known:
         ),
         tuple(each.number for each in followed),
         frozenset(each.linkage for each in followed),
-        tuple(each.number for each in releases if each not in able),
+        tuple(each.number for each in releases if not (each.digests and named)),
         head,
         rows,
         earlier,
@@ -430,27 +447,33 @@ def _is_everybody(item: associations.Item, hierarchies: Mapping[str, Hierarchy])
 def _followed(
     ledger: RequestLedger,
     releases: Sequence[Release],
-    linked: Linked,
-    hierarchies: Mapping[str, Hierarchy],
+    asked: Asked,
 ) -> tuple[Linked, tuple[Before, ...], list[Release]]:
     """The linked tuples told apart by what earlier releases showed of their persons.
 
     With the releases that showed any of them.
     """
-    ids = person_ids(linked) if releases else None
+    linked, hierarchies = asked.linked, asked.linked.hierarchy_of
+    if not releases:
+        return linked, (), []
+    now = disclosed(linked, np.zeros(linked.table.records, dtype=np.int64), None, 0)
+    pairs = [(each, *ledger.follow(now, each.number)) for each in releases]
+    ids = person_ids(linked)
     if ids is None:
         return linked, (), []
     digests = ledger.person_digests(ids)
-    now = disclosed(linked, np.zeros(linked.table.records, dtype=np.int64), None, 0)
     columns: list[npt.NDArray[np.int64]] = []
     shown, having = [], []
-    for release in releases:
+    for release, mine, theirs in pairs:
         tuples = ledger.tuples(release.number)
-        mine, theirs = ledger.follow(now, release.number)
         alias, order = digests.copy(), np.argsort(digests)
         alias[order[np.searchsorted(digests, mine, sorter=order)]] = theirs
         found = _tuples_of(ledger, release.number, alias)
-        having += [release] if found else []
+        if found:
+            used = np.unique(np.concatenate(found))
+            same = release.local_hashes == asked.local_hashes
+            _check_readable(release, tuples, used[used >= 0], hierarchies, same=same)
+            having.append(release)
         for column in found:
             columns.append(column)
             shown.append(_in_present(tuples, hierarchies))
@@ -470,6 +493,37 @@ def _followed(
         shown_before(each, distinct[:, place], hierarchies) for place, each in enumerate(shown, 1)
     )
     return rows, earlier, having
+
+
+def _check_readable(
+    release: Release,
+    tuples: Tuples,
+    used: npt.NDArray[np.int64],
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    same: bool,
+) -> None:
+    """Refuse a release without a column or label that an earlier one has shown of its persons.
+
+    Of other local data, which the custodian has granted, nobody may have that label any more.
+    """
+    for place, (name, values) in enumerate(zip(tuples.attributes, tuples.values, strict=True)):
+        if name in hierarchies and not same:
+            continue
+        shown = [values[code] for code in np.unique(tuples.codes[used, place]) if code >= 0]
+        lost = [each for each in shown if each.label != ROOT]
+        lost = [each for each in lost if not _is_there(Term(name, *each), hierarchies)]
+        if lost:
+            raise InputError(
+                f"attribute '{name}'",
+                f"must be generalised as in release {release.number}, which has shown it of the "
+                "same persons",
+                found="a code list without its labels"
+                if name in hierarchies
+                else "no quasi-identifier of that name",
+                advice="keep it in the linked data and the policy, with its code list: what both "
+                "releases show is intersected then",
+            )
 
 
 def disclosed(

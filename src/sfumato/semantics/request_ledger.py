@@ -132,12 +132,12 @@ class RequestLedger(ReleaseLedger):
                     advice=grant,
                 )
         for name, digest in local.items():
-            if hashes.get(name, digest) != digest:
+            if hashes and hashes.get(name) != digest:
                 raise InputError(
                     f"the data of database '{name}'",
                     "must be what earlier releases were held against",
-                    found="other data",
-                    advice=f"who adds or corrects patients needs it granted: {grant}",
+                    found="other data" if name in hashes else "a database that they do not name",
+                    advice=f"who adds or corrects patients or databases needs it granted: {grant}",
                 )
 
     def grant(
@@ -221,13 +221,7 @@ class RequestLedger(ReleaseLedger):
         key_id = self._entry(number).details["persons_key"]
         if not key_id:
             return None
-        if ledger_store.id_of_key(self._keys.persons(make=False)) != key_id:
-            raise InputError(
-                "key persons.key",
-                f"must be the key that the digests of entry {number} were made with",
-                found="another key",
-                advice="restore it from its backup; persons cannot be followed without it",
-            )
+        self._keys.check_persons(key_id, f"entry {number}")
         persons, tuples = self._log.parts(number, ("persons", "tuples"))
         return requested_content.Digests(persons.reshape(-1).view("S16"), tuples)
 

@@ -414,7 +414,7 @@ def manifest_of(
         "databases": {
             local.name: {
                 "quasi_identifiers": list(local.quasi_identifiers),
-                "input_sha256": data_sha256(asked.local[local.name]),
+                "input_sha256": asked.local_hashes[local.name],
             }
             for local in asked.linked.locals_
         },
@@ -627,10 +627,6 @@ class RequestedRelease:
         )
 
 
-UNNAMED = "(not named)"
-"""The requester of a request that does not say who asks, in the ledger."""
-
-
 def anonymize_requested(
     data: Any,
     schema: Schema,
@@ -754,7 +750,7 @@ def make_release(
     request = asked.details
     known = Known(linked=asked.linked)
     if ledger is not None:
-        known = known_from(ledger, asked.linked, request.requester or UNNAMED)
+        known = known_from(ledger, asked)
     linked = known.linked or asked.linked
     start = linked.least_levels()
     enforced = enforce(asked, known, linked, start)
@@ -784,7 +780,7 @@ def make_release(
     )
     if ledger is not None:
         linkages = known.linkages | {request.linkage}
-        ledger.check_kept(linkages, asked.k, _local_hashes(release.manifest))
+        ledger.check_kept(linkages, asked.k, asked.local_hashes)
     members = None
     ids = person_ids(linked)
     if ids is not None:
@@ -803,7 +799,7 @@ def make_release(
                     asked.request if output is None else Path(output).name,
                     about["output_sha256"],
                     ordered=keep_order,
-                    to=request.requester or UNNAMED,
+                    to=asked.requester,
                 )
                 release = replace(release, number=number)
             if also is not None:
@@ -844,16 +840,12 @@ def _noted(
     return number
 
 
-def _local_hashes(about: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(each["input_sha256"]) for name, each in about["databases"].items()}
-
-
 def _entry(release: RequestedRelease, tuples: Any, name: str) -> ReleaseEntry:
     asked, about = release.asked, release.manifest
     request = asked.details
     policy = about["policy"]
     return ReleaseEntry(
-        requester=request.requester or UNNAMED,
+        requester=asked.requester,
         role=request.role,
         request=asked.request,
         purpose=request.purpose or "",
@@ -869,6 +861,6 @@ def _entry(release: RequestedRelease, tuples: Any, name: str) -> ReleaseEntry:
         file_hashes={name: about["release"]["output_sha256"]} if name else {},
         associations=release.known.noted,
         figures={scheme: each.to_json() for scheme, each in release.figures.items()},
-        local_hashes=_local_hashes(about),
+        local_hashes=asked.local_hashes,
         tuples=tuples,
     )
