@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.core.optional_packages import needed
 from sfumato.linkage import link_spec
 from sfumato.linkage.standardisation import FORMAL, UNIQUE_ID, Compared, comparisons_of
 
@@ -315,6 +317,64 @@ def level_sql(comparison: Mapping[str, Any], rarity: str = "") -> str:
         is_else = condition.strip().upper() == "ELSE"
         cases.append(f"ELSE {value}" if is_else else f"WHEN {condition} THEN {value}")
     return f"CAST(CASE {' '.join(cases)} END AS TINYINT)"
+
+
+_OF_ONE = {"Substring", "Cast", "TryCast", "Case", "SplitPart"}
+_SLIP = re.compile(r'damerau_levenshtein\(("\w+"), ("\w+")\) <= 1\b')
+_SWAP = "levenshtein({0}, {1}) <= 1 OR ({2} = {3} AND damerau_levenshtein({0}, {1}) <= 1)"
+_LETTERS = "CAST(hash(list_sort(string_split({}, ''))) AS UBIGINT)"
+
+
+def by_record(comparisons: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Comparisons that take parts of a value once for each record, and not for each of its pairs.
+
+    Two values that a swap makes equal have the same letters: that is seen first, as
+    ``damerau_levenshtein`` takes ten times as long as ``levenshtein``.
+
+    Parameters
+    ----------
+    comparisons
+        Those of Splink settings, in the SQL of DuckDB.
+
+    Returns
+    -------
+    tuple
+        The comparisons, and by name what they ask of a record beside its columns, as SQL.
+    """
+    sqlglot, names = needed("sqlglot"), dict[str, str]()
+
+    def once(node: Any) -> Any:
+        sides = {column.name[-2:] for column in node.find_all(sqlglot.exp.Column)}
+        if type(node).__name__ not in _OF_ONE or len(sides) != 1:
+            return node
+        own = node.copy()
+        for column in own.find_all(sqlglot.exp.Column):
+            column.this.set("this", column.name[:-2])
+        name = names.setdefault(own.sql("duckdb"), f"_of_one_{len(names)}")
+        return sqlglot.exp.column(name + sides.pop(), quoted=True)
+
+    def slip(found: re.Match[str]) -> str:
+        one, other = found.groups()
+        return f"({_SWAP.format(one, other, _LETTERS.format(one), _LETTERS.format(other))})"
+
+    def condition(sql: str) -> str:
+        if sql.strip().upper() == "ELSE":
+            return sql
+        if "jaro_winkler" not in sql:  # which few values pass before slips are looked for
+            sql = _SLIP.sub(slip, sql)
+        return str(sqlglot.parse_one(sql, dialect="duckdb").transform(once).sql("duckdb"))
+
+    changed = [
+        {
+            **each,
+            "comparison_levels": [
+                {**level, "sql_condition": condition(level["sql_condition"])}
+                for level in each["comparison_levels"]
+            ],
+        }
+        for each in comparisons
+    ]
+    return changed, {name: sql for sql, name in names.items()}
 
 
 def compares_sources(settings: dict[str, Any]) -> bool:
