@@ -208,13 +208,9 @@ def _near(sides: Sides, distance: int = 1, length: int = 4) -> str:
 
 
 def _swapped(given: str, surname: str) -> str:
-    """Each is like the other one, or one is and the other is missing; as they stand they differ."""
+    """Each is like the other one, and not equal as it stands."""
     one, other = _near((left(given), right(surname))), _near((left(surname), right(given)))
-    apart = " AND ".join(f"coalesce({left(n)} <> {right(n)}, true)" for n in (given, surname))
-    return (
-        f"{apart} AND ({one} AND ({other} OR {left(surname)} IS NULL OR {right(given)} IS NULL) "
-        f"OR ({left(given)} IS NULL OR {right(surname)} IS NULL) AND {other})"
-    )
+    return f"NOT ({equal(given)} OR {equal(surname)}) AND {one} AND {other}"
 
 
 def _in_part(name: str) -> str:
