@@ -327,9 +327,9 @@ def level_sql(comparison: Mapping[str, Any], rarity: str = "") -> str:
 
 
 _OF_ONE = {"Substring", "Cast", "TryCast", "Case", "SplitPart"}
-_SLIP = re.compile(r'damerau_levenshtein\(("\w+"), ("\w+")\) <= 1\b')
-_SWAP = "levenshtein({0}, {1}) <= 1 OR ({2} = {3} AND damerau_levenshtein({0}, {1}) <= 1)"
-_LETTERS = "CAST(hash(list_sort(string_split({}, ''))) AS UBIGINT)"
+_SLIP = re.compile(r'damerau_levenshtein\((("\w+"), ("\w+"))\) <= 1\b')
+_LETTERS = r"CAST(hash(list_sort(string_split(\{}, ''))) AS UBIGINT)"
+_SWAP = rf"(levenshtein(\1) <= 1 OR ({_LETTERS.format(2)} = {_LETTERS.format(3)} AND \g<0>))"
 
 
 def by_record(comparisons: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, str]]:
@@ -360,27 +360,20 @@ def by_record(comparisons: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any
         name = names.setdefault(own.sql("duckdb"), f"_of_one_{len(names)}")
         return sqlglot.exp.column(name + sides.pop(), quoted=True)
 
-    def slip(found: re.Match[str]) -> str:
-        one, other = found.groups()
-        return f"({_SWAP.format(one, other, _LETTERS.format(one), _LETTERS.format(other))})"
-
     def condition(sql: str) -> str:
         if sql.strip().upper() == "ELSE":
             return sql
         if "jaro_winkler" not in sql:  # which few values pass before slips are looked for
-            sql = _SLIP.sub(slip, sql)
+            sql = _SLIP.sub(_SWAP, sql)
         return str(sqlglot.parse_one(sql, dialect="duckdb").transform(once).sql("duckdb"))
 
-    changed = [
-        {
-            **each,
-            "comparison_levels": [
-                {**level, "sql_condition": condition(level["sql_condition"])}
-                for level in each["comparison_levels"]
-            ],
-        }
-        for each in comparisons
-    ]
+    changed = []
+    for each in comparisons:
+        levels = [
+            {**level, "sql_condition": condition(level["sql_condition"])}
+            for level in each["comparison_levels"]
+        ]
+        changed.append({**each, "comparison_levels": levels})
     return changed, {name: sql for sql, name in names.items()}
 
 
