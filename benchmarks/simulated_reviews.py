@@ -7,7 +7,8 @@ Each data set is linked once, written, and reviewed REVIEWS times with another s
 the files between. People are right, or wrong about a SHARE of the pairs, when two of them look at
 every fifth one. At least 93 % of all intervals must hold the truth of the persons then, and the
 mean error of the printed precision must be at most half of that which was printed before. "bias" is
-what is printed less the truth.
+what is printed less the truth; "floor" the mean error of the share that is right among as many
+pairs of the persons drawn at random: what lies below it, so many answers cannot tell.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ SMALL = (
     "three files, held out",
 )  # fmt: skip
 BATCHES, PAIRS, COVERED, HALF, AGAIN = 4, 50, 0.93, 0.5, 5
+ANSWERS = BATCHES * PAIRS
 QUALITY = ("precision", "recall")
 
 
@@ -73,8 +75,11 @@ def reviewed(earlier: Earlier, labels: np.ndarray, seed: int, errors: float) -> 
     return np.array([[e.value, e.low, e.high, true[e.name]] for e in review.quality])
 
 
-def measure(name: str, reviews: int, errors: float) -> tuple[np.ndarray, float, float]:
-    """Print a row; gives which intervals hold, and the errors of precision before and after."""
+def measure(name: str, reviews: int, errors: float) -> tuple[np.ndarray, float, float, float]:
+    """Print a row; gives which intervals hold, and the errors of precision before and after.
+
+    The last is the floor of precision.
+    """
     started = time.process_time()
     tables, labels, mode = ROWS[name]()
     suggestion = suggest_links(tables, mode=mode)
@@ -91,15 +96,17 @@ def measure(name: str, reviews: int, errors: float) -> tuple[np.ndarray, float, 
         found = np.array([reviewed(earlier, labels, seed, errors) for seed in range(reviews)])
     value, low, high, truth = np.moveaxis(found, 2, 0)
     holds = (low <= truth + 1e-12) & (truth <= high + 1e-12)
+    floor = {each: np.sqrt(2 / np.pi * true[each] * (1 - true[each]) / ANSWERS) for each in QUALITY}
     cells = [f"{name:26}"]
     for place, each in enumerate(QUALITY):
         bias = value[:, place] - truth[:, place]
-        figures = (true[each], before[place], truth[:, place].mean(), abs(bias).mean(), bias.mean())
+        after = (truth[:, place].mean(), abs(bias).mean(), bias.mean())
+        figures = (true[each], before[place], floor[each], *after)
         cells.append("".join(f"{100 * e:>8.2f}" for e in figures))
         width = (high - low)[:, place].mean()
         cells.append(f"{100 * width:>7.2f}{np.count_nonzero(holds[:, place]):>5}/{reviews}")
     print(f"{''.join(cells)}{time.process_time() - started:>7.0f}", flush=True)
-    return holds, before[0], float(abs(value - truth)[:, 0].mean())
+    return holds, before[0], float(abs(value - truth)[:, 0].mean()), float(floor["precision"])
 
 
 def main() -> None:
@@ -109,18 +116,20 @@ def main() -> None:
     parser.add_argument("rows", nargs="*")
     parser.add_argument("--errors", type=float, default=0.0)
     asked = parser.parse_intermixed_args()
-    part = "".join(f"{e:>8}" for e in ("true", "error", "true", "error", "bias"))
+    part = "".join(f"{e:>8}" for e in ("true", "error", "floor", "true", "error", "bias"))
     part += f"{'width':>7}{'held':>{6 + len(str(asked.reviews))}}"
     print(f"{'':26}{'precision before | after':^{len(part)}}{'recall before | after':^{len(part)}}")
     print(f"{'':26}{part}{part}{'CPU s':>7}")
     rows = asked.rows or SMALL
     found = [measure(name, asked.reviews, asked.errors) for name in rows]
-    held = np.mean([holds.mean(axis=0) for holds, _, _ in found], axis=0)
-    halved = sum(after <= HALF * before for _, before, after in found)
+    held = np.mean([holds.mean(axis=0) for holds, *_ in found], axis=0)
+    halved = sum(after <= HALF * before for _, before, after, _ in found)
+    told = [after <= HALF * before for _, before, after, floor in found if before > floor]
     before, after = (np.mean([each[k] for each in found]) for k in (1, 2))
     print(
         f"\nIntervals that hold: precision {100 * held[0]:.1f} %, recall {100 * held[1]:.1f} % "
-        f"(asked {100 * COVERED:g}). Error of precision halved in {halved} of {len(rows)} rows; "
+        f"(asked {100 * COVERED:g}). Error of precision halved in {halved} of {len(rows)} rows, in "
+        f"{sum(told)} of the {len(told)} where it was above the floor; "
         f"on average {100 * before:.2f} before, {100 * after:.2f} after."
     )
 

@@ -95,17 +95,14 @@ def test_febrl_from_a_file_to_persons(shared_data):
 
 
 def test_fake_people(shared_data):
-    """Several records of each person with many errors: F1 of the persons, nearly as expected.
-
-    Its recall is the one expectation of the gate that is further off than 3 points.
-    """
+    """Several records of each person with many errors: F1 of the persons, nearly as expected."""
     path = shared_data / "fake_people" / "fake_1000.csv"
     labels = np.asarray(pc.read_csv(path)["cluster"])
     table = pc.read_csv(path).drop_columns(["cluster"])
     links = sf.link({"people": table}, seed=1)
     right = quality_of_pairs(links.settled.persons.person, labels).rates
-    assert harmonic_mean(right) >= 0.965
+    assert harmonic_mean(right) >= 0.97
     told = links.to_json()["persons"]
-    for name, width in (("precision", 0.015), ("recall", 0.035)):
+    for name, width in (("precision", 0.015), ("recall", 0.03)):
         assert told[name]["value"] == pytest.approx(getattr(right, name), abs=width)
         assert told[name]["low"] <= getattr(right, name) <= told[name]["high"]

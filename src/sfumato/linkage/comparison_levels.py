@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.core.optional_packages import needed
 from sfumato.linkage import link_spec
 from sfumato.linkage.standardisation import FORMAL, UNIQUE_ID, Compared, comparisons_of
 
@@ -45,6 +47,14 @@ def right(name: str) -> str:
     return f'"{name}_r"'
 
 
+Sides = tuple[str, str]
+
+
+def both(name: str) -> Sides:
+    """The column of either record."""
+    return left(name), right(name)
+
+
 def equal(name: str) -> str:
     """When both records have the same value."""
     return f"{left(name)} = {right(name)}"
@@ -55,8 +65,8 @@ def missing(name: str) -> str:
     return f"{left(name)} IS NULL OR {right(name)} IS NULL"
 
 
-def within(name: str, distance: int, *, length: int = 0) -> str:
-    """When the values are few insertions, deletions, changes or swaps of neighbours apart.
+def within(sides: Sides, distance: int, *, length: int = 0) -> str:
+    """When two values are few insertions, deletions, changes or swaps of neighbours apart.
 
     A swap is two changes, so the plain distance, which is much faster, rules out most values.
 
@@ -65,22 +75,22 @@ def within(name: str, distance: int, *, length: int = 0) -> str:
     length
         Least length of both values.
     """
-    one, other = left(name), right(name)
-    conditions = [f"length({side}) >= {length}" for side in (one, other)] if length else []
-    conditions.append(f"levenshtein({one}, {other}) <= {2 * distance}")
-    conditions.append(f"damerau_levenshtein({one}, {other}) <= {distance}")
+    values = ", ".join(sides)
+    conditions = [f"length({side}) >= {length}" for side in sides] if length else []
+    conditions.append(f"levenshtein({values}) <= {2 * distance}")
+    conditions.append(f"damerau_levenshtein({values}) <= {distance}")
     return " AND ".join(conditions)
 
 
-def similar(name: str, similarity: float) -> str:
-    """When the Jaro-Winkler similarity of the values is high.
+def similar(sides: Sides, similarity: float) -> str:
+    """When the Jaro-Winkler similarity of two values is high.
 
     Parameters
     ----------
     similarity
         From how much on, in [0, 1].
     """
-    return f"jaro_winkler_similarity({left(name)}, {right(name)}) >= {similarity}"
+    return f"jaro_winkler_similarity({', '.join(sides)}) >= {similarity}"
 
 
 def rest(m: float, u: float) -> Level:
@@ -93,7 +103,7 @@ def postcode_levels(name: str) -> list[Level]:
     area = f"{link_spec.area_sql(left(name))} = {link_spec.area_sql(right(name))}"
     return [
         Level("equal", equal(name), 0.8, 0.002),
-        Level("one character differs", within(name, 1, length=4), 0.06, 0.005),
+        Level("one character differs", within(both(name), 1, length=4), 0.06, 0.005),
         Level("same area", area, 0.04, 0.02),
         rest(0.1, 0.97),
     ]
@@ -103,8 +113,8 @@ def identifier_levels(name: str) -> list[Level]:
     """Levels of numbers of persons and telephones."""
     return [
         Level("equal", equal(name), 0.88, 1e-5),
-        Level("one character differs", within(name, 1, length=5), 0.05, 1e-5),
-        Level("two characters differ", within(name, 2, length=7), 0.01, 1e-4),
+        Level("one character differs", within(both(name), 1, length=5), 0.05, 1e-5),
+        Level("two characters differ", within(both(name), 2, length=7), 0.01, 1e-4),
         rest(0.06, 0.999),
     ]
 
@@ -115,7 +125,7 @@ def email_levels(name: str) -> list[Level]:
     return [
         Level("equal", equal(name), 0.72, 1e-5),
         Level("same before the @", f"{one} = {other} AND length({one}) > 3", 0.05, 1e-4),
-        Level("similar", f"{within(name, 2)} OR {similar(name, 0.94)}", 0.08, 1e-3),
+        Level("similar", f"{within(both(name), 2)} OR {similar(both(name), 0.94)}", 0.08, 1e-3),
         rest(0.15, 0.999),
     ]
 
@@ -137,7 +147,7 @@ def date_levels(name: str) -> list[Level]:
     years = f"abs(CAST({year[0]} AS INTEGER) - CAST({year[1]} AS INTEGER))"
     return [
         Level("equal", equal(name), 0.9, 0.0002),
-        Level("one character differs", f"{same} >= 2 AND {within(name, 1)}", 0.05, 0.001),
+        Level("one character differs", f"{same} >= 2 AND {within(both(name), 1)}", 0.05, 0.001),
         Level("day and month swapped", swapped, 0.005, 0.0002),
         Level("two of day, month and year", f"{same} >= 2", 0.02, 0.005),
         Level("at most one year apart", f"{years} <= 1", 0.005, 0.03),
@@ -163,9 +173,9 @@ def given_name_levels(name: str, surname: str | None, *, formal: bool) -> list[L
         levels.append(Level("nickname", equal(name + FORMAL), 0.02, 0.002))
     return [
         *levels,
-        Level("similar", _near(name), 0.09, 0.003),
+        Level("similar", _near(both(name)), 0.09, 0.003),
         Level("in part", _in_part(name), 0.02, 0.003),
-        Level("somewhat similar", similar(name, 0.8), 0.015, 0.01),
+        Level("somewhat similar", similar(both(name), 0.8), 0.015, 0.01),
         rest(0.05, 0.97),
     ]
 
@@ -184,24 +194,23 @@ def surname_levels(name: str, given: str | None) -> list[Level]:
         levels.append(Level("swapped with given names", swapped, 0.001, 0.001, neutral=True))
     return [
         *levels,
-        Level("similar", _near(name), 0.08, 0.002),
+        Level("similar", _near(both(name)), 0.08, 0.002),
         Level("in part", _in_part(name), 0.01, 0.0005),
-        Level("somewhat similar", similar(name, 0.8), 0.02, 0.01),
+        Level("somewhat similar", similar(both(name), 0.8), 0.02, 0.01),
         rest(0.07, 0.98),
     ]
 
 
-def _near(name: str, distance: int = 1, length: int = 4) -> str:
+def _near(sides: Sides, distance: int = 1, length: int = 4) -> str:
     """Alike, or somewhat alike and few slips apart; most values are not even somewhat alike."""
-    slip = within(name, distance, length=length)
-    return f"{similar(name, 0.8)} AND ({similar(name, 0.92)} OR ({slip}))"
+    slip = within(sides, distance, length=length)
+    return f"{similar(sides, 0.8)} AND ({similar(sides, 0.92)} OR ({slip}))"
 
 
 def _swapped(given: str, surname: str) -> str:
-    return (
-        f"{left(given)} = {right(surname)} AND {left(surname)} = {right(given)} "
-        f"AND {left(given)} <> {left(surname)}"
-    )
+    """Each is like the other one, and not equal as it stands."""
+    one, other = _near((left(given), right(surname))), _near((left(surname), right(given)))
+    return f"NOT ({equal(given)} OR {equal(surname)}) AND {one} AND {other}"
 
 
 def _in_part(name: str) -> str:
@@ -223,8 +232,8 @@ def address_levels(name: str) -> list[Level]:
     """Levels of streets, suburbs and towns."""
     return [
         Level("equal", equal(name), 0.7, 0.005),
-        Level("similar", _near(name, 2, 7), 0.13, 0.002),
-        Level("somewhat similar", similar(name, 0.8), 0.04, 0.01),
+        Level("similar", _near(both(name), 2, 7), 0.13, 0.002),
+        Level("somewhat similar", similar(both(name), 0.8), 0.04, 0.01),
         rest(0.13, 0.98),
     ]
 
@@ -237,7 +246,7 @@ def category_levels(name: str) -> list[Level]:
 def number_levels(name: str) -> list[Level]:
     """Levels of numbers."""
     one, other = (f"TRY_CAST({side} AS DOUBLE)" for side in (left(name), right(name)))
-    near = f"abs({one} - {other}) <= 1 OR ({within(name, 1, length=2)})"
+    near = f"abs({one} - {other}) <= 1 OR ({within(both(name), 1, length=2)})"
     return [
         Level("equal", equal(name), 0.84, 0.02),
         Level("one apart, or one character differs", near, 0.06, 0.06),
@@ -315,6 +324,57 @@ def level_sql(comparison: Mapping[str, Any], rarity: str = "") -> str:
         is_else = condition.strip().upper() == "ELSE"
         cases.append(f"ELSE {value}" if is_else else f"WHEN {condition} THEN {value}")
     return f"CAST(CASE {' '.join(cases)} END AS TINYINT)"
+
+
+_OF_ONE = {"Substring", "Cast", "TryCast", "Case", "SplitPart"}
+_SLIP = re.compile(r'damerau_levenshtein\((("\w+"), ("\w+"))\) <= 1\b')
+_LETTERS = r"CAST(hash(list_sort(string_split(\{}, ''))) AS UBIGINT)"
+_SWAP = rf"(levenshtein(\1) <= 1 OR ({_LETTERS.format(2)} = {_LETTERS.format(3)} AND \g<0>))"
+
+
+def by_record(comparisons: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """Comparisons that take parts of a value once for each record, and not for each of its pairs.
+
+    Two values that a swap makes equal have the same letters: that is seen first, as
+    ``damerau_levenshtein`` takes ten times as long as ``levenshtein``.
+
+    Parameters
+    ----------
+    comparisons
+        Those of Splink settings, in the SQL of DuckDB.
+
+    Returns
+    -------
+    tuple
+        The comparisons, and by name what they ask of a record beside its columns, as SQL.
+    """
+    sqlglot, names = needed("sqlglot"), dict[str, str]()
+
+    def once(node: Any) -> Any:
+        sides = {column.name[-2:] for column in node.find_all(sqlglot.exp.Column)}
+        if type(node).__name__ not in _OF_ONE or len(sides) != 1:
+            return node
+        own = node.copy()
+        for column in own.find_all(sqlglot.exp.Column):
+            column.this.set("this", column.name[:-2])
+        name = names.setdefault(own.sql("duckdb"), f"_of_one_{len(names)}")
+        return sqlglot.exp.column(name + sides.pop(), quoted=True)
+
+    def condition(sql: str) -> str:
+        if sql.strip().upper() == "ELSE":
+            return sql
+        if "jaro_winkler" not in sql:  # which few values pass before slips are looked for
+            sql = _SLIP.sub(_SWAP, sql)
+        return str(sqlglot.parse_one(sql, dialect="duckdb").transform(once).sql("duckdb"))
+
+    changed = []
+    for each in comparisons:
+        levels = [
+            {**level, "sql_condition": condition(level["sql_condition"])}
+            for level in each["comparison_levels"]
+        ]
+        changed.append({**each, "comparison_levels": levels})
+    return changed, {name: sql for sql, name in names.items()}
 
 
 def compares_sources(settings: dict[str, Any]) -> bool:

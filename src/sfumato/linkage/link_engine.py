@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed, quiet
+from sfumato.linkage.comparison_levels import by_record
 
 if TYPE_CHECKING:
     import duckdb
@@ -23,6 +24,9 @@ class Engine(StrEnum):
 
     DUCKDB = "duckdb"
     SPARK = "spark"
+
+
+Compared = tuple[list[dict[str, Any]], dict[str, str]]
 
 
 class Database(Protocol):
@@ -42,8 +46,11 @@ class Database(Protocol):
     def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Splink settings in its own SQL."""
 
-    def comparisons(self, settings: dict[str, Any]) -> list[dict[str, Any]]:
-        """The comparisons of settings, with conditions that `store` understands."""
+    def comparisons(self, settings: dict[str, Any]) -> Compared:
+        """The comparisons of settings, with conditions that `store` understands.
+
+        And by name what these ask of a record beside its columns, as SQL.
+        """
 
     def send(self, table: str) -> None:
         """Make a table of the standardised ones' database known to queries."""
@@ -72,9 +79,9 @@ class OnDuckDB:
         """The settings as they are."""
         return settings
 
-    def comparisons(self, settings: dict[str, Any]) -> list[dict[str, Any]]:
-        """The comparisons as they are."""
-        return list(settings["comparisons"])
+    def comparisons(self, settings: dict[str, Any]) -> Compared:
+        """The comparisons, what they take of one record's values computed once for it."""
+        return by_record(settings["comparisons"])
 
     def send(self, table: str) -> None:
         """Nothing is to be done: it is there."""

@@ -7,7 +7,7 @@ import os
 import platform
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ _HEADER = (
 )
 ENCODINGS = "encodings"
 """The part of a manifest's model that a linkage of encodings has."""
+_PARTS = ("attached", "quasi_identifiers", "model", "checks", "review", "files", "versions")
 _LIBRARIES = ("sfumato", "splink", "duckdb", "numpy", "pyarrow")
 
 
@@ -79,13 +80,7 @@ class LinkManifest:
             "linkage": {"seed": self.seed, "keyed_ids": self.keyed},
             "thresholds": {"possible_match": self.thresholds.lower, "match": self.thresholds.upper},
             "sources": {name: dict(each) for name, each in self.sources.items()},
-            "attached": dict(self.attached),
-            "quasi_identifiers": dict(self.quasi_identifiers),
-            "model": dict(self.model),
-            "checks": dict(self.checks),
-            "review": dict(self.review),
-            "files": dict(self.files),
-            "versions": dict(self.versions),
+            **{name: dict(getattr(self, name)) for name in _PARTS},
         }
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -120,13 +115,7 @@ def load_link_manifest(path: str | os.PathLike[str]) -> LinkManifest:
                 float(fields["thresholds"]["possible_match"]), float(fields["thresholds"]["match"])
             ),
             sources=fields["sources"],
-            attached=fields["attached"],
-            quasi_identifiers=fields["quasi_identifiers"],
-            model=fields["model"],
-            checks=fields["checks"],
-            review=fields.get("review", {}),
-            files=fields["files"],
-            versions=fields["versions"],
+            **{name: fields[name] for name in _PARTS if name != "review" or name in fields},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(
@@ -146,18 +135,7 @@ def model_part(model: Model) -> dict[str, Any]:
         "notes": list(model.notes),
         "found_one_per_source": list(model.once),
         "by_relations": model.by_relations,
-        "weights": [
-            {
-                "comparison": each.comparison,
-                "level": each.level,
-                "label": each.label,
-                "m": each.m,
-                "u": each.u,
-                "bits": round(each.weight, 6),
-                "by_frequency": each.by_frequency,
-            }
-            for each in model.weights
-        ],
+        "weights": [{**asdict(each), "bits": round(each.weight, 6)} for each in model.weights],
     }
 
 

@@ -180,11 +180,9 @@ def thresholds_json(found: Found) -> dict[str, float | None]:
 
 def outcomes_json(found: Found) -> dict[str, int]:
     """Number of pairs of each outcome."""
-    return {
-        "match": int(np.count_nonzero(found.outcomes == match_thresholds.MATCH)),
-        "possible_match": int(np.count_nonzero(found.outcomes == match_thresholds.POSSIBLE_MATCH)),
-        "non_match": int(np.count_nonzero(found.outcomes == match_thresholds.NON_MATCH)),
-    }
+    names = ("match", "possible_match", "non_match")
+    counts = np.bincount(found.outcomes, minlength=3)[::-1].tolist()
+    return dict(zip(names, counts, strict=True))
 
 
 def expected_json(found: Found) -> dict[str, float]:
@@ -578,12 +576,8 @@ def _decided(links: Linkage) -> list[str]:
     if links.decisions is None:
         return []
     said = decisions_json(links)
-    lines = [
-        (
-            f"Decisions         {said['decided_pairs']:,} pairs decided, "
-            f"{said['undecided_pairs']:,} left open, {said['gave_way']:,} gave way to others"
-        )
-    ]
+    lines = [f"Decisions         {said['decided_pairs']:,} pairs decided, "]
+    lines[0] += f"{said['undecided_pairs']:,} left open, {said['gave_way']:,} gave way to others"
     if links.reviewed is None and said["decided_pairs"]:
         lines.append("                  taken to be right, in what is expected, too")
     for each in said["contradictions"]:
@@ -596,12 +590,8 @@ def _followed(links: Linkage) -> list[str]:
     followed = links.person_ids.followed
     if followed is None:
         return []
-    return [
-        (
-            f"Persons before    {len(followed.merges):,} merged, {len(followed.splits):,} split, "
-            f"{len(followed.gained):,} with new records; {len(followed.new):,} new persons"
-        )
-    ]
+    said = f"Persons before    {len(followed.merges):,} merged, {len(followed.splits):,} split, "
+    return [f"{said}{len(followed.gained):,} with new records; {len(followed.new):,} new persons"]
 
 
 _LINKED_HEADER = """\
@@ -643,34 +633,6 @@ def check_links_folder(folder: str | os.PathLike[str], *, answered: bool = False
             advice="choose another folder; give this one as the previous linkage if they are to "
             "hold",
         )
-
-
-def write_links(
-    links: Linkage, folder: str | os.PathLike[str], *, also: Callable[[Path], None] | None = None
-) -> Path:
-    """Write the folder of a linkage, whole or not at all.
-
-    Parameters
-    ----------
-    folder
-        Where; made if it does not exist. Other files in it are kept.
-    also
-        Writes more files, given the folder as it is being made.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written, or holds something else than a linkage.
-    """
-    check_links_folder(folder, answered=links.decisions is not None)
-
-    def fill(place: Path) -> None:
-        _write_tables(links, place)
-        _write_texts(links, place, Path(folder))
-        if also is not None:
-            also(place)
-
-    return write_found(links, folder, fill)
 
 
 def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Path], None]) -> Path:
@@ -732,12 +694,7 @@ def _write_tables(links: Linkage, place: Path) -> None:
     tables = {
         linkage_files.REVIEW: links.review,
         linkage_files.LEVELS: pa.table({"\0block": links.pairs.block, **links.pairs.levels}),
-        linkage_files.ANALYTIC: pa.table(
-            {
-                record: links.analytic.record,
-                **dict(zip(analytic.column_names, analytic.columns, strict=True)),
-            }
-        ),
+        linkage_files.ANALYTIC: analytic.add_column(0, record, pa.array(links.analytic.record)),
     }
     if links.settled.persons.inferred is not None:
         tables[linkage_files.DRAWS] = links.persons_draws
@@ -805,7 +762,15 @@ class Links(Linkage):
         InputError
             If it cannot be written, or holds something else than a linkage.
         """
-        return write_links(self, folder, also=also)
+        check_links_folder(folder, answered=self.decisions is not None)
+
+        def fill(place: Path) -> None:
+            _write_tables(self, place)
+            _write_texts(self, place, Path(folder))
+            if also is not None:
+                also(place)
+
+        return write_found(self, folder, fill)
 
     def to_json(self) -> dict[str, Any]:
         """Numbers about the linkage as plain values; no value of the data."""

@@ -170,20 +170,23 @@ class CandidatePairs:
             for each in settings["comparisons"]
         }
         with quiet("compare the candidate pairs"):
-            left, rare = self._with_rarity(count)
+            compared, of_one = self._database.comparisons(settings)
+            records = f"SELECT *{''.join(f', {sql} AS {n}' for n, sql in of_one.items())} FROM "
+            records = " UNION ALL ".join(records + table for table in self._tables)
+            left, rare = self._with_rarity(records, count)
             levels = ", ".join(
                 f"{level_sql(each, rare.get(each['output_column_name'], ''))} AS level_{i}"
-                for i, each in enumerate(self._database.comparisons(settings))
+                for i, each in enumerate(compared)
             )
             sides = ", ".join(
-                f"{s}.{quoted(n)} AS {quoted(f'{n}_{s}')}" for n in used for s in "lr"
+                f"{s}.{quoted(n)} AS {quoted(f'{n}_{s}')}" for n in [*used, *of_one] for s in "lr"
             )
             sides += "".join(f", l.{name}" for name in rare.values())
             self._database.store(
                 "compared_pairs",
                 f"SELECT a, b, rule, {self._sources()} AS sources, {levels} FROM (SELECT a, b, "
                 f"rule, {sides} FROM candidate_pairs JOIN ({left}) AS l ON l.{UNIQUE_ID} = a "
-                f"JOIN ({self._union}) AS r ON r.{UNIQUE_ID} = b)",
+                f"JOIN ({records}) AS r ON r.{UNIQUE_ID} = b)",
             )
             names = self._pattern_columns
             sources, *code, pairs = self._database.columns(
@@ -212,12 +215,12 @@ class CandidatePairs:
             of[side] = " + ".join(f"CAST({side} >= {n} AS SMALLINT)" for n in starts) or "0"
         return f"CAST(({of['a']}) * {len(self._tables)} + {of['b']} AS SMALLINT)"
 
-    def _with_rarity(self, count: Mapping[str, Floats]) -> tuple[str, dict[str, str]]:
+    def _with_rarity(self, records: str, count: Mapping[str, Floats]) -> tuple[str, dict[str, str]]:
         """The records with how rare their values are, and by comparison the column that says it."""
         rare = {name: f"rarity_{i}" for i, name in enumerate(count)}
         columns = {rare[name]: rarity(each) for name, each in count.items()}
         self._give("rarity", pa.table({"record": np.arange(self._records.count), **columns}))
-        union = f"SELECT * FROM ({self._union}) AS u JOIN rarity ON record = u.{UNIQUE_ID}"
+        union = f"SELECT * FROM ({records}) AS u JOIN rarity ON record = u.{UNIQUE_ID}"
         return union, rare
 
     def _give(self, name: str, table: pa.Table) -> None:

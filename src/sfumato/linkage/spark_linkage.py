@@ -19,6 +19,7 @@ from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import needed, quiet
 from sfumato.engines.spark import spark_session
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
+from sfumato.linkage.link_engine import Compared
 from sfumato.linkage.link_spec import quoted
 from sfumato.table.sources import Source, check_known, plain_batch, subject_of, with_records
 from sfumato.table.table_files import open_source
@@ -429,17 +430,17 @@ class OnSpark:
 
     def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Splink settings in Spark's SQL."""
-        return spark_settings({**settings, "comparisons": self.comparisons(settings)})
+        return spark_settings({**settings, "comparisons": self.comparisons(settings)[0]})
 
-    def comparisons(self, settings: dict[str, Any]) -> list[dict[str, Any]]:
+    def comparisons(self, settings: dict[str, Any]) -> Compared:
         """The comparisons of settings, which ask DuckDB on the executors if it is there."""
         if self.notes:
-            return list(settings["comparisons"])
+            return list(settings["comparisons"]), {}
         with quiet("bring the comparisons to Spark"):
             asking, functions = as_functions(settings)
             for each in functions:
                 each.register(self._session)
-        return list(asking["comparisons"])
+        return list(asking["comparisons"]), {}
 
     def send(self, table: str) -> None:
         """Make a table of DuckDB known to queries."""
