@@ -332,7 +332,11 @@ _LETTERS = r"CAST(hash(list_sort(string_split(\{}, ''))) AS UBIGINT)"
 _SWAP = rf"(levenshtein(\1) <= 1 OR ({_LETTERS.format(2)} = {_LETTERS.format(3)} AND \g<0>))"
 
 
-def by_record(comparisons: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, str]]:
+LevelsByRecord = tuple[list[dict[str, Any]], dict[str, str]]
+"""Comparisons, and by name the expressions over one record that they ask for."""
+
+
+def by_record(comparisons: Sequence[dict[str, Any]]) -> LevelsByRecord:
     """Comparisons that take parts of a value once for each record, and not for each of its pairs.
 
     Two values that a swap makes equal have the same letters: that is seen first, as

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed, quiet
-from sfumato.linkage.comparison_levels import by_record
+from sfumato.linkage.comparison_levels import LevelsByRecord, by_record
 
 if TYPE_CHECKING:
     import duckdb
@@ -24,9 +24,6 @@ class Engine(StrEnum):
 
     DUCKDB = "duckdb"
     SPARK = "spark"
-
-
-Compared = tuple[list[dict[str, Any]], dict[str, str]]
 
 
 class Database(Protocol):
@@ -46,7 +43,7 @@ class Database(Protocol):
     def settings(self, settings: dict[str, Any]) -> dict[str, Any]:
         """Splink settings in its own SQL."""
 
-    def comparisons(self, settings: dict[str, Any]) -> Compared:
+    def comparisons(self, settings: dict[str, Any]) -> LevelsByRecord:
         """The comparisons of settings, with conditions that `store` understands.
 
         And by name what these ask of a record beside its columns, as SQL.
@@ -79,7 +76,7 @@ class OnDuckDB:
         """The settings as they are."""
         return settings
 
-    def comparisons(self, settings: dict[str, Any]) -> Compared:
+    def comparisons(self, settings: dict[str, Any]) -> LevelsByRecord:
         """The comparisons, what they take of one record's values computed once for it."""
         return by_record(settings["comparisons"])
 

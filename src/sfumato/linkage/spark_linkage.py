@@ -19,7 +19,7 @@ from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.optional_packages import needed, quiet
 from sfumato.engines.spark import spark_session
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
-from sfumato.linkage.link_engine import Compared
+from sfumato.linkage.comparison_levels import LevelsByRecord
 from sfumato.linkage.link_spec import quoted
 from sfumato.table.sources import Source, check_known, plain_batch, subject_of, with_records
 from sfumato.table.table_files import open_source
@@ -432,7 +432,7 @@ class OnSpark:
         """Splink settings in Spark's SQL."""
         return spark_settings({**settings, "comparisons": self.comparisons(settings)[0]})
 
-    def comparisons(self, settings: dict[str, Any]) -> Compared:
+    def comparisons(self, settings: dict[str, Any]) -> LevelsByRecord:
         """The comparisons of settings, which ask DuckDB on the executors if it is there."""
         if self.notes:
             return list(settings["comparisons"]), {}

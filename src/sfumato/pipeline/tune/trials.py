@@ -229,9 +229,9 @@ def _held_of(presets: Sequence[Preset], release: Release) -> tuple[Held, ...]:
         for each in preset.thresholds:
             own = getattr(against, each.measure) if each.measure in AGAINST and against else None
             if own is not None:
-                kind = (each.kind.bound.value, each.kind.scale.value, each.limit, None)
+                kind = (each.kind.bound.value, each.kind.scale.value)
                 ends = (own.value, own.low, own.high, own.estimator)
-                found.append(Held(*about, each.measure, "", *kind, *ends))
+                found.append(Held(*about, each.measure, "", *kind, each.limit, None, *ends))
     return tuple(found)
 
 

@@ -478,7 +478,8 @@ def founders(sizes: Ints, anew: Floats) -> Ints:
         a: how many persons stand for those whom the models draw there.
     """
     drawn = 1 + anew * (digamma(sizes + anew) - digamma(1 + anew))
-    return np.clip(np.rint(drawn), np.minimum(sizes, 1), sizes).astype(np.int64)
+    founders: Ints = np.clip(np.rint(drawn), np.minimum(sizes, 1), sizes).astype(np.int64)
+    return founders
 
 
 def _fitted(

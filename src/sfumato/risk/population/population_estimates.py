@@ -515,7 +515,7 @@ def _fitted(sample: SampleClasses, expected: Floats) -> tuple[float, float, floa
     times = sample.each[::step]
     factorials = gammaln(sizes + 1.0)[:, None]
     means, deviations = PRIOR
-    start = np.where([True, np.ptp(expected) > 0, True], means, 0.0)
+    start = np.where(np.array([True, np.ptp(expected) > 0, True]), means, 0.0)
 
     def loss(parameters: Floats) -> float:
         intercept, slope, log_spread = parameters
