@@ -22,7 +22,7 @@ def folder(tmp_path):
         {
             "id": [i // 2 for i in range(count)],
             "age": [i // 2 % 100 for i in range(count)],
-            "ill": [str(i % 8) for i in range(count)],
+            "ill": [str(i * 37 % 101 % 8) for i in range(count)],
         }
     )
     schema = sf.Schema(person="id", quasi_identifiers={"age": "numeric"}, sensitive=["ill"])

@@ -39,7 +39,12 @@ SECOND = {"income": "numeric", "area": "categorical"}
 
 def released(data: pd.DataFrame, known: dict[str, str], **options: Any) -> Any:
     """A release by promises, of the quasi-identifiers that are named and the code."""
-    schema = sf.Schema(person="person", quasi_identifiers=known, sensitive=["code"])
+    schema = sf.Schema(
+        person="person",
+        quasi_identifiers=known,
+        sensitive=["code"],
+        accepted=options.pop("accepted", {}),
+    )
     promises = options.pop("promises", PROMISES)
     options.setdefault("seed", 1)
     return sf.anonymize(data[["person", *known, "code"]], schema, *promises, **options)

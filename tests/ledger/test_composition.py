@@ -213,7 +213,13 @@ def test_what_is_found_is_no_less_than_a_stranger_finds(seed: int, tmp_path: Pat
     if seed % 2:
         both[1] = both[1].assign(person="X" + both[1]["person"].str[::-1])
     files = [
-        released(each, known, promises=(sf.GBalance(float(rng.choice([0.8, 0.9]))),), seed=seed)
+        released(
+            each,
+            known,
+            promises=(sf.GBalance(float(rng.choice([0.8, 0.9]))),),
+            seed=seed,
+            accepted={"code": "a group that goes by the area"},
+        )
         for each, known in zip(both, (FIRST, SECOND), strict=True)
     ]
     with opened(tmp_path) as ledger:

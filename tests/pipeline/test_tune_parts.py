@@ -194,7 +194,7 @@ def test_the_model_finds_the_edge_of_what_meets():
         ({"nonsense": 0.1}, "name of a measure"),
         ({"presence_high": 0.1}, "register"),
         ({"max_household_risk": 0.1}, "household"),
-        ({"expected_uniques": 3}, "tuned"),
+        ({"expected_uniques": 3}, "population"),
         ({"t_closeness": 0.1, "t_closeness_ordered": 0.1}, "together"),
     ],
 )

@@ -386,7 +386,7 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
 
 def _may_number(column: ColumnProfile) -> bool:
     numbers = column.numbers()
-    dense = len(numbers) > 0.6 * (numbers.max() - numbers.min())
+    dense = len(numbers) > 1.2 * (numbers.max() / 2 - numbers.min() / 2)  # which is finite
     return column.distinct > FEW and numbers.min() in (0, 1, 2) and dense and not is_skewed(numbers)
 
 

@@ -65,7 +65,8 @@ class ColumnFinds:
         Share of the persons who are alone among 20 with their value, and from which share on the
         column gives persons away; infinite where it cannot.
     follows
-        Of what is not known of the column, the share that a quasi-identifier, or two, foretell.
+        Of what its class does not tell of the column, the share that a quasi-identifier, or two,
+        foretell.
     gives
         How it gives the person or a hidden column away, as the end of a sentence that begins
         with "it"; empty where it does not.
@@ -187,7 +188,7 @@ def with_column(
     limit = np.inf
     if same and column not in file.sensitive and file.persons >= LEAST:
         limit = ALONE if constant else ALONE_UNREPEATED
-    follows, by = _follows(texts, alike_by, rng)
+    follows, by = _follows(texts, file.class_of[first], alike_by, rng)
     gives = ""
     if foretold and max(foretold.values()) >= FORETOLD:
         most = max(foretold, key=foretold.__getitem__)
@@ -338,12 +339,12 @@ def _nearest_of_two(one: Floats, other: Floats) -> Ints:
 
 
 def _follows(
-    texts: Sequence[str | None], alike_by: Likeness, rng: np.random.Generator
+    texts: Sequence[str | None], class_of: Ints, alike_by: Likeness, rng: np.random.Generator
 ) -> tuple[float, str]:
-    """Of what is not known of a column, how much people tell who are like its person, and in what.
+    """Of what a class does not tell of a column, how much people do who are like its person.
 
-    Right is the same text, or a number near it. Nothing is said of fewer than 50 wrong guesses by
-    chance.
+    Right is the same text, or a number near it; by chance, that of somebody else of the class.
+    Nothing is said of fewer than 50 wrong guesses by chance.
     """
     shown = [texts[one] for one in alike_by.units.tolist()]
     numbers = [None if text is None else measure_of(text) for text in shown]
@@ -356,13 +357,16 @@ def _follows(
         own = values[known].astype(kind)
         rank[known] = np.searchsorted(np.sort(own), own)
     width = int(NEAR * len(shown)) if measured else 0
+    company = _alike(class_of[alike_by.units].astype(str).tolist(), rng)
     most, by = 0.0, ""
     for words, partner in alike_by.partners.items():
-        made = np.flatnonzero((partner >= 0) & known & known[partner])
+        made = np.flatnonzero(
+            (partner >= 0) & known & known[partner] & (company >= 0) & known[company]
+        )
         if len(made) < LEAST:
             continue
         right = float(np.mean(np.abs(rank[made] - rank[partner[made]]) <= width))
-        chance = float(np.mean(np.abs(rank[made] - rng.permutation(rank[made])) <= width))
+        chance = float(np.mean(np.abs(rank[made] - rank[company[made]]) <= width))
         share = (right - chance) / (1 - chance) if (1 - chance) * len(made) >= LEAST else 0.0
         if share > most:
             most, by = share, words
