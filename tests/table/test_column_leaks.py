@@ -144,6 +144,17 @@ def test_columns_that_follow_from_quasi_identifiers_are_found(seed: int) -> None
     )
 
 
+def test_a_file_in_the_order_of_a_column_says_nothing_of_it() -> None:
+    rng, n = np.random.default_rng(11), 900
+    day = np.datetime64("2019-01-01") + 30 * np.sort(rng.integers(0, 24, n))
+    sex, icd = rng.choice(["M", "F"], n), rng.choice(list("abcd"), n)
+    data = pd.DataFrame({"sex": sex, "age": rng.integers(20, 90, n), "icd": icd, "day": day})
+    known = {"sex": "categorical", "age": "numeric"}
+    schema = sf.Schema(quasi_identifiers=known, sensitive=["icd"], insensitive=["day"])
+    leaks = {each.column: each.leak for each in column_figures(open_table(data, schema))}
+    assert leaks == {"icd": "", "day": ""}
+
+
 def test_a_leak_stops_a_release_and_names_column_and_mechanism_only() -> None:
     honest, leaks = people(7, repeated=True)
     data = honest.assign(birth_year=leaks["birth_year"])

@@ -795,8 +795,12 @@ def _told(by: sources.Ints, of: sources.Ints, kind: Kind) -> float:
 
 
 def _next_alike(codes: sources.Ints, *, near: bool = False) -> tuple[sources.Ints, sources.Ints]:
-    """Persons, and for each the next one with the same code, or with the next one where near."""
-    order = np.argsort(codes, kind="stable")
+    """Persons, and for each another one with the same code, or with the next one where near.
+
+    Which of several is drawn: a file may be in the order of what is looked at.
+    """
+    order = np.random.default_rng(len(codes)).permutation(len(codes))
+    order = order[np.argsort(codes[order], kind="stable")]
     order = order[codes[order] >= 0]
     one, other = order[:-1], order[1:]
     same = near | (codes[one] == codes[other])
