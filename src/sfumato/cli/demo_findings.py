@@ -11,11 +11,11 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
 from sfumato.linkage.linkage_files import LINKED_SCHEMA, PAIRS, PERSONS
 from sfumato.linkage.linkage_quality import Rates, quality_of_pairs
@@ -26,7 +26,6 @@ from sfumato.review.review_decisions import DECISIONS
 if TYPE_CHECKING:
     from sfumato.pipeline.run import Status
 
-Ints = npt.NDArray[np.int64]
 _MATCH, _TWIN = "match", "twin"
 WIDTH = 90
 """Characters in a line of text."""
@@ -99,7 +98,7 @@ class _Pairs:
     names: pa.ChunkedArray
     left: Ints
     right: Ints
-    match: npt.NDArray[np.bool_]
+    match: Bools
 
 
 def against_the_truth(place: project_folder.ProjectFolder) -> LinkageTruth:

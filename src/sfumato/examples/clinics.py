@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from sfumato.core.arrays import Codes, Floats, Integers, Ints, Levels
 from sfumato.core.atomic import all_or_none, atomic_path, write_text
 from sfumato.core.errors import InputError
 from sfumato.examples.demographics import (
@@ -101,14 +102,14 @@ class People:
     key: pa.StringArray
     name: pa.StringArray
     phone: pa.StringArray
-    sex: npt.NDArray[np.int8]
-    birth: npt.NDArray[np.int32]
+    sex: Levels
+    birth: Codes
     education: npt.NDArray[np.int16]
     homes: npt.NDArray[np.int16]
     move: npt.NDArray[np.int16]
-    visits: npt.NDArray[np.int64]
+    visits: Ints
     conditions: npt.NDArray[np.int16]
-    condition_count: npt.NDArray[np.int8]
+    condition_count: Levels
     hospital_share: npt.NDArray[np.float32]
 
 
@@ -140,11 +141,11 @@ def draw_people(count: int, rng: np.random.Generator) -> People:
     )
 
 
-def _births(count: int, rng: np.random.Generator) -> npt.NDArray[np.int32]:
+def _births(count: int, rng: np.random.Generator) -> Codes:
     low, high, share = np.array(AGE_BANDS).T
     band = WeightedChoice.of(share).sample(count, rng)
     ages = low[band] + (high - low)[band] * rng.random(count)
-    days: npt.NDArray[np.int32] = np.ceil(-ages * DAYS_PER_YEAR).astype(np.int32)
+    days: Codes = np.ceil(-ages * DAYS_PER_YEAR).astype(np.int32)
     return np.minimum(days, np.int32(WINDOW_DAYS - 1))
 
 
@@ -154,9 +155,7 @@ def _keys(count: int) -> pa.StringArray:
     return pc.binary_join_element_wise("P", padded, "")
 
 
-def _names(
-    sex: npt.NDArray[np.int8], cohort: npt.NDArray[np.int16], rng: np.random.Generator
-) -> pa.StringArray:
+def _names(sex: Levels, cohort: npt.NDArray[np.int16], rng: np.random.Generator) -> pa.StringArray:
     lists = [names for one in (FEMALE, MALE) for names in GIVEN_NAMES[one]]
     widest = max(map(len, lists))
     weights = [np.pad(zipf(len(names), shift=8.0), (0, widest - len(names))) for names in lists]
@@ -188,15 +187,15 @@ def _homes(
     return homes, move
 
 
-def _visit_counts(ages: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def _visit_counts(ages: Floats, rng: np.random.Generator) -> Ints:
     rate = rng.lognormal(-(FRAILTY_SIGMA**2) / 2, FRAILTY_SIGMA, len(ages))
     rate *= MEAN_EXTRA_VISITS * np.interp(ages, *VISITS_BY_AGE)
     return 1 + rng.poisson(rate)
 
 
 def _conditions(
-    ages: npt.NDArray[np.float64], sex: npt.NDArray[np.int8], rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int8]]:
+    ages: Floats, sex: Levels, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int16], Levels]:
     means = np.where(ages < CONDITIONS_BY_AGE[0][0], 0.0, np.interp(ages, *CONDITIONS_BY_AGE))
     count = np.minimum(rng.poisson(means), MOST_CONDITIONS).astype(np.int8)
     weights = code_weights(chronic=True)
@@ -261,9 +260,9 @@ class Visits:
         Index of the clinic's departments.
     """
 
-    person: npt.NDArray[np.int32]
+    person: Codes
     day: npt.NDArray[np.int16]
-    clinic: npt.NDArray[np.int8]
+    clinic: Levels
     age: npt.NDArray[np.int16]
     home: npt.NDArray[np.int16]
     diagnosis: npt.NDArray[np.int16]
@@ -291,10 +290,7 @@ def draw_visits(people: People, rng: np.random.Generator) -> Visits:
 
 
 def home_on(
-    day: npt.NDArray[np.integer],
-    person: npt.NDArray[np.integer],
-    homes: npt.NDArray[np.int16],
-    move: npt.NDArray[np.int16],
+    day: Integers, person: Integers, homes: npt.NDArray[np.int16], move: npt.NDArray[np.int16]
 ) -> npt.NDArray[np.int16]:
     """Index of the ZIP where each person lives on a day: ``homes`` and ``move`` of `People`."""
     home: npt.NDArray[np.int16] = homes[(day >= move[person]).astype(np.int8), person]
@@ -303,7 +299,7 @@ def home_on(
 
 def _calendar(
     people: People, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int16], npt.NDArray[np.int8]]:
+) -> tuple[Codes, npt.NDArray[np.int16], Levels]:
     """Persons, days and clinics of the visits, ascending by day."""
     person = np.repeat(np.arange(len(people.sex), dtype=np.int32), people.visits)
     clinic = _clinics(people, person, rng)
@@ -314,9 +310,7 @@ def _calendar(
     return person[order], day[order], clinic[order]
 
 
-def _clinics(
-    people: People, person: npt.NDArray[np.int32], rng: np.random.Generator
-) -> npt.NDArray[np.int8]:
+def _clinics(people: People, person: Codes, rng: np.random.Generator) -> Levels:
     at_practice = rng.random(len(person), dtype=np.float32) >= people.hospital_share[person]
     clinic = at_practice.astype(np.int8)
     starts = np.cumsum(people.visits) - people.visits
@@ -327,10 +321,7 @@ def _clinics(
 
 
 def _diagnoses(
-    people: People,
-    person: npt.NDArray[np.int32],
-    age: npt.NDArray[np.int16],
-    rng: np.random.Generator,
+    people: People, person: Codes, age: npt.NDArray[np.int16], rng: np.random.Generator
 ) -> npt.NDArray[np.int16]:
     stratum = 2 * np.minimum(age, OLDEST) + people.sex[person]
     diagnosis = WeightedChoice.of(code_weights(chronic=False)).draw(stratum, rng)
@@ -381,7 +372,7 @@ def visit_table(
     )
 
 
-def _labels(labels: Sequence[str], codes: npt.NDArray[np.integer]) -> pa.StringArray:
+def _labels(labels: Sequence[str], codes: Integers) -> pa.StringArray:
     return pa.array(labels, pa.string()).take(pa.array(codes))
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Floats, Integers
+
 
 @dataclass(frozen=True, eq=False)
 class WeightedChoice:
@@ -26,7 +28,7 @@ class WeightedChoice:
         Number of items in each stratum.
     """
 
-    edges: npt.NDArray[np.float64]
+    edges: Floats
     items: int
 
     @classmethod
@@ -48,9 +50,7 @@ class WeightedChoice:
         """Draw from the first stratum, ``count`` times."""
         return self.draw(np.zeros(count, np.int8), rng)
 
-    def draw(
-        self, strata: npt.NDArray[np.integer], rng: np.random.Generator
-    ) -> npt.NDArray[np.int16]:
+    def draw(self, strata: Integers, rng: np.random.Generator) -> npt.NDArray[np.int16]:
         """Draw one item for each entry of ``strata``; an item of weight zero never comes.
 
         Parameters
@@ -69,7 +69,7 @@ class WeightedChoice:
         return found.astype(np.int16)
 
 
-def zipf(count: int, shift: float = 0.0, slope: float = 1.0) -> npt.NDArray[np.float64]:
+def zipf(count: int, shift: float = 0.0, slope: float = 1.0) -> Floats:
     """Zipf-Mandelbrot weights (rank + shift)^-slope of ranks 1 to ``count``, summing to 1."""
     weights = (np.arange(1, count + 1) + shift) ** -slope
     return np.asarray(weights / weights.sum(), dtype=np.float64)
@@ -174,7 +174,7 @@ DESCRIPTIONS: dict[str, str] = {code: text for group in GROUPS for code, text in
 """Short description of each code."""
 
 
-def code_weights(*, chronic: bool) -> npt.NDArray[np.float64]:
+def code_weights(*, chronic: bool) -> Floats:
     """Weights of the codes for each age and sex, shape (2 x (`OLDEST` + 1), codes).
 
     Row ``2 * age + sex`` (0 female, 1 male) holds share x growth^((age - lowest age) / 10) x

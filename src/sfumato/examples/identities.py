@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Bools, Codes, Ints, Levels
 from sfumato.examples.clinics import DAYS_PER_YEAR, People, home_on
 
-Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.integer]
 
 
@@ -65,12 +65,12 @@ class TextColumn:
         """The column with nothing in some rows."""
         return self.recoded(rows, -1)
 
-    def differs(self, other: TextColumn) -> npt.NDArray[np.bool_]:
+    def differs(self, other: TextColumn) -> Bools:
         """Of each row, whether both columns have a text and not the same."""
         unequal = pc.not_equal(self.to_arrow(), other.to_arrow())
         return np.asarray(pc.fill_null(unequal, False).to_numpy(zero_copy_only=False))
 
-    def marks(self, holds: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+    def marks(self, holds: Callable[[str], bool]) -> Bools:
         """Of each row, whether its text is there and has a property."""
         known = np.array([*map(holds, self.texts), False], dtype=np.bool_)
         return known[self.codes]
@@ -119,11 +119,11 @@ class Identities:
     given: TextColumn
     surname: TextColumn
     phone: TextColumn
-    sex: npt.NDArray[np.int8]
-    birth: npt.NDArray[np.int32]
+    sex: Levels
+    birth: Codes
     homes: npt.NDArray[np.int16]
     move: npt.NDArray[np.int16]
-    relation: npt.NDArray[np.int8]
+    relation: Levels
 
     def home_on(self, day: Ints, person: Ints) -> npt.NDArray[np.int16]:
         """Index of the ZIP where each person lives on a day, counted as ``birth``."""
@@ -227,7 +227,7 @@ def _at_one_address(who: Identities, first: Ints, second: Ints) -> Identities:
     return replace(who, homes=homes, move=move, phone=who.phone.copied(second, first))
 
 
-def _marked(relation: npt.NDArray[np.int8], *marks: tuple[Ints, int]) -> npt.NDArray[np.int8]:
+def _marked(relation: Levels, *marks: tuple[Ints, int]) -> Levels:
     result = relation.copy()
     for persons, mark in marks:
         result[persons] = mark

@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints, Levels
 from sfumato.examples import demographics
 from sfumato.examples.clinics import DAYS_PER_YEAR
 from sfumato.examples.identities import Identities, TextColumn
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 OPERATIONS = ("substitute", "delete", "insert", "transpose")
 OPERATION_SHARES = (0.40, 0.25, 0.15, 0.20)
@@ -257,7 +254,7 @@ class Entries:
     surname: TextColumn
     zip: TextColumn
     phone: TextColumn
-    sex: npt.NDArray[np.int8]
+    sex: Levels
     birth: Ints
     birth_missing: Bools
     errors: dict[str, Bools]
@@ -321,7 +318,7 @@ class _ErrorDraws:
 
 
 def _names(
-    draws: _ErrorDraws, who: Identities, person: Ints, age: npt.NDArray[np.float64]
+    draws: _ErrorDraws, who: Identities, person: Ints, age: Floats
 ) -> tuple[TextColumn, TextColumn]:
     rng = draws.rng
     given, surname = who.given.take(person), who.surname.take(person)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.examples.clinics import (
     CLINICS,
     DAYS_PER_YEAR,
@@ -24,8 +24,6 @@ from sfumato.examples.identities import RELATIONS, Identities, identities
 from sfumato.examples.registration_errors import Entries, ErrorRates, register
 from sfumato.schema import Schema
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 _HEADER = """\
 # Patients and visits of two made-up clinics, as sfumato.examples.generate_registrations draws them.
 # Each column has one role, but for the clinics' own numbers, the column patient.

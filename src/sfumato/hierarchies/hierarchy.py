@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Codes, Integers, Ints
 from sfumato.core.errors import InputError
 
 ROOT = "*"
 """The label above everything, where a hierarchy names none of its own."""
-
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +35,7 @@ class Hierarchy:
 
     leaves: tuple[str, ...] = field(repr=False)
     labels: tuple[tuple[str, ...], ...] = field(repr=False)
-    ancestors: Ints
+    ancestors: Codes
     floor: int = 0
 
     @classmethod
@@ -88,7 +86,7 @@ class Hierarchy:
         """The label with this index at this level (0 for the leaves)."""
         return self.labels[level][index]
 
-    def leaf_counts(self, level: int) -> npt.NDArray[np.int64]:
+    def leaf_counts(self, level: int) -> Ints:
         """Number of leaves below each label of a level, shape (labels of the level,)."""
         counts = np.bincount(self.ancestors[level], minlength=len(self.labels[level]))
         return counts.astype(np.int64, copy=False)
@@ -104,8 +102,8 @@ class Hierarchy:
         )
 
     def lowest_common_ancestors(
-        self, class_of: npt.NDArray[np.integer], codes: Ints, classes: int
-    ) -> tuple[Ints, Ints]:
+        self, class_of: Integers, codes: Codes, classes: int
+    ) -> tuple[Codes, Codes]:
         """The lowest ancestor that all values of a class share, for every class.
 
         None lies below the ``floor``.
@@ -176,7 +174,7 @@ class Hierarchy:
         return Hierarchy(names[0], tuple(names), ancestors)
 
 
-def _encode(column: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+def _encode(column: Sequence[str]) -> tuple[tuple[str, ...], Codes]:
     """The distinct labels by first appearance, and each row's index into them."""
     index: dict[str, int] = {}
     codes = np.fromiter(
@@ -186,7 +184,7 @@ def _encode(column: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
 
 
 def _check_nesting(
-    codes: Ints, above: Ints, level: int, subject: str, lines: Sequence[int] | None
+    codes: Codes, above: Codes, level: int, subject: str, lines: Sequence[int] | None
 ) -> None:
     """Refuse rows that share a label at ``level`` and differ at the level above it."""
     first = np.unique(codes, return_index=True)[1]
@@ -204,7 +202,7 @@ def _check_nesting(
     )
 
 
-def generalised(hierarchy: Hierarchy, codes: Ints, levels: int | npt.NDArray[np.integer]) -> Ints:
+def generalised(hierarchy: Hierarchy, codes: Codes, levels: int | Integers) -> Codes:
     """The ancestor of each leaf at a level: its index into the labels of all levels.
 
     Those are the labels of level 0, then of level 1, and so on, as `all_labels` gives them, so
@@ -230,7 +228,7 @@ def generalised(hierarchy: Hierarchy, codes: Ints, levels: int | npt.NDArray[np.
         ]
     )
     table[-1, -1] = first[-1]
-    found: Ints
+    found: Codes
     if isinstance(levels, int):
         found = table[levels][codes]
     else:
@@ -243,7 +241,7 @@ def all_labels(hierarchy: Hierarchy) -> tuple[str, ...]:
     return tuple(label for labels in hierarchy.labels for label in labels)
 
 
-def steps_raised(hierarchy: Hierarchy) -> Ints:
+def steps_raised(hierarchy: Hierarchy) -> Codes:
     """Steps from each leaf up to its ancestor at each level.
 
     A level at which a branch repeats its label over the same leaves is no step: a code that
@@ -265,19 +263,19 @@ def steps_raised(hierarchy: Hierarchy) -> Ints:
     return steps
 
 
-def common_levels(hierarchy: Hierarchy, one: Ints, other: Ints) -> Ints:
+def common_levels(hierarchy: Hierarchy, one: Codes, other: Codes) -> Codes:
     """The level of the lowest ancestor that each pair of leaves shares; shape (pairs,).
 
     It is 0 where both are the same leaf.
     """
     apart = hierarchy.ancestors[:, one] != hierarchy.ancestors[:, other]
-    levels: Ints = apart.sum(axis=0, dtype=np.int32)
+    levels: Codes = apart.sum(axis=0, dtype=np.int32)
     return levels
 
 
-def distances(hierarchy: Hierarchy, one: Ints, other: Ints) -> Ints:
+def distances(hierarchy: Hierarchy, one: Codes, other: Codes) -> Codes:
     """Steps between each pair of leaves, over their lowest common ancestor; shape (pairs,)."""
     level = common_levels(hierarchy, one, other)
     raised = steps_raised(hierarchy)
-    apart: Ints = raised[level, one] + raised[level, other]
+    apart: Codes = raised[level, one] + raised[level, other]
     return apart

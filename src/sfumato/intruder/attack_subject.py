@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.arrays import Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.hierarchies.builders import build_hierarchy
@@ -19,7 +20,6 @@ from sfumato.intruder.attack_options import Shares
 from sfumato.intruder.attack_result import Claims, claims_of_release
 from sfumato.intruder.attacks.event_matching import EventValues, PersonEvents
 from sfumato.intruder.knowledge import (
-    Ints,
     Knowledge,
     KnownColumn,
     days_of,

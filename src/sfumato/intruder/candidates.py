@@ -11,13 +11,11 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints, Words
 from sfumato.core.errors import InputError
 from sfumato.intruder.knowledge import Knowledge, KnownColumn, measure_of, number_of
 from sfumato.intruder.reading import ReadColumn, ReleasedFile, combined
 from sfumato.intruder.released_syntax import Anything, Cell, Exact, Interval, Members, Missing
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +101,7 @@ class Candidates:
         chosen[self.fits.indices[start:stop]] = True
         return np.flatnonzero(chosen[self.group])
 
-    def fit(self, number: Ints, group: Ints) -> npt.NDArray[np.bool_]:
+    def fit(self, number: Ints, group: Ints) -> Bools:
         """Whether each group fits the class beside it, by binary search; shape (pairs,).
 
         Parameters
@@ -211,7 +209,7 @@ def where_any(fits: sparse.csr_array, members: sparse.csr_array) -> sparse.csr_a
     return some.astype(np.bool_)
 
 
-def _columns(fits: sparse.csr_array, chosen: npt.NDArray[np.integer]) -> sparse.csr_array:
+def _columns(fits: sparse.csr_array, chosen: Integers) -> sparse.csr_array:
     """The chosen columns, in that order."""
     if len(chosen) == fits.shape[1] and (chosen == np.arange(len(chosen))).all():
         return fits
@@ -220,15 +218,11 @@ def _columns(fits: sparse.csr_array, chosen: npt.NDArray[np.integer]) -> sparse.
     return found
 
 
-def _of_lists(
-    elements: npt.NDArray[np.integer], lengths: npt.NDArray[np.generic], width: int
-) -> sparse.csr_array:
+def _of_lists(elements: Integers, lengths: npt.NDArray[np.generic], width: int) -> sparse.csr_array:
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     ones = np.ones(len(elements), dtype=np.bool_)
     return sparse.csr_array((ones, elements, starts), shape=(len(starts) - 1, width))
 
-
-Bools = npt.NDArray[np.bool_]
 
 ROUNDED = 6e-15
 """Share of the largest number by which an end may be off where numbers have decimals.
@@ -497,7 +491,6 @@ def _split(fits: sparse.csr_array, kinds: Ints, groups: Ints, width: int) -> spa
     return split
 
 
-Words = npt.NDArray[np.uint64]
 WORD = 64
 MOST_WORDS = 1 << 24
 """Words of bit sets that are kept for a column, 128 MB."""
@@ -539,7 +532,7 @@ def cross(
     sequence = np.lexsort(cells[: len(often)][::-1]) if often else np.arange(len(class_rows))
     stack: list[Words] = [_packed(np.ones(len(tuple_rows), dtype=np.bool_))]
     before: list[int] = []
-    found: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)] * len(class_rows)
+    found: list[Codes] = [np.empty(0, np.int32)] * len(class_rows)
     fitting = 0
     for number, codes in zip(sequence.tolist(), cells.T[sequence].tolist(), strict=True):
         shared = _in_common(before, codes[: len(often)])
@@ -602,7 +595,7 @@ class _Column:
             self._kept[cell] = words
         return words
 
-    def allows(self, cell: int, places: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    def allows(self, cell: int, places: Codes) -> Bools:
         return self._values.allowed(self.cells[cell], self._known[places])
 
 
@@ -616,13 +609,13 @@ def _by_sharing(
     return often, columns[len(often) :]
 
 
-def _packed(flags: npt.NDArray[np.bool_]) -> Words:
+def _packed(flags: Bools) -> Words:
     padded = np.zeros(-(-len(flags) // WORD) * WORD, dtype=np.bool_)
     padded[: len(flags)] = flags
     return np.packbits(padded, bitorder="little").view(np.dtype("<u8"))
 
 
-def _places(words: Words) -> npt.NDArray[np.int32]:
+def _places(words: Words) -> Codes:
     """The places of the bits that are set, ascending."""
     used = np.flatnonzero(words)
     bits = np.unpackbits(words[used].view(np.uint8), bitorder="little")

@@ -12,10 +12,10 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.intruder.attack_options import Shares
 from sfumato.schema import IntervalHierarchy, Kind, QuasiIdentifier, Schema
@@ -68,9 +68,6 @@ def _part_of_day(time: str) -> float:
     moment = time_of_day.fromisoformat(whole)
     seconds = (moment.hour * 60 + moment.minute) * 60 + moment.second
     return (seconds * 1_000_000 + int(fraction[:6].ljust(6, "0"))) / _DAY
-
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,9 +199,6 @@ def _printed_moment(moment: Any) -> str:
     return text.removesuffix("T00:00:00")
 
 
-Floats = npt.NDArray[np.float64]
-
-
 @dataclass(frozen=True, eq=False)
 class KnownColumn:
     """A column of the register: its distinct values, and which row has which.
@@ -253,12 +247,7 @@ class Knowledge:
     counts: Ints | None = None
 
 
-def hold(
-    register: Any,
-    schema: Schema,
-    *,
-    knows: Sequence[str] | None = None,
-) -> Knowledge:
+def hold(register: Any, schema: Schema, *, knows: Sequence[str] | None = None) -> Knowledge:
     """What an intruder knows who has this register.
 
     A missing value is one that the intruder does not know.
@@ -365,7 +354,6 @@ def numbers_of(texts: Sequence[str | None]) -> Floats:
     return np.array([np.nan if each is None else each for each in numbers], dtype=np.float64)
 
 
-Bools = npt.NDArray[np.bool_]
 HALF = 0.5
 NEARBY = 0.02
 """Standard deviation of a number that is nearly right, as a share of the column's range."""

@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Ints
 from sfumato.core.errors import InputError
 from sfumato.intruder import knowledge, released_syntax
 from sfumato.schema import IntervalHierarchy, Kind, PrefixHierarchy, QuasiIdentifier, Schema
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -474,10 +472,7 @@ def _measured(
 
 
 def _above(
-    name: str,
-    quasi: QuasiIdentifier,
-    values: Sequence[str],
-    hierarchies: Mapping[str, str | Path],
+    name: str, quasi: QuasiIdentifier, values: Sequence[str], hierarchies: Mapping[str, str | Path]
 ) -> tuple[tuple[str, ...] | None, Above]:
     if name in hierarchies:
         return above_from_file(Path(hierarchies[name]), name)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Progress
 from sfumato.intruder.attacks.screen_attack import ShownRows, rows_of
 from sfumato.intruder.knowledge import Knowledge, hold
@@ -16,8 +16,6 @@ from sfumato.intruder.referee.judgements import Truth, owned
 from sfumato.review.review_project import ID, IDENTIFYING, PROJECT, RECORDS, SOURCE, read_parquet
 from sfumato.review.shown_rows import WorkerShown, shown_in
 from sfumato.schema import Schema
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

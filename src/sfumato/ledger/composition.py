@@ -19,15 +19,14 @@ from itertools import combinations
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.ledger.overlap import People, common_columns, people_of
-from sfumato.ledger.sketches import Ints, Shown, Sketch, SketchColumn, joined_digests
+from sfumato.ledger.sketches import Shown, Sketch, SketchColumn, joined_digests
 from sfumato.release.promises.promise import Constraint
 from sfumato.risk.classes import ClassSummary, summarize
 
-Floats = npt.NDArray[np.float64]
 Pairs = Sequence[tuple[SketchColumn, SketchColumn]]
 LOOKED_AT = 40_000
 """Persons for whom those who fit are counted and promises are held against them, drawn where there
@@ -103,11 +102,7 @@ class Measured:
 
     @classmethod
     def of(
-        cls,
-        candidates: Floats,
-        same: Sequence[Floats],
-        unkept: Unkept,
-        hit: float = 0.0,
+        cls, candidates: Floats, same: Sequence[Floats], unkept: Unkept, hit: float = 0.0
     ) -> Measured:
         """From each person's candidates, those of them who show the same, the likeliest's hits."""
         if not len(candidates):
@@ -197,13 +192,13 @@ class Handed:
         return [each for each in self.sketch.columns if each.role == "sensitive"]
 
     @property
-    def values(self) -> dict[str, npt.NDArray[np.int32]]:
+    def values(self) -> dict[str, Codes]:
         """The values of each record, of the columns that promises speak of."""
         columns = self.sketch.columns
         return {c.name: c.values.astype(np.int32) for c in columns if c.values is not None}
 
 
-def _broken(promise: Constraint, classes: ClassSummary) -> npt.NDArray[np.bool_]:
+def _broken(promise: Constraint, classes: ClassSummary) -> Bools:
     try:
         return ~promise.met(classes)
     except LookupError:  # it speaks of a column that is not shown, or of a population

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Ints, Words
 from sfumato.ledger.sketches import (
     RECORDS,
     Digests32,
-    Ints,
     Names,
     Shown,
     Sketch,
@@ -182,10 +182,7 @@ def _is_of_one_shape(first: SketchColumn, second: SketchColumn) -> bool:
 
 
 def _speaks_otherwise(
-    first: SketchColumn,
-    second: SketchColumn,
-    free_first: npt.NDArray[np.bool_],
-    free_second: npt.NDArray[np.bool_],
+    first: SketchColumn, second: SketchColumn, free_first: Bools, free_second: Bools
 ) -> bool:
     """Whether a column says in other words what it says of those whom ids do not join.
 
@@ -235,9 +232,7 @@ def _choices(columns: Pairs, is_stable: bool) -> Iterator[tuple[_Joining, Pairs]
     return ((how, each) for how, each in chosen if each)
 
 
-def _alone_in_both(
-    first: npt.NDArray[np.uint64], second: npt.NDArray[np.uint64]
-) -> tuple[Ints, Ints]:
+def _alone_in_both(first: Words, second: Words) -> tuple[Ints, Ints]:
     """The places of values that occur once in each of two arrays."""
     own, at, counts = np.unique(first, return_index=True, return_counts=True)
     own, at = own[counts == 1], at[counts == 1]
@@ -247,7 +242,7 @@ def _alone_in_both(
     return at[left].astype(np.int64), beside[right].astype(np.int64)
 
 
-def _in_turn(first: npt.NDArray[np.uint64], second: npt.NDArray[np.uint64]) -> tuple[Ints, Ints]:
+def _in_turn(first: Words, second: Words) -> tuple[Ints, Ints]:
     """Places of equal values in two arrays, the n-th of one with the n-th of the other."""
     own, other = np.argsort(first, kind="stable"), np.argsort(second, kind="stable")
     place = np.searchsorted(first[own], second[other], side="left")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Bools, Codes, Ints, Words
 from sfumato.ledger.ledger_store import Part
 from sfumato.release.release_result import Disclosed
 from sfumato.table.sources import is_bytes
@@ -22,7 +23,6 @@ from sfumato.table.table import CodedColumn
 
 Names = npt.NDArray[np.bytes_]
 Digests32 = npt.NDArray[np.uint32]
-Ints = npt.NDArray[np.int64]
 DIGEST_BYTES = 16
 RECORDS = "(records)"
 """In the place of a column: how many records a person has."""
@@ -115,7 +115,7 @@ class Sketch:
         """The person of each record, shape (records,)."""
         return np.repeat(np.arange(len(self)), 1 if self.records is None else self.records)
 
-    def without(self, persons: npt.NDArray[np.bool_]) -> Sketch:
+    def without(self, persons: Bools) -> Sketch:
         """The sketch with some persons erased.
 
         Parameters
@@ -274,12 +274,12 @@ class _Grouped:
     first: Ints
 
     @classmethod
-    def of(cls, person: npt.NDArray[np.int32], persons: int) -> _Grouped:
+    def of(cls, person: Codes, persons: int) -> _Grouped:
         order = np.argsort(person, kind="stable")
         starts = np.searchsorted(person[order], np.arange(persons))
         return cls(order, starts, order[starts])
 
-    def said(self, values: npt.NDArray[np.uint64]) -> tuple[Digests32, bool]:
+    def said(self, values: Words) -> tuple[Digests32, bool]:
         """Of each person 32 bits of all values, and whether everybody has one only.
 
         Who has one value has the same bits in a file with more of their records.
@@ -320,13 +320,13 @@ def _columns(disclosed: Disclosed, grouped: _Grouped, key: bytes) -> Iterator[Sk
         yield SketchColumn(RECORDS, Shown.UNCHANGED, "", True, digests)
 
 
-def _keyed_codes(column: CodedColumn, key: bytes) -> npt.NDArray[np.uint64]:
+def _keyed_codes(column: CodedColumn, key: bytes) -> Words:
     used, place = np.unique(column.codes, return_inverse=True)
     labels = (None if code < 0 else column.domain.label(int(code)) for code in used.tolist())
     return _keyed_texts(labels, key)[place]
 
 
-def _keyed(column: pa.Array | pa.ChunkedArray, key: bytes) -> npt.NDArray[np.uint64]:
+def _keyed(column: pa.Array | pa.ChunkedArray, key: bytes) -> Words:
     """64 keyed bits of each cell; a value is the same in every type that it is written in."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if not pa.types.is_dictionary(whole.type):
@@ -335,7 +335,7 @@ def _keyed(column: pa.Array | pa.ChunkedArray, key: bytes) -> npt.NDArray[np.uin
     codes = pc.fill_null(whole.indices.cast(pa.int64()), len(digests)).to_numpy(
         zero_copy_only=False
     )
-    of_cells: npt.NDArray[np.uint64] = np.append(digests, np.uint64(_ABSENT))[codes]
+    of_cells: Words = np.append(digests, np.uint64(_ABSENT))[codes]
     return of_cells
 
 
@@ -348,7 +348,7 @@ def _texts(values: pa.Array | pa.ChunkedArray) -> list[Any]:
     return texts
 
 
-def _keyed_texts(texts: Iterable[str | bytes | None], key: bytes) -> npt.NDArray[np.uint64]:
+def _keyed_texts(texts: Iterable[str | bytes | None], key: bytes) -> Words:
     made = b"".join(
         _ABSENT.to_bytes(8, "little")
         if each is None
@@ -372,7 +372,7 @@ def _plain(text: str | bytes) -> bytes:
     return text.encode()
 
 
-def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mixed(values: Words) -> Words:
     """The finish of SplitMix64: sums of mixed values do not cancel as the values would."""
     mixed = values + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -380,7 +380,7 @@ def _mixed(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
-def joined_digests(columns: Sequence[Digests32]) -> npt.NDArray[np.uint64]:
+def joined_digests(columns: Sequence[Digests32]) -> Words:
     """64 bits of what several columns say of each person together.
 
     Parameters

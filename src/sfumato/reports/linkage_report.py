@@ -9,8 +9,8 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Ints, Levels
 from sfumato.core.number_text import count, percent
 from sfumato.linkage import match_thresholds
 from sfumato.linkage.encoding_linkage import EncodedLinks
@@ -67,10 +67,7 @@ def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
         compared=_compared(links),
         rules=_rules(links),
         thresholds=_thresholds(links, upper),
-        summary_figures=[
-            _scores_figure(links),
-            *([_quality_figure(links)] if links.told else []),
-        ],
+        summary_figures=[_scores_figure(links), *([_quality_figure(links)] if links.told else [])],
         weights=_weights_figure(links),
         waterfalls=[
             _waterfall_figure(pattern, f"waterfall{place}")
@@ -279,11 +276,9 @@ def _patterns(links: Links) -> list[_Pattern]:
     return [pattern for pattern in found if pattern is not None and pattern.pairs >= _FEWEST]
 
 
-def _largest_group(
-    levels: list[npt.NDArray[np.int8]],
-) -> tuple[list[int], int, npt.NDArray[np.bool_]]:
+def _largest_group(levels: list[Levels]) -> tuple[list[int], int, Bools]:
     """The most frequent combination of levels, its number of pairs, and which they are."""
-    group: npt.NDArray[np.int64] = np.zeros(len(levels[0]), dtype=np.int64)
+    group: Ints = np.zeros(len(levels[0]), dtype=np.int64)
     for level in levels:
         joint = group * (int(level.max()) + 2) + level + 1
         _, group = np.unique(joint, return_inverse=True)

@@ -10,14 +10,12 @@ from typing import Any
 
 import altair as alt
 import numpy as np
-import numpy.typing as npt
 import vl_convert
 from markupsafe import Markup, escape
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.number_text import percent
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Chart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart
 
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"

@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import count, percent
 from sfumato.reports.pictures import (
@@ -21,8 +22,6 @@ from sfumato.reports.pictures import (
     QUIET,
     Chart,
     Figure,
-    Floats,
-    Ints,
     labelled_bars,
     layered_rows,
     limit_mark,
@@ -255,10 +254,7 @@ def event_figures(named: Named) -> list[Figure]:
 
 
 def _share_panels(
-    named: Named,
-    classes: list[Ints],
-    title: str,
-    marks: Sequence[tuple[float, str] | None],
+    named: Named, classes: list[Ints], title: str, marks: Sequence[tuple[float, str] | None]
 ) -> Chart:
     """A histogram of classes on [0, 1] per file, one above the other."""
     heights: list[Floats] = [each / each.sum() for each in classes]

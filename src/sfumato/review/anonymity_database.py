@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyroaring import BitMap
 
+from sfumato.core.arrays import Bools, Bytes, Codes, Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.review.pair_rendering import shown
 from sfumato.review.review_settings import Attribute, AttributeKind, Rarity, Settings, Shown
@@ -28,7 +29,7 @@ CACHED_BYTES = 256 << 20
 """Packed size of the unpacked bitmaps that are kept."""
 
 
-def bitmap_of(records: npt.NDArray[np.integer]) -> BitMap:
+def bitmap_of(records: Integers) -> BitMap:
     """The bitmap of some records.
 
     Parameters
@@ -61,7 +62,7 @@ class Packer:
         self._sizes: list[int] = []
         self._data = bytearray()
 
-    def add(self, key: Key, records: npt.NDArray[np.integer]) -> None:
+    def add(self, key: Key, records: Integers) -> None:
         """Pack the bitmap of some records.
 
         Parameters
@@ -101,13 +102,7 @@ class Bitmaps:
         The packed bitmaps, one after the other.
     """
 
-    def __init__(
-        self,
-        keys: npt.NDArray[np.int64],
-        ends: npt.NDArray[np.int64],
-        sizes: npt.NDArray[np.int64],
-        data: npt.NDArray[np.uint8],
-    ) -> None:
+    def __init__(self, keys: Ints, ends: Ints, sizes: Ints, data: Bytes) -> None:
         self.keys, self.ends, self.sizes, self.data = keys, ends, sizes, data
         self._place: dict[Key, int] = {
             (a, kind, x, y): place for place, (a, kind, x, y) in enumerate(keys.tolist())
@@ -177,9 +172,7 @@ class Kept:
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-def beginnings(
-    start: npt.NDArray[np.int64], characters: npt.NDArray[np.unsignedinteger[Any]]
-) -> npt.NDArray[np.bool_]:
+def beginnings(start: Ints, characters: npt.NDArray[np.unsignedinteger[Any]]) -> Bools:
     """Whether another value may begin with all characters of a value, and goes on.
 
     Beginnings are compared by 64-bit hashes: where none is equal, no value does.
@@ -209,7 +202,6 @@ def beginnings(
     return result
 
 
-Codes = npt.NDArray[np.int32]
 _PLAIN = r"^[!-~]+( [!-~]+)*$"
 """Text that is displayed as it is, each of its bytes a character."""
 _PLAIN_KINDS = frozenset({AttributeKind.VARIABLE, AttributeKind.FIXED})
@@ -257,7 +249,7 @@ class Encoded:
 
     codes: Codes
     texts: pa.StringArray
-    start: npt.NDArray[np.int64]
+    start: Ints
     characters: npt.NDArray[np.unsignedinteger[Any]]
     folded_count: Codes
     one_layout: bool
@@ -317,7 +309,7 @@ def _texts(name: str, column: Sequence[str | None] | Any) -> pa.Array:
         ) from None
 
 
-def _plain(attribute: Attribute, texts: pa.StringArray) -> npt.NDArray[np.bool_]:
+def _plain(attribute: Attribute, texts: pa.StringArray) -> Bools:
     """Which texts are displayed as they are."""
     if attribute.kind not in _PLAIN_KINDS:
         return np.zeros(len(texts), np.bool_)
@@ -339,9 +331,7 @@ def _value_key(value: Shown) -> str:
     return f"{key}\0\0{value.layout!r}"
 
 
-def _merged(
-    texts: pa.StringArray, values: dict[int, Shown | None]
-) -> tuple[npt.NDArray[np.int64], Codes]:
+def _merged(texts: pa.StringArray, values: dict[int, Shown | None]) -> tuple[Ints, Codes]:
     """The first text of each distinct value, and of each text its value, -1 for none."""
     if not values:
         return np.arange(len(texts)), np.arange(len(texts), dtype=np.int32)
@@ -359,8 +349,8 @@ def _merged(
 
 
 def _characters(
-    texts: pa.StringArray, plain: npt.NDArray[np.bool_], others: list[Shown], alphabet: Alphabet
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.unsignedinteger[Any]]]:
+    texts: pa.StringArray, plain: Bools, others: list[Shown], alphabet: Alphabet
+) -> tuple[Ints, npt.NDArray[np.unsignedinteger[Any]]]:
     """Starts of the values, and the numbers of their characters one after the other."""
     lengths = np.empty(len(texts), np.int64)
     simple = texts.filter(pa.array(plain))
@@ -375,18 +365,14 @@ def _characters(
     return start, characters
 
 
-def _data(texts: pa.StringArray) -> npt.NDArray[np.uint8]:
+def _data(texts: pa.StringArray) -> Bytes:
     """The bytes of texts, one after the other."""
     edges, data = texts_of(texts)
     return data[edges[0] : edges[-1]]
 
 
 def _folded_count(
-    attribute: Attribute,
-    texts: pa.StringArray,
-    plain: npt.NDArray[np.bool_],
-    others: list[Shown],
-    codes: Codes,
+    attribute: Attribute, texts: pa.StringArray, plain: Bools, others: list[Shown], codes: Codes
 ) -> Codes:
     """Per value, the number of records whose value is compared as equal to it."""
     folded = texts if attribute.case_sensitive else pc.ascii_lower(texts)
@@ -436,12 +422,12 @@ class Database:
 
     attributes: tuple[Attribute, ...]
     texts: tuple[pa.StringArray, ...]
-    base: npt.NDArray[np.int64]
-    codes: npt.NDArray[np.int32]
-    start: npt.NDArray[np.int64]
+    base: Ints
+    codes: Codes
+    start: Ints
     characters: npt.NDArray[np.unsignedinteger[Any]]
-    folded_count: npt.NDArray[np.int32]
-    begins: npt.NDArray[np.bool_]
+    folded_count: Codes
+    begins: Bools
     one_layout: tuple[bool, ...]
     rare_below: int
     common_from: int
@@ -526,7 +512,7 @@ class Database:
             return None
         return _BANDS[int(self.bands(self.folded_count[code : code + 1])[0])]
 
-    def bands(self, counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    def bands(self, counts: Codes) -> Ints:
         """Places in `Rarity` of values that so many records have.
 
         Parameters
@@ -539,14 +525,7 @@ class Database:
 
 def _joined(
     parts: list[Encoded], alphabet: Alphabet
-) -> tuple[
-    npt.NDArray[np.int64],
-    npt.NDArray[np.int32],
-    npt.NDArray[np.int64],
-    npt.NDArray[np.unsignedinteger[Any]],
-    npt.NDArray[np.int32],
-    npt.NDArray[np.bool_],
-]:
+) -> tuple[Ints, Codes, Ints, npt.NDArray[np.unsignedinteger[Any]], Codes, Bools]:
     """Bases, codes, starts, characters, counts and beginnings of all attributes in one sequence."""
     base = np.cumsum([0, *(len(part.texts) for part in parts)]).astype(np.int64)
     codes = np.empty((len(parts[0].codes), len(parts)), np.int32)
@@ -592,9 +571,7 @@ def least_shape(database: Database, members: BitMap, *, lengths: bool) -> int:
     return int(np.bincount(group).min())
 
 
-def _shapes(
-    database: Database, codes: npt.NDArray[np.int32], place: int, *, lengths: bool
-) -> npt.NDArray[np.int64]:
+def _shapes(database: Database, codes: Codes, place: int, *, lengths: bool) -> Ints:
     """A number per record, equal for equal shapes; 0 where the value is missing."""
     held = codes >= 0
     values = codes[held]

@@ -19,6 +19,7 @@ import pyarrow as pa
 from pydantic import ValidationError
 from pyroaring import BitMap
 
+from sfumato.core.arrays import Bytes, Codes, Integers, Ints
 from sfumato.core.declaration import Progress, fields_of, silent
 from sfumato.core.errors import InputError
 from sfumato.kernels.record_pairs import WHOLE, smallest_group, smallest_tally, tallies
@@ -59,7 +60,7 @@ class LargeSet:
     least: dict[frozenset[Item], int] = field(default_factory=dict)
 
     @cached_property
-    def flags(self) -> npt.NDArray[np.uint8]:
+    def flags(self) -> Bytes:
         """1 for each record of the set, else 0; shape (records,)."""
         flags = np.zeros(self.count, np.uint8)
         flags[records_of(self.members)] = 1
@@ -147,9 +148,7 @@ def bitmaps_of(database: Database, progress: Progress | None = None) -> Bitmaps:
     return packer.packed()
 
 
-def _of_attribute(
-    database: Database, attribute: int
-) -> Iterator[tuple[Key, npt.NDArray[np.integer]]]:
+def _of_attribute(database: Database, attribute: int) -> Iterator[tuple[Key, Integers]]:
     """The bitmaps of one attribute: keys, and records ascending."""
     first, stop = database.base[attribute : attribute + 2].tolist()
     codes = database.codes[:, attribute]
@@ -181,11 +180,8 @@ def _of_attribute(
 
 
 def _of_places(
-    database: Database,
-    attribute: int,
-    values: npt.NDArray[np.int32],
-    records: npt.NDArray[np.uint32],
-) -> Iterator[tuple[Key, npt.NDArray[np.integer]]]:
+    database: Database, attribute: int, values: Codes, records: npt.NDArray[np.uint32]
+) -> Iterator[tuple[Key, Integers]]:
     """The records that have a character at a place."""
     first, stop = database.base[attribute : attribute + 2].tolist()
     start = database.start[first : stop + 1]
@@ -264,7 +260,7 @@ class Smallest:
         database: Database,
         bitmaps: Bitmaps,
         postings: npt.NDArray[np.uint32],
-        posting_start: npt.NDArray[np.int64],
+        posting_start: Ints,
         large: LargeSets,
     ) -> None:
         self._database, self._bitmaps = database, bitmaps
@@ -274,7 +270,7 @@ class Smallest:
         self._values: list[int] = np.diff(database.base).tolist()
         self._order = sorted(range(len(self._values)), key=lambda each: -self._values[each])
         self._few = few_of(database.count)
-        self._rare_first: dict[int, npt.NDArray[np.int64]] = {}
+        self._rare_first: dict[int, Ints] = {}
         self._last = BitMap(), database.codes[:0]
         self._unique = [
             (attribute, bitmaps.get(key))
@@ -313,7 +309,7 @@ class Smallest:
         codes = self._codes_of(members)
         return self._least(np.arange(len(codes), dtype=np.uint32), codes, items, _ONCE)
 
-    def _codes_of(self, members: BitMap) -> npt.NDArray[np.int32]:
+    def _codes_of(self, members: BitMap) -> Codes:
         """The values of the members; those of the set that was asked for last are kept."""
         last, codes = self._last
         if last is not members or len(codes) != len(members):
@@ -384,7 +380,7 @@ class Smallest:
         members = np.arange(len(codes), dtype=np.uint32)
         return self._least(members, codes.astype(np.int32)[:, np.newaxis], places, weights)
 
-    def _records(self, attribute: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    def _records(self, attribute: int) -> tuple[npt.NDArray[np.uint32], Ints]:
         """The records of an attribute's values, and where those of each start and end."""
         first, stop = self._database.base[attribute : attribute + 2].tolist()
         return self._postings, self._posting_start[first : stop + 1]
@@ -448,11 +444,7 @@ class Smallest:
         return self._least(records_of(part), self._database.codes, items, _ONCE)
 
     def _least(
-        self,
-        members: npt.NDArray[np.uint32],
-        codes: npt.NDArray[np.int32],
-        items: Sequence[Item],
-        weights: npt.NDArray[np.int64],
+        self, members: npt.NDArray[np.uint32], codes: Codes, items: Sequence[Item], weights: Ints
     ) -> int:
         columns, places = zip(*items, strict=True)
         return smallest_group(
@@ -473,10 +465,7 @@ _Arrays = dict[str, npt.NDArray[Any]]
 
 
 def packed(
-    database: Database,
-    bitmaps: Bitmaps,
-    postings: npt.NDArray[np.uint32],
-    posting_start: npt.NDArray[np.int64],
+    database: Database, bitmaps: Bitmaps, postings: npt.NDArray[np.uint32], posting_start: Ints
 ) -> bytes:
     """A database and its index as bytes."""
     arrays: _Arrays = {
@@ -502,9 +491,7 @@ def packed(
     return b"".join(parts)
 
 
-def unpacked(
-    data: bytes,
-) -> tuple[Database, Bitmaps, npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+def unpacked(data: bytes) -> tuple[Database, Bitmaps, npt.NDArray[np.uint32], Ints]:
     """What `packed` made bytes of; the arrays refer to them.
 
     Raises
@@ -570,13 +557,13 @@ def _broken(found: str) -> InputError:
     )
 
 
-def _text_arrays(texts: pa.StringArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+def _text_arrays(texts: pa.StringArray) -> tuple[Ints, Bytes]:
     """Where each text starts, and the bytes of all."""
     edges, data = texts_of(texts)
     return edges.astype(np.int64) - edges[0], data[edges[0] : edges[-1]]
 
 
-def _texts(edges: npt.NDArray[np.int64], data: npt.NDArray[np.uint8]) -> pa.StringArray:
+def _texts(edges: Ints, data: Bytes) -> pa.StringArray:
     return pa.StringArray.from_buffers(
         len(edges) - 1, pa.py_buffer(edges.astype(np.int32)), pa.py_buffer(data)
     )
@@ -610,7 +597,7 @@ class Index:
         database: Database,
         bitmaps: Bitmaps,
         postings: npt.NDArray[np.uint32],
-        posting_start: npt.NDArray[np.int64],
+        posting_start: Ints,
     ) -> None:
         self.database = database
         self.bitmaps, self.postings, self.posting_start = bitmaps, postings, posting_start
@@ -785,7 +772,7 @@ class Index:
         return found
 
 
-def _postings(database: Database) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+def _postings(database: Database) -> tuple[npt.NDArray[np.uint32], Ints]:
     """The records of each value, ascending, and where those of each value start."""
     count = np.zeros(int(database.base[-1]) + 1, np.int64)
     parts = []

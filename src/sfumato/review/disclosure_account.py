@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from pyroaring import BitMap
 
+from sfumato.core.arrays import Ints
 from sfumato.core.errors import InputError
 from sfumato.review import review_settings
 from sfumato.review.anonymity_database import least_shape
@@ -263,8 +263,8 @@ class Review:
         attributes: Sequence[review_settings.Attribute],
         settings: review_settings.Settings,
         index: Index,
-        left: Sequence[int] | npt.NDArray[np.int64],
-        right: Sequence[int] | npt.NDArray[np.int64],
+        left: Sequence[int] | Ints,
+        right: Sequence[int] | Ints,
     ) -> None:
         self.attributes = tuple(attributes)
         self.settings = settings
@@ -700,11 +700,7 @@ class Account:
         return None if known is None else known.knowledge
 
     def _price(
-        self,
-        step: Step,
-        share: Fraction,
-        more: bool,
-        size_of: Callable[[Step], int],
+        self, step: Step, share: Fraction, more: bool, size_of: Callable[[Step], int]
     ) -> Price:
         known = self._known.get(step.holder)
         had: Mapping[Row, Fraction] = {} if known is None else known.rows

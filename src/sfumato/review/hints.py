@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.review import review_settings
 from sfumato.review.disclosure_account import holder_of
 from sfumato.review.review_project import Project, Weight
@@ -208,9 +208,6 @@ def probability(log_odds: float) -> float:
     return power / (1 + power)
 
 
-Floats = npt.NDArray[np.float64]
-
-
 def entropy(probability: Floats | float) -> Floats:
     """Uncertainty of yes or no, in bits: -p·log2(p) - (1-p)·log2(1-p)."""
     p = np.asarray(probability, dtype=np.float64)
@@ -239,7 +236,7 @@ def information(match: Floats, other: Floats, belief: float) -> float:
     return max(0.0, float(entropy(belief) - np.sum(both[seen] * entropy(after))))
 
 
-def gain_of_value(counts: npt.NDArray[np.int64], belief: float) -> float:
+def gain_of_value(counts: Ints, belief: float) -> float:
     """What the value of two equal cells is expected to tell, in bits: a rare one tells more.
 
     A value that a share f of the consistent records has is agreed on with probability f by one

@@ -6,14 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from sfumato.core.arrays import Ints
 from sfumato.core.errors import InputError
 from sfumato.review.review_decisions import gold_needed
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Ints
 from sfumato.core.cluster_questions import CLUSTERS, ClusterQuestions
 from sfumato.core.errors import InputError
 from sfumato.review.review_project import (
@@ -86,7 +86,6 @@ def _whole(values: pa.Array) -> bool:
     return pc.all(pc.equal(pc.floor(values), values)).as_py() is True
 
 
-Ints = npt.NDArray[np.int64]
 NAMED = ("source_l", "id_l", "source_r", "id_r")
 """The columns that name the two records of a pair."""
 

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import krippendorff
 import numpy as np
-import numpy.typing as npt
 from sklearn.metrics import cohen_kappa_score
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Progress
 from sfumato.core.measure import Measure
 from sfumato.review import review_journal, terminal_session
@@ -29,9 +29,7 @@ LEAST_DEFINED = 0.9
 
 
 def bootstrap(
-    statistic: Callable[[npt.NDArray[np.int64]], float | None],
-    counts: npt.NDArray[np.int64],
-    rng: np.random.Generator,
+    statistic: Callable[[Ints], float | None], counts: Ints, rng: np.random.Generator
 ) -> tuple[float, float] | None:
     """The 95 % percentile interval of a statistic over pairs drawn with replacement.
 
@@ -52,7 +50,6 @@ def bootstrap(
     return float(low), float(high)
 
 
-Ints = npt.NDArray[np.int64]
 _POINTS = np.array(sorted(Answer), dtype=np.int64)
 _SIDES = np.array([-1, 1], dtype=np.int64)
 _WHY = "95 % interval by drawing the pairs again 500 times"

@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Codes
 from sfumato.core.declaration import Progress, keywords, silent, taken, takes_spark
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
@@ -20,7 +20,6 @@ from sfumato.risk.classes import (
     ClassBlocks,
     ClassSummary,
     ClassValue,
-    Codes,
     Extreme,
     extremes,
     first_row,
@@ -298,7 +297,7 @@ def _chosen(presets: Sequence[str | Preset]) -> tuple[Preset, ...]:
 
 def _measured(
     table: Table, threshold: float, ordered_distance: Sequence[str], recursive_l: Sequence[int]
-) -> tuple[Risk, npt.NDArray[np.int32]]:
+) -> tuple[Risk, Codes]:
     """The measures of an encoded file, and the class of each record."""
     class_of, classes = group(
         [column.codes for column in table.quasi_identifiers],
@@ -327,7 +326,7 @@ def _measured(
 
 
 def _with_recursive(
-    risk: Risk, table: Table, class_of: npt.NDArray[np.int32], recursive_l: Sequence[int]
+    risk: Risk, table: Table, class_of: Codes, recursive_l: Sequence[int]
 ) -> dict[str, SensitiveRisk]:
     """The measures of each sensitive attribute, with recursive diversity for these l too."""
     found = {
@@ -343,11 +342,7 @@ def _with_recursive(
 
 
 def _on_spark(
-    data: Any,
-    schema: Schema,
-    circumstances: Circumstances,
-    progress: Progress,
-    **options: Any,
+    data: Any, schema: Schema, circumstances: Circumstances, progress: Progress, **options: Any
 ) -> Risk:
     """Encode the file on the cluster, measure it there, and leave nothing behind."""
     from sfumato.engines.spark.spark_encoding import open_on_spark
@@ -417,9 +412,7 @@ def _read(
     return read(source, column)
 
 
-def _with_register(
-    risk: Risk, table: Table, class_of: npt.NDArray[np.int32], register: Any
-) -> Risk:
+def _with_register(risk: Risk, table: Table, class_of: Codes, register: Any) -> Risk:
     """Add the risks that are counted in a register."""
     from sfumato.risk.population.population_risk import RegisterClasses, register_population
     from sfumato.risk.register_presence import match, open_register, presence

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.engines.embedded.counts import group
-from sfumato.risk.classes import ClassSummary, Counts, Floats, Integers
+from sfumato.risk.classes import ClassSummary, Counts, Floats
 from sfumato.table.scalars import number_ranks
 from sfumato.table.table import Codes, LabelDomain, Table
 
@@ -107,9 +107,7 @@ def sar(class_of: Codes, classes: int, person: Codes, codes: Codes) -> Floats:
     return np.where(codes < 0, 0.0, sharing / present)
 
 
-def _distinct_persons(
-    group_of: Codes, groups: int, person: Codes, persons: int
-) -> npt.NDArray[np.int64]:
+def _distinct_persons(group_of: Codes, groups: int, person: Codes, persons: int) -> Ints:
     """Number of distinct persons of each group."""
     pair, pairs = group([group_of, person], [groups, persons])
     first = np.empty(pairs, dtype=np.int64)

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Codes, Integers
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.kernels import class_counts
@@ -18,9 +19,6 @@ from sfumato.kernels.loop_calls import in_threads
 
 Counts = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.integer]
-"""Rows, and counts that are only compared, divided or summed: of 32 bits in large files."""
-Codes = npt.NDArray[np.int32]
 BLOCK = 1 << 16
 """Records that are looked at together, so that what is made of them stays in a cache."""
 _Result = TypeVar("_Result")

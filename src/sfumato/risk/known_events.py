@@ -9,26 +9,16 @@ from math import comb, sqrt
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.kernels import class_counts
 from sfumato.risk.measure_table import Row, interval, share
 from sfumato.schema import Event, EventKind, IntervalHierarchy
-from sfumato.table.table import (
-    MISSING,
-    Codes,
-    EventColumn,
-    LabelDomain,
-    NumberDomain,
-    Table,
-)
+from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, NumberDomain, Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Drawn = Literal["random", "worst"]
 
 MOST_KNOWN = 6

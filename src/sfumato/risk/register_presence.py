@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Codes, Ints
 from sfumato.core.measure import Measure, Position
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import measure_table
-from sfumato.risk.classes import Codes
 from sfumato.risk.measure_table import row
 from sfumato.schema import Schema
 from sfumato.table.door import open_table
 from sfumato.table.preparation import fitting
 from sfumato.table.table import CodedColumn, Domain, NumberDomain, Table
 from sfumato.table.table_files import open_source
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

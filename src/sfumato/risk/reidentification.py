@@ -9,12 +9,12 @@ from operator import attrgetter
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Codes, Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.risk import measure_table
-from sfumato.risk.classes import ClassSummary, ClassValue, Codes, Counts, Extreme
+from sfumato.risk.classes import ClassSummary, ClassValue, Counts, Extreme
 from sfumato.risk.measure_table import row
 
 OWN_POPULATION = "the file is taken as its own population"
@@ -284,9 +284,7 @@ def household_risk(
     np.maximum.at(risk, person, 1.0 / summary.persons[class_of])
     home = homes(person, household)
     named = home >= 0
-    pairs = np.unique(
-        home[named].astype(np.int64) * len(risk) + person[named],
-    )
+    pairs = np.unique(home[named].astype(np.int64) * len(risk) + person[named])
     of_pair, member = pairs // len(risk), pairs % len(risk)
     houses, number = np.unique(of_pair, return_inverse=True)
     with np.errstate(divide="ignore"):
@@ -321,9 +319,7 @@ def household_risk(
     )
 
 
-def sharing_composition(
-    class_of: Codes, person: Codes, household: npt.NDArray[np.integer]
-) -> Counts:
+def sharing_composition(class_of: Codes, person: Codes, household: Integers) -> Counts:
     """How many households have the same members as each one, itself among them.
 
     Two households have the same members where these can be paired so that each pair is in the same
@@ -350,7 +346,7 @@ def sharing_composition(
     return sharing
 
 
-def homes(person: Codes, household: Codes) -> npt.NDArray[np.int64]:
+def homes(person: Codes, household: Codes) -> Ints:
     """The household of each record; who has none at all gets one, other records without are -1.
 
     Parameters

@@ -10,14 +10,13 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Codes, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Position
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import measure_table
-from sfumato.risk.classes import Codes
 from sfumato.risk.measure_table import minimal_unique_meaning, row
 
-Ints = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]
 Subset = tuple[int, ...]
 MOST_SHOWN = 10
@@ -191,9 +190,7 @@ def _minimal(
         covered = level
 
 
-def _held_by_one(
-    codes: Sequence[Codes], sizes: Sequence[int], owner: Codes
-) -> tuple[npt.NDArray[np.bool_], int]:
+def _held_by_one(codes: Sequence[Codes], sizes: Sequence[int], owner: Codes) -> tuple[Bools, int]:
     """Which rows hold a combination that only one person holds, and how many of these it has."""
     number, count = group(codes, sizes)
     someone = np.empty(count, dtype=np.int32)

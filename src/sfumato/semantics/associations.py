@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Codes, Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 
@@ -128,9 +129,6 @@ class Associations(tuple[Association, ...]):
         return self.of_state(State.ACCEPTED)
 
 
-Ints = npt.NDArray[np.int32]
-
-
 @dataclass(frozen=True, eq=False)
 class Shown:
     """The distinct generalised tuples of one release.
@@ -154,9 +152,9 @@ class Shown:
     """
 
     hierarchies: Mapping[str, Hierarchy] = field(repr=False)
-    codes: Ints = field(repr=False)
-    levels: npt.NDArray[np.integer] = field(repr=False)
-    counts: npt.NDArray[np.integer] = field(repr=False)
+    codes: Codes = field(repr=False)
+    levels: Integers = field(repr=False)
+    counts: Integers = field(repr=False)
 
     def __post_init__(self) -> None:
         """Check that the parts fit each other."""
@@ -168,7 +166,7 @@ class Shown:
         if len(self.counts) and int(self.counts.min()) < 0:
             raise InputError("a release's counts", "must not be negative")
 
-    def at(self, column: int, level: int) -> Ints:
+    def at(self, column: int, level: int) -> Codes:
         """What each tuple tells about an attribute at a level.
 
         Parameters
@@ -191,7 +189,7 @@ class Shown:
         return np.where(told, hierarchy.ancestors[level][codes], -1).astype(np.int32, copy=False)
 
 
-def equal_levels(hierarchy: Hierarchy) -> tuple[Ints, Ints]:
+def equal_levels(hierarchy: Hierarchy) -> tuple[Codes, Codes]:
     """The lowest and the highest level at which a value has the same leaves below it.
 
     Who is shown the only branch of a value knows the value below it, too.
@@ -240,9 +238,9 @@ class Sets:
     """
 
     places: tuple[Place, ...]
-    labels: Ints = field(repr=False)
+    labels: Codes = field(repr=False)
     counts: Counts = field(repr=False)
-    of_tuple: Ints = field(repr=False)
+    of_tuple: Codes = field(repr=False)
 
 
 def items(shown: Shown, least: float = 0.0) -> dict[Place, Sets]:
@@ -311,9 +309,7 @@ def frequent_sets(shown: Shown, least: float, length: int) -> Iterator[Sets]:
         before = now
 
 
-def grouped(
-    keys: npt.NDArray[np.int64], counts: npt.NDArray[np.integer], least: float
-) -> tuple[npt.NDArray[np.int64], Counts, Ints]:
+def grouped(keys: Ints, counts: Integers, least: float) -> tuple[Ints, Counts, Codes]:
     """The keys that are counted at least so often.
 
     Parameters
@@ -341,9 +337,7 @@ def grouped(
     return distinct[kept], totals[kept], of_tuple
 
 
-def _joined(
-    sets: Sets, item: Sets, before: Mapping[tuple[Place, ...], Sets]
-) -> npt.NDArray[np.bool_] | None:
+def _joined(sets: Sets, item: Sets, before: Mapping[tuple[Place, ...], Sets]) -> Bools | None:
     """The tuples in which all parts of the joined places are frequent; ``None`` for nowhere."""
     places = (*sets.places, *item.places)
     told = (sets.of_tuple >= 0) & (item.of_tuple >= 0)
@@ -354,9 +348,7 @@ def _joined(
     return told if told.any() else None
 
 
-def _counted(
-    sets: Sets, item: Sets, told: npt.NDArray[np.bool_], shown: Shown, least: float
-) -> Sets:
+def _counted(sets: Sets, item: Sets, told: Bools, shown: Shown, least: float) -> Sets:
     radix = len(item.counts)
     keys = np.where(told, sets.of_tuple.astype(np.int64) * radix + item.of_tuple, -1)
     found, counts, of_tuple = grouped(keys, shown.counts, least)

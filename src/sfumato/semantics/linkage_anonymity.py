@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Codes, Floats, Integers, Ints, Levels
 from sfumato.core.declaration import Count, drawn_seed
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
@@ -21,8 +22,6 @@ from sfumato.kernels.record_pairs import key_individuals
 from sfumato.release.assembly import person_pseudonyms
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.semantics.local_data import (
-    Ints,
-    Levels,
     Linked,
     Local,
     alike_levels,
@@ -119,11 +118,11 @@ def _one_spec(name: str, quasi: QuasiIdentifier, schemas: Sequence[Schema]) -> Q
 
 def _same_values(
     table: Table, tables: Sequence[Table], specs: Mapping[str, QuasiIdentifier]
-) -> tuple[dict[str, Hierarchy], Ints, list[dict[str, Ints]]]:
+) -> tuple[dict[str, Hierarchy], Codes, list[dict[str, Codes]]]:
     """One hierarchy per quasi-identifier, and the leaf codes of the linked and local records."""
     hierarchies: dict[str, Hierarchy] = {}
     codes = np.empty((table.records, len(specs)), dtype=np.int32, order="F")
-    local_codes: list[dict[str, Ints]] = [{} for _ in tables]
+    local_codes: list[dict[str, Codes]] = [{} for _ in tables]
     for place, column in enumerate(table.quasi_identifiers):
         held = [(number, _column(each, column.name)) for number, each in enumerate(tables)]
         having = [(number, own) for number, own in held if own is not None]
@@ -141,7 +140,11 @@ def _column(table: Table, name: str) -> CodedColumn | None:
 
 
 def _local(
-    name: str, table: Table, codes: Mapping[str, Ints], hierarchies: Mapping[str, Hierarchy], k: int
+    name: str,
+    table: Table,
+    codes: Mapping[str, Codes],
+    hierarchies: Mapping[str, Hierarchy],
+    k: int,
 ) -> Local:
     own = [column.name for column in table.quasi_identifiers]
     return Local.from_codes(
@@ -203,7 +206,7 @@ class Measured:
         Weighted certainty penalty over the linkage quasi-identifiers, mean over individuals.
     """
 
-    matches: dict[str, npt.NDArray[np.int64]]
+    matches: dict[str, Ints]
     risk: Measure
     squared_error: float
     ncp: float
@@ -218,7 +221,7 @@ class Measured:
         }
 
 
-def measured(linked: Linked, levels: npt.NDArray[np.integer]) -> Measured:
+def measured(linked: Linked, levels: Integers) -> Measured:
     """Measure the linked tuples at these levels.
 
     Parameters
@@ -242,7 +245,7 @@ def measured(linked: Linked, levels: npt.NDArray[np.integer]) -> Measured:
     )
 
 
-def mean_risk(linked: Linked, risks: npt.NDArray[np.float64]) -> float:
+def mean_risk(linked: Linked, risks: Floats) -> float:
     """Mean over the linked individuals of the largest risk of their tuples (Eq. 3).
 
     Parameters
@@ -258,11 +261,8 @@ def mean_risk(linked: Linked, risks: npt.NDArray[np.float64]) -> float:
 
 
 def informed_matches(
-    local: Local,
-    codes: Ints,
-    levels: npt.NDArray[np.integer],
-    weights: tuple[float, ...] | None = None,
-) -> npt.NDArray[np.int64]:
+    local: Local, codes: Codes, levels: Integers, weights: tuple[float, ...] | None = None
+) -> Ints:
     """Individuals who match each tuple and whose own tuple would have been shown like it.
 
     A reader who knows the hierarchies, weights and k can generalise every local individual as
@@ -302,7 +302,7 @@ def informed_matches(
     return found
 
 
-def informed_risk(linked: Linked, levels: npt.NDArray[np.integer]) -> Measure | None:
+def informed_risk(linked: Linked, levels: Integers) -> Measure | None:
     """Mean risk of the linked individuals before a reader who knows the method.
 
     Parameters
@@ -329,7 +329,7 @@ def informed_risk(linked: Linked, levels: npt.NDArray[np.integer]) -> Measure | 
 
 def released_table(
     linked: Linked,
-    levels: npt.NDArray[np.integer],
+    levels: Integers,
     rng: np.random.Generator,
     *,
     keep_order: bool = False,
@@ -380,9 +380,7 @@ def released_table(
     return pa.table(columns)
 
 
-def shown_labels(
-    linked: Linked, levels: npt.NDArray[np.integer]
-) -> dict[str, npt.NDArray[np.object_]]:
+def shown_labels(linked: Linked, levels: Integers) -> dict[str, npt.NDArray[np.object_]]:
     """The label that each distinct tuple shows, by quasi-identifier; ``None`` for missing.
 
     Parameters
@@ -401,7 +399,7 @@ def shown_labels(
     return shown
 
 
-def _printed(hierarchy: Hierarchy, cells: npt.NDArray[np.int32], kind: Kind) -> pa.DictionaryArray:
+def _printed(hierarchy: Hierarchy, cells: Codes, kind: Kind) -> pa.DictionaryArray:
     """Cells of labels; the dictionary holds no label that is not released."""
     used, place = np.unique(cells, return_inverse=True)
     texts = all_labels(hierarchy)

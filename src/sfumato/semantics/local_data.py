@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Bytes, Codes, Floats, Integers, Ints, Levels
 from sfumato.core.declaration import Count
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import ROOT, Hierarchy, build_hierarchy
@@ -17,11 +17,10 @@ from sfumato.kernels.record_pairs import key_individuals
 from sfumato.schema import QuasiIdentifier
 from sfumato.table.table import CodedColumn, NumberDomain, Table
 
-Ints = npt.NDArray[np.int32]
 _LARGEST = 1 << 62
 
 
-def shown_table(hierarchy: Hierarchy) -> Ints:
+def shown_table(hierarchy: Hierarchy) -> Codes:
     """What each leaf is shown as at each level, a missing value in the last column.
 
     A missing value is a value of its own at every level but the root: a cell that shows nothing
@@ -43,9 +42,7 @@ def shown_table(hierarchy: Hierarchy) -> Ints:
     return np.column_stack([hierarchy.ancestors, missing])
 
 
-def packed_keys(
-    tables: Sequence[Ints], vector: Sequence[int], *sides: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int64], ...]:
+def packed_keys(tables: Sequence[Codes], vector: Sequence[int], *sides: Codes) -> tuple[Ints, ...]:
     """One integer per tuple: equal where the tuples show the same at these levels.
 
     Parameters
@@ -78,15 +75,13 @@ def packed_keys(
     return tuple(keys)
 
 
-def _renumbered(keys: Sequence[npt.NDArray[np.int64]]) -> tuple[list[npt.NDArray[np.int64]], int]:
+def _renumbered(keys: Sequence[Ints]) -> tuple[list[Ints], int]:
     distinct, numbers = np.unique(np.concatenate(keys), return_inverse=True)
     ends = np.cumsum([len(each) for each in keys])[:-1]
     return [each.copy() for each in np.split(numbers.astype(np.int64), ends)], len(distinct)
 
 
-def distinct_tuples(
-    tables: Sequence[Ints], codes: Ints
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def distinct_tuples(tables: Sequence[Codes], codes: Codes) -> tuple[Ints, Ints, Ints]:
     """Keys of the distinct tuples, where each stands first, and which of them each tuple is.
 
     Parameters
@@ -100,9 +95,7 @@ def distinct_tuples(
     return np.unique(keys, return_index=True, return_inverse=True)
 
 
-def individuals_of_tuples(
-    tuple_of: npt.NDArray[np.int64], table: Table, tuples: int
-) -> npt.NDArray[np.int64]:
+def individuals_of_tuples(tuple_of: Ints, table: Table, tuples: int) -> Ints:
     """Number of persons with each tuple.
 
     Parameters
@@ -148,10 +141,10 @@ class Local:
     name: str
     quasi_identifiers: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...] = field(repr=False)
-    codes: Ints = field(repr=False)
-    alone: npt.NDArray[np.int64] = field(repr=False)
-    start: npt.NDArray[np.int64] = field(repr=False)
-    persons: Ints = field(repr=False)
+    codes: Codes = field(repr=False)
+    alone: Ints = field(repr=False)
+    start: Ints = field(repr=False)
+    persons: Codes = field(repr=False)
     individuals: int
     k: int
     informed: bool = False
@@ -162,8 +155,8 @@ class Local:
         name: str,
         quasi_identifiers: Sequence[str],
         hierarchies: Sequence[Hierarchy],
-        codes: Ints,
-        person: npt.NDArray[np.integer] | None = None,
+        codes: Codes,
+        person: Integers | None = None,
         k: int = 1,
     ) -> Local:
         """Count the distinct tuples of some records.
@@ -219,12 +212,12 @@ class Local:
         )
 
     @cached_property
-    def tables(self) -> tuple[Ints, ...]:
+    def tables(self) -> tuple[Codes, ...]:
         """What each leaf is shown as, per quasi-identifier; see `shown_table`."""
         return tuple(shown_table(each) for each in self.hierarchies)
 
     @cached_property
-    def shared(self) -> tuple[Ints, Ints]:
+    def shared(self) -> tuple[Codes, Codes]:
         """Tuple and individual of those who have several tuples, ordered by individual."""
         tuples = np.repeat(np.arange(len(self.codes), dtype=np.int32), np.diff(self.start))
         often = np.bincount(self.persons, minlength=self.individuals) > 1
@@ -245,7 +238,7 @@ def _check_k(name: str, k: int, individuals: int) -> None:
         )
 
 
-def matches(local: Local, codes: Ints, levels: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+def matches(local: Local, codes: Codes, levels: Integers) -> Ints:
     """Individuals of the local data who match each generalised tuple.
 
     An individual matches if one of its tuples shows the same as the generalised tuple in every
@@ -280,7 +273,7 @@ def matches(local: Local, codes: Ints, levels: npt.NDArray[np.integer]) -> npt.N
     return found
 
 
-def matches_at(local: Local, codes: Ints, vector: list[int]) -> npt.NDArray[np.int64]:
+def matches_at(local: Local, codes: Codes, vector: list[int]) -> Ints:
     """Individuals of the local data who match each tuple, all shown at the same levels.
 
     Parameters
@@ -303,7 +296,7 @@ def matches_at(local: Local, codes: Ints, vector: list[int]) -> npt.NDArray[np.i
 
 def common_values(
     columns: Sequence[CodedColumn], quasi: QuasiIdentifier, *, flat: bool = False
-) -> tuple[Hierarchy, list[Ints]]:
+) -> tuple[Hierarchy, list[Codes]]:
     """One hierarchy over the values of several columns, and their codes in it.
 
     Parameters
@@ -380,9 +373,6 @@ def _labels(columns: Sequence[CodedColumn]) -> list[list[str]]:
     ]
 
 
-Floats = npt.NDArray[np.float64]
-
-
 def penalty_table(hierarchy: Hierarchy) -> Floats:
     """Normalised certainty penalty of each leaf at each level, in [0, 1].
 
@@ -413,8 +403,8 @@ def penalty_table(hierarchy: Hierarchy) -> Floats:
 
 
 def certainty_penalties(
-    codes: Ints,
-    levels: npt.NDArray[np.integer],
+    codes: Codes,
+    levels: Integers,
     hierarchies: Sequence[Hierarchy],
     weights: Sequence[float] | None = None,
 ) -> Floats:
@@ -450,10 +440,7 @@ def normalised_weights(weights: Sequence[float] | None, count: int) -> Floats:
 
 
 def squared_errors(
-    codes: Ints,
-    levels: npt.NDArray[np.integer],
-    hierarchies: Sequence[Hierarchy],
-    counts: npt.NDArray[np.integer] | None = None,
+    codes: Codes, levels: Integers, hierarchies: Sequence[Hierarchy], counts: Integers | None = None
 ) -> float:
     """SSE / SST of generalised tuples, in [0, 1] (paper 002, Eq. 4).
 
@@ -489,11 +476,9 @@ MOST_VECTORS = 1_000_000
 EQUAL = 1e-9
 """Losses that differ by less count as equal."""
 
-Levels = npt.NDArray[np.int8]
-
 
 def least_levels(
-    codes: Ints,
+    codes: Codes,
     locals_: Sequence[Local],
     hierarchies: Sequence[Hierarchy],
     weights: Sequence[float] | None = None,
@@ -566,7 +551,7 @@ def least_levels(
     return levels
 
 
-def shown_alike(local: Local, levels: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+def shown_alike(local: Local, levels: Integers) -> Ints:
     """Individuals of whom some tuple is shown like each tuple, all at levels of their own.
 
     Parameters
@@ -588,9 +573,7 @@ def shown_alike(local: Local, levels: npt.NDArray[np.integer]) -> npt.NDArray[np
     return _individuals(local, number.reshape(-1), rows)
 
 
-def _individuals(
-    local: Local, number: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def _individuals(local: Local, number: Ints, rows: Ints) -> Ints:
     """Individuals of some tuples who have a tuple of the same number; shape (rows,)."""
     of_tuple = np.full(len(local.codes), -1, dtype=np.int64)
     of_tuple[rows] = number
@@ -643,9 +626,7 @@ def alike_levels(local: Local, weights: Sequence[float] | None = None) -> Levels
     return np.column_stack(np.unravel_index(rank, shape)).astype(np.int8)
 
 
-def _raise_to_root(
-    local: Local, rank: npt.NDArray[np.int64], root: int, order: npt.NDArray[np.int64]
-) -> None:
+def _raise_to_root(local: Local, rank: Ints, root: int, order: Ints) -> None:
     """Raise the tuples of one vector after another until k individuals or nobody are at the root.
 
     All of a vector's tuples are raised, so that none of its groups is left with fewer than k.
@@ -683,13 +664,13 @@ class _Check:
 
     local: Local
     columns: list[int]
-    tuples: Ints
-    number: npt.NDArray[np.int64]
+    tuples: Codes
+    number: Ints
     remember: bool
-    known: dict[tuple[int, ...], npt.NDArray[np.uint8]] = field(default_factory=dict)
+    known: dict[tuple[int, ...], Bytes] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, local: Local, tuples: Ints, columns: list[int], remember: bool) -> _Check:
+    def of(cls, local: Local, tuples: Codes, columns: list[int], remember: bool) -> _Check:
         """With ``remember`` it decides once for all tuples that differ in its own columns."""
         own = np.asfortranarray(tuples[:, columns])
         number = np.arange(len(tuples))
@@ -698,7 +679,7 @@ class _Check:
             own = np.asfortranarray(own[first])
         return cls(local, columns, own, number, remember)
 
-    def met(self, vector: Sequence[int], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def met(self, vector: Sequence[int], rows: Ints) -> Bools:
         """Whether at least k individuals match each of some tuples, shown at these levels."""
         own = tuple(vector[column] for column in self.columns)
         if not self.remember:
@@ -712,8 +693,8 @@ class _Check:
 
 
 def _search(
-    tuples: Ints, losses: Sequence[Floats], shape: tuple[int, ...], checks: Sequence[_Check]
-) -> npt.NDArray[np.int64]:
+    tuples: Codes, losses: Sequence[Floats], shape: tuple[int, ...], checks: Sequence[_Check]
+) -> Ints:
     """The flat index of the best vector of levels of each tuple, shape (tuples,).
 
     A vector comes behind all vectors below it, so that what lies above a vector that holds for a
@@ -778,9 +759,9 @@ class Linked:
     quasi_identifiers: tuple[str, ...]
     hierarchies: tuple[Hierarchy, ...] = field(repr=False)
     weights: tuple[float, ...]
-    codes: Ints = field(repr=False)
-    tuple_of: npt.NDArray[np.int64] = field(repr=False)
-    individuals: npt.NDArray[np.int64] = field(repr=False)
+    codes: Codes = field(repr=False)
+    tuple_of: Ints = field(repr=False)
+    individuals: Ints = field(repr=False)
     locals_: tuple[Local, ...]
 
     @classmethod
@@ -788,7 +769,7 @@ class Linked:
         cls,
         table: Table,
         hierarchies: tuple[Hierarchy, ...],
-        codes: Ints,
+        codes: Codes,
         locals_: tuple[Local, ...],
     ) -> Linked:
         """Gather the records that agree in all quasi-identifiers.
@@ -828,9 +809,7 @@ class Linked:
         """The hierarchy of each quasi-identifier by its name."""
         return dict(zip(self.quasi_identifiers, self.hierarchies, strict=True))
 
-    def losses(
-        self, levels: npt.NDArray[np.integer], columns: Sequence[int]
-    ) -> tuple[float, float]:
+    def losses(self, levels: Integers, columns: Sequence[int]) -> tuple[float, float]:
         """SSE/SST and mean weighted NCP over the individuals, of some quasi-identifiers.
 
         Parameters

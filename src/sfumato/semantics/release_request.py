@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Codes, Integers, Ints, Levels
 from sfumato.core.chain import Head
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import ROOT, Hierarchy
@@ -27,12 +27,11 @@ from sfumato.schema import QuasiIdentifier, Schema, dump_schema
 from sfumato.schema.roles import RECIPE_SOURCE
 from sfumato.semantics import associations
 from sfumato.semantics.linkage_anonymity import LinkageAnonymity, link_up
-from sfumato.semantics.local_data import Levels, Linked, individuals_of_tuples
+from sfumato.semantics.local_data import Linked, individuals_of_tuples
 from sfumato.semantics.policy import errors_for, load_policy
 from sfumato.semantics.policy_terms import Policy, Request
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.semantics.requested_content import (
-    Ints,
     NotedAssociation,
     Release,
     Term,
@@ -445,9 +444,7 @@ def _is_everybody(item: associations.Item, hierarchies: Mapping[str, Hierarchy])
 
 
 def _followed(
-    ledger: RequestLedger,
-    releases: Sequence[Release],
-    asked: Asked,
+    ledger: RequestLedger, releases: Sequence[Release], asked: Asked
 ) -> tuple[Linked, tuple[Before, ...], list[Release]]:
     """The linked tuples told apart by what earlier releases showed of their persons.
 
@@ -462,7 +459,7 @@ def _followed(
     if ids is None:
         return linked, (), []
     digests = ledger.person_digests(ids)
-    columns: list[npt.NDArray[np.int64]] = []
+    columns: list[Ints] = []
     shown, having = [], []
     for release, mine, theirs in pairs:
         tuples = ledger.tuples(release.number)
@@ -498,7 +495,7 @@ def _followed(
 def _check_readable(
     release: Release,
     tuples: Tuples,
-    used: npt.NDArray[np.int64],
+    used: Ints,
     hierarchies: Mapping[str, Hierarchy],
     *,
     same: bool,
@@ -527,7 +524,7 @@ def _check_readable(
 
 
 def disclosed(
-    linked: Linked, class_of: npt.NDArray[np.integer], pseudonym_key: bytes | None, seed: int
+    linked: Linked, class_of: Integers, pseudonym_key: bytes | None, seed: int
 ) -> Disclosed:
     """What a release on request shows, beside who it shows it of.
 
@@ -557,7 +554,7 @@ def disclosed(
     return Disclosed(table, classes, {}, pseudonyms, table.person)
 
 
-def _tuples_of(ledger: RequestLedger, number: int, persons: Names) -> list[npt.NDArray[np.int64]]:
+def _tuples_of(ledger: RequestLedger, number: int, persons: Names) -> list[Ints]:
     """The first tuple of each person in an earlier release, the second, ...; -1 for none."""
     found = ledger.digests(number)
     if found is None:
@@ -612,7 +609,7 @@ class Mining:
     length: int = associations.LENGTH
 
 
-def tuples_of(linked: Linked, levels: Levels) -> tuple[Tuples, Ints]:
+def tuples_of(linked: Linked, levels: Levels) -> tuple[Tuples, Codes]:
     """The distinct generalised tuples with their individuals, and the one of each record.
 
     Parameters

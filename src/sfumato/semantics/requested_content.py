@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Codes, Ints
 from sfumato.core.chain import detail_text
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.ledger.sketches import Names, digests_of
 from sfumato.semantics.associations import Association, Item, Shown, State
 
-Ints = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 
 
@@ -54,7 +54,7 @@ class Tuples:
 
     attributes: tuple[str, ...]
     values: tuple[tuple[Value, ...], ...]
-    codes: Ints
+    codes: Codes
     counts: Counts
 
     def __post_init__(self) -> None:
@@ -110,12 +110,12 @@ class Tuples:
 
 def shown_tuples(
     hierarchies: Mapping[str, Hierarchy],
-    codes: Ints,
+    codes: Codes,
     levels: npt.NDArray[np.integer[Any]],
     *,
     persons: npt.NDArray[np.integer[Any]] | None = None,
     counts: Counts | None = None,
-) -> tuple[Tuples, Ints]:
+) -> tuple[Tuples, Codes]:
     """Count the individuals of each distinct generalised tuple.
 
     Parameters
@@ -148,8 +148,8 @@ def shown_tuples(
 
 
 def _shown(
-    hierarchy: Hierarchy, codes: Ints, levels: npt.NDArray[np.integer[Any]]
-) -> tuple[npt.NDArray[np.int64], tuple[Value, ...]]:
+    hierarchy: Hierarchy, codes: Codes, levels: npt.NDArray[np.integer[Any]]
+) -> tuple[Ints, tuple[Value, ...]]:
     """Index of the value that each cell shows, -1 for missing, and the distinct values."""
     widest = max(map(len, hierarchy.labels), default=1)
     above = levels.astype(np.int64)
@@ -166,9 +166,7 @@ def _shown(
     return index.astype(np.int64) - missing, values
 
 
-def _distinct(
-    columns: Sequence[npt.NDArray[np.int64]], sizes: Sequence[int], rows: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _distinct(columns: Sequence[Ints], sizes: Sequence[int], rows: int) -> tuple[Ints, Ints]:
     """Number of each row's distinct combination, and the first row of each combination."""
     keys = np.zeros(rows, dtype=np.int64)
     first = np.zeros(min(rows, 1), dtype=np.int64)
@@ -180,10 +178,7 @@ def _distinct(
 
 
 def _individuals(
-    tuple_of: npt.NDArray[np.int64],
-    tuples: int,
-    persons: npt.NDArray[np.integer[Any]] | None,
-    counts: Counts | None,
+    tuple_of: Ints, tuples: int, persons: npt.NDArray[np.integer[Any]] | None, counts: Counts | None
 ) -> Counts:
     if counts is not None:
         sizes = np.zeros(tuples, dtype=np.int64)
@@ -196,9 +191,9 @@ def _individuals(
     return np.bincount(tuple_of, minlength=tuples).astype(np.int64)
 
 
-def _first_leaves(hierarchy: Hierarchy, values: Sequence[Value], attribute: str) -> Ints:
+def _first_leaves(hierarchy: Hierarchy, values: Sequence[Value], attribute: str) -> Codes:
     """The first leaf below each value."""
-    below: dict[int, tuple[dict[str, int], Ints]] = {}
+    below: dict[int, tuple[dict[str, int], Codes]] = {}
     for level in {value.level for value in values if value.level <= hierarchy.height}:
         names = {label: index for index, label in enumerate(hierarchy.labels[level])}
         used, first = np.unique(hierarchy.ancestors[level], return_index=True)
@@ -429,7 +424,7 @@ class Digests:
     """
 
     persons: Names
-    tuples: npt.NDArray[np.int32]
+    tuples: Codes
 
     def __len__(self) -> int:
         """Number of members."""
@@ -439,7 +434,7 @@ class Digests:
         """Without the digests."""
         return f"Digests({len(self)})"
 
-    def tuples_of(self, persons: Names) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    def tuples_of(self, persons: Names) -> tuple[Ints, Codes]:
         """The tuples that persons had.
 
         Parameters

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import tomlkit
 
+from sfumato.core.arrays import Bools, Ints, Levels
 from sfumato.core.atomic import all_or_none, check_path, check_target, write_text, written_at
 from sfumato.core.declaration import drawn_seed
 from sfumato.core.errors import InputError
@@ -26,7 +26,7 @@ from sfumato.release.release_result import MANIFEST_FILE, check_beside
 from sfumato.schema import Schema
 from sfumato.semantics.associations import Association, Shown
 from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table
-from sfumato.semantics.local_data import Levels, Linked
+from sfumato.semantics.local_data import Linked
 from sfumato.semantics.policy_terms import Measure, Policy
 from sfumato.semantics.release_request import (
     Asked,
@@ -72,7 +72,7 @@ class Enforced:
 
     levels: Levels = field(repr=False)
     changes: tuple[Change, ...] = field(repr=False)
-    exposed: npt.NDArray[np.bool_] = field(repr=False)
+    exposed: Bools = field(repr=False)
     requirements: Requirements = field(repr=False)
 
 
@@ -330,7 +330,7 @@ def _line(
     return AssociationChange(id_, says, measure, len(changes), individuals, loss, explained)
 
 
-def individuals_of(linked: Linked, tuples: Sequence[int] | npt.NDArray[np.int64]) -> int:
+def individuals_of(linked: Linked, tuples: Sequence[int] | Ints) -> int:
     """Linked individuals who have one of some tuples; one with several of them counts once.
 
     Parameters
@@ -418,10 +418,7 @@ def manifest_of(
             }
             for local in asked.linked.locals_
         },
-        "known": {
-            "associations": list(known.ids),
-            "releases": list(known.releases),
-        },
+        "known": {"associations": list(known.ids), "releases": list(known.releases)},
         **({} if known.head is None else {"ledger": {"head": str(known.head)}}),
         **_recipe_of(asked),
         "versions": release_manifest.versions(),
@@ -767,10 +764,7 @@ def make_release(
         known,
         linked,
         enforced.levels,
-        {
-            "LA": figures_of(linked, start, known),
-            "SLA": figures_of(linked, enforced.levels, known),
-        },
+        {"LA": figures_of(linked, start, known), "SLA": figures_of(linked, enforced.levels, known)},
         by_association(enforced, known, linked, asked.policy.measure),
         individuals_of(linked, np.flatnonzero(enforced.exposed)),
         explained_rules(asked.requirements),

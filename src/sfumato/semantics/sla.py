@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints, Levels
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item, Shown, equal_levels
 from sfumato.semantics.local_data import (
-    Floats,
-    Ints,
     Local,
     certainty_penalties,
     matches,
@@ -30,7 +29,6 @@ from sfumato.semantics.policy_terms import Measure as MeasureOfPolicy
 if TYPE_CHECKING:
     from sfumato.semantics.rules.derivation import Enforcements
 
-Levels = npt.NDArray[np.int8]
 Counts = npt.NDArray[np.int64]
 _NOTHING = np.empty(0, dtype=np.int64)
 MANY = 1_000
@@ -40,7 +38,6 @@ REACH = 200
 """Tuples that are looked at, among so many associations, of what one can be refined to; and
 associations of a form. One that can be refined to more is taken not to hold."""
 TUPLES_AT_ONCE = 250
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +79,11 @@ class Reached:
         Which rules refine anything on the way from each start; shape (starts, rules).
     """
 
-    codes: Ints = field(repr=False)
+    codes: Codes = field(repr=False)
     levels: Levels = field(repr=False)
-    origin: npt.NDArray[np.int64] = field(repr=False)
-    parent: npt.NDArray[np.int64] = field(repr=False)
-    rule: npt.NDArray[np.int64] = field(repr=False)
+    origin: Ints = field(repr=False)
+    parent: Ints = field(repr=False)
+    rule: Ints = field(repr=False)
     fired: Bools = field(repr=False)
 
     def rules_applied(self, place: int) -> tuple[int, ...]:
@@ -107,13 +104,13 @@ class Reached:
 class _Part(NamedTuple):
     """Some of the tuples reached, as in `Reached`."""
 
-    codes: Ints
+    codes: Codes
     levels: Levels
-    origin: npt.NDArray[np.int64]
-    parent: npt.NDArray[np.int64]
-    rule: npt.NDArray[np.int64]
+    origin: Ints
+    parent: Ints
+    rule: Ints
 
-    def at(self, places: npt.NDArray[np.int64]) -> _Part:
+    def at(self, places: Ints) -> _Part:
         codes, levels, origin, parent, rule = self
         return _Part(codes[places], levels[places], origin[places], parent[places], rule[places])
 
@@ -172,7 +169,7 @@ class Reader:
             for table in self.tables
         ]
 
-    def shown(self, codes: Ints, levels: npt.NDArray[np.integer]) -> Ints:
+    def shown(self, codes: Codes, levels: Integers) -> Codes:
         """One number per attribute: equal where tuples show the same value at the same level.
 
         Parameters
@@ -190,7 +187,7 @@ class Reader:
             return np.zeros((len(codes), 0), dtype=np.int32)
         return np.column_stack(columns).astype(np.int32, copy=False)
 
-    def refines(self, rule: Rule, codes: Ints, levels: npt.NDArray[np.integer]) -> Bools:
+    def refines(self, rule: Rule, codes: Codes, levels: Integers) -> Bools:
         """Which tuples a rule refines.
 
         Parameters
@@ -212,7 +209,7 @@ class Reader:
             )
         return here
 
-    def reachable(self, codes: Ints, levels: npt.NDArray[np.integer]) -> Reached:
+    def reachable(self, codes: Codes, levels: Integers) -> Reached:
         """All tuples that a reader can arrive at who believes any part of what it knows.
 
         Rules are applied in any order, to the consequent or to any ancestor of it below what is
@@ -242,9 +239,7 @@ class Reader:
         every = _Part(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
         return Reached(*every, fired)
 
-    def believed(
-        self, codes: Ints, levels: npt.NDArray[np.integer]
-    ) -> tuple[Ints, npt.NDArray[np.integer]]:
+    def believed(self, codes: Codes, levels: Integers) -> tuple[Codes, Integers]:
         """The tuples after everything that one reader believes, to a fixpoint.
 
         This reader applies the association of greatest confidence among those that refine its
@@ -286,9 +281,7 @@ class Reader:
             antecedent.append((column, level, int(self.tables[column][level, leaf])))
         return Rule(one, tuple(antecedent), *self._place(one.consequent))
 
-    def telling(
-        self, codes: Ints, levels: npt.NDArray[np.integer], most: int
-    ) -> tuple[Counts, Counts, Counts]:
+    def telling(self, codes: Codes, levels: Integers, most: int) -> tuple[Counts, Counts, Counts]:
         """Rules that refine tuples, at most so many of each form that rules have.
 
         Rules whose items stand at the same places are looked up together, so that the time
@@ -373,7 +366,7 @@ class Reader:
             gathered.setdefault(form, []).append((number, told, rule.leaf))
         return {form: _Form(*np.array(found, dtype=np.int64).T) for form, found in gathered.items()}
 
-    def tells_always(self, codes: Ints, levels: npt.NDArray[np.integer]) -> Bools:
+    def tells_always(self, codes: Codes, levels: Integers) -> Bools:
         """Which tuples are refined by an association that everybody meets.
 
         Parameters
@@ -411,13 +404,11 @@ class Reader:
         )
 
 
-Tuples = tuple[Ints, npt.NDArray[np.integer]]
+Tuples = tuple[Codes, npt.NDArray[np.integer]]
 """Leaf codes and the levels that they are shown at; each of shape (tuples, attributes)."""
 
 
-def shown_before(
-    shown: Shown, tuple_of: npt.NDArray[np.integer], hierarchies: Mapping[str, Hierarchy]
-) -> Tuples:
+def shown_before(shown: Shown, tuple_of: Integers, hierarchies: Mapping[str, Hierarchy]) -> Tuples:
     """What an earlier release showed of each person, in the columns of the present one.
 
     Parameters
@@ -492,9 +483,7 @@ def intersection(releases: Sequence[Tuples], hierarchies: Sequence[Hierarchy]) -
     return codes, levels
 
 
-def left_by(
-    local: Local, names: Sequence[str], codes: Ints, levels: npt.NDArray[np.integer]
-) -> npt.NDArray[np.int64]:
+def left_by(local: Local, names: Sequence[str], codes: Codes, levels: Integers) -> Ints:
     """Individuals of the local data set who match each tuple on the local quasi-identifiers.
 
     Parameters
@@ -599,12 +588,12 @@ class SemanticLevels:
 
     levels: Levels = field(repr=False)
     changes: tuple[Change, ...]
-    exposed: npt.NDArray[np.bool_] = field(repr=False)
+    exposed: Bools = field(repr=False)
 
 
 def disclosure_risks(
-    codes: Ints,
-    levels: npt.NDArray[np.integer],
+    codes: Codes,
+    levels: Integers,
     locals_: Sequence[Local],
     hierarchies: Mapping[str, Hierarchy],
     associations: Iterable[Association] = (),
@@ -662,8 +651,8 @@ def disclosure_risks(
 
 
 def largest_risks(
-    codes: Ints,
-    levels: npt.NDArray[np.integer],
+    codes: Codes,
+    levels: Integers,
     locals_: Sequence[Local],
     hierarchies: Mapping[str, Hierarchy],
     associations: Iterable[Association] = (),
@@ -713,7 +702,7 @@ def largest_risks(
     return risks
 
 
-def disclosure_risk(risks: Floats, individuals: npt.NDArray[np.integer] | None = None) -> Measure:
+def disclosure_risk(risks: Floats, individuals: Integers | None = None) -> Measure:
     """Mean risk over the linked individuals (Eq. 3).
 
     Parameters
@@ -743,7 +732,7 @@ class Enforced(NamedTuple):
     suppress: Bools
 
 
-Enforce = Callable[[Ints, npt.NDArray[np.integer], Sequence[Association] | None], Enforced]
+Enforce = Callable[[Codes, npt.NDArray[np.integer], Sequence[Association] | None], Enforced]
 """What is enforced on tuples, given their leaf codes and levels; because of some associations only,
 where these are given."""
 
@@ -754,9 +743,7 @@ def generalise_antecedents(reader: Reader) -> Enforce:
     That is what rules 5 to 7 of the paper derive where no site adds to them.
     """
 
-    def enforce(
-        codes: Ints, levels: npt.NDArray[np.integer], only: Sequence[Association] | None
-    ) -> Enforced:
+    def enforce(codes: Codes, levels: Integers, only: Sequence[Association] | None) -> Enforced:
         if only is None:
             fired = reader.reachable(codes, levels).fired
         else:
@@ -790,9 +777,7 @@ def by_rules(
     """
     names = list(hierarchies)
 
-    def enforce(
-        codes: Ints, levels: npt.NDArray[np.integer], only: Sequence[Association] | None
-    ) -> Enforced:
+    def enforce(codes: Codes, levels: Integers, only: Sequence[Association] | None) -> Enforced:
         generalise = np.zeros(codes.shape, dtype=np.bool_)
         suppress = np.zeros(codes.shape, dtype=np.bool_)
         counts = np.ones(len(codes), dtype=np.int64)
@@ -861,7 +846,7 @@ class Judge:
         reader: Reader,
         locals_: Sequence[Local],
         k: int,
-        codes: Ints,
+        codes: Codes,
         earlier: Tuples | None,
         enforce: Enforce,
     ) -> None:
@@ -871,7 +856,7 @@ class Judge:
         self.many = len(reader.rules) > MANY
         self.needed = self._k if earlier is None else self._floors(earlier)
 
-    def counts(self, codes: Ints, levels: npt.NDArray[np.integer]) -> Counts:
+    def counts(self, codes: Codes, levels: Integers) -> Counts:
         """Individuals who match each tuple in each local data set.
 
         Parameters
@@ -929,7 +914,7 @@ class Judge:
         return Verdict(alone, between, generalise & below, suppress & below, leaking)
 
     def _leaves_few(
-        self, codes: Ints, levels: npt.NDArray[np.integer], needed: Counts, why: bool
+        self, codes: Codes, levels: Integers, needed: Counts, why: bool
     ) -> tuple[Bools, dict[int, set[int]]]:
         """Which tuples can be refined to what somebody matches, but too few; and by which rules.
 
@@ -949,9 +934,7 @@ class Judge:
         rules = _leaking(reached, short) if why else {}
         return few[same], {row: rules[one] for row, one in enumerate(same.tolist()) if one in rules}
 
-    def _leads_to_few(
-        self, part: _Part, needed: Counts
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _leads_to_few(self, part: _Part, needed: Counts) -> tuple[Ints, Ints]:
         """Tuples that can be refined to too few, and a rule by which each is at first.
 
         What nobody matches is refined no further, nor is a tuple of which enough is known. One
@@ -979,7 +962,7 @@ class Judge:
         return rows, np.concatenate(by)[place]
 
     def _few_of_many(
-        self, codes: Ints, levels: npt.NDArray[np.integer], needed: Counts
+        self, codes: Codes, levels: Integers, needed: Counts
     ) -> tuple[Bools, dict[int, set[int]]]:
         """The same under more associations than are searched, some tuples at a time."""
         few: Bools = np.asarray((self.counts(codes, levels) < needed).any(axis=0))
@@ -1020,8 +1003,8 @@ DIGITS = 9
 
 
 def semantic_levels(
-    codes: Ints,
-    levels: npt.NDArray[np.integer],
+    codes: Codes,
+    levels: Integers,
     locals_: Sequence[Local],
     hierarchies: Mapping[str, Hierarchy],
     associations: Iterable[Association],
@@ -1171,7 +1154,7 @@ def _too_little() -> InputError:
 def _search(
     judge: Judge,
     first: Verdict,
-    codes: Ints,
+    codes: Codes,
     start: Levels,
     hierarchies: Sequence[Hierarchy],
     weights: Sequence[float] | None,
@@ -1204,7 +1187,7 @@ def _search(
 class _TupleSearch:
     """The vectors of levels of one tuple that are still to be tried, cheapest first."""
 
-    def __init__(self, codes: Ints, losses: Sequence[Floats], heights: tuple[int, ...]) -> None:
+    def __init__(self, codes: Codes, losses: Sequence[Floats], heights: tuple[int, ...]) -> None:
         self._codes, self._losses, self._heights = codes.tolist(), losses, heights
         self._waiting: list[tuple[float, tuple[int, ...]]] = []
         self._seen: set[tuple[int, ...]] = set()

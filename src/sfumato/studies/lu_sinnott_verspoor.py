@@ -13,8 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Codes, Ints, Levels
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
@@ -22,9 +22,6 @@ from sfumato.semantics.associations import Association, Item, Shown, accept, min
 from sfumato.semantics.local_data import Local, least_levels, squared_errors
 from sfumato.semantics.sla import disclosure_risk, disclosure_risks, largest_risks, semantic_levels
 from sfumato.studies.study_document import Cell, Grid, Section, Study, columns
-
-Codes = npt.NDArray[np.int32]
-Levels = npt.NDArray[np.int8]
 
 KS = (2, 3, 4)
 PUBLISHED: dict[tuple[str, int], dict[str, tuple[float, float, float]]] = {
@@ -81,11 +78,11 @@ class Simulated:
     """
 
     hierarchies: dict[str, Hierarchy] = field(repr=False)
-    registry: npt.NDArray[np.int32] = field(repr=False)
-    survey: npt.NDArray[np.int32] = field(repr=False)
+    registry: Codes = field(repr=False)
+    survey: Codes = field(repr=False)
 
     @property
-    def linked(self) -> npt.NDArray[np.int32]:
+    def linked(self) -> Codes:
         """Leaf codes of the individuals in both, shape (individuals, attributes)."""
         return self.survey[:COMMON]
 
@@ -135,7 +132,7 @@ def simulate(rng: np.random.Generator) -> Simulated:
     return Simulated(trees, table[:REGISTRY], table[REGISTRY - COMMON :])
 
 
-def _postcodes(rng: np.random.Generator, community: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _postcodes(rng: np.random.Generator, community: Ints) -> Ints:
     """Some postcodes have more people than others, and every community has its own three."""
     sizes = 1 / np.sqrt(np.arange(1, POSTCODES + 1))
     anywhere = rng.choice(POSTCODES, len(community), p=sizes / sizes.sum())
@@ -144,16 +141,14 @@ def _postcodes(rng: np.random.Generator, community: npt.NDArray[np.int64]) -> np
     return np.where(rng.random(len(community)) < 0.4, near, anywhere)
 
 
-def _languages(
-    rng: np.random.Generator, community: npt.NDArray[np.int64], tree: Hierarchy
-) -> npt.NDArray[np.int64]:
+def _languages(rng: np.random.Generator, community: Ints, tree: Hierarchy) -> Ints:
     spoken = np.zeros((len(COMMUNITIES), len(tree.leaves)))
     for row, (_, _, shares) in zip(spoken, COMMUNITIES, strict=True):
         for language, share in shares.items():
             row[tree.positions[language]] = share / 100
     drawn = rng.random(len(community))[:, np.newaxis]
     below = drawn >= np.cumsum(spoken, axis=1)[community]
-    found: npt.NDArray[np.int64] = below.sum(axis=1, dtype=np.int64)
+    found: Ints = below.sum(axis=1, dtype=np.int64)
     return found.clip(0, len(tree.leaves) - 1)
 
 
@@ -267,7 +262,7 @@ def _linkage_levels(draw: Simulated, codes: Codes, time: int, k: int) -> Levels:
     )
 
 
-def _linked(draw: Simulated) -> tuple[Codes, npt.NDArray[np.int64]]:
+def _linked(draw: Simulated) -> tuple[Codes, Ints]:
     """The distinct tuples of the linked individuals, and how many have each."""
     return np.unique(draw.linked, axis=0, return_counts=True)
 

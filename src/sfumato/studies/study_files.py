@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.errors import InputError
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 CENTURY = 1900
 BLOCK_BYTES = 1 << 22
 WHOLE, DECIMAL = r"^\d{1,15}$", r"^-?\d{1,12}(\.\d{1,6})?$"
@@ -58,9 +55,7 @@ def read_delimited(
             path,
             csv.ReadOptions(use_threads=False, column_names=list(names) or None),
             csv.ParseOptions(
-                delimiter=delimiter,
-                quote_char=False if names else '"',
-                invalid_row_handler=refuse,
+                delimiter=delimiter, quote_char=False if names else '"', invalid_row_handler=refuse
             ),
             csv.ConvertOptions(
                 include_columns=list(wanted),
@@ -198,12 +193,12 @@ def once_each(values: Ints, name: str, file: str) -> None:
         )
 
 
-def _unlike(column: pa.ChunkedArray, pattern: str) -> Flags:
-    unlike: Flags = pc.invert(pc.match_substring_regex(column, pattern)).to_numpy()
+def _unlike(column: pa.ChunkedArray, pattern: str) -> Bools:
+    unlike: Bools = pc.invert(pc.match_substring_regex(column, pattern)).to_numpy()
     return unlike
 
 
-def _refuse(wrong: Flags, name: str, file: str, what: str) -> None:
+def _refuse(wrong: Bools, name: str, file: str, what: str) -> None:
     if wrong.any():
         raise InputError(
             f"column '{name}' of file {file}",

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.schema.recipe import Case, Cleaning, Resolution, StepCount, first_day
 from sfumato.table import scalars, sources
 from sfumato.table.table import EPOCH
@@ -144,15 +145,15 @@ def _is_done(kind: pa.DataType, line: Cleaning, missing: Sequence[str]) -> bool:
 class _Work:
     """The distinct values of a column on their way, and how many cells hold each."""
 
-    def __init__(self, values: pa.Array, cells: sources.Ints) -> None:
+    def __init__(self, values: pa.Array, cells: Ints) -> None:
         self.values = values.cast(pa.large_string()) if sources.is_text(values.type) else values
         self.cells = cells
         self.gone = np.zeros(len(values), dtype=np.bool_)
         self._changed: dict[str, int] = {}
         self._missing: dict[str, int] = {}
-        self._unreadable: dict[str, sources.Flags] = {}
+        self._unreadable: dict[str, Bools] = {}
 
-    def _sum(self, marked: sources.Flags) -> int:
+    def _sum(self, marked: Bools) -> int:
         return int(self.cells[marked & ~self.gone].sum())
 
     def blank(self) -> None:
@@ -160,12 +161,12 @@ class _Work:
         if sources.is_text(self.values.type):
             self.gone |= sources.matching(self.values, f"^{BLANKS}*$")
 
-    def drop(self, step: str, marked: sources.Flags) -> None:
+    def drop(self, step: str, marked: Bools) -> None:
         """Make values missing."""
         self._missing[step] = self._missing.get(step, 0) + self._sum(marked)
         self.gone = self.gone | marked
 
-    def put(self, step: str, values: pa.Array, changed: sources.Flags) -> None:
+    def put(self, step: str, values: pa.Array, changed: Bools) -> None:
         """Put other values in their place."""
         self._changed[step] = self._changed.get(step, 0) + self._sum(changed)
         self.values = values
@@ -174,7 +175,7 @@ class _Work:
         """Put other texts in their place."""
         self.put(step, texts, sources.flags(pc.not_equal(texts, self.values)))
 
-    def refuse(self, step: str, kinds: Mapping[str, sources.Flags]) -> None:
+    def refuse(self, step: str, kinds: Mapping[str, Bools]) -> None:
         """Set aside what cannot be read, by its kind."""
         for kind, marked in kinds.items():
             there = marked & ~self.gone
@@ -191,14 +192,12 @@ class _Work:
         """What the steps did."""
         return {
             step: replace(
-                each,
-                changed=self._changed.get(step, 0),
-                made_missing=self._missing.get(step, 0),
+                each, changed=self._changed.get(step, 0), made_missing=self._missing.get(step, 0)
             )
             for step, each in steps.items()
         }
 
-    def unreadable_cells(self, known: sources.Ints) -> tuple[dict[str, int], int]:
+    def unreadable_cells(self, known: Ints) -> tuple[dict[str, int], int]:
         """How many cells cannot be read, by their kind, and where the first of them is."""
         if not self._unreadable:
             return {}, -1
@@ -207,7 +206,7 @@ class _Work:
         return counts, int(np.argmax(every[known]))
 
 
-def _among(texts: pa.Array, wanted: Sequence[str]) -> sources.Flags:
+def _among(texts: pa.Array, wanted: Sequence[str]) -> Bools:
     plain = pc.utf8_trim_whitespace(texts)
     return sources.flags(pc.is_in(plain, value_set=sources.from_texts(wanted)))
 
@@ -297,9 +296,9 @@ def _escaped(text: str) -> str:
     return re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", text.translate(_ascii_marks()))
 
 
-def _kinds_of_text(given: pa.Array, marked: sources.Flags) -> dict[str, sources.Flags]:
+def _kinds_of_text(given: pa.Array, marked: Bools) -> dict[str, Bools]:
     """What kinds of text cannot be read; each is of the first kind that fits."""
-    kinds: dict[str, sources.Flags] = {}
+    kinds: dict[str, Bools] = {}
     if not marked.any():
         return kinds
     plain, rest = _marks_as_ascii(given), marked
@@ -343,7 +342,7 @@ def _read_dates(work: _Work, line: Cleaning) -> None:
     _put_dates(work, line, moments, as_text=True)
 
 
-def _put_dates(work: _Work, line: Cleaning, moments: sources.Ints, *, as_text: bool) -> None:
+def _put_dates(work: _Work, line: Cleaning, moments: Ints, *, as_text: bool) -> None:
     """Put dates in the place of texts, as exact as the resolution says."""
     kept, days = line.kept_resolution, moments // scalars.DAY
     values: pa.Array
@@ -371,9 +370,7 @@ def _put_dates(work: _Work, line: Cleaning, moments: sources.Ints, *, as_text: b
     work.put("date", values, changed)
 
 
-def _by_format(
-    texts: pa.Array, text: str, pivot: int | None
-) -> tuple[sources.Ints, sources.Flags, sources.Flags]:
+def _by_format(texts: pa.Array, text: str, pivot: int | None) -> tuple[Ints, Bools, Bools]:
     """Microseconds since 1970 of each text, which texts fit the format, which are dates."""
     since = first_day(text)
     if since is not None:
@@ -382,7 +379,7 @@ def _by_format(
     fits = sources.flags(pc.is_valid(parts))
     names = {each.name for each in parts.type}
 
-    def part(name: str, default: str) -> sources.Ints:
+    def part(name: str, default: str) -> Ints:
         if name not in names:
             return np.full(len(texts), int(default), dtype=np.int64)
         digits = pc.fill_null(pc.struct_field(parts, name), default)
@@ -418,7 +415,7 @@ def _by_format(
     return np.where(valid, moments, 0), fits, valid
 
 
-def _by_number(texts: pa.Array, since: int) -> tuple[sources.Ints, sources.Flags, sources.Flags]:
+def _by_number(texts: pa.Array, since: int) -> tuple[Ints, Bools, Bools]:
     """As `_by_format`, of numbers of days since one that is itself counted from 1970."""
     fits = sources.matching(texts, r"^[+-]?\d{1,7}(\.\d*)?$")
     numbers = scalars.as_floats(pc.if_else(sources.from_numpy(fits), texts, "0"))
@@ -458,7 +455,7 @@ def _month_names() -> pa.Array:
 
 
 @cache
-def _month_numbers() -> sources.Ints:
+def _month_numbers() -> Ints:
     """The month of each name, and 0 behind them for others."""
     sizes = [len(dict.fromkeys(names.split())) for names in MONTHS]
     return np.append(np.repeat(np.arange(1, 13), sizes), 0)

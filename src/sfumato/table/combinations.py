@@ -13,16 +13,12 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.schema import Kind
 from sfumato.table import sources
 from sfumato.table.dependence import GIVEN_AWAY
 from sfumato.table.table import ColumnFigures, Table
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 PERSONS, LEAST = 1_500, 100
 """Persons of whom values are foretold, drawn where there are more, and the fewest."""

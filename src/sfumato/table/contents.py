@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Floats
 from sfumato.table.common_words import (
     COUNTRIES,
     GIVEN_NAMES,
@@ -25,7 +26,7 @@ from sfumato.table.common_words import (
 )
 from sfumato.table.header_words import named, words_of
 from sfumato.table.person_column import FREE_TEXT_LENGTH, FREE_TEXT_SPACES, scale_of
-from sfumato.table.sources import Floats, is_text, matching
+from sfumato.table.sources import is_text, matching
 from sfumato.table.value_forms import Form
 
 FEW = 50

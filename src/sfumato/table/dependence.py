@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.schema import EventKind, Kind
 from sfumato.table import sources
@@ -65,7 +66,7 @@ class Dependence:
     copy: bool
 
 
-def codes_of(column: pa.ChunkedArray | pa.Array) -> sources.Ints:
+def codes_of(column: pa.ChunkedArray | pa.Array) -> Ints:
     """A column as codes by first appearance, -1 for missing."""
     values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = values
@@ -76,7 +77,7 @@ def codes_of(column: pa.ChunkedArray | pa.Array) -> sources.Ints:
     return codes
 
 
-def tells(by: sources.Ints, of: sources.Ints) -> float:
+def tells(by: Ints, of: Ints) -> float:
     """How much better a value is guessed from that of another column than without it.
 
     Goodman and Kruskal's tau (J Am Stat Assoc 1954;49:732, section 5.4), of records that have both
@@ -116,7 +117,7 @@ def tells(by: sources.Ints, of: sources.Ints) -> float:
     return float(max(0.0, (agree - without) / (1.0 - without)))
 
 
-def _agreeing(by: sources.Ints, of: sources.Ints, counts: sources.Floats) -> float:
+def _agreeing(by: Ints, of: Ints, counts: Floats) -> float:
     """Sum over the records of classes of several of the share of the others that agree."""
     keys = np.unique(by * (of.max() + 1) + of)
     sizes = np.bincount(by).astype(np.float64)[keys // (of.max() + 1)]
@@ -124,7 +125,7 @@ def _agreeing(by: sources.Ints, of: sources.Ints, counts: sources.Floats) -> flo
     return float((counts[several] * (counts[several] - 1) / (sizes[several] - 1)).sum())
 
 
-def exceptions(by: sources.Ints, of: sources.Ints) -> int:
+def exceptions(by: Ints, of: Ints) -> int:
     """Records whose value is not the most frequent one of their class; 0: ``by`` determines it.
 
     Parameters
@@ -142,7 +143,7 @@ def exceptions(by: sources.Ints, of: sources.Ints) -> int:
     return len(by) - int(np.maximum.reduceat(counts, starts).sum())
 
 
-def narrows(by: sources.Ints, of: sources.Ints) -> float:
+def narrows(by: Ints, of: Ints) -> float:
     """How much nearer to each other the values of a column are where another column agrees.
 
     One minus the mean difference of ranks of two records of one class, over that of any two
@@ -176,7 +177,7 @@ def narrows(by: sources.Ints, of: sources.Ints) -> float:
     return float(max(0.0, 1.0 - (within * sizes).sum() / len(of) / overall))
 
 
-def _mean_difference(places: sources.Ints, ranks: sources.Floats) -> sources.Floats:
+def _mean_difference(places: Ints, ranks: Floats) -> Floats:
     """Mean absolute difference of the ranks of two records, for each class; 0 of one record."""
     order = np.lexsort((ranks, places))
     sizes = np.bincount(places)
@@ -186,11 +187,11 @@ def _mean_difference(places: sources.Ints, ranks: sources.Floats) -> sources.Flo
     weights = 2.0 * (np.arange(len(order)) - starts[in_order]) - sizes[in_order] + 1.0
     sums = np.bincount(in_order, weights * ranks[order], minlength=len(sizes))
     pairs = np.maximum(sizes * (sizes - 1) / 2.0, 1.0)
-    found: sources.Floats = sums / pairs
+    found: Floats = sums / pairs
     return found
 
 
-def neighbours(numbers: sources.Floats, least: int = 4) -> sources.Ints:
+def neighbours(numbers: Floats, least: int = 4) -> Ints:
     """Codes of classes of at least ``least`` neighbouring numbers, equal ones together; NaN is -1.
 
     With them, what a measurement tells of another column is seen although all its values differ.
@@ -204,14 +205,14 @@ def neighbours(numbers: sources.Floats, least: int = 4) -> sources.Ints:
     return places
 
 
-def _mean_ranks(codes: sources.Ints) -> sources.Floats:
+def _mean_ranks(codes: Ints) -> Floats:
     counts = np.bincount(codes)
     ends = np.cumsum(counts)
-    means: sources.Floats = (ends - (counts - 1) / 2.0)[codes]
+    means: Floats = (ends - (counts - 1) / 2.0)[codes]
     return means
 
 
-def dependences(columns: Mapping[str, sources.Ints], least: float = TELLS) -> Iterator[Dependence]:
+def dependences(columns: Mapping[str, Ints], least: float = TELLS) -> Iterator[Dependence]:
     """The columns that tell another one, each pair both ways; O(columns² records log records).
 
     Parameters
@@ -234,7 +235,7 @@ def dependences(columns: Mapping[str, sources.Ints], least: float = TELLS) -> It
                 yield Dependence(by, of, share, left, copy)
 
 
-def coded_rows(columns: Mapping[str, sources.Ints], names: list[str]) -> sources.Ints:
+def coded_rows(columns: Mapping[str, Ints], names: list[str]) -> Ints:
     """A number for each combination of values of some columns, a missing value as one of them."""
     rows = np.zeros(len(next(iter(columns.values()))), dtype=np.int64)
     for name in names:
@@ -343,9 +344,7 @@ def check_event_leaks(table: Table) -> None:
             if leaks:
                 told[name] = max(leaks, key=lambda each: each.share).how
     _refuse_leaks(
-        told,
-        "columns that tell no event of which a promise is made",
-        "name it under [events]",
+        told, "columns that tell no event of which a promise is made", "name it under [events]"
     )
 
 
@@ -515,13 +514,13 @@ class _Sample:
         self.first = np.flatnonzero(np.diff(seen, prepend=-1) > 0)
 
     @cached_property
-    def hidden(self) -> list[tuple[CodedColumn | EventColumn, sources.Ints]]:
+    def hidden(self) -> list[tuple[CodedColumn | EventColumn, Ints]]:
         """The columns that are hidden, with the code of each person."""
         rows = self.rows[self.first]
         return [(each, each.codes[rows].astype(np.int64)) for each in self.columns]
 
     @cached_property
-    def sensitive(self) -> list[tuple[CodedColumn, Kind, sources.Ints]]:
+    def sensitive(self) -> list[tuple[CodedColumn, Kind, Ints]]:
         """The sensitive columns, numbers in their order, with the code of each person."""
         rows, found = self.rows[self.first], []
         for each in self.table.sensitive:
@@ -544,7 +543,7 @@ class _Sample:
         return found
 
     @cached_property
-    def _alike(self) -> list[tuple[str, sources.Ints, sources.Ints]]:
+    def _alike(self) -> list[tuple[str, Ints, Ints]]:
         """In what people are alike, or near, of what a release hides, and pairs of such people."""
         found = []
         for of, codes in self.hidden:
@@ -564,7 +563,7 @@ class _Sample:
         return found
 
     @cached_property
-    def _terms(self) -> sources.Floats:
+    def _terms(self) -> Floats:
         """What a formula may be made of: numbers, their logarithms, categories of few values."""
         found = [np.ones(len(self.first))]
         for of, codes in self.hidden:
@@ -681,7 +680,7 @@ class _Sample:
     def together(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
         """What two columns of numbers tell by their sum, difference or exclusive or."""
         first = sources.from_numpy(self.first)
-        read: dict[str, sources.Floats] = {}
+        read: dict[str, Floats] = {}
         for name in names:
             numbers = _numbers(self._column(name).take(first))
             if numbers is not None and len(read) < TOGETHER:
@@ -701,7 +700,7 @@ class _Sample:
                             how = f"tells '{of.name}' together with '{beside}', by their {word}"
                             yield ColumnLeak(name, of.name, how, share, True)
 
-    def _persons(self, name: str, whole: pa.Array, codes: sources.Ints) -> Iterator[ColumnLeak]:
+    def _persons(self, name: str, whole: pa.Array, codes: Ints) -> Iterator[ColumnLeak]:
         """Whether people are alone with their value, and it belongs to them."""
         counts = np.bincount(codes[codes >= 0]).astype(np.float64)
         known = counts.sum()
@@ -725,13 +724,13 @@ class _Sample:
         yield ColumnLeak(name, None, within + how, alone, stops)
 
 
-def _groupings(column: pa.Array) -> list[sources.Ints]:
+def _groupings(column: pa.Array) -> list[Ints]:
     """Records that agree in a column; of numbers, those that are near each other as well."""
     numbers = _numbers(column)
     return [codes_of(column), *([] if numbers is None else [neighbours(numbers)])]
 
 
-def _ways_of_writing(column: pa.Array) -> Iterator[tuple[str, sources.Ints]]:
+def _ways_of_writing(column: pa.Array) -> Iterator[tuple[str, Ints]]:
     """Records that agree in how, not what, is written: letters' case, blanks, decimals, gaps."""
     missing = sources.flags(pc.is_null(column, nan_is_null=True)).astype(np.int64)
     if missing.any() and not missing.all():
@@ -757,7 +756,7 @@ def _holds_digits(wanted: str, digits: str) -> bool:
     return wanted in digits or (len(short) >= LEAST_DIGITS and short in digits)
 
 
-def _joined(left: sources.Floats, right: sources.Floats) -> Iterator[tuple[str, sources.Floats]]:
+def _joined(left: Floats, right: Floats) -> Iterator[tuple[str, Floats]]:
     yield "sum", left + right
     yield "difference", left - right
     known = ~np.isnan(left + right)
@@ -767,7 +766,7 @@ def _joined(left: sources.Floats, right: sources.Floats) -> Iterator[tuple[str, 
         yield "exclusive or", np.where(known, one ^ other, np.nan)
 
 
-def _centred(values: npt.NDArray[np.number]) -> sources.Floats:
+def _centred(values: npt.NDArray[np.number]) -> Floats:
     """Ranks about their mean, of length 1; what is missing is in the middle."""
     rank = _mean_ranks(np.unique(values, return_inverse=True)[1])
     rank = np.where(np.isnan(values), 0.0, rank - rank.mean())
@@ -788,13 +787,13 @@ def _kind(column: CodedColumn | EventColumn) -> Kind:
     return Kind.NUMERIC if ordered else Kind.CATEGORICAL
 
 
-def _told(by: sources.Ints, of: sources.Ints, kind: Kind) -> float:
+def _told(by: Ints, of: Ints, kind: Kind) -> float:
     """What one column tells of another one: its value, or where in the order it is."""
     exact = tells(by, of)
     return exact if kind is Kind.CATEGORICAL else max(exact, narrows(by, of))
 
 
-def _next_alike(codes: sources.Ints, *, near: bool = False) -> tuple[sources.Ints, sources.Ints]:
+def _next_alike(codes: Ints, *, near: bool = False) -> tuple[Ints, Ints]:
     """Persons, and for each another one with the same code, or with the next one where near.
 
     Which of several is drawn: a file may be in the order of what is looked at.
@@ -807,14 +806,14 @@ def _next_alike(codes: sources.Ints, *, near: bool = False) -> tuple[sources.Int
     return one[same], other[same]
 
 
-def _ranked(numbers: sources.Floats) -> sources.Ints:
+def _ranked(numbers: Floats) -> Ints:
     """Codes in the order of the numbers, -1 for NaN."""
     codes = np.unique(numbers, return_inverse=True)[1]
     codes[np.isnan(numbers)] = MISSING
     return codes
 
 
-def _fitted(terms: sources.Floats, numbers: sources.Floats) -> float:
+def _fitted(terms: Floats, numbers: Floats) -> float:
     """How much less numbers, or their logarithms, scatter about a sum of terms than alone."""
     share = 0.0
     logarithms = np.log(numbers, where=numbers > 0, out=np.full(len(numbers), np.nan))
@@ -829,7 +828,7 @@ def _fitted(terms: sources.Floats, numbers: sources.Floats) -> float:
     return share
 
 
-def _numbers(column: pa.Array) -> sources.Floats | None:
+def _numbers(column: pa.Array) -> Floats | None:
     """Numbers, dates as days or ticks, or texts that are numbers; ``None`` of anything else."""
     known = sources.flags(pc.is_valid(column))
     if sources.is_moment(column.type):

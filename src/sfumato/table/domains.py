@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.core.errors import InputError
 from sfumato.schema import Event, EventKind, Kind, QuasiIdentifier
 from sfumato.table import scalars, table
 from sfumato.table.numbering import RawColumn
-from sfumato.table.sources import Flags, Ints, from_numpy, is_moment, is_number, is_text, matching
+from sfumato.table.sources import from_numpy, is_moment, is_number, is_text, matching
 
 MOSTLY = 0.9
 """Share of numbers and dates from which a column of text is worth a warning."""
@@ -34,12 +35,12 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400})?")
 class _Contents:
     """Which of a column's distinct values are numbers, dates, infinite; the rest is text."""
 
-    numbers: Flags
-    dates: Flags
-    infinite: Flags
+    numbers: Bools
+    dates: Bools
+    infinite: Bools
 
     @property
-    def others(self) -> Flags:
+    def others(self) -> Bools:
         return ~(self.numbers | self.dates | self.infinite)
 
     @property
@@ -276,7 +277,7 @@ def _check_numeric(raw: RawColumn, contents: _Contents) -> None:
         )
 
 
-def _nature(values: pa.Array, marked: Flags) -> str:
+def _nature(values: pa.Array, marked: Bools) -> str:
     """What kind of text the marked values are, where they are all of one kind."""
     texts = values.filter(from_numpy(marked))
     for nature, pattern in (
@@ -295,7 +296,7 @@ def _nature(values: pa.Array, marked: Flags) -> str:
     return "text"
 
 
-def _check_points(raw: RawColumn, refused: Flags, what: str, accepted: str) -> None:
+def _check_points(raw: RawColumn, refused: Bools, what: str, accepted: str) -> None:
     if refused.any():
         raise InputError(
             f"column '{raw.name}'",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Codes
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
@@ -291,9 +291,7 @@ def _joined(batches: list[pa.RecordBatch], subject: str) -> pa.Table:
         ) from None
 
 
-def _persons(
-    raws: dict[str, RawColumn], schema: Schema, subject: str
-) -> tuple[npt.NDArray[np.int32], list[str]]:
+def _persons(raws: dict[str, RawColumn], schema: Schema, subject: str) -> tuple[Codes, list[str]]:
     """The person of each record, numbered by first appearance, and what is said about the ids."""
     if schema.person is None:
         records = len(next(iter(raws.values())).codes)
@@ -304,7 +302,7 @@ def _persons(
     return raw.codes, [] if raw.has_plain_values(schema.missing) else spaces_warning(raw)
 
 
-def _households(raws: dict[str, RawColumn], schema: Schema) -> npt.NDArray[np.int32] | None:
+def _households(raws: dict[str, RawColumn], schema: Schema) -> Codes | None:
     """The household of each record, -1 for none; ``None`` without such a column."""
     if schema.household is None:
         return None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import fields_of
 from sfumato.core.notebook_parts import bars, styled_table
 from sfumato.schema.recipe import Cleaning
@@ -30,7 +31,7 @@ from sfumato.table.dependence import (
 )
 from sfumato.table.header_words import hinted, identifies, named, words_of
 from sfumato.table.numbering import Accumulator, RawColumn
-from sfumato.table.sources import Ints, Source, check_utf8, matching
+from sfumato.table.sources import Source, check_utf8, matching
 from sfumato.table.table_files import open_source
 from sfumato.table.value_forms import Form, as_numbered_dates, form_of, habits_of
 

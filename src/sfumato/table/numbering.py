@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Bools, Integers, Ints, Words
 from sfumato.core.errors import InputError
 from sfumato.kernels.key_numbering import Interner
 from sfumato.kernels.loop_calls import Bytes
@@ -39,7 +40,7 @@ class NearIntegers:
         self._kind, self._widest = kind, widest
         self._base = 0
         self._table = np.empty(0, dtype=np.int32)
-        self._found: list[sources.Ints] = []
+        self._found: list[Ints] = []
         self._known = 0
 
     def __len__(self) -> int:
@@ -76,11 +77,11 @@ class NearIntegers:
         storage = pa.int32() if pa.types.is_date32(self._kind) else self._kind
         return sources.from_numpy(found.astype(storage.to_pandas_dtype())).view(self._kind)
 
-    def parts(self) -> list[sources.Ints]:
+    def parts(self) -> list[Ints]:
         """The values by their numbers, as 64-bit integers in several parts."""
         return [*self._found]
 
-    def _codes(self, integers: npt.NDArray[np.integer]) -> Codes:
+    def _codes(self, integers: Integers) -> Codes:
         places = integers.astype(np.int64)
         places -= self._base
         codes = self._table.take(places)
@@ -106,7 +107,7 @@ class NearIntegers:
             self._base, self._table = base, table
         return True
 
-    def _add(self, places: sources.Ints) -> None:
+    def _add(self, places: Ints) -> None:
         """Number new places; of several records of one, the first is found as the last written."""
         order = np.arange(len(places), dtype=np.int32)
         self._table[places[::-1]] = order[::-1]
@@ -125,7 +126,6 @@ LETTERS = WORD.itemsize
 HIGHEST = np.uint64(0x8080808080808080)
 """The highest bit of each letter."""
 
-Words = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.integer]
 
 
@@ -142,7 +142,7 @@ class SpelledTexts:
     """
 
     prefix: bytes
-    parts: Sequence[sources.Ints] = field(repr=False)
+    parts: Sequence[Ints] = field(repr=False)
 
     def spelled_out(self) -> pa.Array:
         """The texts, as large ones."""
@@ -202,8 +202,8 @@ class NearTexts:
         return SpelledTexts(self._prefix or b"", self._keys.parts())
 
     def _read(
-        self, data: Bytes, starts: Places, widths: Places, missing: sources.Flags | None
-    ) -> sources.Ints | None:
+        self, data: Bytes, starts: Places, widths: Places, missing: Bools | None
+    ) -> Ints | None:
         """The key of each text, 0 of a missing one; those of one width are read together."""
         known = widths if missing is None else widths[~missing]
         if not len(known):
@@ -232,7 +232,7 @@ class NearTexts:
         return keys
 
 
-def _keys(words: Words, texts: slice | Places, width: int, prefix: bytes) -> sources.Ints | None:
+def _keys(words: Words, texts: slice | Places, width: int, prefix: bytes) -> Ints | None:
     """The keys of texts of one width; ``None`` where one is no such id.
 
     By exclusive or with the letter of the id 0 in its place, a letter of the prefix becomes 0 and
@@ -361,7 +361,7 @@ class ManyValues:
         return pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
 
 
-def _integers(values: pa.Array) -> tuple[npt.NDArray[np.integer], Bytes]:
+def _integers(values: pa.Array) -> tuple[Integers, Bytes]:
     """Integers as strings of bytes."""
     data = sources.as_numpy(values).astype(np.int64).view(np.uint8)
     return np.arange(0, WIDTH * (len(values) + 1), WIDTH, dtype=np.int64), data
@@ -422,11 +422,11 @@ class RawColumn:
         """Number of records without a value."""
         return int(np.count_nonzero(self.codes == MISSING))
 
-    def recoded(self, lookup: npt.NDArray[np.integer]) -> Codes:
+    def recoded(self, lookup: Integers) -> Codes:
         """The codes after each value's code is replaced by its entry in ``lookup``."""
         return self._recode(lookup, np.empty_like(self.codes))
 
-    def recoded_in_place(self, lookup: npt.NDArray[np.integer]) -> Codes:
+    def recoded_in_place(self, lookup: Integers) -> Codes:
         """As `recoded`, in the place of the codes: the column itself is used up."""
         if not self.codes.flags.writeable:
             return self.recoded(lookup)
@@ -434,13 +434,13 @@ class RawColumn:
             return self.codes
         return self._recode(lookup, self.codes)
 
-    def _recode(self, lookup: npt.NDArray[np.integer], place: Codes) -> Codes:
+    def _recode(self, lookup: Integers, place: Codes) -> Codes:
         new = np.append(lookup, MISSING).astype(np.int32)
         for start in range(0, len(place), BLOCK):
             place[start : start + BLOCK] = new.take(self.codes[start : start + BLOCK])
         return place
 
-    def without(self, dropped: npt.NDArray[np.bool_]) -> RawColumn:
+    def without(self, dropped: Bools) -> RawColumn:
         """The column with the values marked in ``dropped`` (one flag per value) missing."""
         if not dropped.any():
             return self
@@ -448,20 +448,20 @@ class RawColumn:
         kept = self.values.filter(sources.from_numpy(~dropped))
         return replace(self, codes=self.recoded(lookup), given=kept)
 
-    def occurrences(self, values: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def occurrences(self, values: Bools) -> Bools:
         """Which records hold one of the marked values."""
         return np.append(values, False)[self.codes]
 
-    def count(self, values: npt.NDArray[np.bool_]) -> int:
+    def count(self, values: Bools) -> int:
         """How many records hold one of the marked values."""
         return int(np.count_nonzero(self.occurrences(values)))
 
-    def at(self, values: npt.NDArray[np.bool_]) -> str:
+    def at(self, values: Bools) -> str:
         """How many records hold one of the marked values, and the first one's row number."""
         return at_rows(self.occurrences(values))
 
 
-def at_rows(records: npt.NDArray[np.bool_]) -> str:
+def at_rows(records: Bools) -> str:
     """Say how many records are marked, and the row number (1-based) of the first."""
     count, first = int(np.count_nonzero(records)), int(np.argmax(records)) + 1
     return f"row {first:,}" if count == 1 else f"{count:,} records, the first in row {first:,}"
@@ -723,7 +723,7 @@ class CountedColumn(RawColumn):
         Number of records of each row of ``codes``.
     """
 
-    counts: sources.Ints
+    counts: Ints
 
     @property
     def records(self) -> int:
@@ -735,15 +735,15 @@ class CountedColumn(RawColumn):
         """Number of records without a value."""
         return int(self.counts[self.codes == MISSING].sum())
 
-    def count(self, values: npt.NDArray[np.bool_]) -> int:
+    def count(self, values: Bools) -> int:
         """How many records hold one of the marked values."""
         return int(self.counts[self.occurrences(values)].sum())
 
-    def at(self, values: npt.NDArray[np.bool_]) -> str:
+    def at(self, values: Bools) -> str:
         """How many records hold one of the marked values; there are no row numbers."""
         return counted_records(self.count(values))
 
-    def of_codes(self, codes: Codes, size: int) -> sources.Ints:
+    def of_codes(self, codes: Codes, size: int) -> Ints:
         """Number of records with each of ``size`` codes, one code per row given."""
         known = codes != MISSING
         counts = np.zeros(size, dtype=np.int64)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Ints
 from sfumato.table import sources
 from sfumato.table.dependence import exceptions
 from sfumato.table.numbering import Accumulator
@@ -136,7 +137,7 @@ def person_candidates_of(source: sources.Source, among: Iterable[str]) -> list[P
     return likeliest_first(found)
 
 
-def _rows_of(source: sources.Source, rows: sources.Ints) -> pa.Table:
+def _rows_of(source: sources.Source, rows: Ints) -> pa.Table:
     """Some records of a file, by their row numbers in ascending order."""
     parts, start = [], 0
     for batch in source.batches(source.names):
@@ -161,7 +162,7 @@ def likeliest_first(found: Sequence[PersonCandidate | None]) -> list[PersonCandi
     )
 
 
-def _rows_looked_at(codes: Codes | sources.Ints, values: pa.Array) -> sources.Ints | None:
+def _rows_looked_at(codes: Codes | Ints, values: pa.Array) -> Ints | None:
     """The records of some values, all of each; ``None`` where these cannot be persons."""
     records, different = int(np.count_nonzero(codes >= 0)), len(values)
     repeats = different < records <= MOST_RECORDS * different
@@ -172,7 +173,7 @@ def _rows_looked_at(codes: Codes | sources.Ints, values: pa.Array) -> sources.In
 
 
 def _candidate(
-    name: str, codes: Codes | sources.Ints, values: pa.Array, looked_at: pa.Table
+    name: str, codes: Codes | Ints, values: pa.Array, looked_at: pa.Table
 ) -> PersonCandidate | None:
     """A column as that of the persons; ``None`` where it does not look like that.
 
@@ -186,7 +187,7 @@ def _candidate(
     groups = _coded(looked_at[name])[0]
     first = np.unique(groups, return_index=True)[1]
     agreeing: dict[str, float] = {}
-    constant: dict[str, sources.Ints] = {}
+    constant: dict[str, Ints] = {}
     for other in (each for each in looked_at.column_names if each != name):
         of_other = _coded(looked_at[other])[0]
         share = _constant(groups, of_other)
@@ -205,7 +206,7 @@ def _candidate(
     return PersonCandidate(name, len(values), int(np.count_nonzero(codes >= 0)), agreeing)
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[sources.Ints, pa.Array]:
+def _coded(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
     """A column as codes, -1 for missing, and its different values."""
     if pa.types.is_floating(column.type):
         none = sources.from_numpy(np.zeros(1), np.ones(1, dtype=np.bool_))[0]
@@ -234,7 +235,7 @@ def _may_number(values: pa.Array) -> bool:
     return _share(values, _DATE_LIKE) < MOST_EXCEPTIONS
 
 
-def _constant(groups: sources.Ints, values: sources.Ints) -> float | None:
+def _constant(groups: Ints, values: Ints) -> float | None:
     """The share of records that agree with others of their group; ``None`` of what varies in it.
 
     Constant is what has few exceptions, and fewer than chance would make.
@@ -254,7 +255,7 @@ def _constant(groups: sources.Ints, values: sources.Ints) -> float | None:
     return (repeated - found) / len(groups)
 
 
-def _independent(columns: Mapping[str, sources.Ints]) -> list[str]:
+def _independent(columns: Mapping[str, Ints]) -> list[str]:
     """The columns without those that follow from another, as a region does from its postcode."""
     kept = list(columns)
     for name in list(kept):
@@ -264,14 +265,14 @@ def _independent(columns: Mapping[str, sources.Ints]) -> list[str]:
     return kept
 
 
-def _names_the_same(values: pa.Array, constant: sources.Ints, other: pa.ChunkedArray) -> bool:
+def _names_the_same(values: pa.Array, constant: Ints, other: pa.ChunkedArray) -> bool:
     """Whether one of two columns is the label of the other's codes, and tells nothing more."""
     if len(np.unique(constant)) < len(constant):
         return False
     return _hold_digits(values) != _hold_digits(_coded(other)[1])
 
 
-def _is_unordered(values: pa.Array, constant: sources.Ints, constants: pa.Array) -> bool:
+def _is_unordered(values: pa.Array, constant: Ints, constants: pa.Array) -> bool:
     """Whether what is constant within each value does not follow the values' order.
 
     Parameters
@@ -295,12 +296,10 @@ def _is_unordered(values: pa.Array, constant: sources.Ints, constants: pa.Array)
     return abs(float(np.corrcoef(np.flatnonzero(known), ranks)[0, 1])) < MOST_ORDERED
 
 
-def _ranks(values: pa.Array) -> sources.Ints:
+def _ranks(values: pa.Array) -> Ints:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    ranks: sources.Ints = sources.as_numpy(
-        pc.rank(values, sort_keys="ascending", tiebreaker="first")
-    )
+    ranks: Ints = sources.as_numpy(pc.rank(values, sort_keys="ascending", tiebreaker="first"))
     return ranks.astype(np.int64)
 
 

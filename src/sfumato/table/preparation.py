@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.core.errors import InputError
 from sfumato.schema import Cleaning, Schema
 from sfumato.schema.recipe import StepCount, Unreadable, in_order
@@ -351,9 +352,9 @@ def _as_texts(values: pa.Array, missing: Sequence[str]) -> pa.Array:
 class _Days:
     """Days since 1970, which cells have one, and which hold something else."""
 
-    days: sources.Ints
-    known: sources.Flags
-    strange: sources.Flags
+    days: Ints
+    known: Bools
+    strange: Bools
 
     @classmethod
     def of(cls, day: date, cells: int) -> _Days:
@@ -376,12 +377,12 @@ def _days(values: pa.Array, missing: Sequence[str]) -> _Days:
     return _Days(days, known, np.zeros(len(values), dtype=np.bool_))
 
 
-def _as_days(values: pa.Array) -> sources.Ints:
+def _as_days(values: pa.Array) -> Ints:
     points = date_points(values)
     return points.points // DAY if points.unit == "datetime" else points.points
 
 
-def _completed(since: sources.Ints, until: sources.Ints, unit: str) -> sources.Ints:
+def _completed(since: Ints, until: Ints, unit: str) -> Ints:
     """Completed years, months or days between two days, each of shape (records,).
 
     A year is completed on the day of the month that it began on; what began on 29 February is a
@@ -390,11 +391,11 @@ def _completed(since: sources.Ints, until: sources.Ints, unit: str) -> sources.I
     if unit == "days":
         return until - since
     months, days = zip(*(_months_and_days(each) for each in (since, until)), strict=True)
-    completed: sources.Ints = months[1] - months[0] - (days[1] < days[0])
+    completed: Ints = months[1] - months[0] - (days[1] < days[0])
     return completed // 12 if unit == "years" else completed
 
 
-def _months_and_days(days: sources.Ints) -> tuple[sources.Ints, sources.Ints]:
+def _months_and_days(days: Ints) -> tuple[Ints, Ints]:
     """Months since 1970, and the day within them."""
     dates = days.astype("datetime64[D]")
     months = dates.astype("datetime64[M]")

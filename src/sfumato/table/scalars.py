@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.kernels.key_numbering import EMPTY, extended, of_texts
 from sfumato.table import sources
 from sfumato.table.table import Codes, NumberDomain, Unit
@@ -68,19 +69,19 @@ class Points:
         Whether a value had more significant digits than are kept.
     """
 
-    points: sources.Ints
+    points: Ints
     decimals: int = 0
     unit: Unit = "number"
     width: int = 0
     rounded: bool = False
 
 
-def are_numbers(texts: pa.Array) -> sources.Flags:
+def are_numbers(texts: pa.Array) -> Bools:
     """Which texts are written as finite decimal numbers: ``12``, ``-3.50``, ``.5``, ``1e-3``."""
     return sources.matching(sources.trimmed(texts), _NUMBER)
 
 
-def are_infinite(values: pa.Array) -> sources.Flags:
+def are_infinite(values: pa.Array) -> Bools:
     """Which floats, or texts, are infinite."""
     if sources.is_text(values.type):
         return sources.matching(sources.trimmed(values), _INFINITE)
@@ -89,7 +90,7 @@ def are_infinite(values: pa.Array) -> sources.Flags:
     return np.zeros(len(values), dtype=np.bool_)
 
 
-def as_floats(values: pa.Array) -> sources.Floats:
+def as_floats(values: pa.Array) -> Floats:
     """Numbers, typed or as texts that `are_numbers`, as the nearest floats.
 
     Numbers beyond the range of floats are infinite.
@@ -98,15 +99,15 @@ def as_floats(values: pa.Array) -> sources.Floats:
         values = values.cast(pa.large_string())
     if sources.is_text(values.type):
         values = _float_of_text(_without_exponents(values))
-    floats: sources.Floats = sources.as_numpy(values).astype(np.float64)
+    floats: Floats = sources.as_numpy(values).astype(np.float64)
     return floats
 
 
-def are_too_large(values: pa.Array) -> sources.Flags:
+def are_too_large(values: pa.Array) -> Bools:
     """Which numbers cannot be points: size ``2**53`` or more."""
     if pa.types.is_integer(values.type):
         integers = sources.as_numpy(values)
-        large: sources.Flags = integers >= LIMIT
+        large: Bools = integers >= LIMIT
         if pa.types.is_signed_integer(values.type):
             large = large | (integers <= -LIMIT)
         return large
@@ -151,7 +152,7 @@ def padded_width(texts: pa.Array) -> int:
     return int(lengths[0].as_py()) if digits and padded else 0
 
 
-def loses_zeros(texts: pa.Array) -> sources.Flags:
+def loses_zeros(texts: pa.Array) -> Bools:
     """Which texts begin with a zero that printing the number would lose."""
     return sources.matching(sources.trimmed(texts), r"^[+-]?0\d")
 
@@ -207,7 +208,7 @@ def _points_of_floats(numbers: npt.NDArray[np.floating]) -> Points:
     return _rounded(wide)
 
 
-def _rounded(numbers: sources.Floats) -> Points:
+def _rounded(numbers: Floats) -> Points:
     """Keep 15 significant digits of the largest number, and as many places of the others."""
     largest = float(np.abs(numbers).max(initial=0.0))
     ahead = int(np.floor(np.log10(largest))) + 1 if largest > 0 else 0
@@ -219,16 +220,16 @@ def _rounded(numbers: sources.Floats) -> Points:
     return Points(points, decimals, rounded=rounded)
 
 
-def are_dates(texts: pa.Array) -> sources.Flags:
+def are_dates(texts: pa.Array) -> Bools:
     """Which texts are dates of the calendar as ``YYYY-MM-DD``, with or without a time."""
     likely = sources.matching(texts, r"^\s*\d{4}-\d{2}-\d{2}")
     return _moments_of(texts)[1] if likely.any() else likely
 
 
-def are_outside(values: pa.Array) -> sources.Flags:
+def are_outside(values: pa.Array) -> Bools:
     """Which dates cannot be points: beyond the years 1 to 9999, or times beyond 1685 to 2254."""
     days, rest = days_and_rest(values)
-    outside: sources.Flags = (days < FIRST_DAY) | (days > LAST_DAY)
+    outside: Bools = (days < FIRST_DAY) | (days > LAST_DAY)
     if rest.any():
         outside = outside | (np.abs(days) >= LIMIT // DAY - 1)
     return outside
@@ -251,7 +252,7 @@ def date_points(values: pa.Array) -> Points:
     return Points(days, unit="date")
 
 
-def days_and_rest(values: pa.Array) -> tuple[sources.Ints, sources.Ints]:
+def days_and_rest(values: pa.Array) -> tuple[Ints, Ints]:
     """The day of each value, and the microseconds since its midnight."""
     if sources.is_text(values.type):
         moments, _ = _moments_of(values)
@@ -266,19 +267,19 @@ def days_and_rest(values: pa.Array) -> tuple[sources.Ints, sources.Ints]:
     return _split_at_midnight(sources.as_integers(values.cast(pa.int64())), values.type.unit)
 
 
-def _split_at_midnight(counts: sources.Ints, unit: str) -> tuple[sources.Ints, sources.Ints]:
+def _split_at_midnight(counts: Ints, unit: str) -> tuple[Ints, Ints]:
     if unit == "ns":
         counts, unit = counts // 1000, "us"
     factor = _FACTORS[unit]
     return counts // (DAY // factor), counts % (DAY // factor) * factor
 
 
-def _moments_of(texts: pa.Array) -> tuple[sources.Ints, sources.Flags]:
+def _moments_of(texts: pa.Array) -> tuple[Ints, Bools]:
     """Microseconds since 1970 of each text, and which texts are dates at all (the rest are 0)."""
     parts = pc.extract_regex(sources.trimmed(texts), _MOMENT)
     valid = sources.flags(pc.is_valid(parts))
 
-    def part(name: str) -> sources.Ints:
+    def part(name: str) -> Ints:
         field = pc.fill_null(pc.struct_field(parts, name), "")
         return sources.as_integers(pc.if_else(pc.equal(field, ""), "0", field).cast(pa.int64()))
 
@@ -295,7 +296,7 @@ def _moments_of(texts: pa.Array) -> tuple[sources.Ints, sources.Flags]:
     return np.where(valid, days * DAY + seconds * 1_000_000 + micro, 0), valid
 
 
-def first_days(months: sources.Ints) -> sources.Ints:
+def first_days(months: Ints) -> Ints:
     """The first day of each month, months and days counted from 1970-01."""
     days: npt.NDArray[np.datetime64] = months.astype("datetime64[M]").astype("datetime64[D]")
     return days.astype(np.int64)
@@ -330,7 +331,7 @@ def printed(values: pa.Array) -> list[str]:
     return [str(text) for text in values.cast(pa.large_string()).to_pylist()]
 
 
-def mean_missing(values: pa.Array, texts: Sequence[str]) -> sources.Flags:
+def mean_missing(values: pa.Array, texts: Sequence[str]) -> Bools:
     """Which values mean that there is none.
 
     Parameters
@@ -355,13 +356,13 @@ def mean_missing(values: pa.Array, texts: Sequence[str]) -> sources.Flags:
     return _among(sources.from_texts(printed(values)), texts)
 
 
-def mean_missing_by_number(values: pa.Array, texts: Sequence[str]) -> sources.Flags:
+def mean_missing_by_number(values: pa.Array, texts: Sequence[str]) -> Bools:
     """Which texts of numbers have the value of a text that means missing: ``-9.0`` of ``-9``."""
     numbers = _numbers_among(texts)
     return np.isin(as_floats(values), numbers) if numbers else np.zeros(len(values), np.bool_)
 
 
-def have_spaces(values: pa.Array) -> sources.Flags:
+def have_spaces(values: pa.Array) -> Bools:
     """Which values, without null, are texts with spaces around them, not spaces alone."""
     if not sources.is_text(values.type):
         return np.zeros(len(values), dtype=np.bool_)
@@ -397,7 +398,7 @@ def _without_zeros(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
-def _among(values: pa.Array, texts: Sequence[str]) -> sources.Flags:
+def _among(values: pa.Array, texts: Sequence[str]) -> Bools:
     if not texts:
         return np.zeros(len(values), dtype=np.bool_)
     return sources.flags(pc.is_in(values, value_set=sources.from_texts(texts).cast(values.type)))
@@ -424,7 +425,7 @@ def number_ranks(labels: Sequence[str]) -> Codes | None:
     return np.unique(points, return_inverse=True)[1].astype(np.int32)
 
 
-def ties_of_values(values: pa.Array | pa.ChunkedArray) -> sources.Ints:
+def ties_of_values(values: pa.Array | pa.ChunkedArray) -> Ints:
     """The hash of the text that each value prints as.
 
     The same for 7, 7.0 and "7". A date or a time that is a midnight prints as the date. O(bytes)
@@ -465,7 +466,7 @@ def ties_of_values(values: pa.Array | pa.ChunkedArray) -> sources.Ints:
 
 def ties_of_codes(
     quasi_identifiers: Sequence[Codes], sensitive: Sequence[tuple[Codes, Sequence[str]]]
-) -> sources.Ints:
+) -> Ints:
     """A hash of each record's content.
 
     It does not depend on the order of the sensitive attributes' domains, of which the hash of

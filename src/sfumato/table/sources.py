@@ -14,13 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Bools, Bytes, Codes, Floats, Integers, Ints
 from sfumato.core.declaration import DATABASES
 from sfumato.core.errors import InputError
 from sfumato.schema.recipe import StepCount
 
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 BATCH_ROWS = 1 << 17
 """Records of one batch, where the input leaves the choice."""
 ACCEPTED = "text, whole or decimal numbers, true/false, dates, times of day, date-times"
@@ -76,7 +74,7 @@ def as_numpy(values: pa.Array) -> npt.NDArray[Any]:
     return array
 
 
-def from_numpy(values: npt.NDArray[Any], missing: Flags | None = None) -> pa.Array:
+def from_numpy(values: npt.NDArray[Any], missing: Bools | None = None) -> pa.Array:
     """Booleans, integers or floats as an array, null where missing; numbers are not copied."""
     if values.dtype == np.bool_:
         kind, data = pa.bool_(), np.packbits(values, bitorder="little")
@@ -95,7 +93,7 @@ def from_texts(texts: Iterable[str]) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers)
 
 
-def texts_of(values: pa.Array) -> tuple[npt.NDArray[np.integer], npt.NDArray[np.uint8]]:
+def texts_of(values: pa.Array) -> tuple[Integers, Bytes]:
     """Where each text, or string of bytes, starts, where the last one ends, and the bytes.
 
     Null ones mean nothing. Views are no such texts: cast them first.
@@ -120,7 +118,7 @@ def as_integers(values: pa.Array) -> Ints:
     return as_numpy(values).astype(np.int64, copy=False)
 
 
-def flags(mask: pa.Array) -> Flags:
+def flags(mask: pa.Array) -> Bools:
     """A boolean array without nulls as NumPy."""
     return as_numpy(mask).astype(np.bool_, copy=False)
 
@@ -177,7 +175,7 @@ def _have_plain_ends(texts: pa.Array) -> bool:
     )
 
 
-def matching(texts: pa.Array, pattern: str) -> Flags:
+def matching(texts: pa.Array, pattern: str) -> Bools:
     """Which texts match a regular expression (RE2)."""
     return flags(pc.match_substring_regex(texts, pattern))
 
@@ -508,7 +506,7 @@ def read_weights(source: Source, column: str) -> Floats:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def read_clusters(source: Source, column: str) -> npt.NDArray[np.int32]:
+def read_clusters(source: Source, column: str) -> Codes:
     """Read the column that says in which cluster each record's person was drawn.
 
     Raises

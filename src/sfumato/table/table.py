@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.schema import Event, Kind, Schema
 from sfumato.schema.recipe import StepCount
 from sfumato.table.sources import NO_LABELS, Labels, from_numpy
@@ -47,7 +48,7 @@ class NumberDomain:
         Digits to pad with zeros on the left (codes such as ZIPs), 0 for none.
     """
 
-    points: npt.NDArray[np.int64] = field(repr=False)
+    points: Ints = field(repr=False)
     decimals: int = 0
     unit: Unit = "number"
     width: int = 0
@@ -58,7 +59,7 @@ class NumberDomain:
         return len(self.points)
 
     @property
-    def normalized(self) -> npt.NDArray[np.float64]:
+    def normalized(self) -> Floats:
         """Each value on the unit scale [0, 1] (paper 003, Section 4); 0 when constant."""
         shifted = (self.points - self.points[:1]).astype(np.float64)
         return shifted / shifted[-1] if len(shifted) and shifted[-1] > 0 else shifted
@@ -97,7 +98,7 @@ class LabelDomain:
         return len(self.labels)
 
     @property
-    def normalized(self) -> npt.NDArray[np.float64]:
+    def normalized(self) -> Floats:
         """Each category's rank on the unit scale [0, 1]; 0 when there is one."""
         return np.linspace(0.0, 1.0, self.size) if self.size > 1 else np.zeros(self.size)
 
@@ -297,7 +298,7 @@ class Table:
     columns: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     household: npt.NDArray[np.int32] | None = None
-    ties: npt.NDArray[np.int64] | None = None
+    ties: Ints | None = None
     labels: Labels = NO_LABELS
     preparation: tuple[StepCount, ...] = ()
     events: tuple[EventColumn, ...] = ()
@@ -313,7 +314,7 @@ class Table:
         """Number of persons."""
         return int(self.person.max()) + 1 if len(self.person) else 0
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Table:
+    def take(self, rows: Ints) -> Table:
         """Some of the records, in the order of ``rows``; persons are numbered again.
 
         Domains stay those of the whole file, so that normalised values mean the same.
@@ -335,5 +336,5 @@ class Table:
         )
 
 
-def _rows(columns: tuple[CodedColumn, ...], rows: npt.NDArray[np.int64]) -> tuple[CodedColumn, ...]:
+def _rows(columns: tuple[CodedColumn, ...], rows: Ints) -> tuple[CodedColumn, ...]:
     return tuple(replace(column, codes=column.codes[rows]) for column in columns)

@@ -13,14 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.schema.recipe import Cleaning, Holds, Unreadable, first_day
 from sfumato.table.cleaning import cleaned
 from sfumato.table.common_words import CURRENCIES, MISSING_WORDS, SEXES, UNITS, folded
 from sfumato.table.scalars import are_dates, are_outside, as_floats, date_points
 from sfumato.table.sources import (
-    Flags,
-    Floats,
-    Ints,
     as_numpy,
     from_numpy,
     is_bytes,
@@ -250,7 +248,7 @@ def _are_strays(values: pa.Array, line: Cleaning) -> bool:
     return len(read) == len(values) or (numbers > 2 and len(values) - len(read) <= 0.5 * numbers)
 
 
-def _missing_marks(texts: pa.Array, counts: Ints) -> Flags:
+def _missing_marks(texts: pa.Array, counts: Ints) -> Bools:
     """Which texts stand for a missing value; a code of letters among others like it does not."""
     marks = np.array(
         [
@@ -280,7 +278,7 @@ def _mostly_letters(texts: pa.Array) -> bool:
     return bool(matching(texts, r"^[\p{L} .'-]+$").mean() > 0.5)
 
 
-def _few_marks(texts: pa.Array) -> Flags:
+def _few_marks(texts: pa.Array) -> Bools:
     short = as_numpy(pc.less_equal(pc.utf8_length(texts), 18))
     marks = np.zeros(len(texts), dtype=np.bool_)
     # Words for nothing are frequent: they stand among the first different values.
@@ -329,7 +327,7 @@ class _Looked:
         """Share of the cells that match."""
         return float(self.counts[matching(self.texts, pattern)].sum()) / self.cells
 
-    def enough(self, read: Flags, least: float) -> bool:
+    def enough(self, read: Bools, least: float) -> bool:
         """Whether most of the cells are read, or all but one or two words or numbers."""
         if float(self.counts[read].sum()) >= least * self.cells:
             return True
@@ -444,7 +442,7 @@ class _Looked:
             **{**line.model_dump(by_alias=True, exclude_defaults=True), "first": 10}
         ), certain
 
-    def _numbers_days(self, rest: Flags) -> bool:
+    def _numbers_days(self, rest: Bools) -> bool:
         """Whether most of the rest are numbers of days as Excel has them, from 1927 on."""
         numbers = matching(self.texts, r"^[1-4]\d{4}(\.\d+)?$") & rest
         return bool(self.counts[numbers].sum() > 0.5 * self.counts[rest].sum())
@@ -452,13 +450,13 @@ class _Looked:
     def _are_months(self, chosen: Sequence[str]) -> bool:
         return any("%m" in each or "%b" in each for each in chosen)
 
-    def _best_format(self, rest: Flags, *, beside: Sequence[str]) -> tuple[str, Flags, bool]:
+    def _best_format(self, rest: Bools, *, beside: Sequence[str]) -> tuple[str, Bools, bool]:
         """The format that reads most of the rest, what it reads, and whether no other does so.
 
         Numbers of days are dates only beside dates in another format, as a column has them that
         was typed in partly, and partly read by Excel.
         """
-        tried: list[tuple[int, int, str, Flags]] = []
+        tried: list[tuple[int, int, str, Bools]] = []
         texts = self.texts.filter(from_numpy(rest))
         formats = _formats(texts, month_first=self.habits.month_first)
         if beside and max(map(_exactness, beside)) == 3 and self._numbers_days(rest):
@@ -603,7 +601,7 @@ def _as_categories(values: pa.Array, counts: Ints, records: int, words: tuple[st
     return Form("text", merged, numbers, records, line, 0, words, spellings=different - alike)
 
 
-def _negatives_among_words(values: pa.Array) -> Flags:
+def _negatives_among_words(values: pa.Array) -> Bools:
     """Which texts are the few whole numbers below zero of a column that holds no other numbers."""
     negative = matching(values, r"^\s*-\d{1,4}\s*$")
     numbers = matching(values, r"^\s*[\d.,]+\s*$")
@@ -733,7 +731,7 @@ _WHOLE_MARKS = (*range(1, 10), 66, 97, 98, *_MARKS)
 """Sizes of the numbers below zero that stand for something else."""
 
 
-def _marks_among(numbers: Floats, counts: Ints) -> Flags:
+def _marks_among(numbers: Floats, counts: Ints) -> Bools:
     """Which numbers stand for a missing value: a few below zero, or all nines beyond a gap."""
     none = np.zeros(len(numbers), dtype=np.bool_)
     if len(numbers) < 3:

@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Codes, Ints
 from sfumato.core.errors import InputError
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.kernels.loop_calls import PARTS, in_threads
@@ -23,9 +24,7 @@ BLOCK = 1 << 14
 """Records whose keys are packed together, so that they stay in a cache."""
 
 
-def group(
-    columns: Sequence[npt.NDArray[np.int32]], sizes: Sequence[int]
-) -> tuple[npt.NDArray[np.int32], int]:
+def group(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
     """Number the equivalence classes of records that agree on every column.
 
     The codes of a record are packed into one 64-bit key (mixed radix); where the product of
@@ -70,7 +69,7 @@ def group(
     return number_by_first_appearance(keys, space)
 
 
-def _pack(keys: npt.NDArray[np.int64], columns: Sequence[_Column]) -> None:
+def _pack(keys: Ints, columns: Sequence[_Column]) -> None:
     """Extend the keys by more columns, of so many codes each (missing included)."""
 
     def pack(start: int, stop: int) -> None:

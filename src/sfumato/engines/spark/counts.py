@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.spark_session import WithoutValues, quoted
 from sfumato.kernels.class_counts import cumulated, moved_between
@@ -18,9 +18,6 @@ from sfumato.kernels.class_counts import cumulated, moved_between
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 RECORDS, PERSONS = "sfumato_records", "sfumato_persons"
 SQUARES, ROUGH_SQUARES, LARGEST = "sfumato_squares", "sfumato_rough_squares", "sfumato_largest"

@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.spark_persons import Axes, PeopleBatch, Routes, columns_of
 from sfumato.engines.spark.spark_session import WithoutValues, gathered
@@ -112,8 +112,6 @@ def _task(
         yield from tally.added_up(pa.concat_tables(held)).to_batches()
 
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 WHERE = {"node": "bigint", "axis": "int"}
 NUMBERS = Tally(
     WHERE | {"bin": "bigint"},
@@ -301,7 +299,6 @@ def _groups(people: PeopleBatch, routes: Routes, windows: Windows) -> Iterator[A
         }
 
 
-Floats = npt.NDArray[np.float64]
 LIMIT = 1 << 20
 """Sums that the driver reads at once, some hundred bytes each."""
 FEWEST, MOST = 16, 4096

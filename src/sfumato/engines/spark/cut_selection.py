@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Floats, Integers, Ints, Words
 from sfumato.engines.spark.cut_histograms import Arrays, Tally, tallied
 from sfumato.engines.spark.spark_persons import (
     LEAST,
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-Ints = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 Counted = tuple[int, Words, Ints]
 WORDS = 1 << 64
 SIGN = np.uint64(1 << 63)
@@ -221,9 +220,9 @@ def _rows(
 
 def _alike(
     people: PeopleBatch, bounds: Bounds, person: Ints, target: Ints, tie: Ints | None
-) -> npt.NDArray[np.bool_]:
+) -> Bools:
     """Whether each person is in the group of a target."""
-    alike: npt.NDArray[np.bool_] = people.records[person] == bounds.records[target]
+    alike: Bools = people.records[person] == bounds.records[target]
     if tie is not None:
         alike &= people.numbers(TIE)[person] == tie[target]
     along = bounds.axis[target]
@@ -236,7 +235,6 @@ def _alike(
     return alike
 
 
-Floats = npt.NDArray[np.float64]
 HELD = Tally(
     {"side": "bigint", "attribute": "int", "value": "bigint"},
     {"persons": ("bigint", "sum"), "records": ("bigint", "sum")},
@@ -273,13 +271,7 @@ class SideCounts:
 
 
 def side_counts(
-    people: DataFrame,
-    axes: Axes,
-    routes: Routes,
-    sides: Ints,
-    *,
-    values: bool,
-    numbers: bool,
+    people: DataFrame, axes: Axes, routes: Routes, sides: Ints, *, values: bool, numbers: bool
 ) -> SideCounts:
     """Count the values of some sides: one row of each comes to the driver.
 
@@ -323,11 +315,7 @@ def side_counts(
 
 
 def _held(
-    people: PeopleBatch,
-    routes: Routes,
-    number: Ints,
-    asked: tuple[Sensitive, ...],
-    numbers: bool,
+    people: PeopleBatch, routes: Routes, number: Ints, asked: tuple[Sensitive, ...], numbers: bool
 ) -> Iterator[Arrays]:
     side = number[routes.node_of(people)]
     if numbers:
@@ -341,12 +329,7 @@ def _held(
         yield _rows_of_sides(side[owner[here]], own.place, value[here], count[here])
 
 
-def _rows_of_sides(
-    side: Ints,
-    attribute: int,
-    value: npt.NDArray[np.integer],
-    records: npt.NDArray[np.integer],
-) -> Arrays:
+def _rows_of_sides(side: Ints, attribute: int, value: Integers, records: Integers) -> Arrays:
     return {
         "side": side,
         "attribute": np.full(len(side), attribute, dtype=np.int32),

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
@@ -61,10 +62,7 @@ _GROUP, _COUNT = "sfumato_group", "sfumato_count"
 
 
 def distinct_values(
-    frame: DataFrame,
-    columns: Mapping[str, str],
-    *,
-    most: int = MOST_VALUES,
+    frame: DataFrame, columns: Mapping[str, str], *, most: int = MOST_VALUES
 ) -> dict[str, CountedColumn]:
     """Count the records of each value of each column.
 
@@ -398,7 +396,7 @@ def weighted_sums(columns: Sequence[str]) -> list[Column]:
     return [functions.sum(code * code % _MODULUS) for code in codes]
 
 
-def weighted_counts(counts: Mapping[str, sources.Ints], missing: Mapping[str, int]) -> list[int]:
+def weighted_counts(counts: Mapping[str, Ints], missing: Mapping[str, int]) -> list[int]:
     """What `weighted_sums` should be, by the number of records with each code.
 
     Parameters
@@ -516,7 +514,7 @@ class _Settled:
     quasi_identifiers: tuple[CodedColumn, ...]
     sensitive: tuple[CodedColumn, ...]
     lookups: tuple[list[Lookup], list[Lookup]]
-    counts: Mapping[str, sources.Ints]
+    counts: Mapping[str, Ints]
     missing: Mapping[str, int]
     spaces: Sequence[str]
 
@@ -580,7 +578,7 @@ def _settle(raws: dict[str, CountedColumn], schema: Schema, warnings: list[str])
     spaces: list[str] = []
     coded: dict[str, CodedColumn] = {}
     lookups: dict[str, Lookup] = {}
-    counts: dict[str, sources.Ints] = {}
+    counts: dict[str, Ints] = {}
     missing: dict[str, int] = {}
     for name, raw in raws.items():
         known, spaced = raw.codes != MISSING, door.spaces_warning(raw)
@@ -747,6 +745,5 @@ def _result(written: DataFrame, kept: Mapping[str, str]) -> DataFrame:
     own = [name for name in written.columns if name not in {SPACED, *kept.values()}]
     with said_plainly("take what it has encoded"):
         return written.select(
-            *map(column, own),
-            *(column(name).alias(original) for original, name in kept.items()),
+            *map(column, own), *(column(name).alias(original) for original, name in kept.items())
         )

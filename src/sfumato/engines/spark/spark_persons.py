@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Floats, Integers, Ints
 from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.spark_session import (
     NODE,
@@ -28,7 +29,6 @@ from sfumato.kernels import class_counts
 from sfumato.schema import Kind, Schema
 from sfumato.schema.recipe import StepCount
 from sfumato.table.scalars import number_ranks
-from sfumato.table.sources import Floats, Ints
 from sfumato.table.table import MISSING, CodedColumn, Codes, LabelDomain, NumberDomain
 
 if TYPE_CHECKING:
@@ -448,7 +448,6 @@ def columns_of(axes: Axes, chosen: Sequence[int]) -> list[str]:
     return sorted(names)
 
 
-Flags = npt.NDArray[np.bool_]
 LEAST = np.iinfo(np.int64).min
 MOST = np.iinfo(np.int64).max
 
@@ -481,11 +480,11 @@ class Bounds:
     tie: Ints
     second: Ints
 
-    def take(self, chosen: npt.NDArray[np.integer] | Flags) -> Bounds:
+    def take(self, chosen: Integers | Bools) -> Bounds:
         """Some of the cuts."""
         return Bounds(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
-    def on_the_right(self, people: PeopleBatch, person: Ints, cut: Codes | Ints) -> Flags:
+    def on_the_right(self, people: PeopleBatch, person: Ints, cut: Codes | Ints) -> Bools:
         """Whether persons are on the right of a cut each.
 
         Parameters
@@ -508,7 +507,7 @@ class Bounds:
                 right[here] = member[some] == self.column[cuts]
         return right
 
-    def _before(self, people: PeopleBatch, place: int, person: Ints, cut: Codes | Ints) -> Flags:
+    def _before(self, people: PeopleBatch, place: int, person: Ints, cut: Codes | Ints) -> Bools:
         before, equal = np.zeros(len(person), dtype=bool), np.ones(len(person), dtype=bool)
         own = (f"k{place}", f"w{place}", f"f{place}")
         bounds: tuple[npt.NDArray[Any], ...] = (

@@ -7,17 +7,15 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from sfumato.core.arrays import Bools, Floats
 from sfumato.core.errors import InputError
 from sfumato.intruder.attacks.identity_attacks import exact_free
 from sfumato.intruder.candidates import Candidates, Identification, ValuesOf, find_candidates
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReadColumn, ReleasedFile
 from sfumato.intruder.released_syntax import Anything, Cell, Members
-
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +82,6 @@ def _sets(values: ValuesOf, cells: Sequence[Cell], told: Bools) -> Bools:
     return found
 
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Item = tuple[int, int]
 """Number of a column, and of a cell of it in the earlier release."""
 
@@ -243,8 +239,8 @@ def _longer(left: _Sets, single: dict[int, _Sets], units: Floats, support: float
     return _merged(found)
 
 
-def _often(counts: Floats, units: Floats, support: float) -> npt.NDArray[np.bool_]:
-    often: npt.NDArray[np.bool_] = (counts > 0) & (counts >= support * units.sum() * (1 - 1e-12))
+def _often(counts: Floats, units: Floats, support: float) -> Bools:
+    often: Bools = (counts > 0) & (counts >= support * units.sum() * (1 - 1e-12))
     return often
 
 
@@ -436,9 +432,7 @@ def by_associations(
     ]
     if sum(meaning.name in old for meaning in meanings) < 2:
         raise InputError(
-            "the earlier release",
-            "must show two quasi-identifiers of the register",
-            found="fewer",
+            "the earlier release", "must show two quasi-identifiers of the register", found="fewer"
         )
     found = mine(earlier, meanings, support=support, confidence=confidence, longest=longest)
     held = refined_sets(file, meanings, found)

@@ -12,16 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.intruder.candidates import ValuesOf
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReadColumn, ReleasedFile
 from sfumato.intruder.released_syntax import Interval
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 DECIMALS = 9
 """Most decimal places that ends are written with."""

@@ -16,13 +16,10 @@ from functools import partial
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.intruder.knowledge import KnownColumn, days_of, measure_of, number_of
 from sfumato.intruder.reading import ReleasedFile, TextColumn
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 FORETOLD = 0.8
 """Share of what is not known of a quasi-identifier from which a column gives it away."""
@@ -72,7 +69,7 @@ class ColumnFinds:
         with "it"; empty where it does not.
     """
 
-    right: npt.NDArray[np.bool_]
+    right: Bools
     without: Floats
     alone: float
     foretold: dict[str, float]

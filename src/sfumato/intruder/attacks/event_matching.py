@@ -13,17 +13,13 @@ from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.intruder import released_syntax
 from sfumato.intruder.candidates import ROUNDED, Candidates, Identification, ValuesOf
 from sfumato.intruder.knowledge import Knowledge, KnownColumn, measure_of
 from sfumato.intruder.reading import ReleasedFile, TextColumn
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

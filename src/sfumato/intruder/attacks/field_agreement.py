@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.optional_packages import needed, quiet
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.knowledge import KnownColumn, measure_of
@@ -66,9 +67,6 @@ def _left(text: str) -> set[str]:
         return {text}
     return {text, *(text[:place] + text[place + 1 :] for place in range(len(text)))}
 
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 NEARBY = 0.05
 """Share of the spread of a column's numbers within which a number is just outside a range."""

@@ -11,16 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.intruder.candidates import Candidates, Identification
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

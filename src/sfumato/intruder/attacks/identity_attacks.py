@@ -10,20 +10,15 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.intruder.candidates import Blocks, Candidates, Identification, blocks_of
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-
 
 def exact_free(
-    file: ReleasedFile,
-    knowledge: Knowledge,
-    candidates: Candidates,
-    rng: np.random.Generator,
+    file: ReleasedFile, knowledge: Knowledge, candidates: Candidates, rng: np.random.Generator
 ) -> Identification:
     """Guess for every released unit one of the register persons who fit, all equally likely.
 
@@ -136,10 +131,7 @@ TINY = 1e-12
 
 
 def exact_one_to_one(
-    file: ReleasedFile,
-    knowledge: Knowledge,
-    candidates: Candidates,
-    rng: np.random.Generator,
+    file: ReleasedFile, knowledge: Knowledge, candidates: Candidates, rng: np.random.Generator
 ) -> Identification:
     """Guess for released units register persons who fit, nobody twice, as many as can be.
 
@@ -293,8 +285,6 @@ def _chances(blocks: Blocks, pairs: _Pairs, kinds: Ints, groups: Ints) -> Floats
     place = np.searchsorted(row * width + column, kinds * width + groups)
     return chance[place]
 
-
-Bools = npt.NDArray[np.bool_]
 
 COINCIDE = 0.5
 """Share of a column's distinct texts that the other must have to be joined without its name."""

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.intruder.candidates import Candidates, Inference, distinct_sets
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 def most_shared_value(file: ReleasedFile, candidates: Candidates, column: TextColumn) -> Inference:
@@ -69,7 +66,7 @@ class ChanceValues:
     sure: float
     shares: Floats
 
-    def is_sure(self, value: Ints, chance: Floats, tolerance: float) -> npt.NDArray[np.bool_]:
+    def is_sure(self, value: Ints, chance: Floats, tolerance: float) -> Bools:
         """Whether a value other than the commonest is guessed beyond what is tolerable.
 
         Parameters

@@ -13,15 +13,12 @@ from datetime import date
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Ints
 from sfumato.intruder.candidates import Identification, ValuesOf
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReleasedFile, combined, prefixes_of, rows_of_hierarchy
 from sfumato.schema import IntervalHierarchy, PrefixHierarchy, QuasiIdentifier
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 MOST_VECTORS, WORK = 20_000, 1 << 28
 """Combinations of levels, and those times tuples, above which nothing is tried."""

@@ -9,13 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.intruder.candidates import Identification, Inference, distinct_sets, find_candidates
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 _EQUAL = 1e-9
 """Share by which two odds differ that are the same but for rounding."""

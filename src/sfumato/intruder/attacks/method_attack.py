@@ -13,17 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.intruder.attacks.bounds_attack import Isolation, step_of
 from sfumato.intruder.candidates import Candidates, ValuesOf
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReadColumn, ReleasedFile, TextColumn
 from sfumato.intruder.released_syntax import Anything, Cell, Interval, Members
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 GRID = 20
 """Steps of the grid that a range is taken to be wide, where its ends do not say otherwise."""

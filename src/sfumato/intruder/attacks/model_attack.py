@@ -12,16 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.intruder.candidates import Candidates, ValuesOf
 from sfumato.intruder.knowledge import Knowledge, KnownColumn, number_of
 from sfumato.intruder.reading import ReadColumn, ReleasedFile, TextColumn
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 NEAR = 20
 """Groups of about as many records into which sensitive numbers are put; near ones count as one."""
@@ -194,11 +190,7 @@ class Foretold:
 
 
 def foretold(
-    seen: tuple[Sight, ...],
-    candidates: Candidates,
-    shown: ShownValues,
-    person: Ints,
-    unit: Ints,
+    seen: tuple[Sight, ...], candidates: Candidates, shown: ShownValues, person: Ints, unit: Ints
 ) -> Foretold:
     """The likeliest value of each target, with and without the target's own record.
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.intruder.attacks.field_agreement import Levels, Near, Scorer, database, levels_of
 from sfumato.intruder.candidates import Identification, distinct_sets, persons_are_whole
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +112,6 @@ def runs(ascending: Ints) -> tuple[Ints, Ints]:
 def _starts(counts: Ints) -> Ints:
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts, dtype=np.int64)])
 
-
-Floats = npt.NDArray[np.float64]
 
 STEPS = 200
 """Rounds of scaling, at most."""
@@ -276,7 +273,7 @@ def estimate_m(compared: Compared, first: Floats) -> Floats:
     return m
 
 
-def _patterns(levels: LevelCodes) -> tuple[LevelCodes, npt.NDArray[np.int64]]:
+def _patterns(levels: LevelCodes) -> tuple[LevelCodes, Ints]:
     """The distinct combinations of levels, and that of each pair."""
     radix = len(Near) + 1
     key = np.zeros(len(levels), dtype=np.int64)

@@ -11,15 +11,13 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.core.errors import InputError
 from sfumato.intruder.candidates import Identification
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReleasedFile
-
-Ints = npt.NDArray[np.int64]
 
 KINDS = ("text", "category", "year-month-day", "day/month/year", "month/day/year")
 """How an attribute is displayed: its characters, its whole value, or a date's digits in order."""
@@ -272,9 +270,6 @@ def _exists(year: str, month: str, day: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

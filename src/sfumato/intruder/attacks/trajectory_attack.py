@@ -12,16 +12,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.intruder.attacks.intersection_attack import Side, aligned, odds_by_pseudonym
 from sfumato.intruder.candidates import Identification
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 MOST_PAIRS = 10_000_000
 """Pairs of pseudonyms that are held against each other, by the things that fewest pairs share."""
 COMMON = 0.5
@@ -140,12 +138,12 @@ def alike(
     return np.column_stack([here[best], there[best]]).astype(np.int64)
 
 
-def _sole_best(unit: Ints, score: Floats, units: int) -> npt.NDArray[np.bool_]:
+def _sole_best(unit: Ints, score: Floats, units: int) -> Bools:
     """Which scores are above all others of their unit."""
     highest = np.zeros(units)
     np.maximum.at(highest, unit, score)
     best = (score > 0) & (score == highest[unit])
-    found: npt.NDArray[np.bool_] = best & (np.bincount(unit[best], minlength=units)[unit] == 1)
+    found: Bools = best & (np.bincount(unit[best], minlength=units)[unit] == 1)
     return found
 
 

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import betaincinv
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.risk.population.match_distribution import MatchDistribution, matches
@@ -111,7 +111,6 @@ def exact_success(right: int, attempts: int) -> Measure:
     return Measure("success", right / attempts if attempts else 0.0)
 
 
-Floats = npt.NDArray[np.float64]
 _DIGITS = 12
 """Chances that agree to so many digits are one; their sum moves by less than 1e-12 a guess."""
 
@@ -165,9 +164,6 @@ def binomial_hits(attempts: int, rate: float) -> MatchDistribution:
         If the rate is outside [0, 1].
     """
     return free_hits(np.full(attempts, rate))
-
-
-Ints = npt.NDArray[np.int64]
 
 
 def one_to_one_hits(pairs: Ints | Floats, larger: Ints | Floats) -> MatchDistribution:
@@ -405,7 +401,6 @@ def verdict(
     return min(1.0, most / attempts), right > most, min(1.0, tries * claimed.at_least(right))
 
 
-Bools = npt.NDArray[np.bool_]
 EDGES = (0.0, 0.01, 0.05, 0.1, 0.2, 0.5, 0.9, 0.99, 1.0)
 """Ends of the groups; the first one holds its lower end too."""
 

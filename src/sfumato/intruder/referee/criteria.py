@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import percent
 from sfumato.intruder.attacks.bounds_attack import Isolation
@@ -24,10 +24,6 @@ from sfumato.intruder.candidates import Candidates, Identification, Inference
 from sfumato.intruder.reading import ReleasedFile
 from sfumato.intruder.referee import attack_odds, judgements
 from sfumato.risk.risk_thresholds import Preset
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 LEVEL = 0.01
 """Probability at most that a run finds anything exceeded where nothing is."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.intruder.attacks.identity_attacks import Join
@@ -33,9 +33,6 @@ from sfumato.intruder.referee.attack_odds import (
 )
 from sfumato.intruder.referee.attack_odds import surest as of_largest_chance
 from sfumato.risk.population.match_distribution import MatchDistribution
-
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +220,7 @@ class Owners:
             return np.zeros(len(key), dtype=np.bool_)
         return np.asarray(named & (self.pairs[at] == key), dtype=np.bool_)
 
-    def chance(self, unit: Ints) -> npt.NDArray[np.float64]:
+    def chance(self, unit: Ints) -> Floats:
         """The chance that a register person drawn at random is right, for each unit.
 
         Parameters
@@ -234,7 +231,7 @@ class Owners:
         of_unit = np.bincount(self.pairs // max(self.persons, 1), minlength=self.units)
         return np.asarray(of_unit[unit] / max(self.persons, 1), dtype=np.float64)
 
-    def chance_of_person(self, person: Ints) -> npt.NDArray[np.float64]:
+    def chance_of_person(self, person: Ints) -> Floats:
         """The chance that a unit drawn at random is right, for each register person.
 
         Parameters

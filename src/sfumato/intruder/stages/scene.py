@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats
 from sfumato.core.declaration import Progress
 from sfumato.core.measure import Measure
 from sfumato.intruder.attack_result import Claims
@@ -30,14 +30,6 @@ from sfumato.intruder.referee.criteria import (
 )
 from sfumato.risk.population.match_distribution import MatchDistribution
 from sfumato.schema import Schema
-
-Floats = npt.NDArray[np.float64]
-
-
-Ints = npt.NDArray[np.int64]
-
-
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

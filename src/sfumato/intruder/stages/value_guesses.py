@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
 from sfumato.intruder.attacks import inference_attacks, model_attack
 from sfumato.intruder.reading import ReleasedFile, TextColumn
@@ -20,7 +21,6 @@ from sfumato.intruder.stages.scene import (
     PROMISED,
     TARGETS,
     Act,
-    Ints,
     Scene,
     Staged,
     sensitive_and_true,

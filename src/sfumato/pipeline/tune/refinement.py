@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import log, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Floats
 from sfumato.pipeline.tune.limits import CAP, KNOBS
 from sfumato.pipeline.tune.line_search import LEAST_RATIO, Bisection, Space, run_together
 from sfumato.pipeline.tune.point import Allowed, ColumnChange, Point, levels_to_spare
@@ -16,7 +16,6 @@ from sfumato.pipeline.tune.trials import Setting, Trial, Trials, ratio
 from sfumato.release.release_manifest import Form, Recoding
 from sfumato.schema import Schema
 
-Floats = npt.NDArray[np.float64]
 Generator = np.random.Generator
 RIDGE, MOST_RATIO = 1e-3, 1e3
 BATCH = 4
@@ -264,12 +263,7 @@ class Refinement:
         self._bisect(name, fixed, (low, at[name]), BACK, best.point)
 
     def _bisect(
-        self,
-        name: str,
-        fixed: dict[str, float],
-        ends: tuple[float, float],
-        steps: int,
-        like: Point,
+        self, name: str, fixed: dict[str, float], ends: tuple[float, float], steps: int, like: Point
     ) -> None:
         search = Bisection(self.space, name, *ends, steps, fixed, like)
         run_together(self.trials, [search], STAGE)

@@ -8,10 +8,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Codes, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.optional_packages import needed
@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 _KIND, _BIN, _CLASSES = "sfumato_kind", "sfumato_bin", "sfumato_classes"
 _BY_PERSONS, _BY_GIDR, _BY_GSAR = 0, 1, 2
 """What the classes are counted by; the attributes follow one after the other."""
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 
 
 def keyed(table: SparkTable) -> tuple[DataFrame, list[str]]:

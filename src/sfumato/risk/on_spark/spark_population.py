@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.core.declaration import Progress, is_spark_frame, silent
 from sfumato.core.optional_packages import needed
 from sfumato.engines.embedded.counts import LARGEST_SPACE
@@ -40,7 +41,7 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark import spark_measures
 from sfumato.risk.on_spark.spark_measures import keyed, packed
 from sfumato.risk.population import population_estimates
-from sfumato.risk.population.estimation import AUTO, Codes, Floats, Ints, SampleClasses
+from sfumato.risk.population.estimation import AUTO, SampleClasses
 from sfumato.risk.population.population_risk import RegisterClasses, register_population
 from sfumato.risk.population.population_size import (
     Given,

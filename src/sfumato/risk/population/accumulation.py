@@ -5,18 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.risk.population.cell_model import fit_cells
-from sfumato.risk.population.estimation import (
-    Estimate,
-    Floats,
-    Ints,
-    SampleClasses,
-    counts_of,
-    most_shown,
-)
+from sfumato.risk.population.estimation import Estimate, SampleClasses, counts_of, most_shown
 from sfumato.risk.population.sampled_clusters import SampledClusters
 from sfumato.risk.population.subsample_validation import STANDARD_DEVIATIONS
 from sfumato.risk.population.value_shares import LARGEST, Margin, Mixture, fit_mixture
@@ -554,7 +547,7 @@ def _reach(
     sizes: Ints,
     counts: Floats,
     probabilities: Floats,
-    kept: npt.NDArray[np.bool_] | None = None,
+    kept: Bools | None = None,
 ) -> Reach:
     """Where the sample leads, or what stays of it without some pairs of class and cluster."""
     n = round(float(sizes @ counts))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq, minimize
 from scipy.special import betainc, expit, gammaln
 
-from sfumato.risk.population.estimation import Floats, Ints
+from sfumato.core.arrays import Floats, Ints
 from sfumato.risk.population.inverse_sizes import negative_binomial
 
 Keys = npt.NDArray[np.int32]

@@ -12,7 +12,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse import csr_matrix
 from scipy.special import digamma, expit
 
-from sfumato.risk.population.estimation import Codes, Floats, Ints
+from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.risk.population.value_shares import UNSEEN, Margin
 
 Keys = npt.NDArray[np.int32]

@@ -7,14 +7,11 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.risk.population.sampled_clusters import SampledClusters
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
 AUTO = "auto"
 ESTIMATORS = (AUTO, "accumulation")
 
@@ -55,7 +52,7 @@ class SampleClasses:
 
     sizes: Ints
     population: int
-    keys: npt.NDArray[np.int32] | None = None
+    keys: Codes | None = None
     domains: tuple[int, ...] = ()
     weighted: Floats | None = None
     times: Ints | None = None

@@ -8,7 +8,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from sfumato.core.arrays import Floats
+
 FloatsLike = npt.NDArray[np.integer] | npt.NDArray[np.floating] | int | float
 """Numbers of any kind, one or many."""
 

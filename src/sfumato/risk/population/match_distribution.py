@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len
 
-from sfumato.risk.population.estimation import Floats, Ints
+from sfumato.core.arrays import Floats, Integers, Ints
 
 Complexes = npt.NDArray[np.complex128]
 _TAIL = 41.5
@@ -125,11 +125,11 @@ class _Groups:
 
 
 def matches(
-    sizes: npt.NDArray[np.integer] | Floats,
-    population_sizes: npt.NDArray[np.integer] | Floats,
+    sizes: Integers | Floats,
+    population_sizes: Integers | Floats,
     one_to_one: bool = True,
     *,
-    times: npt.NDArray[np.int64] | None = None,
+    times: Ints | None = None,
 ) -> MatchDistribution:
     """The distribution of the number of correct matches, with its mean Σ f/F (Theorem 1).
 

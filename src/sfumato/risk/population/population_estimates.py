@@ -8,10 +8,10 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, gammaln, logit, pdtr
 
+from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
@@ -20,12 +20,9 @@ from sfumato.risk.population.accumulation import Accumulation
 from sfumato.risk.population.cell_model import TINY, fit_cells
 from sfumato.risk.population.estimation import (
     AUTO,
-    Codes,
     Estimate,
     EstimationFailedError,
     Estimator,
-    Floats,
-    Ints,
     SampleClasses,
     check_estimator,
 )
@@ -149,7 +146,7 @@ def population_of_file(
     )
 
 
-def order_of_keys(keys: Codes, domains: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def order_of_keys(keys: Codes, domains: tuple[int, ...]) -> Ints:
     """The classes by their keys, ascending: the order in which every engine's estimators see them.
 
     Parameters

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Codes, Floats, Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import REGISTER, Measure, Position
 from sfumato.risk import measure_table
 from sfumato.risk.measure_table import row
-from sfumato.risk.population.estimation import Floats, Ints
 from sfumato.risk.population.match_distribution import MatchDistribution, matches
 from sfumato.risk.population.subsample_validation import SubsampleCheck
 
@@ -85,8 +84,8 @@ class PopulationRisk:
     one_to_one: MatchDistribution
     free: MatchDistribution
     inverse_sizes: Floats
-    class_records: npt.NDArray[np.int64]
-    class_of: npt.NDArray[np.int32] | None
+    class_records: Ints
+    class_of: Codes | None
     class_intervals: Mapping[str, Floats]
     population_uniques_by_model: Mapping[str, float | str]
     check: SubsampleCheck | None
@@ -181,12 +180,7 @@ class PopulationRisk:
 
 def _counts(distribution: MatchDistribution) -> dict[str, float]:
     low, high = distribution.quantiles()
-    return {
-        "mean": distribution.mean,
-        "variance": distribution.variance,
-        "low": low,
-        "high": high,
-    }
+    return {"mean": distribution.mean, "variance": distribution.variance, "low": low, "high": high}
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +207,8 @@ class RegisterClasses:
     records: Ints
     sizes: Ints
     times: Ints | None = None
-    first_row: npt.NDArray[np.integer] | None = None
-    class_of: npt.NDArray[np.int32] | None = None
+    first_row: Integers | None = None
+    class_of: Codes | None = None
 
 
 def register_population(classes: RegisterClasses, persons: int, threshold: float) -> PopulationRisk:

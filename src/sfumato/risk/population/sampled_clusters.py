@@ -6,12 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.errors import InputError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 GROUPS = 25
 """Groups of clusters, at most, that are left out in turn."""
@@ -37,7 +34,7 @@ class SampledClusters:
     persons: Ints
     within: float = 1.0
 
-    def counts_of_spreads(self, kept: npt.NDArray[np.bool_] | None = None) -> tuple[Ints, Floats]:
+    def counts_of_spreads(self, kept: Bools | None = None) -> tuple[Ints, Floats]:
         """Numbers of clusters in which classes are, and how many classes are in so many.
 
         Parameters
@@ -61,7 +58,7 @@ class SampledClusters:
         alone = np.bincount(self.class_of, minlength=len(sizes)) == 1
         return float((sizes[alone] == 1).mean()) if alone.any() else 0.0
 
-    def take(self, here: npt.NDArray[np.bool_]) -> SampledClusters:
+    def take(self, here: Bools) -> SampledClusters:
         """The clusters of some classes alone, which are numbered anew."""
         some = here[self.class_of]
         number = np.cumsum(here) - 1
@@ -69,7 +66,7 @@ class SampledClusters:
             number[self.class_of[some]], self.cluster_of[some], self.persons[some], self.within
         )
 
-    def left_out(self, rng: np.random.Generator) -> Iterator[npt.NDArray[np.bool_]]:
+    def left_out(self, rng: np.random.Generator) -> Iterator[Bools]:
         """The pairs that stay when one group of clusters after the other is left out.
 
         Parameters

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.risk.population.accumulation import Accumulation
-from sfumato.risk.population.estimation import Estimate, Floats, Ints, SampleClasses
+from sfumato.risk.population.estimation import Estimate, SampleClasses
 
 EQUAL = 1.02
 """Ratio of the largest to the smallest weight up to which they count as equal."""
@@ -197,7 +197,7 @@ def _strata(sample: SampleClasses) -> Ints:
     return np.unique(first[together], return_inverse=True)[1].astype(np.int64)
 
 
-def _part(sample: SampleClasses, here: npt.NDArray[np.bool_]) -> SampleClasses:
+def _part(sample: SampleClasses, here: Bools) -> SampleClasses:
     persons = (sample.sizes * sample.each)[here]
     weights = _mean_weights(sample)[here]
     return SampleClasses(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Ints
 from sfumato.risk.population import estimation
 
 FEWEST = 50
@@ -89,7 +89,7 @@ def _drawn(
 
 
 def _thinned(
-    sample: estimation.SampleClasses, times: npt.NDArray[np.int64], rng: np.random.Generator
+    sample: estimation.SampleClasses, times: Ints, rng: np.random.Generator
 ) -> tuple[estimation.SampleClasses, float]:
     """Where only the numbers of classes of each size are known: every person with a chance π."""
     from scipy.stats import binom
@@ -115,11 +115,7 @@ def _thinned(
 
 
 def reason(
-    name: str,
-    sample: estimation.SampleClasses,
-    check: SubsampleCheck | None,
-    *,
-    auto: bool,
+    name: str, sample: estimation.SampleClasses, check: SubsampleCheck | None, *, auto: bool
 ) -> str:
     """Say why the estimator was taken, what its interval covers, and how it was checked.
 

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import digamma, expit
 
-from sfumato.risk.population.estimation import EstimationFailedError, Floats, SampleClasses
+from sfumato.core.arrays import Floats
+from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
 
 Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 """Class sizes i that occur, ascending, or numbers f_i of classes of each; shape (sizes,)."""
@@ -251,7 +252,7 @@ def _pitman(sample: SampleClasses) -> float:
     return expected_uniques(theta, sigma, sample.population)
 
 
-def chance_of_one(sizes: Counts, persons: int, population: int) -> npt.NDArray[np.float64]:
+def chance_of_one(sizes: Counts, persons: int, population: int) -> Floats:
     """P(f = 1 | F = j), the chance that n of N persons hold one of a class of j.
 
     The hypergeometric j C(N − j, n − 1) / C(N, n) = (j n / N) Π_{k=1}^{j−1} (N − n + 1 − k) /

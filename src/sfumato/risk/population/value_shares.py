@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
-from sfumato.risk.population.estimation import Codes, Floats, Ints, counts_of
+from sfumato.core.arrays import Codes, Floats, Integers, Ints
+from sfumato.risk.population.estimation import counts_of
 
 LARGEST = 200
 """Classes above this size are known well enough: the sample's share is taken for the rate's."""
@@ -123,11 +123,7 @@ class Margin:
     """
 
     def __init__(
-        self,
-        codes: npt.NDArray[np.integer],
-        sizes: Ints,
-        times: Ints | None = None,
-        values: int = 0,
+        self, codes: Integers, sizes: Ints, times: Ints | None = None, values: int = 0
     ) -> None:
         self.persons = np.bincount(codes, sizes, minlength=values).astype(np.int64)
         self._times = np.ones(self.values, dtype=np.int64) if times is None else times

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Ints
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item, Shown, State
@@ -250,7 +250,7 @@ class Enforcements:
         What is done in each distinct case.
     """
 
-    alike: npt.NDArray[np.int64] = field(repr=False)
+    alike: Ints = field(repr=False)
     cases: tuple[tuple[Enforcement, ...], ...] = field(repr=False)
 
     def of(self, tuple_: int) -> tuple[Enforcement, ...]:
@@ -264,7 +264,7 @@ class Enforcements:
         case = int(self.alike[tuple_])
         return () if case < 0 else self.cases[case]
 
-    def tuples(self) -> npt.NDArray[np.int64]:
+    def tuples(self) -> Ints:
         """The places of the tuples that something is done to."""
         busy = np.fromiter(map(bool, self.cases), dtype=np.bool_, count=len(self.cases))
         return np.flatnonzero((self.alike >= 0) & busy[self.alike]) if len(busy) else _NONE
@@ -538,9 +538,7 @@ def _measure(name: str) -> Measure:
         return Measure(name)
     except ValueError:
         raise InputError(
-            "the rules",
-            "must enforce a measure that there is",
-            accepted=", ".join(Measure),
+            "the rules", "must enforce a measure that there is", accepted=", ".join(Measure)
         ) from None
 
 

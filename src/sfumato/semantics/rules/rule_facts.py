@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item, Shown
@@ -99,7 +100,7 @@ class ItemSets:
         level = int(np.searchsorted(self.starts, number, side="right")) - 1
         return Item(attribute, level, number - int(self.starts[level]))
 
-    def numbers(self, codes: npt.NDArray[np.integer], levels: npt.NDArray[np.integer]) -> Numbers:
+    def numbers(self, codes: Integers, levels: Integers) -> Numbers:
         """The number of each shown value, -1 where it is missing; shape (tuples,).
 
         Missing is a value of its own below the root; the root shows it as any other, and a reader
@@ -137,7 +138,7 @@ class ItemSets:
         ]
         return [each for each in dict.fromkeys(items) if each != item]
 
-    def at_or_below(self, items: Iterable[Item], attribute: str) -> npt.NDArray[np.bool_]:
+    def at_or_below(self, items: Iterable[Item], attribute: str) -> Bools:
         """Which values are one of these items or lie below it; shape (values,).
 
         Parameters
@@ -155,7 +156,7 @@ class ItemSets:
                 found[low] |= level[self._leaf[low]] == item.label
         return found
 
-    def above(self, items: Iterable[Item], attribute: str) -> npt.NDArray[np.bool_]:
+    def above(self, items: Iterable[Item], attribute: str) -> Bools:
         """Which values are ancestors of one of these items; shape (values,).
 
         Parameters
@@ -285,7 +286,7 @@ class TupleFacts:
     """
 
     text: str = field(repr=False)
-    alike: npt.NDArray[np.int64] = field(repr=False)
+    alike: Ints = field(repr=False)
     terms: Mapping[str, Item] = field(repr=False)
 
     def of_one(self, case: int) -> str:
@@ -388,10 +389,8 @@ def _check_item(item: Item, number: int, hierarchies: Mapping[str, Hierarchy]) -
 
 
 def _telling(
-    values: npt.NDArray[np.int64],
-    associations: Mapping[int, Association],
-    sets: Mapping[str, ItemSets],
-) -> npt.NDArray[np.bool_]:
+    values: Ints, associations: Mapping[int, Association], sets: Mapping[str, ItemSets]
+) -> Bools:
     """Which tuples show an association's whole antecedent and an ancestor of its consequent.
 
     Others tell nothing that they do not show: the first thing that is inferred from a tuple
@@ -415,9 +414,7 @@ def _telling(
     return found
 
 
-def _distinct(
-    values: npt.NDArray[np.int64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _distinct(values: Ints) -> tuple[Ints, Ints]:
     """The distinct rows with any value, and which of them each row is."""
     some = np.flatnonzero((values >= 0).any(axis=1))
     alike = np.full(len(values), -1, dtype=np.int64)
@@ -429,7 +426,7 @@ def _distinct(
 
 
 def _rarest_first(
-    antecedent: Sequence[Item], distinct: npt.NDArray[np.int64], sets: Mapping[str, ItemSets]
+    antecedent: Sequence[Item], distinct: Ints, sets: Mapping[str, ItemSets]
 ) -> list[Item]:
     """An antecedent with the item first that the fewest tuples show, so that little is joined."""
     columns = {name: column for column, name in enumerate(sets)}
@@ -458,7 +455,7 @@ class _Lines:
         self.items.setdefault(term, lowest)
         return term
 
-    def tuples(self, linkage: str, distinct: npt.NDArray[np.int64]) -> Iterator[str]:
+    def tuples(self, linkage: str, distinct: Ints) -> Iterator[str]:
         """That the linkage has these tuples, and what each of them shows."""
         names = quoted(linkage)
         for number in range(len(distinct)):

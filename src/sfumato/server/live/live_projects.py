@@ -18,7 +18,6 @@ from uuid import UUID
 from weakref import WeakValueDictionary
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -26,6 +25,7 @@ from cryptography.exceptions import InvalidTag
 from django.conf import settings
 from django.db import transaction
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import silent
 from sfumato.core.errors import InputError
 from sfumato.review.anonymity_index import Index
@@ -166,7 +166,7 @@ def read_index(project: Project) -> Index:
     return Index.from_bytes(_read(project, INDEX))
 
 
-def read_rows(project: Project) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def read_rows(project: Project) -> tuple[Ints, Ints]:
     """Per pair, the records of row 1 and row 2.
 
     Raises

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import expm1
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import xlog1py
 
+from sfumato.core.arrays import Floats
 from sfumato.risk.population.estimation import Estimate, EstimationFailedError, SampleClasses
 from sfumato.risk.population.uniqueness_models import (
     NEEDS_TWO,
@@ -135,14 +135,14 @@ def duj2a(
     return dropped + duj2(sizes[~large], classes[~large], rest)
 
 
-def _population_sizes(sizes: npt.NDArray[np.float64], fraction: float) -> npt.NDArray[np.float64]:
+def _population_sizes(sizes: Floats, fraction: float) -> Floats:
     """N̂ of q N̂ / (1 − (1 − q)^N̂) = n_j for each n_j, by its contracting fixed point."""
     if fraction >= 1:
         return sizes
     log_miss = np.log1p(-fraction)
-    found: npt.NDArray[np.float64] = sizes / fraction
+    found: Floats = sizes / fraction
     for _ in range(1000):
-        following: npt.NDArray[np.float64] = -sizes * np.expm1(found * log_miss) / fraction
+        following: Floats = -sizes * np.expm1(found * log_miss) / fraction
         if np.all(np.abs(following - found) <= 1e-14 * found):
             return following
         found = following

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.risk.population import estimation
 
 Pair = tuple[int, int]
@@ -28,9 +29,9 @@ class SparseTable:
         Persons of each, above 0.
     """
 
-    first: estimation.Codes
-    second: estimation.Codes
-    counts: estimation.Floats
+    first: Codes
+    second: Codes
+    counts: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +51,11 @@ class Cells:
         Number of values of each variable that occur.
     """
 
-    codes: estimation.Codes
-    sizes: estimation.Ints
+    codes: Codes
+    sizes: Ints
     domains: tuple[int, ...]
-    _pairs: dict[Pair, estimation.Floats | SparseTable] = field(default_factory=dict, repr=False)
-    _singles: dict[int, estimation.Floats] = field(default_factory=dict, repr=False)
+    _pairs: dict[Pair, Floats | SparseTable] = field(default_factory=dict, repr=False)
+    _singles: dict[int, Floats] = field(default_factory=dict, repr=False)
 
     @property
     def variables(self) -> int:
@@ -76,7 +77,7 @@ class Cells:
         """Largest two-way margin that is held as an array of all its cells."""
         return max(_DENSE_PAIR, len(self.sizes))
 
-    def single(self, variable: int) -> estimation.Floats:
+    def single(self, variable: int) -> Floats:
         """Persons of each value of a variable."""
         if variable not in self._singles:
             self._singles[variable] = _persons(
@@ -84,13 +85,13 @@ class Cells:
             )
         return self._singles[variable]
 
-    def pair(self, term: Pair) -> estimation.Floats | SparseTable:
+    def pair(self, term: Pair) -> Floats | SparseTable:
         """Persons of each pair of values: an array, or the positive cells of a large margin."""
         if term not in self._pairs:
             self._pairs[term] = self._count(term)
         return self._pairs[term]
 
-    def _count(self, term: Pair) -> estimation.Floats | SparseTable:
+    def _count(self, term: Pair) -> Floats | SparseTable:
         first, second = term
         rows, columns = self.domains[first], self.domains[second]
         packed = self.codes[:, first].astype(np.int64) * columns + self.codes[:, second]
@@ -104,13 +105,11 @@ class Cells:
         )
 
 
-def _persons(
-    codes: estimation.Ints | estimation.Codes, sizes: estimation.Ints, domain: int
-) -> estimation.Floats:
+def _persons(codes: Ints | Codes, sizes: Ints, domain: int) -> Floats:
     return np.bincount(codes, weights=sizes, minlength=domain).astype(np.float64, copy=False)
 
 
-def observed_cells(keys: estimation.Codes, sizes: estimation.Ints) -> Cells:
+def observed_cells(keys: Codes, sizes: Ints) -> Cells:
     """The cells of a sample, coded by the values that occur.
 
     Parameters
@@ -142,7 +141,7 @@ class Lookup:
 
     def __init__(self, cells: Cells) -> None:
         self._domains = cells.domains
-        self._steps: list[tuple[range, estimation.Ints]] = []
+        self._steps: list[tuple[range, Ints]] = []
         rank = np.zeros(len(cells.sizes), dtype=np.int64)
         for together in _packable(cells.domains, len(cells.sizes)):
             packed = _pack(rank, cells.codes, self._domains, together)
@@ -151,7 +150,7 @@ class Lookup:
         self._cell = np.empty(len(cells.sizes), dtype=np.int64)
         self._cell[rank] = np.arange(len(cells.sizes))
 
-    def find(self, codes: estimation.Codes) -> estimation.Ints:
+    def find(self, codes: Codes) -> Ints:
         """Position of each cell among the observed ones, -1 for a cell that is empty.
 
         Parameters
@@ -184,9 +183,7 @@ def _packable(domains: tuple[int, ...], ranks: int) -> list[range]:
     return runs
 
 
-def _pack(
-    rank: estimation.Ints, codes: estimation.Codes, domains: tuple[int, ...], variables: range
-) -> estimation.Ints:
+def _pack(rank: Ints, codes: Codes, domains: tuple[int, ...], variables: range) -> Ints:
     packed = rank.copy()
     for variable in variables:
         packed *= domains[variable]

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from scipy import special
 
+from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.engines.embedded.counts import group
 from sfumato.examples import generate_clinics
 from sfumato.risk.population.estimation import AUTO, EstimationFailedError, SampleClasses
@@ -128,10 +128,6 @@ CLINICS = DataSet(
 DATA_SETS = (ADULT_4, ADULT_8, INFORMS, CLINICS)
 
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-
-
 @dataclass(frozen=True, eq=False)
 class Population:
     """The equivalence classes of a population, one record per person.
@@ -150,7 +146,7 @@ class Population:
     """
 
     sizes: Ints
-    keys: npt.NDArray[np.int32]
+    keys: Codes
     domains: tuple[int, ...]
     values: tuple[int, ...]
 
@@ -324,10 +320,7 @@ FARS = PublishedRow(
     0.229,
 )
 ADULT = PublishedRow(
-    "Adult: US census",
-    30_162,
-    (("age", 72), ("education", 16), ("race", 5), ("gender", 2)),
-    0.104,
+    "Adult: US census", 30_162, (("age", 72), ("education", 16), ("race", 5), ("gender", 2)), 0.104
 )
 EMERGENCY = PublishedRow(
     "Emergency department at a children's hospital",

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from sfumato.core.arrays import Floats
 from sfumato.risk.population import estimation
 from sfumato.risk.population.inverse_sizes import poisson
 from sfumato.studies.dankar_el_emam import log_linear_search
@@ -31,8 +32,8 @@ DRAWS = 200_000
 def of_inverse_sizes(
     name: str,
     sample: estimation.SampleClasses,
-    inverse_sizes: estimation.Floats,
-    alone: estimation.Floats | float,
+    inverse_sizes: Floats,
+    alone: Floats | float,
     class_count: float | None = None,
     path: tuple[str, ...] = (),
 ) -> estimation.Estimate:
@@ -133,7 +134,7 @@ class LogLinear:
 
     def _searched(
         self, cells: Cells, sample: estimation.SampleClasses, rng: np.random.Generator
-    ) -> tuple[estimation.Floats, list[log_linear_search.Path]]:
+    ) -> tuple[Floats, list[log_linear_search.Path]]:
         """The mean of each cell under the model found for its size, and the searches."""
         fitter = Fitter(cells, SEARCHED_CELLS, SEARCH_TOLERANCE)
         bands = (
@@ -267,6 +268,6 @@ def missed_classes(
     return float(each.mean()), float(each.std()) / sqrt(DRAWS)
 
 
-def _present(unseen: estimation.Floats) -> estimation.Floats:
+def _present(unseen: Floats) -> Floats:
     """P(F > 0 | f = 0) where the unseen persons of a cell have this mean."""
     return -np.expm1(-unseen)

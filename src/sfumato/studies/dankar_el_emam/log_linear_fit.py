@@ -11,8 +11,8 @@ from math import log, prod
 
 import numpy as np
 
+from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.core.errors import SfumatoError
-from sfumato.risk.population.estimation import Codes, Floats, Ints
 from sfumato.studies.dankar_el_emam.contingency_table import Cells, Pair, SparseTable
 
 Clique = tuple[int, ...]

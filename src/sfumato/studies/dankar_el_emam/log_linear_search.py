@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.special import gammaln, lambertw
 
-from sfumato.risk.population.estimation import Floats, Ints
+from sfumato.core.arrays import Floats, Ints
 from sfumato.risk.population.inverse_sizes import confluent
 from sfumato.studies.dankar_el_emam.contingency_table import Cells, Lookup, Pair
 from sfumato.studies.dankar_el_emam.log_linear_fit import Fitted, Fitter, Terms

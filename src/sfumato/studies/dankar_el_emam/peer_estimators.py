@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.core.arrays import Floats
 from sfumato.core.errors import InputError
 from sfumato.risk.population import estimation
 from sfumato.risk.population.inverse_sizes import negative_binomial, poisson
@@ -48,21 +49,14 @@ class Argus:
         """
         share = _shares(sample)
         inverse = negative_binomial(sample.sizes, 0.0, share)
-        return of_inverse_sizes(
-            self.name,
-            sample,
-            _per_class(inverse, sample),
-            share,
-        )
+        return of_inverse_sizes(self.name, sample, _per_class(inverse, sample), share)
 
 
-def _per_class(
-    inverse_sizes: estimation.Floats, sample: estimation.SampleClasses
-) -> estimation.Floats:
+def _per_class(inverse_sizes: Floats, sample: estimation.SampleClasses) -> Floats:
     return np.minimum(inverse_sizes, 1.0 / sample.sizes)
 
 
-def _shares(sample: estimation.SampleClasses) -> estimation.Floats | float:
+def _shares(sample: estimation.SampleClasses) -> Floats | float:
     """Probability with which the persons of each class were sampled, or one for all."""
     if sample.weighted is None:
         return sample.fraction

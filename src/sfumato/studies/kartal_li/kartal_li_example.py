@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Codes
 from sfumato.examples import worked_example
 from sfumato.release.anonymize import anonymize
 from sfumato.release.cuts import Candidates, Nodes, find_candidates, g_changes, ranked
@@ -152,9 +153,7 @@ def _candidate_cuts(
         kept = kept or meets
 
 
-def _goes_right(
-    persons: PersonTable, orders: list[npt.NDArray[np.int32]], cuts: Candidates, index: int
-) -> npt.NDArray[np.bool_]:
+def _goes_right(persons: PersonTable, orders: list[Codes], cuts: Candidates, index: int) -> Bools:
     axis = int(cuts.axis[index])
     if axis >= len(orders):
         member = persons.indicators[axis - len(orders)].member

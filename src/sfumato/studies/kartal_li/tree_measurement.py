@@ -8,9 +8,9 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.release.information_loss import normalized_error
 from sfumato.release.person_table import PersonTable, person_table
@@ -126,9 +126,7 @@ def encode(records: pa.Table, data: DataSet) -> Encoded:
     return Encoded(data, table, persons, tuple(readings))
 
 
-def _reading(
-    key: str, table: Table, persons: PersonTable, common: npt.NDArray[np.bool_]
-) -> Reading:
+def _reading(key: str, table: Table, persons: PersonTable, common: Bools) -> Reading:
     column, sensitive = table.sensitive[0], persons.sensitive[table.sensitive[0].name]
     codes = np.where(common[column.codes], MISSING, column.codes).astype(np.int32)
     codes[column.codes == MISSING] = MISSING
@@ -157,7 +155,7 @@ def _reading(
     )
 
 
-def _offsets(owner: npt.NDArray[np.int64], persons: int) -> npt.NDArray[np.int64]:
+def _offsets(owner: Ints, persons: int) -> Ints:
     """Where each person's entries start, and the end."""
     return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=persons))])
 
@@ -197,7 +195,7 @@ class LByFrequency:
         """The threshold; the study skips it where the whole file breaks it."""
         return f"l_by_frequency asks for at most 1/{self.l:.4g} of the records."
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+    def offenders(self, persons: PersonTable) -> Ints:
         """None: the study removes nobody."""
         return np.empty(0, dtype=np.int64)
 
@@ -543,12 +541,7 @@ def decomposition_section(
 
 def _decomposition_grid(name: str, rows: Sequence[DecompositionRow]) -> Grid:
     cells = tuple(
-        (
-            row.k,
-            1 / row.k,
-            *cells_of(row.joined, *_MEASURES),
-            *cells_of(row.proposed, *_MEASURES),
-        )
+        (row.k, 1 / row.k, *cells_of(row.joined, *_MEASURES), *cells_of(row.proposed, *_MEASURES))
         for row in rows
     )
     caption = "What remains after k-anonymity and l-diversity on two tables, joined"
