@@ -14,9 +14,10 @@ import pyarrow as pa
 from timing import PeakMemory
 
 import sfumato as sf
+from sfumato.core.arrays import Levels
 from sfumato.schema import IntervalHierarchy, Kind, PrefixHierarchy, QuasiIdentifier
 from sfumato.semantics.linkage_anonymity import LinkageAnonymity, LinkageRelease, link_up
-from sfumato.semantics.local_data import Levels, Linked, normalised_weights, penalty_table
+from sfumato.semantics.local_data import Linked, normalised_weights, penalty_table
 
 LOCAL = 100_000
 KS = (3, 10, 50)

@@ -16,9 +16,9 @@ from sfumato.semantics.associations import (
     Associations,
     Item,
     Shown,
-    accept,
+    State,
+    decide,
     mine,
-    reject,
 )
 
 HIERARCHIES = {
@@ -130,7 +130,7 @@ def test_a_narrow_antecedent_stays_where_the_wide_one_was_rejected() -> None:
         for n, one in enumerate(found, 1)
         if "71 Chinese -> Ethnicity 6101" in one.text(HIERARCHIES)
     )
-    refused = reject(found, [number], "no secret")
+    refused = decide(found, [number], State.REJECTED, "no secret")
     again = mine([RELEASE], support=0.1, confidence=0.95, earlier=refused)
     assert any("7104 Mandarin -> Ethnicity 6101" in text for text in texts(again))
     assert [one.note for one in again if one.state == "rejected"] == ["no secret"]
@@ -138,7 +138,7 @@ def test_a_narrow_antecedent_stays_where_the_wide_one_was_rejected() -> None:
 
 def test_what_was_accepted_stays_known() -> None:
     found = mine([RELEASE], support=0.1, confidence=0.95)
-    known = accept(found, range(1, len(found) + 1), "told in 2026")
+    known = decide(found, range(1, len(found) + 1), State.ACCEPTED, "told in 2026")
     later = release((0, 0, 0, 30), (3, 2, 1, 30), levels=[[2, 2, 1], [2, 2, 1]])
     again = mine([later], support=0.1, confidence=0.95, earlier=known)
     assert set(again.accepted) == set(known.accepted)
@@ -152,13 +152,13 @@ def test_a_later_release_hides_nothing_that_an_earlier_one_told() -> None:
 def test_decisions_are_by_number() -> None:
     found = mine([RELEASE], support=0.1, confidence=0.95)
     assert not found.accepted
-    one = accept(found, [2], "yes")
+    one = decide(found, [2], State.ACCEPTED, "yes")
     assert one.accepted == (one[1],)
     assert one[1].note == "yes"
-    assert reject(one, [2]).accepted == ()
+    assert decide(one, [2], State.REJECTED).accepted == ()
     for number in (0, len(found) + 1):
         with pytest.raises(InputError, match="number of an association"):
-            accept(found, [number])
+            decide(found, [number], State.ACCEPTED)
 
 
 @pytest.mark.parametrize(

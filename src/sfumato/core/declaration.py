@@ -511,6 +511,27 @@ def fields_of(value: object, names: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names.split()}
 
 
+def plain_fields(value: object, names: str) -> dict[str, Any]:
+    """The same as JSON has them: lists for tuples, words for enumerations, what has ``to_json``.
+
+    Parameters
+    ----------
+    value
+        It.
+    names
+        Their names, with blanks between.
+    """
+    return {name: _plain_value(each) for name, each in fields_of(value, names).items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain_value(each) for each in value]
+    if isinstance(value, Enum):
+        return word_of(value)
+    return value.to_json() if hasattr(value, "to_json") else value
+
+
 def keywords(*declarations: type) -> Callable[[_Verb], _Verb]:
     """Let a verb's signature and docstring list what it takes as ``**options``.
 

@@ -1,11 +1,42 @@
-"""TOML that people write: parsed, with errors that say where and never what."""
+"""Text and TOML that people write: read, with errors that say where and never what."""
 
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 from typing import Any
 
 from sfumato.core.errors import InputError
+
+
+def read_text(file: Path, subject: str, *, advice: str = "") -> str:
+    """The text of a file in UTF-8, without a byte-order mark.
+
+    Parameters
+    ----------
+    file
+        It.
+    subject
+        What it is, for what is said.
+    advice
+        What to do where it cannot be read.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is not UTF-8.
+    """
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(subject, "must be text in UTF-8") from None
+    except OSError as error:
+        found = (error.strerror or type(error).__name__).lower()
+        if isinstance(error, IsADirectoryError):
+            found = "a folder"
+        raise InputError(
+            subject, "must be a file that can be read", found=found, advice=advice
+        ) from None
 
 
 def parse_toml(text: str, subject: str) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from html import escape
 from typing import Any
 
 import pyarrow as pa
 
+from sfumato.core.declaration import plain_fields
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import notes, styled_table
@@ -282,27 +283,15 @@ class Attack:
         return {
             "verdict": {name.value: each.to_json() for name, each in self.verdict.items()},
             "sentence": self.sentence,
-            "tolerance": {
-                "person": self.tolerance.person,
-                "value": self.tolerance.value,
-                "source": self.tolerance.source,
-            },
+            "tolerance": asdict(self.tolerance),
             "caught": self.caught,
             "broken": [outcome.attack for outcome in self.broken],
-            "exposed": self.exposed,
-            "about": self.about,
-            "records": self.records,
-            "persons": self.persons,
-            "register_persons": self.register_persons,
-            "held": list(self.held),
-            "claims": self.claims.to_json(),
+            **plain_fields(self, "exposed about records persons register_persons held claims"),
             "attacks": [outcome.to_json() for outcome in self.outcomes],
             "calibration": {
                 name: [each.to_json() for each in bins] for name, bins in self.calibration.items()
             },
-            "threshold": self.threshold,
-            "seed": self.seed,
-            "warnings": list(self.warnings),
+            **plain_fields(self, "threshold seed warnings"),
         }
 
     def rows(self) -> list[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from sfumato.core.declaration import fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.core.notebook_parts import notes
@@ -291,13 +292,7 @@ class Risk:
         column where there are several, and left out where there is none; a bound that no
         finite c meets is ``None``.
         """
-        out: dict[str, Any] = {
-            "records": self.records,
-            "persons": self.persons,
-            "classes": self.classes,
-            "k": self.k,
-            "pid_k": self.pid_k,
-        }
+        out = fields_of(self, "records persons classes k pid_k")
         out |= _plain(self.g_balance, self.max_gidr, self.avg_gidr)
         if self.sensitive:
             out |= {

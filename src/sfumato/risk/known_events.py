@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints
+from sfumato.core.declaration import plain_fields
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.builders import build_hierarchy
@@ -443,13 +444,7 @@ class EventRisk:
         return {
             "known_events": [each.to_json() for each in self.risks],
             "known_events_by_number": [each.to_json() for each in self.by_number],
-            "events": {
-                "columns": list(self.columns),
-                "named": self.named,
-                "counts": self.counts,
-                "persons": self.persons,
-                "seed": self.seed,
-            },
+            "events": plain_fields(self, "columns named counts persons seed"),
         }
 
     def warning(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,8 +11,10 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.declaration import fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.measure import is_estimate, verdict
+from sfumato.core.toml_text import parse_toml, read_text
 from sfumato.risk import measure_table
 
 _SHARES = (
@@ -193,22 +194,13 @@ class Held:
         """Plain values."""
         attribute = {"attribute": self.attribute} if self.attribute else {}
         above = {} if self.above is None else {"above": self.above}
+        measured = "value low high estimator met promised met_over_interval source evidence"
         return {
-            "preset": self.preset,
-            "measure": self.measure,
+            **fields_of(self, "preset measure"),
             **attribute,
-            "bound": self.bound,
-            "limit": self.limit,
+            **fields_of(self, "bound limit"),
             **above,
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "estimator": self.estimator,
-            "met": self.met,
-            "promised": self.promised,
-            "met_over_interval": self.met_over_interval,
-            "source": self.source,
-            "evidence": self.evidence,
+            **fields_of(self, measured),
         }
 
     def row(self) -> measure_table.Row:
@@ -390,17 +382,7 @@ def _built_in() -> dict[str, Preset]:
 
 def _read(file: Path) -> list[Preset]:
     subject = f"thresholds file {file.name}"
-    try:
-        fields = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except UnicodeDecodeError:
-        raise InputError(subject, "must be text in UTF-8") from None
-    except OSError:
-        raise InputError(subject, "must be a file that can be read") from None
-    except tomllib.TOMLDecodeError as error:
-        place = str(error).rpartition("(")[2].rstrip(")") or "an unknown place"
-        raise InputError(subject, "must be TOML", found=f"an error {place}") from None
-    except (ValueError, RecursionError):
-        raise InputError(subject, "must be TOML") from None
+    fields = parse_toml(read_text(file, subject), subject)
     entries = fields.get("preset")
     if not isinstance(entries, list) or not entries or set(fields) != {"preset"}:
         raise InputError(subject, "must hold presets and nothing else", accepted="[[preset]]")

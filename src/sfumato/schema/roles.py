@@ -25,7 +25,7 @@ from pydantic import (
 from sfumato.core.atomic import check_path
 from sfumato.core.declaration import as_tuple
 from sfumato.core.errors import InputError
-from sfumato.core.toml_text import parse_toml
+from sfumato.core.toml_text import parse_toml, read_text
 from sfumato.schema.parts import Frozen, Names, Part, Sentences, schema_error
 from sfumato.schema.recipe import Cleaning, in_order
 
@@ -478,22 +478,8 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
     check_path(path)
     file = Path(path)
     subject = f"schema file {file.name or file}"
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(subject, "must be text in UTF-8") from None
-    except OSError as error:
-        raise InputError(
-            subject, "must be a file that can be read", found=_os_kind(error)
-        ) from None
-    fields = parse_toml(text, subject)
+    fields = parse_toml(read_text(file, subject), subject)
     return Schema(**fields).with_files(lambda path: file.parent / path)
-
-
-def _os_kind(error: OSError) -> str:
-    if isinstance(error, IsADirectoryError):
-        return "a folder"
-    return (error.strerror or type(error).__name__).lower()
 
 
 def schema_to_dict(schema: Schema) -> dict[str, Any]:

@@ -577,49 +577,27 @@ def _hierarchies(releases: Sequence[Shown]) -> Mapping[str, Hierarchy]:
     return found
 
 
-def accept(associations: Associations, numbers: Iterable[int], note: str = "") -> Associations:
-    """The associations with some of them accepted: a reader is taken to know them.
-
-    Parameters
-    ----------
-    associations
-        All associations.
-    numbers
-        Which, counted from 1.
-    note
-        Why.
-
-    Raises
-    ------
-    InputError
-        If a number is not that of an association.
-    """
-    return _decided(associations, numbers, State.ACCEPTED, note)
-
-
-def reject(associations: Associations, numbers: Iterable[int], note: str = "") -> Associations:
-    """The associations with some of them rejected: no secret, or noise.
-
-    Parameters
-    ----------
-    associations
-        All associations.
-    numbers
-        Which, counted from 1.
-    note
-        Why.
-
-    Raises
-    ------
-    InputError
-        If a number is not that of an association.
-    """
-    return _decided(associations, numbers, State.REJECTED, note)
-
-
-def _decided(
-    associations: Associations, numbers: Iterable[int], state: State, note: str
+def decide(
+    associations: Associations, numbers: Iterable[int], state: State, note: str = ""
 ) -> Associations:
+    """The associations with some of them accepted or rejected.
+
+    Parameters
+    ----------
+    associations
+        All associations.
+    numbers
+        Which, counted from 1.
+    state
+        Accepted: a reader is taken to know them. Rejected: no secret, or noise.
+    note
+        Why.
+
+    Raises
+    ------
+    InputError
+        If a number is not that of an association.
+    """
     chosen = set(numbers)
     if chosen - set(range(1, len(associations) + 1)):
         raise InputError(

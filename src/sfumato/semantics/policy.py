@@ -9,8 +9,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
-from sfumato.core.errors import InputError
-from sfumato.core.toml_text import parse_toml
+from sfumato.core.toml_text import parse_toml, read_text
 from sfumato.semantics.policy_terms import Policy
 
 
@@ -247,16 +246,8 @@ def _unused(policy: Policy) -> Findings:
             yield _error("policy", f"the rules' file {path.name} is not there")
 
 
-def load_policy(path: str | os.PathLike[str], *, locate: bool = True) -> Policy:
-    """Read a policy from a TOML file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    locate
-        Whether the paths of hierarchies and rules, which are relative to the file, are joined
-        to its folder.
+def load_policy(path: str | os.PathLike[str]) -> Policy:
+    """Read a policy from a TOML file; paths in it are joined to the file's folder.
 
     Raises
     ------
@@ -265,15 +256,8 @@ def load_policy(path: str | os.PathLike[str], *, locate: bool = True) -> Policy:
     """
     file = Path(path)
     subject = f"policy file {file.name}"
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(subject, "must be text in UTF-8") from None
-    except OSError as error:
-        found = "a folder" if isinstance(error, IsADirectoryError) else error.strerror or ""
-        raise InputError(subject, "must be a file that can be read", found=found.lower()) from None
-    policy = Policy(**parse_toml(text, subject))
-    return located(policy, file.parent) if locate else policy
+    policy = Policy(**parse_toml(read_text(file, subject), subject))
+    return located(policy, file.parent)
 
 
 def located(policy: Policy, folder: Path) -> Policy:

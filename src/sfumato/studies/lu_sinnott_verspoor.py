@@ -18,7 +18,7 @@ from sfumato.core.arrays import Codes, Ints, Levels
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
-from sfumato.semantics.associations import Association, Item, Shown, accept, mine
+from sfumato.semantics.associations import Association, Item, Shown, State, decide, mine
 from sfumato.semantics.local_data import Local, least_levels, squared_errors
 from sfumato.semantics.sla import disclosure_risk, disclosure_risks, largest_risks, semantic_levels
 from sfumato.studies.study_document import Cell, Grid, Section, Study, columns
@@ -214,7 +214,7 @@ def _associations(draw: Simulated) -> tuple[Association, ...]:
     levels = _linkage_levels(draw, codes, 1, min(KS))
     shown = Shown(draw.hierarchies, codes, levels, counts)
     mined = mine([shown], support=SUPPORT, confidence=CONFIDENCE)
-    return accept(mined, range(1, len(mined) + 1)).accepted
+    return decide(mined, range(1, len(mined) + 1), State.ACCEPTED).accepted
 
 
 def _schemes_at(

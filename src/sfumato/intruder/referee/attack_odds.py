@@ -11,6 +11,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import betaincinv
 
 from sfumato.core.arrays import Bools, Floats, Ints
+from sfumato.core.declaration import fields_of, plain_fields
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.risk.population.match_distribution import MatchDistribution, matches
@@ -552,27 +553,11 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """Plain values; a measure is a number where it is exact."""
         return {
-            "attack": self.attack,
-            "what": self.what,
-            "attempts": self.attempts,
-            "right": self.right,
-            "success": self.success.to_json(),
-            "baseline": self.baseline.to_json(),
-            "control": None if self.control is None else self.control.to_json(),
+            **plain_fields(self, "attack what attempts right success baseline control"),
             "predicted": None if self.predicted is None else _named(self.predicted),
-            "allowed": self.allowed,
-            "broken": self.broken,
-            "p_value": self.p_value,
-            "exposed": self.exposed,
-            "notes": list(self.notes),
+            **plain_fields(self, "allowed broken p_value exposed notes"),
         }
 
 
 def _named(measure: Measure) -> dict[str, Any]:
-    return {
-        "measure": measure.name,
-        "value": measure.value,
-        "low": measure.low,
-        "high": measure.high,
-        "estimator": measure.estimator,
-    }
+    return {"measure": measure.name, **fields_of(measure, "value low high estimator")}

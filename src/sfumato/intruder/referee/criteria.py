@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats
+from sfumato.core.declaration import fields_of, plain_fields
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import percent
 from sfumato.intruder.attacks.bounds_attack import Isolation
@@ -570,18 +571,9 @@ class Judged:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
-            "verdict": self.verdict.value,
-            "number": self.number,
-            "low": self.low,
-            "high": self.high,
+            **plain_fields(self, "verdict number low high"),
             "attack": self.attack or None,
-            "tolerance": self.tolerance,
-            "right": self.right,
-            "attempts": self.attempts,
-            "expected": self.expected,
-            "untried": list(self.untried),
-            "accepted": list(self.accepted),
-            "assuming": list(self.assuming),
+            **plain_fields(self, "tolerance right attempts expected untried accepted assuming"),
         }
 
     def row(self, criterion: str) -> tuple[str, str, str]:
@@ -633,21 +625,9 @@ def _of_tolerance(found: Sequence[Finding], untried: tuple[str, ...]) -> Judged:
     elif worst is None or untried:
         standing = Standing.UNTESTED
     accepted = tuple(each.attack for each in found if each.accepted and each.exceeded)
-    if worst is None:
-        return Judged(standing, untried=untried, accepted=accepted)
-    return Judged(
-        standing,
-        worst.attack,
-        worst.number,
-        worst.low,
-        worst.high,
-        worst.tolerance,
-        worst.right,
-        worst.attempts,
-        worst.expected,
-        untried,
-        accepted,
-    )
+    told = "attack number low high tolerance right attempts expected"
+    found_by = {} if worst is None else fields_of(worst, told)
+    return Judged(standing, untried=untried, accepted=accepted, **found_by)
 
 
 def _of_promises(outcomes: Sequence[attack_odds.Outcome], untried: tuple[str, ...]) -> Judged:

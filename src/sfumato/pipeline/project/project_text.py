@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from tomlkit.items import Table
 
 from sfumato.core.errors import InputError
-from sfumato.core.toml_text import parse_toml
+from sfumato.core.toml_text import parse_toml, read_text
 from sfumato.linkage.link_spec import LinkSpec, dump_link_spec
 from sfumato.pipeline.project.frozen import IN_FILE, INLINE, Frozen
 from sfumato.pipeline.project.model import Project, Source
@@ -54,18 +54,7 @@ def load_project(path: str | os.PathLike[str]) -> Project:
     """
     file = Path(path)
     subject = f"project file {file.name}"
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(subject, "must be text in UTF-8") from None
-    except OSError as error:
-        raise InputError(
-            subject,
-            "must be a file that can be read",
-            found=(error.strerror or type(error).__name__).lower(),
-            advice="'sfumato init' writes one",
-        ) from None
-    return parse_project(text, subject)
+    return parse_project(read_text(file, subject, advice="'sfumato init' writes one"), subject)
 
 
 def parse_project(text: str, subject: str = "project file") -> Project:

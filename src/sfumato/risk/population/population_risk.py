@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.arrays import Codes, Floats, Integers, Ints
+from sfumato.core.declaration import fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.measure import REGISTER, Measure, Position
 from sfumato.risk import measure_table
@@ -147,20 +148,13 @@ class PopulationRisk:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        out: dict[str, Any] = {
-            "population": self.population,
-            "sampling_fraction": self.sampling_fraction,
-        }
+        out = fields_of(self, "population sampling_fraction")
         out |= {measure.name: measure.to_json() for measure in self.measures}
         out["matches"] = {"one_to_one": _counts(self.one_to_one), "free": _counts(self.free)}
         if self.population_uniques_by_model:
             out["population_uniques_by_model"] = dict(self.population_uniques_by_model)
         if self.check is not None:
-            out["subsample_check"] = {
-                "subsamples": self.check.subsamples,
-                "error": self.check.error,
-                "scatter": self.check.scatter,
-            }
+            out["subsample_check"] = fields_of(self.check, "subsamples error scatter")
         return out | {"estimator_path": list(self.path), "seed": self.seed}
 
     def rows(self) -> list[measure_table.Row]:

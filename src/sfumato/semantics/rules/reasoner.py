@@ -13,6 +13,7 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
+from sfumato.core.toml_text import read_text
 from sfumato.semantics.rules.rule_facts import POLICY_PREDICATES as OF_POLICY
 from sfumato.semantics.rules.rule_facts import TUPLE_PREDICATES as OF_TUPLES
 from sfumato.semantics.rules.rule_facts import plain
@@ -356,15 +357,7 @@ def read_rules(paths: Iterable[Path], known: Iterable[Rule]) -> tuple[Rule, ...]
 
 
 def _read(path: Path) -> list[Rule]:
-    subject = f"rules file {path.name}"
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(subject, "must be text in UTF-8") from None
-    except OSError as error:
-        found = "a folder" if isinstance(error, IsADirectoryError) else error.strerror or ""
-        raise InputError(subject, "must be a file that can be read", found=found.lower()) from None
-    return parse_rules(text, path.name)
+    return parse_rules(read_text(path, f"rules file {path.name}"), path.name)
 
 
 def parse_rules(text: str, name: str) -> list[Rule]:
