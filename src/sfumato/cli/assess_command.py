@@ -79,9 +79,7 @@ def check_record_risks(
         return
     if engine == "spark":
         raise InputError(
-            "option --record-risks",
-            "must be left out on Spark",
-            advice="take --engine embedded",
+            "option --record-risks", "must be left out on Spark", advice="take --engine embedded"
         )
     if given is None:
         raise InputError(

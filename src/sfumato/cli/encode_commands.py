@@ -62,9 +62,7 @@ SchemaOfTable = Annotated[
 ]
 
 
-def key(
-    file: Annotated[Path, argument(metavar="FILE", help="A new file for the key.")],
-) -> None:
+def key(file: Annotated[Path, argument(metavar="FILE", help="A new file for the key.")]) -> None:
     """Make the key that owners share to encode their tables: 32 random bytes, for you alone.
 
     Give it to the other owners by a way that you trust, and to nobody else: whoever has the key

@@ -68,8 +68,7 @@ SpecFile = Annotated[
     file_option(help="Take this link.toml instead of a proposed one.", rich_help_panel=WHAT),
 ]
 Review = Annotated[
-    ReviewWord,
-    typer.Option(help="Where possible matches are reviewed.", rich_help_panel=REVIEW),
+    ReviewWord, typer.Option(help="Where possible matches are reviewed.", rich_help_panel=REVIEW)
 ]
 ReviewK = Annotated[
     int | None,

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Their ids in the list.")]
 app = typer.Typer(no_args_is_help=True)
 associations = typer.Typer(
-    no_args_is_help=True,
-    help="Review the associations that were found in earlier releases.",
+    no_args_is_help=True, help="Review the associations that were found in earlier releases."
 )
 
 

@@ -245,11 +245,7 @@ def _matching(tables: Mapping[str, object], given: Given) -> Matching:
 @app.command()
 @with_declared(Comparing, Deduping, only=("dedupe", "id_column", "allow_pairs"), panel=WHAT)
 def suggest(
-    tables: Tables,
-    output: TextOutput = None,
-    schema: SchemaOfTables = None,
-    *,
-    given: Given,
+    tables: Tables, output: TextOutput = None, schema: SchemaOfTables = None, *, given: Given
 ) -> None:
     """Propose a specification: what to compare, which records to bring together, and why."""
     from sfumato.schema import load_schema
@@ -268,8 +264,7 @@ def apply(
         file_option(help="Answers: a Parquet file with pair, worker, answer, time, withdrawn."),
     ],
     afresh: Annotated[
-        bool,
-        typer.Option("--afresh", help="Forget the answers that were applied before."),
+        bool, typer.Option("--afresh", help="Forget the answers that were applied before.")
     ] = False,
     key_file: Annotated[
         Path | None,
@@ -299,8 +294,7 @@ def apply(
 def next_pairs(
     folder: LinkFolder,
     output: Annotated[
-        Path,
-        option("--output", "-o", metavar="FOLDER", help="Where the batch goes; one for each."),
+        Path, option("--output", "-o", metavar="FOLDER", help="Where the batch goes; one for each.")
     ],
     json: Json = False,
     *,

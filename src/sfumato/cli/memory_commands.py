@@ -61,7 +61,7 @@ HeadFile = Annotated[
     Path | None,
     file_option(
         help="A file elsewhere, best on another machine's disk, that holds the ledger's head as "
-        "well: an older copy of the ledger is refused then, with older keys, too.",
+        "well: an older copy of the ledger is refused then, with older keys, too."
     ),
 ]
 

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from sfumato.semantics.policy_terms import Policy
     from sfumato.semantics.rules.derivation import Requirements
 
-PolicyFile = Annotated[
-    Path,
-    argument(metavar="POLICY", help="The policy: a TOML file."),
-]
+PolicyFile = Annotated[Path, argument(metavar="POLICY", help="The policy: a TOML file.")]
 Rules = Annotated[
     list[Path] | None,
     file_option(
@@ -34,11 +31,7 @@ def policy() -> None:
 
 
 @app.command()
-def check(
-    policy: PolicyFile,
-    rules: Rules = None,
-    json: Json = False,
-) -> int:
+def check(policy: PolicyFile, rules: Rules = None, json: Json = False) -> int:
     """Find contradictions and gaps of a policy, and say them in plain words.
 
     Ends with exit code 1 where there is an error: something that nothing can be released under.

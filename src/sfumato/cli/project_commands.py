@@ -22,8 +22,7 @@ WAITING = 3
 """The exit code of a run that waits for people."""
 _KILO = 1000
 ProjectFile = Annotated[
-    Path,
-    typer.Argument(metavar="FILE", help="The project file, or its folder."),
+    Path, typer.Argument(metavar="FILE", help="The project file, or its folder.")
 ]
 
 

@@ -204,9 +204,7 @@ def export(
     if number is not None:
         if output is None or shown is not None:
             raise InputError(
-                "option --shown",
-                "must be about a folder",
-                found="a project of the web application",
+                "option --shown", "must be about a folder", found="a project of the web application"
             )
         server_commands.export_project(number, output, data, keys, database)
         return
@@ -316,8 +314,7 @@ def create(
             gold_share=gold_share,
         )
         kept = keep_linkage(
-            made,
-            {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()},
+            made, {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
         )
     typer.echo(str(made.id))
     say(f"{len(project.pairs):,} pairs of {len(project.records):,} records.")

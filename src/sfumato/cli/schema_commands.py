@@ -28,8 +28,7 @@ def schema() -> None:
 def profile(
     data: Annotated[list[str], argument(metavar="FILE...", help="The files, as for 'assess'.")],
     show_values: Annotated[
-        bool,
-        typer.Option("--show-values", help="Show ranges and examples: values of the data."),
+        bool, typer.Option("--show-values", help="Show ranges and examples: values of the data.")
     ] = False,
     report: Annotated[
         Path | None, file_option(help="Write a page (.html, with its .json) or .json.")

@@ -79,8 +79,7 @@ def serve(
         typer.Option("--insecure", help="Listen to other machines without TLS: anybody can read."),
     ] = False,
     demo: Annotated[
-        bool,
-        typer.Option("--demo", help="Serve a made-up project, to look around in."),
+        bool, typer.Option("--demo", help="Serve a made-up project, to look around in.")
     ] = False,
     *,
     given: Given,

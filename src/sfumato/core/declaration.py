@@ -625,8 +625,7 @@ Threshold = Annotated[
 EngineName = Annotated[
     str | None,
     Parameter(
-        "Where the work is done: embedded (in this process) or spark, with sfumato[spark].",
-        "NAME",
+        "Where the work is done: embedded (in this process) or spark, with sfumato[spark].", "NAME"
     ),
 ]
 PseudonymKey = Annotated[

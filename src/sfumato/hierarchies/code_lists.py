@@ -39,15 +39,7 @@ class CodeList:
         return f"{code} {self.names[code]}" if code in self.names else code
 
 
-HEADER = (
-    "code",
-    "label",
-    "narrow_group",
-    "narrow_label",
-    "broad_group",
-    "broad_label",
-    "kind",
-)
+HEADER = ("code", "label", "narrow_group", "narrow_label", "broad_group", "broad_label", "kind")
 
 
 def is_classification(text: str) -> bool:

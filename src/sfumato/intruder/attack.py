@@ -365,10 +365,7 @@ def _other_releases(given: Given, held: Held) -> tuple[ReleasedFile, ...]:
     """The other releases as an outsider reads them."""
     return tuple(
         read_release(
-            subject_of(prior).shown,
-            given.schema,
-            hierarchies=given.hierarchies,
-            known=held.exact,
+            subject_of(prior).shown, given.schema, hierarchies=given.hierarchies, known=held.exact
         )
         for prior in given.priors
     )

@@ -182,9 +182,7 @@ class Judging:
     attacks: Annotated[
         tuple[str, ...] | None,
         declaration.Parameter(
-            "Run this attack; all that fit where not given. Repeatable.",
-            "NAME",
-            option="--attack",
+            "Run this attack; all that fit where not given. Repeatable.", "NAME", option="--attack"
         ),
     ] = None
     population: Annotated[

@@ -149,11 +149,7 @@ def claims_of_file(
             accepted=f"from {file.persons:,}",
         )
     risk = assess(
-        pa.table(columns | silent),
-        schema,
-        population=population,
-        threshold=threshold,
-        seed=seed,
+        pa.table(columns | silent), schema, population=population, threshold=threshold, seed=seed
     )
     found = _measures(risk, {name: column.name for name, column in names.items()})
     return Claims(found, own=False)

@@ -279,10 +279,7 @@ def _linked_earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
     checks = (
         (linkage_files.CHECKS,) if (place.of_stage(LINK) / linkage_files.CHECKS).is_file() else ()
     )
-    return {
-        LINK: (*_COPIED, *_APPLIED_TO, *checks),
-        REVIEW: (DECISIONS,),
-    }
+    return {LINK: (*_COPIED, *_APPLIED_TO, *checks), REVIEW: (DECISIONS,)}
 
 
 def _apply(place: ProjectFolder, making: Path, progress: Progress) -> Made:

@@ -84,9 +84,7 @@ def _files(place: ProjectFolder) -> dict[str, Place]:
 def _pairs_of(place: ProjectFolder) -> review_project.Project:
     """All possible matches, under the project's rules."""
     return from_linkage(
-        place.of_stage(LINK),
-        np.random.default_rng(ORDER),
-        settings=place.project.review.settings,
+        place.of_stage(LINK), np.random.default_rng(ORDER), settings=place.project.review.settings
     )
 
 

@@ -187,12 +187,7 @@ MEASURES = {
     **dict.fromkeys(_MEAN_SHARES, MeasureKind(AVERAGE, SHARE)),
     **dict.fromkeys(("k", "pid_k", "count_k", "k_map", "l_distinct"), MeasureKind(MAXIMUM, COUNT)),
     **dict.fromkeys(
-        (
-            "sample_uniques",
-            "expected_uniques",
-            "unique_matches",
-            "expected_matches",
-        ),
+        ("sample_uniques", "expected_uniques", "unique_matches", "expected_matches"),
         MeasureKind(WHOLE, COUNT),
     ),
     **dict.fromkeys(

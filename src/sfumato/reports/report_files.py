@@ -222,10 +222,7 @@ def _threshold_table(links: Links | EncodedLinks) -> list[dict[str, Any]]:
     if not told:
         return []
     table = threshold_table(
-        links.pairs.score,
-        lower=links.thresholds.lower,
-        probability=probability,
-        lost=links.lost,
+        links.pairs.score, lower=links.thresholds.lower, probability=probability, lost=links.lost
     )
     return [asdict(row) for row in table]
 
@@ -431,9 +428,7 @@ def _check(target: Path, endings: tuple[str, ...], rule: str) -> None:
     suffix = target.suffix.lower()
     if suffix not in endings:
         raise InputError(
-            "path of the report",
-            rule,
-            found=f"the ending {suffix}" if suffix else "no ending",
+            "path of the report", rule, found=f"the ending {suffix}" if suffix else "no ending"
         )
     if not target.parent.is_dir():
         raise InputError(

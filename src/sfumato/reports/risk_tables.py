@@ -488,10 +488,7 @@ def population_json(risk: Risk) -> dict[str, Any] | None:
             {name: each for name, each in asdict(band).items() if name != "label"}
             for band in risk_bands(own)
         ],
-        "matches": {
-            "one_to_one": match_bars(own.one_to_one),
-            "free": match_bars(own.free),
-        },
+        "matches": {"one_to_one": match_bars(own.one_to_one), "free": match_bars(own.free)},
     }
 
 

@@ -22,10 +22,7 @@ _STOPPED = {
     "interrupted": "it was interrupted",
 }
 _EXHAUSTED = "everything that the search knows was tried"
-_LOSS = {
-    "ane": "average normalised error (ANE)",
-    "ncp": "normalised certainty penalty (NCP)",
-}
+_LOSS = {"ane": "average normalised error (ANE)", "ncp": "normalised certainty penalty (NCP)"}
 
 
 def draw_tuned(found: dict[str, Any], title: str, made: date) -> str:
@@ -129,11 +126,7 @@ def _figure(
     beyond = len(made) - len(shown)
     kept = _MET if found["promised"] else _KEPT
     rows = [
-        {
-            "x": each["measures"][label],
-            "y": each["loss"],
-            "met": kept if each["met"] else _NOT_MET,
-        }
+        {"x": each["measures"][label], "y": each["loss"], "met": kept if each["met"] else _NOT_MET}
         for each in shown
     ]
     steps = [

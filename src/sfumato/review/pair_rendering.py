@@ -469,9 +469,7 @@ def compare(attribute: Attribute, left: Shown | None, right: Shown | None) -> Co
 
 
 def compare_pair(
-    attributes: Sequence[Attribute],
-    lefts: Sequence[Shown | None],
-    rights: Sequence[Shown | None],
+    attributes: Sequence[Attribute], lefts: Sequence[Shown | None], rights: Sequence[Shown | None]
 ) -> tuple[Comparison, ...]:
     """How the values of a pair differ, attribute by attribute.
 

@@ -412,10 +412,7 @@ DECISIONS = "decisions.parquet"
 
 
 def decisions_table(
-    decisions: Decisions,
-    pairs: Container[str],
-    *,
-    named: Callable[[str], str] = str,
+    decisions: Decisions, pairs: Container[str], *, named: Callable[[str], str] = str
 ) -> pa.Table:
     """What ``decisions.parquet`` holds: pair, worker, answer, time, withdrawn.
 

@@ -205,9 +205,7 @@ def _check_pairs(pairs: pa.Table, records: int) -> None:
         if np.any(wrong):
             row = int(np.argmax(wrong)) + 1
             raise InputError(
-                "the pairs",
-                "must each be of two records, once",
-                found=f"{found} in row {row}",
+                "the pairs", "must each be of two records, once", found=f"{found} in row {row}"
             )
 
 

@@ -143,8 +143,7 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     k: Annotated[
-        int,
-        Parameter("Records that what is disclosed must fit at least.", "NUMBER", Count(1)),
+        int, Parameter("Records that what is disclosed must fit at least.", "NUMBER", Count(1))
     ] = 1
     k_floor: Annotated[
         Floor, Parameter("What becomes of a disclosure that would leave less than k.")
@@ -207,16 +206,7 @@ class Settings(BaseModel):
         return self
 
 
-CHOSEN = (
-    "k",
-    "budget",
-    "project_budget",
-    "costs",
-    "mask_width",
-    "policy",
-    "start",
-    "hints",
-)
+CHOSEN = ("k", "budget", "project_budget", "costs", "mask_width", "policy", "start", "hints")
 """What is chosen on a command line or in a project file; the web application knows all."""
 PROPOSED = Settings(budget=0.2)
 """What is proposed where a project is made: every cell can be opened, and the budget is the limit.

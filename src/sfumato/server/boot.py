@@ -93,7 +93,7 @@ def _pages() -> Settings:
                         "django.template.context_processors.request",
                         "django.contrib.messages.context_processors.messages",
                         "sfumato.server.middleware.common",
-                    ],
+                    ]
                 },
             }
         ],

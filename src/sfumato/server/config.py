@@ -41,12 +41,10 @@ class ServerConfig:
         ),
     ] = ""
     proxy: Annotated[
-        str,
-        Parameter("Where the proxy's requests come from.", "ADDRESS", usual="this machine"),
+        str, Parameter("Where the proxy's requests come from.", "ADDRESS", usual="this machine")
     ] = ""
     trusted_header: Annotated[
-        str,
-        Parameter("Header in which the proxy names who has logged in; off by default.", "NAME"),
+        str, Parameter("Header in which the proxy names who has logged in; off by default.", "NAME")
     ] = ""
     idle_minutes: Annotated[
         int, Parameter("Log people out who do nothing so long.", "NUMBER", Count(1))

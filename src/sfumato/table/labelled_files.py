@@ -24,10 +24,7 @@ SHEET_ROWS, CELL_LETTERS = 1_048_576, 32_767
 _MADE = dt.datetime(1980, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
 _NAMES = {
     ".dta": (re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}"), "letters, digits and _, 32 at most"),
-    ".sav": (
-        re.compile(r"(?![\d.])[\w.@#$]{1,64}(?<!\.)"),
-        "letters, digits, ._@#$; 64 at most",
-    ),
+    ".sav": (re.compile(r"(?![\d.])[\w.@#$]{1,64}(?<!\.)"), "letters, digits, ._@#$; 64 at most"),
 }
 """Names of columns that the format takes."""
 _PACKAGES = {".xlsx": "openpyxl", ".dta": "pyreadstat", ".sav": "pyreadstat"}

@@ -33,10 +33,7 @@ def nearly(scene: Scene) -> Iterator[Staged]:
 
     some = _some_classes(scene, WEIGHED // max(len(scene.knowledge.person), 1))
     found = probabilistic(
-        some.file,
-        some.uncounted,
-        scene.rng("probabilistic"),
-        progress=scene.progress,
+        some.file, some.uncounted, scene.rng("probabilistic"), progress=scene.progress
     )
     drawn: tuple[str, ...] = ()
     if some.file.classes < scene.file.classes:

@@ -139,8 +139,7 @@ def _kind_of(each: Declared) -> Any:
         return Annotated[
             each.type,
             BeforeValidator(
-                lambda word: each.values.get(str(word).lower(), word),
-                json_schema_input_type=str,
+                lambda word: each.values.get(str(word).lower(), word), json_schema_input_type=str
             ),
             PlainSerializer(word_of, return_type=str),
         ]

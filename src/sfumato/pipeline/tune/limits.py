@@ -169,12 +169,7 @@ _KNOBS = (
         lambda _table: -log(_LEAST_SHARE),
         _sensitive_reached(max, lambda each: each.t_closeness.value),
     ),
-    Knob(
-        HOUSEHOLDS,
-        *_COUNT,
-        _half_of_persons,
-        _households_reached,
-    ),
+    Knob(HOUSEHOLDS, *_COUNT, _half_of_persons, _households_reached),
     Knob(PRESENCE, *_SHARE, lambda _table: -log(_LEAST_SHARE)),
     Knob(CAP, *_MOST, lambda _table: 0.0),
 )

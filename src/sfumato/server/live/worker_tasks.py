@@ -279,10 +279,7 @@ def read_rows(account: Account, project_id: UUID, token: str = "") -> Rows | Non
     project, person = value(Project.id, project_id), account.pk
     statements: list[Statement] = []
     if locks_rows():
-        statements += [
-            (_LOCK_PROJECT, [project]),
-            (_LOCK_SPENT, [project, account.pseudonym]),
-        ]
+        statements += [(_LOCK_PROJECT, [project]), (_LOCK_SPENT, [project, account.pseudonym])]
     statements += [
         (_TASK, [person, person, account.pseudonym, project]),
         (_PAIR_OF, [project, person, token]),
@@ -434,11 +431,7 @@ class Task:
         return answer
 
     def note(
-        self,
-        dealt: Dealt,
-        action: str,
-        detail: dict[str, Any],
-        along: Sequence[Statement] = (),
+        self, dealt: Dealt, action: str, detail: dict[str, Any], along: Sequence[Statement] = ()
     ) -> None:
         """Add an entry on a pair to the audit log.
 

@@ -136,11 +136,7 @@ def _piles(project: Project) -> tuple[dict[str, list[str]], dict[str, set[str]]]
 
 
 def _dealt(
-    plan: Deal,
-    project: Project,
-    workers: Sequence[Account],
-    has: dict[str, list[str]],
-    by: Account,
+    plan: Deal, project: Project, workers: Sequence[Account], has: dict[str, list[str]], by: Account
 ) -> int:
     """Deal what each of the workers does not have yet; the number of pairs."""
     count = 0

@@ -204,10 +204,7 @@ class RulesForm(forms.Form):
         "are. With 1, the budget is the limit.",
     )
     k_floor = forms.ChoiceField(label="Where fewer could be left", choices=_words(_FLOOR))
-    policy = forms.ChoiceField(
-        label="What narrows an anonymity set",
-        choices=_words(_POLICY),
-    )
+    policy = forms.ChoiceField(label="What narrows an anonymity set", choices=_words(_POLICY))
     costs = forms.ChoiceField(label="Costs that are shown", choices=_words(_COSTS))
     start = forms.TypedChoiceField(label="Shown at first", choices=_words(_START), coerce=int)
     mask_width = forms.ChoiceField(label="Width of masks", choices=_words(_WIDTH))

@@ -274,12 +274,7 @@ class InMemory(FileUploadHandler):
     too_large = False
 
     def handle_raw_input(
-        self,
-        input_data: Any,
-        meta: Any,
-        content_length: int,
-        boundary: Any,
-        encoding: Any = None,
+        self, input_data: Any, meta: Any, content_length: int, boundary: Any, encoding: Any = None
     ) -> None:
         """Stop before the first byte where the request says that it is too large."""
         self._bytes = 0
@@ -445,21 +440,9 @@ def _taken_apart(data: bytes, sizes: Mapping[str, int]) -> dict[str, bytes]:
 
 
 LINKAGE, TABLES = "linkage", "tables"
-NEEDED = (
-    "identifying.parquet",
-    "review.parquet",
-    "pairs.parquet",
-    "manifest.toml",
-    "link.toml",
-)
+NEEDED = ("identifying.parquet", "review.parquet", "pairs.parquet", "manifest.toml", "link.toml")
 """The files of a linkage's folder from which its review is made."""
-TO_LINK = (
-    "persons.parquet",
-    "levels.parquet",
-    "analytic.parquet",
-    "linked.toml",
-    "model.json",
-)
+TO_LINK = ("persons.parquet", "levels.parquet", "analytic.parquet", "linked.toml", "model.json")
 """Those that it takes besides to cluster again and to write the linked file."""
 FURTHER = ("answers.parquet", "checks.parquet", CLUSTERS)
 """Those that are there in some linkages only."""

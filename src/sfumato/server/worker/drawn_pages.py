@@ -428,12 +428,7 @@ def _disclosure(standing: Standing) -> Meter:
 def _characters(standing: Standing) -> Meter:
     share = standing.characters
     return Meter(
-        "Characters opened",
-        f"{100 * share:.1f} %",
-        round(WIDTH * share),
-        None,
-        f"{share:.4f}",
-        "1",
+        "Characters opened", f"{100 * share:.1f} %", round(WIDTH * share), None, f"{share:.4f}", "1"
     )
 
 

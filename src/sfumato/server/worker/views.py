@@ -146,10 +146,7 @@ def work(request: HttpRequest, project_id: UUID) -> HttpResponse:
         "meters": meters_fragment(meters(page.standing)),
         "pairs": [
             pair_fragment(
-                request,
-                project_id,
-                draw_pair(each, page.standing, exact=page.exact),
-                page.number,
+                request, project_id, draw_pair(each, page.standing, exact=page.exact), page.number
             )
             for each in page.pairs
         ],

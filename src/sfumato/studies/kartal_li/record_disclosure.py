@@ -395,11 +395,7 @@ def record_loss_drawing(points: Sequence[RecordPoint]) -> Drawing:
         from sfumato.studies.study_figures import RISKS, frontier_figure
 
         rows = [
-            {
-                "series": CONSTRAINT_LABELS[each.part],
-                "risk": found.max_gidr,
-                "loss": found.ane,
-            }
+            {"series": CONSTRAINT_LABELS[each.part], "risk": found.max_gidr, "loss": found.ane}
             for each in points
             if RISKS[0] <= (found := each.measured).max_gidr < 1
         ]

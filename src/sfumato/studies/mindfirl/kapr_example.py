@@ -40,12 +40,7 @@ COLUMNS = (
 PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
 """The records of each pair, counted from 0."""
 
-_DISCLOSED = (
-    *["1/4, 0, 0"] * 2,
-    *["0, 2/8, 0"] * 4,
-    *["1/4, 2/8, 0"] * 4,
-    *["0, 0, 0"] * 2,
-)
+_DISCLOSED = (*["1/4, 0, 0"] * 2, *["0, 2/8, 0"] * 4, *["1/4, 2/8, 0"] * 4, *["0, 0, 0"] * 2)
 _ALONE, _ONE_OF_TWO = Fraction(1, 12), Fraction(1, 24)
 """The value of a row in full, with K = 1 and K = 2."""
 
