@@ -30,7 +30,7 @@ from messy_files import COUNTRIES, MessyFile, messy_file, renamed
 from unseen_countries import UNSEEN
 
 from sfumato.cli.app import main as sfumato
-from sfumato.pipeline.project.project_text import dump_project, load_project
+from sfumato.pipeline.project_text import dump_project, load_project
 from sfumato.schema import Schema
 from sfumato.table.schema_guess import Guess, Proposed, Role
 from sfumato.table.table_files import write_table

@@ -140,8 +140,8 @@ def test_the_project_file_and_its_json_schema_have_both(home: Path) -> None:
             home,
             """
 import json
-from sfumato.pipeline.project.project_text import project_json_schema
-from sfumato.pipeline.project.project_text import parse_project
+from sfumato.pipeline.project_text import project_json_schema
+from sfumato.pipeline.project_text import parse_project
 from pathlib import Path
 project = parse_project(Path("sfumato.toml").read_text())
 keys = project_json_schema()["$defs"]["Release"]["properties"]

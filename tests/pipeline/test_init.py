@@ -11,8 +11,8 @@ import pytest
 from pipeline.clinics_project import Call, caller
 
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
-from sfumato.pipeline.project.linking import Reviewers
-from sfumato.pipeline.project.project_text import load_project
+from sfumato.pipeline.project_model import Reviewers
+from sfumato.pipeline.project_text import load_project
 from sfumato.schema import Schema
 from sfumato.table.schema_guess import Guess, Proposed
 

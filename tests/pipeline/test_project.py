@@ -11,17 +11,15 @@ from pipeline.clinics_project import PROJECT
 
 from sfumato.core.declaration import declared
 from sfumato.core.errors import InputError
-from sfumato.pipeline.project.linking import Reviewers, Unanswered
-from sfumato.pipeline.project.model import Project, Source
-from sfumato.pipeline.project.project_text import (
+from sfumato.pipeline.project_folder import open_project
+from sfumato.pipeline.project_model import Project, Release, Reviewers, Source, Unanswered
+from sfumato.pipeline.project_text import (
     dump_project,
     json_schema_text,
     load_project,
     parse_project,
     project_json_schema,
 )
-from sfumato.pipeline.project.releasing import Release
-from sfumato.pipeline.project_folder import open_project
 from sfumato.release.promises import PROMISES
 from sfumato.release.release_manifest import Options
 from sfumato.review.review_settings import Mode

@@ -10,7 +10,7 @@ from ledger.releases import people
 from pipeline.clinics_project import Call, caller
 
 from sfumato.core.errors import InputError
-from sfumato.pipeline.project.project_text import parse_project
+from sfumato.pipeline.project_text import parse_project
 
 PROJECT = """\
 [project]

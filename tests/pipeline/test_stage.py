@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sfumato.core.declaration import silent
-from sfumato.pipeline.project.project_text import parse_project
 from sfumato.pipeline.project_folder import ProjectFolder
+from sfumato.pipeline.project_text import parse_project
 from sfumato.pipeline.stage import (
     RECORD,
     Made,

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 import sfumato as sf
-from sfumato.pipeline.project.project_text import project_json_schema
+from sfumato.pipeline.project_text import project_json_schema
 from sfumato.schema.recipe import Resolution
 
 CANARY = "kanarienvogel"

@@ -33,7 +33,7 @@ def demo(
     from sfumato.core.atomic import check_target
     from sfumato.core.optional_packages import needed
     from sfumato.pipeline.demo_project import write_demo_project
-    from sfumato.pipeline.project.project_text import PROJECT_FILE
+    from sfumato.pipeline.project_text import PROJECT_FILE
     from sfumato.review.review_extra import needs_review
 
     started = time.monotonic()

@@ -25,14 +25,14 @@ from sfumato.review.review_settings import Settings
 from sfumato.risk.assess_options import HeldAgainst
 
 if TYPE_CHECKING:
-    from sfumato.pipeline.project.linking import Reviewers
+    from sfumato.pipeline.project_model import Reviewers
     from sfumato.pipeline.proposal import ProposalRequest
 
 PROMISES_MADE, REVIEW, WHAT = "What is promised", "Who reviews", "What the tables are"
 
 
 class ReviewWord(StrEnum):
-    """Words of ``--review``; see `sfumato.pipeline.project.linking.Reviewers`."""
+    """Words of ``--review``; see `sfumato.pipeline.project_model.Reviewers`."""
 
     NONE = "none"
     TERMINAL = "terminal"
@@ -125,13 +125,13 @@ def init(
 
     Takes tables, or asks for them. Nothing that exists is overwritten.
     """
-    from sfumato.pipeline.project.project_text import json_schema_text
+    from sfumato.pipeline.project_text import json_schema_text
 
     if json_schema:
         typer.echo(json_schema_text(), nl=False)
         return
     _check_new(output)
-    from sfumato.pipeline.project.linking import Reviewers
+    from sfumato.pipeline.project_model import Reviewers
     from sfumato.pipeline.proposal import ProposalRequest
 
     wanted = ProposalRequest(
@@ -209,7 +209,7 @@ def _check_new(output: Path) -> None:
 
 def _asked(wanted: ProposalRequest) -> ProposalRequest:
     """What is wanted, with the tables and what hangs on them asked for."""
-    from sfumato.pipeline.project.linking import Reviewers
+    from sfumato.pipeline.project_model import Reviewers
 
     try:
         return _answers(wanted, Reviewers)

@@ -139,8 +139,8 @@ def _waiting_lines(waiting: Waiting, file: Path) -> list[str]:
 
 def run_again(file: Path) -> str:
     """The command that runs a project."""
-    from sfumato.pipeline.project.project_text import PROJECT_FILE
     from sfumato.pipeline.project_folder import shell_path
+    from sfumato.pipeline.project_text import PROJECT_FILE
 
     usual = file.resolve() == Path.cwd() / PROJECT_FILE
     return "sfumato run" if usual else f"sfumato run {shell_path(file)}"

@@ -17,9 +17,9 @@ from sfumato.examples import (
     write_registrations,
 )
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
-from sfumato.pipeline.project.linking import Link, Review, Reviewers
-from sfumato.pipeline.project.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
+from sfumato.pipeline.project_model import Link, Review, Reviewers
+from sfumato.pipeline.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.proposal import NOTES, ProposalRequest, propose, write_project_file
 from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Event, EventKind

@@ -14,9 +14,8 @@ from sfumato.linkage.earlier_linkage import apply_decisions, read_earlier
 from sfumato.linkage.link import changed, link
 from sfumato.linkage.link_sources import numbers_a_person
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
-from sfumato.pipeline.project.frozen import InFile
-from sfumato.pipeline.project.linking import Link, Reviewers
 from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder, copy_private
+from sfumato.pipeline.project_model import InFile, Link, Reviewers
 from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, write_report
 from sfumato.review.review_decisions import DECISIONS
 from sfumato.table.classification import check_decided, classified

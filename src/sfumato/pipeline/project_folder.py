@@ -18,10 +18,8 @@ from sfumato.core.secret_keys import read_secret
 from sfumato.linkage.link_spec import sql_name
 from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
 from sfumato.linkage.linkage_files import LINKED_SCHEMA
-from sfumato.pipeline.project.frozen import InFile
-from sfumato.pipeline.project.model import Project
-from sfumato.pipeline.project.outputs import ReportForm
-from sfumato.pipeline.project.project_text import PROJECT_FILE, load_project
+from sfumato.pipeline.project_model import InFile, Project, ReportForm
+from sfumato.pipeline.project_text import PROJECT_FILE, load_project
 from sfumato.reports.report_files import NEEDED
 from sfumato.schema import QuasiIdentifier, Schema, load_schema
 from sfumato.schema.roles import schema_to_dict

@@ -26,12 +26,10 @@ from sfumato.linkage.compared_columns import find_columns
 from sfumato.linkage.link import changed
 from sfumato.linkage.link_spec import Mode, sql_name
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
+from sfumato.pipeline import project_text
 from sfumato.pipeline.linking_stages import check_classified
-from sfumato.pipeline.project import project_text
-from sfumato.pipeline.project.linking import Reviewers
-from sfumato.pipeline.project.model import SEED_BITS, Project
-from sfumato.pipeline.project.releasing import Release
 from sfumato.pipeline.project_folder import ProjectFolder
+from sfumato.pipeline.project_model import SEED_BITS, Project, Release, Reviewers
 from sfumato.release.anonymize import anonymize, check_constraints
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.promise import Budget, Constraint, unmet

@@ -9,10 +9,9 @@ from typing import Any
 from sfumato.core.declaration import Place, Progress, fields_of
 from sfumato.core.errors import InputError
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
-from sfumato.pipeline.project.outputs import Attack
-from sfumato.pipeline.project.releasing import Assess
-from sfumato.pipeline.project.releasing import Release as ReleaseSection
 from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
+from sfumato.pipeline.project_model import Assess, Attack
+from sfumato.pipeline.project_model import Release as ReleaseSection
 from sfumato.pipeline.stage import Made, Stage, depends, write_report
 from sfumato.release.anonymize import anonymize, check_asked
 from sfumato.release.preset_promises import held_against, strictest

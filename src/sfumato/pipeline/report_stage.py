@@ -15,7 +15,7 @@ from sfumato.core.atomic import write_text
 from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
 from sfumato.pipeline import project_folder
-from sfumato.pipeline.project.outputs import ReportForm
+from sfumato.pipeline.project_model import ReportForm
 from sfumato.pipeline.release_stages import FOR_DATABASE, RELEASE_MANIFEST, release_files
 from sfumato.pipeline.stage import MEASURED, PAGE, TWIN, Made, Stage, read_object, read_record
 from sfumato.release.codebook import codebook_name

@@ -19,8 +19,8 @@ from sfumato.core.errors import InputError
 from sfumato.linkage import linkage_files
 from sfumato.linkage.earlier_linkage import read_earlier
 from sfumato.linkage.match_decisions import read_decisions
-from sfumato.pipeline.project.linking import Review, Reviewers, Unanswered
 from sfumato.pipeline.project_folder import LINK, REVIEW, ProjectFolder, copy_private, shell_path
+from sfumato.pipeline.project_model import Review, Reviewers, Unanswered
 from sfumato.pipeline.stage import Made, Stage, Waiting
 from sfumato.review import review_project
 from sfumato.review.hints import evidence_of

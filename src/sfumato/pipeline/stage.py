@@ -17,8 +17,8 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from sfumato.core.atomic import atomic_folder, write_text
 from sfumato.core.declaration import Place, Progress, is_database
 from sfumato.core.errors import InputError
-from sfumato.pipeline.project.outputs import ReportForm
 from sfumato.pipeline.project_folder import ProjectFolder
+from sfumato.pipeline.project_model import ReportForm
 from sfumato.release.release_manifest import file_sha256, versions
 from sfumato.reports import report
 from sfumato.reports.report_files import finite

@@ -16,8 +16,7 @@ from tomlkit.items import Table
 from sfumato.core.errors import InputError
 from sfumato.core.toml_text import parse_toml, read_text
 from sfumato.linkage.link_spec import LinkSpec, dump_link_spec
-from sfumato.pipeline.project.frozen import IN_FILE, INLINE, Frozen
-from sfumato.pipeline.project.model import Project, Source
+from sfumato.pipeline.project_model import IN_FILE, INLINE, Frozen, Project, Source
 from sfumato.schema import Schema, dump_schema
 
 PROJECT_FILE = "sfumato.toml"

@@ -1,1 +1,0 @@
-"""What a project file says: its sections, read, checked and written."""

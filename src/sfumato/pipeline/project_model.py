@@ -1,0 +1,665 @@
+"""What a project file says, as one value: its sections, each made of what the rooms declare.
+
+A section of the file is a frozen model. Its keys, types, ranges and words come from the
+declarations of the verbs that it configures (`declared_fields`); what a section adds by itself and
+what must fit together stand here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args, get_origin
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    StrictInt,
+    StringConstraints,
+    Tag,
+    create_model,
+    model_validator,
+)
+
+from sfumato.core.declaration import (
+    REQUIRED,
+    Declared,
+    Place,
+    declared,
+    is_database,
+    place_of,
+    said_of_key,
+    word_of,
+)
+from sfumato.core.errors import InputError
+from sfumato.intruder.attack_options import Holding, Judging
+from sfumato.linkage.link_engine import Engine
+from sfumato.linkage.link_options import Comparing, Deduping, ForPeople, Limits, LinkedFile
+from sfumato.linkage.link_spec import LinkSpec
+from sfumato.release.promises import PROMISES
+from sfumato.release.promises.promise import Budget, Constraint, asked
+from sfumato.release.release_manifest import Circumstances, Options
+from sfumato.review.review_settings import CHOSEN, Settings
+from sfumato.risk.assess_options import HeldAgainst, KnownPopulation, Measuring
+from sfumato.risk.population.estimation import check_estimator
+from sfumato.risk.risk_thresholds import thresholds
+from sfumato.risk.threshold_checks import check_numbers
+from sfumato.schema import Schema
+from sfumato.semantics.request_options import RequestOptions
+
+
+class Frozen(BaseModel):
+    """A part of a project file: frozen, without unknown keys, silent about values."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, populate_by_name=True
+    )
+
+
+class Section(Frozen):
+    """A section of a project file whose further keys come from declarations."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+_Own = TypeVar("_Own", bound=Section)
+
+
+def with_fields(**fields: Any) -> Callable[[type[_Own]], type[_Own]]:
+    """The same section with further fields, as `declared_fields` makes them."""
+
+    def added(own: type[_Own]) -> type[_Own]:
+        name, words, module = own.__name__, own.__doc__, own.__module__
+        return create_model(name, __base__=own, __doc__=words, __module__=module, **fields)
+
+    return added
+
+
+def _several(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+Several = BeforeValidator(_several)
+"""Takes one alone as a list of one."""
+
+
+TablePlace = Annotated[Path | str, BeforeValidator(place_of, json_schema_input_type=str)]
+"""Where a table is: a file, or the URL of a table in a database."""
+
+
+class InFile(Frozen):
+    """Something that stands in a file of its own.
+
+    Attributes
+    ----------
+    file
+        The file, named from the project file's folder.
+    """
+
+    file: Path
+
+
+IN_FILE, INLINE = "in a file", "inline"
+"""How a schema or a specification is given."""
+
+
+def _form(value: object) -> str:
+    if isinstance(value, InFile):
+        return IN_FILE
+    return IN_FILE if isinstance(value, Mapping) and "file" in value else INLINE
+
+
+SchemaPart = Annotated[
+    Annotated[InFile, Tag(IN_FILE)] | Annotated[Schema, Tag(INLINE)], Discriminator(_form)
+]
+"""A schema: its file, or its fields as in schema.toml."""
+SpecificationPart = Annotated[
+    Annotated[InFile, Tag(IN_FILE)] | Annotated[LinkSpec, Tag(INLINE)], Discriminator(_form)
+]
+"""A specification of a linkage: its file, or its fields as in link.toml."""
+
+
+def declared_fields(
+    *declarations: Any,
+    only: Collection[str] = (),
+    required: Collection[str] = (),
+    usual: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """The keys of declared options, each with its default, as `pydantic.create_model` takes them.
+
+    Parameters
+    ----------
+    declarations
+        The classes that declare them.
+    only
+        The keys that are meant; all of them where empty.
+    required
+        Those of them that must be there.
+    usual
+        The defaults of those for which a project has another one.
+    """
+    found = {}
+    for each in declared(*declarations, only=only):
+        default = (usual or {}).get(each.key, each.default)
+        optional = each.optional or default is None or default is REQUIRED
+        if each.key in required:
+            default, optional = REQUIRED, False
+        own = each.key if not hasattr(BaseModel, each.key) else f"{each.key}_file"
+        field = Field(
+            default=... if each.key in required else None if default is REQUIRED else default,
+            description=each.words,
+            alias=None if own == each.key else each.key,
+        )
+        kind = _kind_of(each) | None if optional else _kind_of(each)
+        found[own] = (Annotated[kind, each.said], field)
+    return found
+
+
+def _kind_of(each: Declared) -> Any:
+    """Its type in a file: words of enumerations, tables by their places, one alone as a list."""
+    if each.has_words and not issubclass(each.type, str):
+        return Annotated[
+            each.type,
+            BeforeValidator(
+                lambda word: each.values.get(str(word).lower(), word), json_schema_input_type=str
+            ),
+            PlainSerializer(word_of, return_type=str),
+        ]
+    if get_origin(each.type) in (tuple, Sequence):
+        inner = TablePlace if each.said.path else get_args(each.type)[0]
+        return Annotated[tuple[inner, ...], Several]  # type: ignore[valid-type]
+    if each.said.path:
+        return Path if each.type is bytes else TablePlace
+    return each.type
+
+
+@contextmanager
+def as_value_errors(key: str) -> Iterator[None]:
+    """Say what a room below refuses as an error of a key of the project file.
+
+    Parameters
+    ----------
+    key
+        The key; empty for the parameter that the room below names.
+
+    Raises
+    ------
+    ValueError
+        If it refuses something.
+    """
+    try:
+        yield
+    except InputError as error:
+        name = key or error.subject.removeprefix("parameter ")
+        raise ValueError(f"'{name}' {said_of_key(error)}") from None
+
+
+@with_fields(
+    **declared_fields(
+        Comparing,
+        Deduping,
+        Limits,
+        ForPeople,
+        LinkedFile,
+        only=(
+            *("dedupe", "one_per_source", "false_match_rate", "missed_match_rate"),
+            *("allow_pairs", "engine", "model", "previous", "quasi_identifiers"),
+            *("check", "by_uncertainty", "key_file"),
+        ),
+        usual={"engine": Engine.DUCKDB},
+    )
+)
+class Link(Section):
+    """How the sources are linked.
+
+    The other keys are those of the declarations in `sfumato.linkage.link_options`.
+
+    Attributes
+    ----------
+    specification
+        What is compared and how: ``file``, or the fields of link.toml. Without it one is proposed
+        as the project runs.
+    """
+
+    specification: SpecificationPart | None = None
+
+    @model_validator(mode="after")
+    def _both_rates(self) -> Self:
+        if (self.false_match_rate is None) != (self.missed_match_rate is None):
+            raise ValueError("'false_match_rate' and 'missed_match_rate' must come together")
+        return self
+
+
+class Reviewers(StrEnum):
+    """Where possible matches are reviewed."""
+
+    NONE = "none"
+    """Nowhere: records that nobody joined stay apart."""
+    TERMINAL = "terminal"
+    """In a terminal, with ``sfumato review play``."""
+    SIMULATED = "simulated"
+    """By a simulated worker, to try a project out; nobody looks at them."""
+    APPLICATION = "application"
+    """In the web application, with ``sfumato review create`` and ``sfumato serve``."""
+
+
+class Unanswered(StrEnum):
+    """What becomes of possible matches that nobody answered."""
+
+    WAIT = "wait"
+    """The project waits for the answer."""
+    APART = "apart"
+    """Their records stay apart, and the project goes on."""
+
+
+@with_fields(**declared_fields(Settings, only=CHOSEN))
+class Review(Section):
+    """Who looks at possible matches, and how much they may see.
+
+    The other keys are those of `Settings`.
+
+    Attributes
+    ----------
+    by
+        Where they are reviewed.
+    unanswered
+        What becomes of those that nobody answered.
+    folder
+        Where people review in a terminal; nothing in it is ever replaced.
+    certainty
+        A simulated worker opens cells until it is so sure of its answer.
+    decisions
+        The answers as a file: what ``sfumato review export`` writes of the web application.
+    """
+
+    by: Reviewers = Reviewers.NONE
+    unanswered: Unanswered = Unanswered.WAIT
+    folder: Path = Path("review")
+    certainty: Annotated[float, Field(ge=0.5, le=1, allow_inf_nan=False)] = 0.9
+    decisions: Path | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """The rules of the review."""
+        return Settings(**{name: getattr(self, name) for name in CHOSEN})
+
+
+class Undecided(StrEnum):
+    """What becomes of a release while associations wait for a decision."""
+
+    WAIT = "wait"
+    """The project waits for the custodian."""
+    GO_ON = "go on"
+    """Only what was accepted counts as known."""
+
+
+@with_fields(**declared_fields(RequestOptions, required=("file", "request")))
+class OnRequest(Section):
+    """Who may have what: the release is what a policy's rules allow for a request.
+
+    The other keys are those of `RequestOptions`.
+
+    Attributes
+    ----------
+    undecided
+        What becomes of the release while associations of the ledger wait for a decision.
+    """
+
+    undecided: Undecided = Undecided.WAIT
+
+
+_UNASKED = dict.fromkeys(each.key for each in declared(*PROMISES.values()))
+"""No promise is made unless a key asks for it."""
+
+
+@with_fields(**declared_fields(Measuring, KnownPopulation, HeldAgainst))
+class Assess(Section):
+    """What is measured of the data before anything is changed.
+
+    The keys are those of `Measuring`, `KnownPopulation` and `HeldAgainst`.
+    """
+
+    @model_validator(mode="after")
+    def _one_population(self) -> Self:
+        with as_value_errors(""):
+            self.known_population(self.register_file)
+            check_estimator(Measuring(**self.measuring).estimator)
+        _check_presets(self.presets)
+        return self
+
+    @property
+    def measuring(self) -> dict[str, Any]:
+        """What is measured, by the parameters of `sfumato.assess`."""
+        return {each.name: getattr(self, each.name) for each in declared(Measuring)}
+
+    def known_population(self, register: Place | None) -> KnownPopulation:
+        """What is known of the population.
+
+        Parameters
+        ----------
+        register
+            Where the file of the register is.
+
+        Raises
+        ------
+        InputError
+            If several things are.
+        """
+        named = None if register is None else str(register)
+        return KnownPopulation(self.population, self.fraction, self.weights, named)
+
+
+@with_fields(
+    **declared_fields(*PROMISES.values(), usual=_UNASKED),
+    **declared_fields(Options),
+    **declared_fields(Circumstances, only=("register", "population", "pseudonym_key")),
+    **declared_fields(HeldAgainst),
+)
+class Release(Section):
+    """What every class of the release keeps, and how the release is made.
+
+    The keys are those of the promises, of `Options`, `Circumstances` and `HeldAgainst`.
+    """
+
+    @model_validator(mode="after")
+    def _can_be_made(self) -> Self:
+        with as_value_errors(""):
+            self.promises  # noqa: B018
+            Options(**self.making)
+        _check_presets(self.presets)
+        return self
+
+    @property
+    def promises(self) -> tuple[Constraint | Budget, ...]:
+        """The promises that are named one by one; those of presets are not among them."""
+        every = (asked(kind, self._keys) for kind in PROMISES.values())
+        return tuple(each for each in every if each is not None)
+
+    @property
+    def making(self) -> dict[str, Any]:
+        """How the release is made, by the parameters of `sfumato.anonymize`."""
+        return {each.name: getattr(self, each.name) for each in declared(Options)}
+
+    @property
+    def _keys(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+
+class LedgerSection(Frozen):
+    """Where the project's releases are remembered.
+
+    Attributes
+    ----------
+    file
+        The ledger, made by ``sfumato init`` or ``sfumato ledger create``; the user's own,
+        ``sfumato/ledger.sqlite`` under ``~/.local/share``, when not given.
+    keys
+        The folder of its keys, outside its folder; ``sfumato/ledger-keys`` under ``~/.config`` when
+        not given.
+    head
+        A file elsewhere that holds the ledger's head as well: an older or cut copy is refused. See
+        ``sfumato ledger create --head``.
+    to
+        Who gets the release: it is handed over as soon as it is made. Without it, it is a draft
+        until ``sfumato ledger hand-over``.
+    tolerable
+        Share of the persons of a release who may be found by all that was handed over; the ledger's
+        own when not given, never more.
+    """
+
+    file: Path | None = None
+    keys: Path | None = None
+    head: Path | None = None
+    to: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] | None = None
+    tolerable: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
+
+    @model_validator(mode="after")
+    def _handed_over(self) -> LedgerSection:
+        if self.tolerable is not None and self.to is None:
+            raise ValueError("'tolerable' is for a release that is handed over: name 'to', too")
+        return self
+
+
+def _check_presets(names: tuple[str, ...]) -> None:
+    if names:
+        with as_value_errors("presets"):
+            check_numbers(thresholds(*names))
+
+
+class ReportForm(StrEnum):
+    """In which form each stage reports."""
+
+    HTML = "html"
+    """A page, with the same as JSON beside it."""
+    JSON = "json"
+
+
+@with_fields(
+    **declared_fields(Holding, only=("register", "knows", "counts", "noise", "missing")),
+    **declared_fields(Judging, only=("attacks", "threshold")),
+)
+class Attack(Section):
+    """What the simulated intruder holds, and which attacks are run.
+
+    The keys are those of `Holding` and `Judging`. Without a register, the intruder looks for
+    persons in the data before the release, which is what an acquaintance knows.
+    """
+
+    @model_validator(mode="after")
+    def _known_attacks(self) -> Self:
+        if self.attacks is not None:
+            from sfumato.intruder.stages import check_names  # costs a start's time
+
+            with as_value_errors("attacks"):
+                check_names(self.attacks)
+        return self
+
+
+ReleaseForm = Literal["csv", "parquet", "xlsx", "dta", "sav"]
+
+
+class Outputs(Frozen):
+    """Where the results go.
+
+    Attributes
+    ----------
+    folder
+        The folder of the release and the reports.
+    stages
+        The folder of what the stages made; it holds personal data and stays inside.
+    formats
+        The formats of the release; the last three need the extra ``formats``.
+    database
+        The URL of a new table that the release goes into as well, with the extra ``databases``.
+    report
+        In which form each stage reports.
+    """
+
+    folder: Path = Path("output")
+    stages: Path = Path("stages")
+    formats: Annotated[tuple[ReleaseForm, ...], Several, Field(min_length=1)] = ("csv",)
+    database: str | None = None
+    report: ReportForm = ReportForm.HTML
+
+    @model_validator(mode="after")
+    def _is_database(self) -> Outputs:
+        if self.database is not None and not is_database(self.database):
+            raise ValueError("'database' must be the URL of a table of PostgreSQL or SQLite")
+        return self
+
+
+SEED_BITS = 63
+Seed = Annotated[StrictInt, Field(ge=0, lt=1 << SEED_BITS)]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,79}$")]
+Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+
+
+class About(Frozen):
+    """What the project is called, where its random choices come from, and whom it is for.
+
+    What is said of recipients, purpose, controls, context and reasons stands in both versions of
+    the report, the one that may be published included.
+
+    Attributes
+    ----------
+    name
+        Letters, digits, spaces, dots, hyphens and underscores; it stands in reports.
+    seed
+        Seed of every random choice. Whoever has it and the sources can undo pseudonyms.
+    recipients
+        Who gets the release.
+    purpose
+        What they want it for.
+    controls
+        What keeps them to that: contracts, rooms, deletion.
+    context
+        What else the reader of the report should know.
+    review_date
+        When the decision is to be looked at again.
+    reasons
+        Why columns have their roles, and promises their numbers, by their names.
+    """
+
+    name: Name
+    seed: Seed
+    recipients: Said | None = None
+    purpose: Said | None = None
+    controls: Said | None = None
+    context: Said | None = None
+    review_date: date | None = None
+    reasons: Annotated[dict[str, Said], Field(default_factory=dict)]
+
+
+class Source(Frozen):
+    """A table that the project starts from.
+
+    Attributes
+    ----------
+    file
+        The table: CSV, Parquet; Excel, SPSS, Stata and SAS with the extra ``formats``; the URL of a
+        table of PostgreSQL or SQLite with the extra ``databases``.
+    delimiter
+        The separator of a CSV file; found by itself when not given.
+    id
+        The column that names each record within the table.
+    attach
+        Further records of the table's persons by its ids, such as visits; they stand in the
+        linked file instead of the table's own.
+    """
+
+    file: TablePlace
+    delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1)] | None = None
+    id: str | None = None
+    attach: TablePlace | None = None
+
+
+SourceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")]
+
+
+class Project(Frozen):
+    """A project: from raw tables to a release and its reports.
+
+    Attributes
+    ----------
+    about
+        ``[project]``: its name and its seed.
+    sources
+        ``[sources.NAME]``: the tables that it starts from.
+    columns
+        ``[schema]``: what each column is.
+    link
+        ``[link]``: how the sources are linked.
+    review
+        ``[review]``: who looks at possible matches.
+    policy
+        ``[policy]``: who may have what, where a policy decides about the release.
+    assess
+        ``[assess]``: what is measured first.
+    release
+        ``[release]``: promises, where no policy decides.
+    ledger
+        ``[ledger]``: where releases are remembered; without it they are not.
+    attack
+        ``[attack]``: what the simulated intruder holds; without it there is no attack.
+    outputs
+        ``[outputs]``: where the results go.
+    """
+
+    about: Annotated[About, Field(alias="project")]
+    sources: Annotated[dict[SourceName, Source], Field(min_length=1)]
+    columns: Annotated[SchemaPart | None, Field(alias="schema")] = None
+    link: Link | None = None
+    review: Review = Review()
+    policy: OnRequest | None = None
+    assess: Assess = Assess()
+    release: Release = Release()
+    ledger: LedgerSection | None = None
+    attack: Attack | None = None
+    outputs: Outputs = Outputs()
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether records are linked: of several sources, or within one."""
+        return len(self.sources) > 1 or self.link is not None
+
+    @property
+    def columns_are_in_file(self) -> bool:
+        """Whether the schema stands in a file of its own."""
+        return isinstance(self.columns, InFile)
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Whether people look at possible matches."""
+        return self.is_linked and self.review.by is not Reviewers.NONE
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ledger_in_its_place(cls, fields: Any) -> Any:
+        policy = fields.get("policy") if isinstance(fields, dict) else None
+        moved = {"ledger", "keys"} & set(policy) if isinstance(policy, dict) else ()
+        if moved:
+            raise ValueError(
+                "policy: the ledger has a section of its own: write 'ledger' as 'file' and 'keys' "
+                "as 'keys' under [ledger]"
+            )
+        return fields
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Project:
+        if not self.is_linked:
+            if self.columns is None:
+                raise ValueError("schema: must be given where nothing is linked")
+            if self.review.by is not Reviewers.NONE:
+                raise ValueError("review: is for sources that are linked")
+            if any(source.attach is not None for source in self.sources.values()):
+                raise ValueError("sources: 'attach' is for sources that are linked")
+        promised = self.release.promises or self.release.presets or self.release.thresholds
+        if self.policy is None and not promised:
+            raise ValueError(
+                "release: must promise something, for example g_balance = 0.9, or a policy decides"
+            )
+        if self.policy is not None and self.release.model_fields_set - {
+            "keep_order",
+            "pseudonym_key",
+        }:
+            raise ValueError(
+                "release: only 'keep_order' and 'pseudonym_key' can stand beside a policy, whose "
+                "rules decide all else"
+            )
+        if self.policy is not None and self.ledger is not None and self.ledger.to is not None:
+            raise ValueError("ledger: 'to' is for a release by promises; a policy names who asks")
+        if self.policy is not None and self.attack is not None:
+            raise ValueError("attack: is for a release by promises; leave it out beside a policy")
+        named = [source.id is not None for source in self.sources.values()]
+        if any(named) and not all(named):
+            raise ValueError("sources: 'id' must be given for all of them, or for none")
+        return self
