@@ -164,16 +164,15 @@ def test_drawn_and_enumerated_searches_agree(monkeypatch):
 
 def test_the_path_is_in_words():
     sample, _ = draw(made_up(), 0.2, 6)
-    names = ("age", "birthplace", "trade", "zip")
-    found = LogLinear("uniques", names).estimate(sample, np.random.default_rng(0))
+    found = LogLinear("uniques").estimate(sample, np.random.default_rng(0))
     assert found.path[0].startswith("classes of 1, B/√v: independence ")
-    assert "+ age × birthplace" in found.path[0]
+    assert "+ quasi-identifier 1 × quasi-identifier 2" in found.path[0]
 
 
 def test_terms_that_need_too_many_cells_are_named_in_the_path(monkeypatch):
     monkeypatch.setattr(log_linear, "SEARCHED_CELLS", 1)
     sample, _ = draw(made_up(), 0.2, 5)
-    found = LogLinear("per-size", tuple("abcd")).estimate(sample, np.random.default_rng(0))
+    found = LogLinear("per-size").estimate(sample, np.random.default_rng(0))
     assert any("; not tried, too many cells: " in path for path in found.path)
 
 
@@ -216,8 +215,6 @@ def test_what_cannot_be_estimated_is_refused(make):
     rng = np.random.default_rng(0)
     with pytest.raises(EstimationFailedError, match="needs the quasi-identifiers"):
         make().estimate(SampleClasses(sample.sizes, sample.population), rng)
-    with pytest.raises(EstimationFailedError, match="name every quasi-identifier"):
-        make(columns=("age",)).estimate(sample, rng)
     for weights, same in ((np.full(sample.classes, 5.0), True), (1.0 + sample.keys[:, 0], False)):
         weighted = SampleClasses(
             sample.sizes, sample.population, sample.keys, sample.domains, weights * sample.sizes

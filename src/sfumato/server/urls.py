@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
+from sfumato.server import auditor_views as auditor
 from sfumato.server.accounts import views as accounts
-from sfumato.server.auditor import views as auditor
 from sfumato.server.custodian import views as custodian
 from sfumato.server.error_pages import health
 from sfumato.server.manager import views as manager

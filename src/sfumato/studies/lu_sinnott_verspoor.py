@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.core.arrays import Codes, Ints, Levels
-from sfumato.core.declaration import Progress, silent
+from sfumato.core.declaration import Count, Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item, Shown, State, decide, mine
@@ -484,11 +484,8 @@ def lu_sinnott_verspoor_2017(
         raise InputError(
             "the data folder", "must not be given", found="a folder", advice=f"{NAME} reads no data"
         )
-    for name, number, least in (("repetitions", repetitions, 1), ("seed", seed, 0)):
-        if number < least:
-            raise InputError(
-                f"parameter {name}", "must be a whole number", accepted=f"{least} or more"
-            )
+    Count(1).check("parameter repetitions", repetitions)
+    Count(0).check("parameter seed", seed)
     found, associations = [], []
     for number in range(repetitions):
         progress("draws", number / repetitions)

@@ -52,6 +52,31 @@ class Workers(forms.ModelMultipleChoiceField):
         return str(obj.name)
 
 
+class ByName(forms.ModelChoiceField):
+    """One account, by its name."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(empty_label=None, **kwargs)
+
+    def label_from_instance(self, obj: Account) -> str:
+        """The name."""
+        return str(obj.name)
+
+
+class GoldShare(forms.FloatField):
+    """The share of gold pairs among all that a worker gets."""
+
+    def __init__(self, help_text: str, **kwargs: Any) -> None:
+        super().__init__(
+            label="Share of gold pairs",
+            min_value=0.0,
+            max_value=0.5,
+            help_text=help_text,
+            widget=forms.NumberInput(attrs={"step": "any"}),
+            **kwargs,
+        )
+
+
 class DealForm(forms.Form):
     """Who gets pairs, and how."""
 
@@ -61,13 +86,7 @@ class DealForm(forms.Form):
         max_value=20,
         help_text="With two or more, agreement can be told, and conflicts show.",
     )
-    gold_share = forms.FloatField(
-        label="Share of gold pairs",
-        min_value=0.0,
-        max_value=0.5,
-        help_text="Of all pairs that a worker gets; it needs pairs of known truth.",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
+    gold_share = GoldShare("Of all pairs that a worker gets; it needs pairs of known truth.")
     together = forms.BooleanField(
         label="Pairs that share a record go to the same workers",
         required=False,
@@ -94,13 +113,11 @@ class TakeBackForm(forms.Form):
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, prefix="back")
         holders = Dealt.objects.filter(project=project, taken_back__isnull=True, answer=0)
-        self.fields["worker"] = forms.ModelChoiceField(
+        self.fields["worker"] = ByName(
             label="Undecided pairs of",
             queryset=Account.objects.filter(pk__in=holders.values("worker")).order_by("name"),
             to_field_name="pseudonym",
-            empty_label=None,
         )
-        self.fields["worker"].label_from_instance = lambda account: account.name
         self.fields["others"] = Workers(workers_for(project), "Give them to")
         self.fields["others"].required = False
         self.fields["others"].help_text = "Nobody ticked: they wait until you deal again."
@@ -220,14 +237,7 @@ class RulesForm(forms.Form):
     overlap = forms.IntegerField(
         label="Workers who decide each pair", min_value=1, max_value=20, initial=2
     )
-    gold_share = forms.FloatField(
-        label="Share of gold pairs",
-        min_value=0.0,
-        max_value=0.5,
-        initial=0.0,
-        help_text="Of all pairs that a worker gets, from 0 to 0.5.",
-        widget=forms.NumberInput(attrs={"step": "any"}),
-    )
+    gold_share = GoldShare("Of all pairs that a worker gets, from 0 to 0.5.", initial=0.0)
     rare_below = forms.IntegerField(label="Rare: fewer records than", min_value=2)
     common_from = forms.IntegerField(label="Common: as many as", min_value=2)
 
@@ -236,10 +246,9 @@ class RulesForm(forms.Form):
         custodians = Account.objects.filter(is_active=True)
         able = [each.pk for each in custodians if each.has_role(Role.CUSTODIAN)]
         others = [key for key in able if key != manager.pk]
-        self.fields["custodian"] = forms.ModelChoiceField(
+        self.fields["custodian"] = ByName(
             label="Custodian of the data",
             queryset=custodians.filter(pk__in=others or able).order_by("name"),
-            empty_label=None,
             help_text="Grants more than these rules, lowers k, allows identity exports. "
             + (
                 "Nobody grants anything to a project that they manage, so it is somebody else."
@@ -248,7 +257,6 @@ class RulesForm(forms.Form):
                 "that one manages oneself. Invite a custodian to have one."
             ),
         )
-        self.fields["custodian"].label_from_instance = lambda account: account.name
         self.order_fields(["title", "custodian"])
 
     def clean(self) -> dict[str, Any]:
@@ -280,10 +288,21 @@ def attributes_of_forms(forms_: Sequence[AttributeForm]) -> tuple[Attribute, ...
     return tuple(each for each in given if each is not None)
 
 
-_CSV = {"accept": ".csv,text/csv"}
 _GOLD_HELP = (
     "Pairs whose truth is known, to be mixed in: a CSV with source_l, id_l, source_r, id_r, same."
 )
+
+
+class Csv(forms.FileField):
+    """A CSV file; one that may be left out where it has a help text."""
+
+    def __init__(self, label: str, help_text: str = "") -> None:
+        super().__init__(
+            label=label,
+            required=not help_text,
+            help_text=help_text,
+            widget=forms.FileInput(attrs={"accept": ".csv,text/csv"}),
+        )
 
 
 class Several(forms.ClearableFileInput):
@@ -314,12 +333,7 @@ class LinkageForm(forms.Form):
         "all files of the folder; the others are not kept.",
         error_messages={"required": "Choose the files that sfumato link wrote."},
     )
-    gold = forms.FileField(
-        label="Gold pairs (optional)",
-        required=False,
-        help_text=_GOLD_HELP,
-        widget=forms.FileInput(attrs=_CSV),
-    )
+    gold = Csv("Gold pairs (optional)", _GOLD_HELP)
 
     def clean(self) -> dict[str, Any]:
         """The upload, checked file by file.
@@ -345,23 +359,16 @@ class LinkageForm(forms.Form):
 class TablesForm(forms.Form):
     """Two tables, and the pairs of their records."""
 
-    one = forms.FileField(label="First table (CSV)", widget=forms.FileInput(attrs=_CSV))
+    one = Csv("First table (CSV)")
     name_one = forms.CharField(label="What it is called", max_length=60, initial="first")
-    two = forms.FileField(label="Second table (CSV)", widget=forms.FileInput(attrs=_CSV))
+    two = Csv("Second table (CSV)")
     name_two = forms.CharField(label="What it is called", max_length=60, initial="second")
-    pairs = forms.FileField(
-        label="Pairs (CSV, optional)",
-        required=False,
-        help_text="source_l, id_l, source_r, id_r and, if you like, pair. The sources are what the "
+    pairs = Csv(
+        "Pairs (CSV, optional)",
+        "source_l, id_l, source_r, id_r and, if you like, pair. The sources are what the "
         "tables are called above. Without it, the records of one row are a pair.",
-        widget=forms.FileInput(attrs=_CSV),
     )
-    gold = forms.FileField(
-        label="Gold pairs (CSV, optional)",
-        required=False,
-        help_text=_GOLD_HELP,
-        widget=forms.FileInput(attrs=_CSV),
-    )
+    gold = Csv("Gold pairs (CSV, optional)", _GOLD_HELP)
     id_column = forms.CharField(
         label="Column of ids (optional)",
         required=False,

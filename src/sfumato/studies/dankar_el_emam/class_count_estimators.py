@@ -201,18 +201,6 @@ class ClassCountEstimator:
 
     name: str
 
-    def class_count(self, sizes: Counts, classes: Counts, population: int) -> float:
-        """J̃, at least the sample's d classes and at most d + (N − n).
-
-        Raises
-        ------
-        EstimationFailedError
-            If the formula has no value for this sample.
-        """
-        return self._within(self._formula(sizes, classes, population), sizes, classes, population)[
-            0
-        ]
-
     def estimate(self, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
         """λ and J̃ of the population behind an equal-probability sample.
 

@@ -218,21 +218,6 @@ def cells_of(sample: estimation.SampleClasses) -> Cells:
     return observed_cells(sample.keys, sample.sizes)
 
 
-def column_names(columns: tuple[str, ...], variables: int) -> tuple[str, ...]:
-    """Names for the path of a search.
-
-    Parameters
-    ----------
-    columns
-        Names of the quasi-identifiers, or none.
-    variables
-        Number of quasi-identifiers.
-
-    Raises
-    ------
-    EstimationFailedError
-        If there are names, but not one for each.
-    """
-    if columns and len(columns) != variables:
-        raise estimation.EstimationFailedError("parameter columns must name every quasi-identifier")
-    return columns or tuple(f"quasi-identifier {number}" for number in range(1, variables + 1))
+def column_names(variables: int) -> tuple[str, ...]:
+    """Names of so many quasi-identifiers for the path of a search."""
+    return tuple(f"quasi-identifier {number}" for number in range(1, variables + 1))

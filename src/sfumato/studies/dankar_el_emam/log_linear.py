@@ -84,12 +84,9 @@ class LogLinear:
         ``per-size``: a search for a model for each class size; ``uniques``: one search by the fit
         to the sample uniques, and its model for all classes; ``independence`` and
         ``all-two-way``: that model.
-    columns
-        Names of the quasi-identifiers for the path; empty for their numbers.
     """
 
     search: SearchMode = "per-size"
-    columns: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -115,7 +112,7 @@ class LogLinear:
             If the classes have no keys, weights differ, or the model has too many cells.
         """
         cells = cells_of(sample)
-        names = column_names(self.columns, cells.variables)
+        names = column_names(cells.variables)
         path: tuple[str, ...]
         if sample.n == sample.population:
             means, path = np.zeros(sample.classes), ("the sample is the population",)
@@ -176,12 +173,9 @@ class LogLinearCount:
         ``missed``: a search by the fit to that sum, with the coefficients that have its direction
         (`of_direction` for size 0); ``uniques``: by the fit to the sample uniques;
         ``independence``: that model.
-    columns
-        Names of the quasi-identifiers for the path; empty for their numbers.
     """
 
     search: Literal["missed", "uniques", "independence"] = "missed"
-    columns: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -208,7 +202,7 @@ class LogLinearCount:
             If the classes have no keys, or weights differ.
         """
         cells = cells_of(sample)
-        names = column_names(self.columns, cells.variables)
+        names = column_names(cells.variables)
         if sample.n == sample.population:
             missed, path = 0.0, ["the sample is the population"]
         else:
