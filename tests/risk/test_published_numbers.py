@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.engines.embedded.counts import group
 from sfumato.risk.assessment import measure_classes
-from sfumato.risk.class_measures import g_balance, gidr, gsar
+from sfumato.risk.class_measures import g_balance, gidr, gsar, idr, sar
 
 
 def columns(records):
@@ -35,19 +35,22 @@ def test_003_section_4_first_split(measure, records_003):
     np.testing.assert_allclose(gsar(summary, "disease"), 0.5)
 
 
-def test_003_table_3b(measure, records_003):
+def test_003_table_3b(measure, code, records_003):
     """Paper 003, Section 2: k = 3, Charlie 100 %, Harry 5/7; ulcers of 2 of 3 patients."""
     names, diseases, groups, _ = columns(records_003)
     risk = measure(groups, names, disease=diseases)
     assert (risk.k, risk.pid_k) == (3, 1)
     np.testing.assert_allclose(gidr(risk.summary), [2 / 3, 1, 1 / 2, 5 / 7])
     np.testing.assert_allclose(gsar(risk.summary, "disease"), [1, 1, 1, 2 / 3])
+    own = idr(code(groups), 4, code(names))
+    assert own[names.index("Harry")] == pytest.approx(5 / 7)
+    assert own[names.index("Charlie")] == 1
     assert risk.max_gidr.value == 1
     assert risk.max_gidr.where.row == names.index("Charlie") + 1
     assert risk.max_gidr.where.equivalence_class == 2
 
 
-def test_003_table_4(measure, records_003):
+def test_003_table_4(measure, code, records_003):
     """Paper 003, Table 4: 3 distinct values, and yet both patients have gastritis."""
     group_3 = [record for record in records_003 if record[2] == 3]
     names, diseases, groups, _ = columns(group_3)
@@ -55,6 +58,9 @@ def test_003_table_4(measure, records_003):
     assert own.l_distinct == 3
     assert own.h_affiliation.value == 1
     assert own.h_affiliation.where.row == diseases.index("Gastritis") + 1
+    np.testing.assert_allclose(
+        sar(code(groups), 1, code(names), code(diseases)), [1 / 2, 1, 1 / 2, 1]
+    )
 
 
 def test_003_table_6b(measure, records_003):
@@ -65,6 +71,24 @@ def test_003_table_6b(measure, records_003):
     assert by_group == {1: pytest.approx(0.5), 2: pytest.approx(0.72), 3: pytest.approx(0.5)}
     np.testing.assert_allclose(gsar(risk.summary, "disease"), 0.5)
     assert (risk.k, risk.pid_k) == (4, 2)
+
+
+def test_000_table_2(code):
+    """Paper 000, Table 2: probabilities of re-identification in Table 1b."""
+    names = ["Ashley"] * 2 + ["Bob"] + ["Charlie"] * 5 + ["Diana"] * 2 + ["Edward"] * 2
+    names += ["Fred", "Greg"] + ["Harry"] * 5
+    groups = [1] * 2 + [2] * 6 + [3] * 4 + [4] * 7
+    found = dict(zip(names, np.round(100 * idr(code(groups), 4, code(names)), 1), strict=True))
+    assert found == {
+        "Ashley": 100.0,
+        "Bob": 16.7,
+        "Charlie": 83.3,
+        "Diana": 50.0,
+        "Edward": 50.0,
+        "Fred": 14.3,
+        "Greg": 14.3,
+        "Harry": 71.4,
+    }
 
 
 def test_004_adult(shared_data):

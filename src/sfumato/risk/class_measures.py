@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.core.arrays import Integers
+from sfumato.core.arrays import Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
+from sfumato.engines.embedded.counts import group
 from sfumato.risk.classes import ClassSummary, Counts, Floats
 from sfumato.table.scalars import number_ranks
 from sfumato.table.table import Codes, LabelDomain, Table
@@ -60,6 +61,58 @@ def gsar(summary: ClassSummary, attribute: str) -> Floats:
         Name of the sensitive attribute.
     """
     return summary.affiliation[attribute] / summary.persons
+
+
+def idr(class_of: Codes, classes: int, person: Codes) -> Floats:
+    """Individual-record disclosure risk c_i / N_t of each record's person, shape (records,).
+
+    Paper 003, Section 7 (IDR); paper 000, Table 2.
+
+    Parameters
+    ----------
+    class_of
+        Class of each record in [0, classes), shape (records,).
+    classes
+        Number of classes.
+    person
+        Index of each record's person, from 0, shape (records,).
+    """
+    pair, pairs = group([class_of, person], [classes, int(person.max()) + 1])
+    own = np.bincount(pair, minlength=pairs)[pair]
+    whole = np.bincount(class_of, minlength=classes)[class_of]
+    return np.asarray(own / whole, dtype=np.float64)
+
+
+def sar(class_of: Codes, classes: int, person: Codes, codes: Codes) -> Floats:
+    """Sensitive-attribute disclosure risk n_j / n_t of each record's value, shape (records,).
+
+    Paper 003, Section 8 (SAR): the share of the persons of the record's class who have the
+    record's value; 0 for a missing value.
+
+    Parameters
+    ----------
+    class_of
+        Class of each record in [0, classes), shape (records,).
+    classes
+        Number of classes.
+    person
+        Index of each record's person, from 0, shape (records,).
+    codes
+        Sensitive value of each record, from 0, -1 for missing, shape (records,).
+    """
+    persons, values = int(person.max()) + 1, int(codes.max()) + 1
+    value_of, class_values = group([class_of, codes], [classes, values])
+    sharing = _distinct_persons(value_of, class_values, person, persons)[value_of]
+    present = _distinct_persons(class_of, classes, person, persons)[class_of]
+    return np.where(codes < 0, 0.0, sharing / present)
+
+
+def _distinct_persons(group_of: Codes, groups: int, person: Codes, persons: int) -> Ints:
+    """Number of distinct persons of each group."""
+    pair, pairs = group([group_of, person], [groups, persons])
+    first = np.empty(pairs, dtype=np.int64)
+    first[pair] = np.arange(len(pair))
+    return np.bincount(group_of[first], minlength=groups).astype(np.int64)
 
 
 def entropy_l(summary: ClassSummary, attribute: str) -> Floats:
