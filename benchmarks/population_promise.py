@@ -82,15 +82,20 @@ def _postcodes(rng: Draw) -> pd.DataFrame:
     return _frame([ages(persons, rng), places(persons, 2_000, 0.7, rng)], "age Postcode")
 
 
-def _institutions(rng: Draw) -> pd.DataFrame:
-    """Half of the persons live in homes, barracks and halls where everybody is alike."""
-    persons = 24_000
-    alike = rng.random(persons) < 0.5
-    house = rng.choice(80, persons, p=zipf(80, 0.5))
-    age = np.where(alike, 20 + house % 60 + rng.integers(0, 3, persons), ages(persons, rng))
-    place = np.where(alike, house, rng.integers(0, 500, persons))
-    sex = np.where(alike, house % 2, rng.integers(0, 2, persons))
-    return _frame([age, place, sex], "age Place Sex")
+def _homes(share: float, houses: int, skew: float, years: int) -> Callable[[Draw], pd.DataFrame]:
+    """A share of the persons live in homes, barracks and halls where everybody is alike."""
+
+    def drawn(rng: Draw) -> pd.DataFrame:
+        persons = 24_000
+        alike = rng.random(persons) < share
+        house = rng.choice(houses, persons, p=zipf(houses, skew))
+        home_age = 20 + house % 60 + rng.integers(0, years, persons)
+        age = np.where(alike, home_age, ages(persons, rng))
+        place = np.where(alike, house % 500, rng.integers(0, 500, persons))
+        sex = np.where(alike, house % 2, rng.integers(0, 2, persons))
+        return _frame([age, place, sex], "age Place Sex")
+
+    return drawn
 
 
 def _stays(rng: Draw) -> pd.DataFrame:
@@ -116,7 +121,12 @@ def populations(folder: Path) -> dict[str, Callable[[Draw], pd.DataFrame]]:
         "movers": _movers,
         "commuters": _commuters,
         "age and postcode": _postcodes,
-        "institutions": _institutions,
+        "institutions": _homes(0.5, 80, 0.5, 3),
+        "a fifth in homes": _homes(0.2, 80, 0.5, 3),
+        "four fifths in homes": _homes(0.8, 80, 0.5, 3),
+        "barracks": _homes(0.3, 6, 0.2, 6),
+        "small homes": _homes(0.5, 1_500, 0.3, 1),
+        "homes of all sizes": _homes(0.5, 300, 1.2, 3),
         "municipalities": lambda rng: _frame(
             birth_year(60_000, 800, rng), "age Sex Place Ethnicity"
         ),

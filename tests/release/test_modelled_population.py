@@ -57,6 +57,32 @@ def test_the_true_risk_is_below_the_upper_end(persons, tau):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("persons", [400, 800])
+def test_lonely_persons_do_not_hide_behind_homes(persons):
+    """Half live in 30 homes of people who are alike, the others are alone in their cells."""
+    rng = np.random.default_rng(4)
+    home = rng.random(8_000) < 0.5
+    house = rng.integers(0, 30, 8_000)
+    place = np.where(home, house, rng.integers(0, 300, 8_000))
+    everybody = pa.table(
+        {
+            "who": [f"w{number}" for number in range(8_000)],
+            "age": np.where(
+                home, 30 + house + rng.integers(0, 3, 8_000), rng.integers(18, 90, 8_000)
+            ),
+            "sex": np.where(home, house % 2, rng.integers(0, 2, 8_000)).astype(str),
+            "place": [f"p{each}" for each in place],
+        }
+    )
+    release = sf.anonymize(
+        everybody.slice(0, persons), SCHEMA, sf.MarketerRisk(0.2), population=8_000, seed=1
+    )
+    found = release.population.marketer
+    true = float(marketer_risk(count_population(texts(release.table), texts(everybody), KINDS)))
+    assert found.low < true < found.high <= 0.2 + 1e-9
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 def test_each_of_the_other_half_is_in_one_class_at_most(monkeypatch, missing):
     seen = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,6 @@ import numpy.typing as npt
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.partitioning import Draft
 from sfumato.release.population_register import Population
-from sfumato.risk.population.accumulation import baseline_of, with_sizes
 from sfumato.risk.population.cell_dispersion import (
     LEAST_DRAWN,
     Boxes,
@@ -19,12 +18,12 @@ from sfumato.risk.population.cell_dispersion import (
     Keys,
     ModelPrices,
     dispersion_of,
+    gathered_risks,
     least_share,
     random_boxes,
     revised,
 )
 from sfumato.risk.population.cell_model import fit_cells
-from sfumato.risk.population.estimation import SampleClasses
 from sfumato.risk.population.value_shares import UNSEEN
 from sfumato.table.table import MISSING, Codes, NumberDomain, Table
 
@@ -69,26 +68,120 @@ def modelled(
     """
     keys, ordered = _keys(table), _ordered(table)
     domains = [column.domain.size + 1 for column in table.quasi_identifiers]
-    dispersion, error, boxes = Dispersion(persons), UNKNOWN, None
+    dispersion, error, chosen = Dispersion(persons), UNKNOWN, None
     if len(keys) >= FEWEST and not _varies(table):
         some = rng.permutation(len(keys))[: 2 * LARGEST_HALF]
         own, other = some[: len(some) // 2], some[len(some) // 2 :]
-        half, drawn = _drawn(keys[own], domains, ordered, rng)
+        half = _Model.of(keys[own], domains, ordered, rng)
         parts = [
-            random_boxes(keys[own], keys[other], half, ordered, size, rng) for size in BOX_SIZES
+            random_boxes(keys[own], keys[other], half.keys, ordered, size, rng)
+            for size in BOX_SIZES
         ]
         dispersion = dispersion_of(parts, persons)
         part = table.take(np.flatnonzero(np.isin(table.person, own)))
-        prices = ModelPrices(len(own), drawn, dispersion)
-        draft = divided(part, Population(persons, None, _table(table, half), prices))
+        prices = ModelPrices(len(own), half.count, dispersion)
+        draft = divided(part, Population(persons, None, _table(table, half.keys), prices))
         if draft is not None:
-            boxes = _boxes(draft, keys[other], ordered, (part.persons, len(other), drawn))
+            boxes = _boxes(draft, keys[other], ordered, (part.persons, len(other), half.count))
             dispersion, error = revised(dispersion, boxes)
-    model, drawn = _drawn(keys, domains, ordered, rng)
-    allowance = float(np.exp(np.hypot(SURE * error, _apart(keys, domains, persons, rng))))
-    least = 1 / allowance if boxes is None else least_share(dispersion, boxes, allowance)
-    prices = ModelPrices(len(keys), drawn, dispersion, allowance, least)
-    return Population(persons, None, _table(table, model), prices)
+            chosen = _Chosen(half, draft, boxes)
+    model = _Model.of(keys, domains, ordered, rng)
+    gathered, spread = 1.0, 0.0
+    if chosen is not None:
+        followed = min(model.followed, chosen.model.followed)
+        gathered, spread = chosen.gathered(dispersion, followed, rng)
+    allowance = gathered * float(np.exp(np.hypot(SURE * error, spread)))
+    least = 1 / allowance
+    if chosen is not None:
+        least = least_share(dispersion, chosen.boxes, allowance)
+    prices = ModelPrices(len(keys), model.count, dispersion, gathered, allowance, least)
+    return Population(persons, None, _table(table, model.keys), prices)
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """Persons of a model of the population.
+
+    Attributes
+    ----------
+    keys
+        Those who may lie in a class, who follow others first; shape (persons, columns).
+    count
+        How many were drawn.
+    following, anew
+        How many of ``keys`` follow others; and how many were drawn who do not.
+    followed
+        See `sfumato.risk.population.cell_model.CellModel.followed`.
+    """
+
+    keys: Keys
+    count: int
+    following: int
+    anew: int
+    followed: float
+
+    @classmethod
+    def of(
+        cls, keys: Keys, domains: Sequence[int], ordered: Sequence[bool], rng: np.random.Generator
+    ) -> _Model:
+        """Persons of a model of these.
+
+        Who has an unseen category lies in no class, and is left out. An unseen number lies between
+        others: it is taken for one of them.
+        """
+        cells, sizes = np.unique(keys, axis=0, return_counts=True)
+        count = int(np.clip(DRAWN_EACH * len(keys), *DRAWN))
+        model = fit_cells(cells, sizes, domains, rng)
+        drawn, following = model.draw(count, rng)
+        for place in np.flatnonzero(ordered):
+            lost = np.flatnonzero(drawn[:, place] == UNSEEN)
+            drawn[lost, place] = rng.choice(keys[:, place], len(lost))
+        # Who follows somebody has no unseen value.
+        seen = drawn[(drawn != UNSEEN).all(axis=1)]
+        return cls(seen, count, following, count - following, model.followed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Chosen:
+    """Classes that a half of the file's persons chose by its model, and who lies in them."""
+
+    model: _Model
+    draft: Draft
+    boxes: Boxes
+
+    def gathered(
+        self, dispersion: Dispersion, share: float, rng: np.random.Generator
+    ) -> tuple[float, float]:
+        """By how much more are found as persons gather in cells, and what that leaves open.
+
+        Parameters
+        ----------
+        dispersion
+            How far classes are from the model.
+        share
+            How much of what comes again comes because of the cells' own persons.
+        rng
+            Draws populations.
+
+        Returns
+        -------
+        tuple[float, float]
+            A factor, at least 1; and how far the logarithm of its 95th percentile is above it.
+        """
+        draft, boxes = self.draft, self.boxes
+        assert draft.class_of_register is not None
+        _, number, sizes = np.unique(
+            _keys(draft.table), axis=0, return_inverse=True, return_counts=True
+        )
+        box_of = np.empty(len(sizes), dtype=np.int64)
+        box_of[number] = draft.class_of[np.unique(draft.table.person, return_index=True)[1]]
+        anew = draft.class_of_register[self.model.following :]
+        inside = np.bincount(anew[anew >= 0], minlength=draft.classes) / max(self.model.anew, 1)
+        risks = gathered_risks(sizes, box_of, inside, dispersion.population, rng)
+        n = boxes.persons[0]
+        priced = boxes.chosen @ dispersion.inverse_sizes(boxes.chosen, boxes.shares, n) / n
+        middle, high = np.quantile(risks, (0.5, 0.95))
+        return max(float(middle / priced), 1.0) ** share, share * float(np.log(high / middle))
 
 
 def _keys(table: Table) -> Keys:
@@ -109,30 +202,6 @@ def _varies(table: Table) -> bool:
 
 def _ordered(table: Table) -> list[bool]:
     return [isinstance(column.domain, NumberDomain) for column in table.quasi_identifiers]
-
-
-def _drawn(
-    keys: Keys, domains: Sequence[int], ordered: Sequence[bool], rng: np.random.Generator
-) -> tuple[Keys, int]:
-    """Persons of a model of these, and how many were drawn.
-
-    Who has an unseen category lies in no class, and is left out. An unseen number lies between
-    others: it is taken for one of them.
-    """
-    cells, sizes = np.unique(keys, axis=0, return_counts=True)
-    count = int(np.clip(DRAWN_EACH * len(keys), *DRAWN))
-    drawn = fit_cells(cells, sizes, domains, rng).draw(count, rng)
-    for place in np.flatnonzero(ordered):
-        lost = np.flatnonzero(drawn[:, place] == UNSEEN)
-        drawn[lost, place] = rng.choice(keys[:, place], len(lost))
-    return drawn[(drawn != UNSEEN).all(axis=1)], count
-
-
-def _apart(keys: Keys, domains: Sequence[int], persons: int, rng: np.random.Generator) -> float:
-    """How far the model and the sizes of classes are apart on the population's classes."""
-    cells, sizes = np.unique(keys, axis=0, return_counts=True)
-    sample = SampleClasses(sizes, persons, cells, tuple(domains))
-    return with_sizes(sample, baseline_of(sample, rng))[1] if sample.n < persons else 0.0
 
 
 def _table(table: Table, keys: Keys) -> Table:

@@ -545,7 +545,8 @@ def _by_model(
         return Measure(name, value, low, high, MODEL, ESTIMATED.format(*SEEN[name]), where)
 
     high = float(prices.matches(persons, alike).sum()) / n
-    value = high / prices.allowance
+    wide = prices.allowance / prices.gathered
+    value = high / wide
     unique, most = (float(each.smaller(2, persons, alike).sum()) / n for each in (likely, prices))
     size = fewest(likely, persons, alike, 0.5)
     few = fewest(prices, persons, alike, RARELY)
@@ -553,7 +554,7 @@ def _by_model(
     worst = int(np.argmax(prices.smaller(few + 1, persons, alike)))
     return PopulationRisk(
         population,
-        estimate("marketer", value, value * CAREFUL / prices.allowance, high),
+        estimate("marketer", value, value * CAREFUL / wide, high),
         estimate("population_uniques", unique, 0.0, most),
         estimate("k_map", size, few, many, Position(int(first[worst]) + 1, worst + 1)),
     )

@@ -11,6 +11,7 @@ from sfumato.risk.population.cell_dispersion import (
     Boxes,
     Dispersion,
     dispersion_of,
+    gathered_risks,
     least_share,
     random_boxes,
     revised,
@@ -116,3 +117,35 @@ def test_with_the_least_share_the_risk_grows_by_the_allowance():
     assert risk(share) == pytest.approx(1.3 * risk(1.0), rel=1e-2)
     assert share < 1 / 1.3
     assert least_share(dispersion, boxes, 50.0) == pytest.approx(np.exp(-3.0))
+
+
+def half_in_homes(seed, persons=12_000, boxes=1_000):
+    """A twentieth of persons half of whom have a cell of their own, the others one of fifty."""
+    generator = rng(seed)
+    sizes = np.concatenate([np.ones(persons // 2, int), np.full(persons // 100, 50)])
+    box_of = generator.integers(0, boxes, len(sizes))
+    drawn = generator.binomial(sizes, 0.05)
+    own, whole = (np.bincount(box_of, each, boxes) for each in (drawn, sizes))
+    true = (own[own > 0] / whole[own > 0]).sum() / drawn.sum()
+    anew = np.bincount(box_of[sizes == 1], minlength=boxes) / (persons // 2)
+    return drawn[drawn > 0], box_of[drawn > 0], anew, persons, true
+
+
+def test_lonely_persons_are_hidden_by_no_crowd_elsewhere():
+    """By the sizes of cells alone; a mean over lonely persons and homes says half of it."""
+    within = []
+    for seed in range(8):
+        *sample, true = half_in_homes(seed)
+        found = gathered_risks(*sample, rng(seed))
+        assert np.median(found) == pytest.approx(true, rel=0.35)
+        low, high = np.quantile(found, [0.025, 0.975])
+        within.append(low <= true <= high)
+    assert sum(within) >= 7
+
+
+def test_crowds_alone_hide_everybody():
+    generator = rng(3)
+    drawn = generator.poisson(2.5, 300)
+    kept = drawn[drawn > 0]
+    found = gathered_risks(kept, np.arange(len(kept)), np.zeros(len(kept)), 20 * kept.sum(), rng())
+    assert np.median(found) == pytest.approx(1 / 20, rel=0.25)

@@ -77,7 +77,7 @@ def baseline_of(sample: SampleClasses, rng: np.random.Generator) -> Baseline:
         drawn = margin.draw(DRAWS, rng)
         return Baseline(np.maximum(np.exp(margin.log_probability(drawn, rng)), LEAST), np.ones(1))
     model = fit_cells(sample.keys, sample.sizes, sample.domains, rng)
-    probabilities = model.again(model.draw(DRAWS, rng))
+    probabilities = model.again(model.draw(DRAWS, rng)[0])
     keys = model.draw_anew(DRAWS_ANEW, rng)
     anew = model.of(keys, np.zeros(len(keys), dtype=np.int64))
     return Baseline(np.maximum(probabilities, LEAST), np.maximum(anew, LEAST), model.followed)
@@ -350,6 +350,28 @@ def _rounded(members: Ints) -> Ints:
     return np.where(members <= LARGEST_EXACT, members, row)
 
 
+def mixtures_of(sizes: Ints, counts: Floats) -> tuple[list[tuple[float, Mixture]], Floats]:
+    """What the sizes of classes say, where some who are alone may stand apart from the others.
+
+    Parameters
+    ----------
+    sizes, counts
+        Class sizes that occur, and how many classes have each.
+
+    Returns
+    -------
+    tuple
+        How many persons stand apart, and the `Mixture` of the other classes, for each share of
+        `APART` that the sizes allow; and how likely each is.
+    """
+    small = float(counts[sizes <= LARGEST].sum())
+    shares = APART[small * APART <= counts[sizes == 1].sum()]
+    found = [(each * small, fit_mixture(sizes, counts, each)) for each in shares.tolist()]
+    likelihood = np.array([mixture.likelihood for _, mixture in found])
+    weights: Floats = np.exp(likelihood - likelihood.max())
+    return found, weights / weights.sum()
+
+
 def by_sizes(sizes: Ints, counts: Floats, growth: float, anew: Floats) -> tuple[Reach, float]:
     """Where a sample leads by the sizes of its classes, where persons gather in cells.
 
@@ -373,24 +395,18 @@ def by_sizes(sizes: Ints, counts: Floats, growth: float, anew: Floats) -> tuple[
         Without leverage and trend; and the standard error of the logarithm of its classes.
     """
     large = float(counts[sizes > LARGEST].sum())
-    alone = float(counts[sizes == 1].sum())
+    mixtures, weights = mixtures_of(sizes, counts)
     found = []
-    for apart in APART:
-        mixture = fit_mixture(sizes, counts, float(apart))
+    for single, mixture in mixtures:
         rates = growth * np.exp(mixture.log_rates)
-        single = apart * float(counts[sizes <= LARGEST].sum())
-        if single > alone:
-            break
         seen = mixture.classes * float(-np.expm1(-rates) @ mixture.weights)
         ones = mixture.classes * float((rates * np.exp(-rates)) @ mixture.weights)
         if single:
             classes, share = classes_and_growth(anew, np.array([single, single * growth]))
             seen += single * float(classes[1] / classes[0])
             ones += single * float(classes[1] / classes[0] * share[1])
-        found.append([mixture.likelihood, np.log(seen + large), ones / (seen + large)])
-    likelihood, classes, share = np.array(found).T
-    weights = np.exp(likelihood - likelihood.max())
-    weights /= weights.sum()
+        found.append([np.log(seen + large), ones / (seen + large)])
+    classes, share = np.array(found).T
     mean = float(weights @ classes)
     error = float(np.sqrt(weights @ (classes - mean) ** 2))
     nothing = np.zeros(1)

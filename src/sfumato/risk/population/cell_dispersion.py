@@ -11,13 +11,17 @@ from scipy.optimize import brentq, minimize
 from scipy.special import betainc, expit, gammaln
 
 from sfumato.core.arrays import Floats, Ints
+from sfumato.risk.population.accumulation import mixtures_of
 from sfumato.risk.population.inverse_sizes import negative_binomial
+from sfumato.risk.population.value_shares import LARGEST
 
 Keys = npt.NDArray[np.int32]
 LEAST_LOG_SHARE = -3.0
 """Logarithm of the least share of the model's persons who are surely there."""
 LEAST_DRAWN = 0.5
 """Persons of the model in a box that has none."""
+POPULATIONS = 200
+"""Populations that are drawn."""
 PRIOR_SHAPE = (1.0, 0.3)
 """Logarithm of ν in a box of one person of the population, and by how much it grows with log F."""
 
@@ -300,6 +304,49 @@ def least_share(dispersion: Dispersion, boxes: Boxes, allowance: float) -> float
     return float(np.exp(brentq(lambda at: matches(at) - aim, LEAST_LOG_SHARE, 0.0, xtol=1e-3)))
 
 
+def gathered_risks(
+    sizes: Ints, box_of: Ints, anew: Floats, population: int, rng: np.random.Generator
+) -> Floats:
+    """λ of boxes in populations that the sizes of cells leave open; shape (`POPULATIONS`,).
+
+    Who is alone in a cell stands apart, so that those of the box whom the models draw anew are all
+    that hide them, or has so many companions in the cell as a class of its size. A mean over both
+    hides that most of such boxes may hold one person, and few of them a crowd.
+
+    Parameters
+    ----------
+    sizes
+        Persons of the sample in each cell, shape (cells,).
+    box_of
+        Box of each cell.
+    anew
+        Share of those whom the models draw anew that lies in each box, shape (boxes,).
+    population
+        N.
+    rng
+        Draws the populations.
+    """
+    n, boxes = int(sizes.sum()), len(anew)
+    more = population / n - 1
+    occurring, counts = np.unique(sizes, return_counts=True)
+    mixtures, weights = mixtures_of(occurring, counts.astype(float))
+    own = np.bincount(box_of, sizes, boxes)
+    alone = sizes == 1
+    found = np.empty(POPULATIONS)
+    for at, chosen in enumerate(np.sort(rng.choice(len(weights), POPULATIONS, p=weights))):
+        apart, mixture = mixtures[chosen]
+        # One rate for each cell, by the distribution that cells of its size have.
+        upto = mixture.posterior(occurring.clip(max=LARGEST)).cumsum(axis=1)
+        upto = upto[np.searchsorted(occurring, sizes)]
+        node = (rng.random(len(sizes))[:, None] > upto[:, :-1]).sum(axis=1)
+        rates = np.where(sizes > LARGEST, sizes, np.exp(mixture.log_rates)[node])
+        companions = rng.poisson(more * rates)
+        companions[alone & (rng.random(len(sizes)) < apart / max(alone.sum(), 1))] = 0
+        others = np.bincount(box_of, companions, boxes) + rng.poisson(apart * more * anew)
+        found[at] = (own / np.maximum(own + others, 1)).sum() / n
+    return found
+
+
 @dataclass(frozen=True)
 class ModelPrices:
     """What a class spends, by the persons that a model of the population has in its cells.
@@ -312,9 +359,11 @@ class ModelPrices:
         Persons drawn from the model.
     dispersion
         How far classes are from the model.
+    gathered
+        By how much more are found as persons gather in cells; see `gathered_risks`.
     allowance
-        By how much more is counted, to have the true λ below in 95 of 100 releases; how often it is
-        so stands in docs/population_release.md.
+        By how much more is counted, that included, to have the true λ below in 95 of 100 releases;
+        how often it is so stands in docs/population_release.md.
     least
         The share of the model's persons that is surely there: with it λ has that upper end.
     """
@@ -322,6 +371,7 @@ class ModelPrices:
     sample: int
     drawn: int
     dispersion: Dispersion
+    gathered: float = 1.0
     allowance: float = 1.0
     least: float = 1.0
 

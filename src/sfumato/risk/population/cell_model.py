@@ -416,12 +416,16 @@ class CellModel:
             persons[number[len(self.keys) :]].astype(float), n, different, base
         )
 
-    def draw(self, count: int, rng: np.random.Generator) -> Keys:
-        """Cells of the next persons of the population; shape (count, columns)."""
+    def draw(self, count: int, rng: np.random.Generator) -> tuple[Keys, int]:
+        """Cells of the next persons of the population, and how many of them follow others.
+
+        Those come first; shape (count, columns).
+        """
         chances = self.sizes - self.discount.discount
-        following = rng.binomial(count, self._again())
+        following = int(rng.binomial(count, self._again()))
         seen = rng.choice(len(self.keys), following, p=chances / chances.sum())
-        return np.concatenate([self.keys[seen], self.draw_anew(count - following, rng)])
+        drawn = np.concatenate([self.keys[seen], self.draw_anew(count - following, rng)])
+        return drawn, following
 
     def draw_anew(self, count: int, rng: np.random.Generator) -> Keys:
         """Cells of persons whom the models draw; shape (count, columns)."""
