@@ -178,6 +178,39 @@ def test_persons_are_judged_by_the_draws_given_the_answers():
     assert learned.precision.value == pytest.approx(0.5, abs=0.1)
 
 
+def test_pairs_that_no_draw_joins_say_nothing_of_those_that_no_score_suspects():
+    """Twelve likely pairs, apart in all draws and one person's in truth, beside 19,900 unlikely.
+
+    Six answers "same" where no draw foretold it leave the unlikely ones as rare as their scores.
+    """
+    left, right = np.triu_indices(200, 1)
+    score = np.full(len(left), 1e-6)
+    score[::1700] = 0.6
+    ids = (pa.array([str(n) for n in range(1200)], pa.large_string()),)
+    within = np.arange(200, 1200, 2), np.arange(201, 1200, 2)
+    left, right = np.append(left, within[0]), np.append(right, within[1])
+    score = np.append(score, np.full(500, 0.999))
+    records = Records(("a",), ids)
+    pairs = Pairs(left, right, score, {}, np.zeros(len(left), np.int16))
+    person = np.append(np.arange(200), 200 + np.repeat(np.arange(500), 2))
+    audit, draws = audit_of(records, pairs, person), np.tile(person, (40, 1))
+    before = learn(audit, NONE_ASKED, nobody(pairs), person, draws, np.random.default_rng(1))
+    likely = np.flatnonzero(score == 0.6)[:6]
+    one = np.ones(6)
+    asked = Asked(
+        likely, audit.stratum[likely], one.astype(np.int64), one, before.rates.foretold[likely]
+    )
+    verdicts = join_workers(decisions(pairs, likely, one > 0), pairs)
+    now = person.copy()
+    for number in likely.tolist():
+        now[now == now[right[number]]] = now[left[number]]
+    now = np.unique(now, return_inverse=True)[1]
+    learned = learn(audit, asked, verdicts, now, np.tile(now, (40, 1)), np.random.default_rng(1))
+    unlikely = score < 0.5
+    assert learned.rates.probability[unlikely].mean() < 1e-4
+    assert learned.recall.value == pytest.approx(0.98, abs=0.02)
+
+
 def test_lumps_are_those_counted_person_by_person():
     """Of records of which three are wrong about a person of five: six pairs, not one by one."""
     person = np.array([0, 0, 0, 0, 0, 1, 1])

@@ -40,6 +40,8 @@ _FEW_OF_PATTERN, _MOST_CELLS = 20, 200
 _EDGE = 1e-12
 _HALF = 1e-3
 """Pairs of a cell that count as matches, and as others, whatever the draws say."""
+_BY_SCORE = 2.0
+"""Draws that the score of a pair counts for where none joins it."""
 _CHAINED, _PARTED = -1, -2
 """Kinds of pairs that no rule brought together: within a person, and parted by answers; those of
 wider blocks follow."""
@@ -349,7 +351,9 @@ def _likely(
 
     The parts are those that no draw joins, fewer than half of them, more, and all. As one half says
     where a pair belongs and the other how likely it is, the mean of a part has no bias. What no
-    draw joins for its low score keeps that.
+    draw joins for its low score keeps that. What none joins for other pairs' sake, as those between
+    two halves of a person that all speak against the union, though for one reason, is as likely as
+    if so many more draws as `_BY_SCORE` said what its score says.
     """
     score = audit.pairs.score
     if draws is None:
@@ -358,6 +362,8 @@ def _likely(
     fits = (audit.odds > EDGES[0]) | (np.maximum(*by_half) > 0)
     one, other = (np.where(fits, each, score) for each in by_half)
     part = (one > 0).astype(np.int64) + (one >= 0.5) + (one == 1)
+    weight = (part == 0) * _BY_SCORE / (_BY_SCORE + len(draws) / 2)
+    other = other + weight * (score - other)
     return (one + other) / 2, other, part
 
 
