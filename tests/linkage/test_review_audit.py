@@ -20,7 +20,13 @@ from sfumato.linkage.review_audit import (
     Wider,
     wider_blocks,
 )
-from sfumato.linkage.reviewed_persons import _lumps, _misjudged, _worker_errors, learn
+from sfumato.linkage.reviewed_persons import (
+    _answers,
+    _lumps,
+    _misjudged,
+    _worker_errors,
+    learn,
+)
 from sfumato.linkage.reviewed_rates import NO_PATTERN, Cells, draw_rates, instrument, rounded
 
 NO_WIDER = Wider(*(np.empty(0, np.int64) for _ in range(5)))
@@ -209,6 +215,37 @@ def test_pairs_that_no_draw_joins_say_nothing_of_those_that_no_score_suspects():
     unlikely = score < 0.5
     assert learned.rates.probability[unlikely].mean() < 1e-4
     assert learned.recall.value == pytest.approx(0.98, abs=0.02)
+
+
+def test_answers_between_two_persons_count_as_one():
+    """Of nine pairs between two persons of three records, six answered; and one pair elsewhere."""
+    left, right = (each.ravel() for each in np.meshgrid(np.arange(3), np.arange(3, 6)))
+    left, right = np.append(left, 6), np.append(right, 7)
+    ids = (pa.array([str(n) for n in range(8)], pa.large_string()),)
+    pairs = Pairs(left, right, np.full(10, 0.5), {}, np.zeros(10, np.int16))
+    audit = audit_of(Records(("a",), ids), pairs, np.array([0, 0, 0, 1, 1, 1, 2, 3]))
+    number, said = np.array([0, 1, 2, 3, 4, 5, 9]), np.array([1, 1, 1, 1, 1, 1, 0]) > 0
+    one = np.ones(7)
+    asked = Asked(number, audit.stratum[number], one.astype(np.int64), one, 0.5 * one)
+    _, same, answered = _answers(
+        audit, asked, join_workers(decisions(pairs, number, said), pairs), None
+    )
+    assert same.sum() == pytest.approx(1)
+    assert answered.sum() == pytest.approx(2)
+
+
+def test_what_came_into_persons_is_no_longer_lost():
+    """Two persons of three records become one by one pair: eight that no rule brought together."""
+    ids = (pa.array([str(n) for n in range(6)], pa.large_string()),)
+    pairs = Pairs(np.array([0]), np.array([3]), np.array([0.5]), {}, np.zeros(1, np.int16))
+    audit = replace(audit_of(Records(("a",), ids), pairs, np.array([0, 0, 0, 1, 1, 1])), lost=8.0)
+    rng, now = np.random.default_rng(18), np.zeros(6, np.int64)
+    found = [
+        learn(audit, NONE_ASKED, nobody(pairs), person, np.tile(person, (40, 1)), rng)
+        for person in (audit.person, now)
+    ]
+    assert found[0].recall.value == pytest.approx(6 / 14, abs=0.1)
+    assert found[1].recall.value > 0.9
 
 
 def test_lumps_are_those_counted_person_by_person():
