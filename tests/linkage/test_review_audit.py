@@ -20,7 +20,13 @@ from sfumato.linkage.review_audit import (
     Wider,
     wider_blocks,
 )
-from sfumato.linkage.reviewed_persons import _lumps, _misjudged, _worker_errors, learn
+from sfumato.linkage.reviewed_persons import (
+    _answers,
+    _lumps,
+    _misjudged,
+    _worker_errors,
+    learn,
+)
 from sfumato.linkage.reviewed_rates import NO_PATTERN, Cells, draw_rates, instrument, rounded
 
 NO_WIDER = Wider(*(np.empty(0, np.int64) for _ in range(5)))
@@ -176,6 +182,70 @@ def test_persons_are_judged_by_the_draws_given_the_answers():
     apart = np.where(np.arange(40)[:, None] < 20, np.arange(records.count), person)
     learned = learn(audit, NONE_ASKED, nobody(pairs), person, apart, rng)
     assert learned.precision.value == pytest.approx(0.5, abs=0.1)
+
+
+def test_pairs_that_no_draw_joins_say_nothing_of_those_that_no_score_suspects():
+    """Twelve likely pairs, apart in all draws and one person's in truth, beside 19,900 unlikely.
+
+    Six answers "same" where no draw foretold it leave the unlikely ones as rare as their scores.
+    """
+    left, right = np.triu_indices(200, 1)
+    score = np.full(len(left), 1e-6)
+    score[::1700] = 0.6
+    ids = (pa.array([str(n) for n in range(1200)], pa.large_string()),)
+    within = np.arange(200, 1200, 2), np.arange(201, 1200, 2)
+    left, right = np.append(left, within[0]), np.append(right, within[1])
+    score = np.append(score, np.full(500, 0.999))
+    records = Records(("a",), ids)
+    pairs = Pairs(left, right, score, {}, np.zeros(len(left), np.int16))
+    person = np.append(np.arange(200), 200 + np.repeat(np.arange(500), 2))
+    audit, draws = audit_of(records, pairs, person), np.tile(person, (40, 1))
+    before = learn(audit, NONE_ASKED, nobody(pairs), person, draws, np.random.default_rng(1))
+    likely = np.flatnonzero(score == 0.6)[:6]
+    one = np.ones(6)
+    asked = Asked(
+        likely, audit.stratum[likely], one.astype(np.int64), one, before.rates.foretold[likely]
+    )
+    verdicts = join_workers(decisions(pairs, likely, one > 0), pairs)
+    now = person.copy()
+    for number in likely.tolist():
+        now[now == now[right[number]]] = now[left[number]]
+    now = np.unique(now, return_inverse=True)[1]
+    learned = learn(audit, asked, verdicts, now, np.tile(now, (40, 1)), np.random.default_rng(1))
+    unlikely = score < 0.5
+    assert learned.rates.probability[unlikely].mean() < 1e-4
+    assert learned.recall.value == pytest.approx(0.98, abs=0.02)
+
+
+def test_answers_between_two_persons_count_as_one():
+    """Of nine pairs between two persons of three records, six answered; and one pair elsewhere."""
+    left, right = (each.ravel() for each in np.meshgrid(np.arange(3), np.arange(3, 6)))
+    left, right = np.append(left, 6), np.append(right, 7)
+    ids = (pa.array([str(n) for n in range(8)], pa.large_string()),)
+    pairs = Pairs(left, right, np.full(10, 0.5), {}, np.zeros(10, np.int16))
+    audit = audit_of(Records(("a",), ids), pairs, np.array([0, 0, 0, 1, 1, 1, 2, 3]))
+    number, said = np.array([0, 1, 2, 3, 4, 5, 9]), np.array([1, 1, 1, 1, 1, 1, 0]) > 0
+    one = np.ones(7)
+    asked = Asked(number, audit.stratum[number], one.astype(np.int64), one, 0.5 * one)
+    _, same, answered = _answers(
+        audit, asked, join_workers(decisions(pairs, number, said), pairs), None
+    )
+    assert same.sum() == pytest.approx(1)
+    assert answered.sum() == pytest.approx(2)
+
+
+def test_what_came_into_persons_is_no_longer_lost():
+    """Two persons of three records become one by one pair: eight that no rule brought together."""
+    ids = (pa.array([str(n) for n in range(6)], pa.large_string()),)
+    pairs = Pairs(np.array([0]), np.array([3]), np.array([0.5]), {}, np.zeros(1, np.int16))
+    audit = replace(audit_of(Records(("a",), ids), pairs, np.array([0, 0, 0, 1, 1, 1])), lost=8.0)
+    rng, now = np.random.default_rng(18), np.zeros(6, np.int64)
+    found = [
+        learn(audit, NONE_ASKED, nobody(pairs), person, np.tile(person, (40, 1)), rng)
+        for person in (audit.person, now)
+    ]
+    assert found[0].recall.value == pytest.approx(6 / 14, abs=0.1)
+    assert found[1].recall.value > 0.9
 
 
 def test_lumps_are_those_counted_person_by_person():

@@ -328,6 +328,7 @@ def partitions(
     cdef double[::1] sums = np.zeros(count), gain
     cdef uint64_t[::1] sources = np.array(held)
     cdef int64_t[::1] covered = np.zeros(count, np.int64), touched, free
+    cdef int64_t[::1] stratum = np.zeros(draws, np.int64)
     cdef double[::1] set_total = np.zeros(full), worth = np.zeros(full), ways = np.zeros(full)
     cdef uint64_t[::1] set_sources = np.zeros(full, np.uint64)
     for g in range(start.shape[0] - 1):
@@ -346,10 +347,13 @@ def partitions(
                     for e in range(edges[first + i], edges[first + i + 1]):
                         between[i, other[e] - first] = min(weight[e], HIGHEST)
                 _sum_exactly(n, between, held[first:last], set_total, set_sources, worth, ways)
-                i = <int64_t>(_uniform(state) * draws)
-                for d in range(draws):  # stratified, the strata in an order of their own
+                for d in range(draws):  # a stratum for each draw, in an order of this component
+                    i = <int64_t>(_uniform(state) * (d + 1))
+                    stratum[d] = stratum[i]
+                    stratum[i] = d
+                for d in range(draws):
                     _draw_exactly(
-                        n, worth, ways, ((i + d) % draws + _uniform(state)) / draws, state, first,
+                        n, worth, ways, (stratum[d] + _uniform(state)) / draws, state, first,
                         label[d],
                     )
                 continue

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from sfumato.kernels import _partitions
 from sfumato.kernels.loop_calls import Codes, Floats, Ints, Words, codes, floats, ints
 
-_SPREAD, _GOLDEN = np.uint64(0xD1342543DE82EF95), np.uint64(0x9E3779B97F4A7C15)
+_SPREAD = np.uint64(0xD1342543DE82EF95)
 WARM, THIN = 20, 4
 """Sweeps of Gibbs sampling before the first draw, and between two draws."""
 
@@ -46,10 +46,10 @@ class Graph:
 
         The weight of a partition is exp(Σ w) over all pairs of nodes in one cluster, 0 where a
         cluster holds a source twice: correlation clustering (Bansal, Blum and Chawla 2004), as a
-        distribution. Components of up to ten nodes are summed over exactly, O(3^n), and drawn from
-        independently; larger ones are sampled by Gibbs sweeps over the nodes from the greedy
-        partition. Without draws the best partition found is given: joined greedily along the
-        edges, then improved node by node.
+        distribution. Components of up to ten nodes are summed over exactly, O(3^n), and drawn from,
+        each in strata of its own, independently of the others; larger ones are sampled by Gibbs
+        sweeps over the nodes from the greedy partition. Without draws the best partition found is
+        given: joined greedily along the edges, then improved node by node.
 
         Parameters
         ----------
@@ -152,6 +152,6 @@ class _Layout(NamedTuple):
 
 
 def _seeds(first: Ints, seed: int) -> Words:
-    """A seed for each component."""
-    of_seed = np.array([seed], dtype=np.uint64) * _GOLDEN
-    return (first.astype(np.uint64) + np.uint64(1)) * _SPREAD + of_seed
+    """A place of each component in the generator's sequence, far from those of other seeds."""
+    word = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    return (first.astype(np.uint64) + np.uint64(1)) * _SPREAD + word

@@ -399,9 +399,7 @@ def settled_again(
     InputError
         If a file of the linkage is not whole.
     """
-    audit, verdicts = earlier.reviewed, match_decisions.no_verdicts()
-    if audit is not None and answers is not None:
-        verdicts = match_decisions.join_workers(answers, earlier.pairs)
+    audit, verdicts = earlier.reviewed, match_decisions.join_workers(answers, earlier.pairs)
     scored = None
     if audit is not None and len(verdicts) and not earlier.model.by_relations:
         learned = learn(audit, earlier.asked, verdicts, audit.person, None, _learning(earlier))

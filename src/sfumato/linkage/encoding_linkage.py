@@ -170,8 +170,8 @@ class Matched:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class EncodedLinkage(linkage_result.Found):
-    """Everything that a linkage of encodings found.
+class EncodedLinks(linkage_result.Found):
+    """Everything that a linkage of encodings found; it can be written, printed, and told.
 
     Attributes
     ----------
@@ -211,64 +211,6 @@ class EncodedLinkage(linkage_result.Found):
         )
         return (*said, *self.linked_schema.warnings)
 
-
-def as_json(links: EncodedLinkage) -> dict[str, Any]:
-    """Numbers about a linkage of encodings as plain values."""
-    found: dict[str, Any] = {
-        "mode": links.matching.mode.value,
-        "specification": "encodings",
-        "seed": links.seed,
-        "records": linkage_result.records_json(links),
-        "comparisons_without_blocking": links.comparisons,
-        "pairs": len(links.pairs),
-        "score": "probability" if links.estimated else "similarity",
-        "thresholds": linkage_result.thresholds_json(links),
-        "matched": [each.to_dict() for each in links.matched],
-        "outcomes": linkage_result.outcomes_json(links),
-    }
-    if links.estimated:
-        found["expected"] = linkage_result.expected_json(links)
-    persons = linkage_result.persons_json(
-        links, "not estimated of encodings: see what is expected of the pairs"
-    )
-    return {**found, "persons": persons, "warnings": list(links.warnings)}
-
-
-def as_text(links: EncodedLinkage) -> str:
-    """A linkage of encodings in a few lines."""
-    at, found = links.thresholds, linkage_result.outcomes_json(links)
-    sources = ", ".join(
-        f"{name} {count:,}" for name, count in linkage_result.records_json(links).items()
-    )
-    score = "probability" if links.estimated else "Dice similarity"
-    lines = [
-        f"Records           {links.records.count:,} ({sources}), {links.matching.mode.value}",
-        f"Encodings         {links.comparisons:,} pairs, {len(links.pairs):,} of them kept",
-        f"Matches           {found['match']:,} ({score} from {at.upper:.4g})",
-    ]
-    if at.lower < at.upper:
-        lines.append(f"Possible matches  {found['possible_match']:,} ({score} from {at.lower:.4g})")
-    lines.append(f"Persons           {links.settled.persons.count:,}")
-    if links.estimated:
-        precision, recall = (100 * each.value for each in links.quality)
-        lines += [
-            (
-                f"Expected          precision {precision:.2f} %, recall {recall:.2f} % "
-                "by the similarities alone"
-            ),
-            *(
-                f"Similarity        {each.left}, {each.right}: matches from "
-                f"{each.pairs.threshold:.3f}"
-                for each in links.matched
-            ),
-        ]
-    return "\n".join(lines)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EncodedLinks(EncodedLinkage):
-    """A linkage of encodings that can be written, printed, and told as plain values."""
-
     def write(
         self, folder: str | os.PathLike[str], *, also: Callable[[Path], None] | None = None
     ) -> Path:
@@ -296,12 +238,57 @@ class EncodedLinks(EncodedLinkage):
         return linkage_result.write_found(self, folder, fill)
 
     def to_json(self) -> dict[str, Any]:
-        """Numbers about the linkage as plain values; no value of the data."""
-        return as_json(self)
+        """Numbers about a linkage of encodings as plain values."""
+        found: dict[str, Any] = {
+            "mode": self.matching.mode.value,
+            "specification": "encodings",
+            "seed": self.seed,
+            "records": linkage_result.records_json(self),
+            "comparisons_without_blocking": self.comparisons,
+            "pairs": len(self.pairs),
+            "score": "probability" if self.estimated else "similarity",
+            "thresholds": linkage_result.thresholds_json(self),
+            "matched": [each.to_dict() for each in self.matched],
+            "outcomes": linkage_result.outcomes_json(self),
+        }
+        if self.estimated:
+            found["expected"] = linkage_result.expected_json(self)
+        persons = linkage_result.persons_json(
+            self, "not estimated of encodings: see what is expected of the pairs"
+        )
+        return {**found, "persons": persons, "warnings": list(self.warnings)}
 
     def __str__(self) -> str:
-        """The linkage in a few lines."""
-        return as_text(self)
+        """A linkage of encodings in a few lines."""
+        at, found = self.thresholds, linkage_result.outcomes_json(self)
+        sources = ", ".join(
+            f"{name} {count:,}" for name, count in linkage_result.records_json(self).items()
+        )
+        score = "probability" if self.estimated else "Dice similarity"
+        lines = [
+            f"Records           {self.records.count:,} ({sources}), {self.matching.mode.value}",
+            f"Encodings         {self.comparisons:,} pairs, {len(self.pairs):,} of them kept",
+            f"Matches           {found['match']:,} ({score} from {at.upper:.4g})",
+        ]
+        if at.lower < at.upper:
+            lines.append(
+                f"Possible matches  {found['possible_match']:,} ({score} from {at.lower:.4g})"
+            )
+        lines.append(f"Persons           {self.settled.persons.count:,}")
+        if self.estimated:
+            precision, recall = (100 * each.value for each in self.quality)
+            lines += [
+                (
+                    f"Expected          precision {precision:.2f} %, recall {recall:.2f} % "
+                    "by the similarities alone"
+                ),
+                *(
+                    f"Similarity        {each.left}, {each.right}: matches from "
+                    f"{each.pairs.threshold:.3f}"
+                    for each in self.matched
+                ),
+            ]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         return linkage_result.as_html(

@@ -24,7 +24,7 @@ from sfumato.linkage.linkage_quality import Checks, draw_pairs
 from sfumato.linkage.linkage_result import Links
 from sfumato.linkage.linked_file import attach, declare, kept_columns, name_persons, read_analytic
 from sfumato.linkage.match_decisions import Decisions, read_decisions, renumbered, together
-from sfumato.linkage.match_thresholds import Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import POSSIBLE_MATCH, Ints, Pairs, Records
 from sfumato.linkage.model_fit import fit_and_score
 from sfumato.linkage.person_clusters import Settled, settle
 from sfumato.linkage.spark_linkage import any_on_spark, streamed
@@ -316,7 +316,7 @@ def _for_people(
     def shown(numbers: Ints) -> pa.Table:
         return review_pairs.review_table(opened, pairs, numbers, labels, rules)
 
-    review = shown(review_pairs.to_review(settled.by_score))
+    review = shown(np.flatnonzero(settled.by_score == POSSIBLE_MATCH))
     if people.by_uncertainty:
         review = review_pairs.most_doubtful_first(review)
     if (half_width := people.check_half_width) is None:

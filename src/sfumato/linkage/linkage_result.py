@@ -285,8 +285,8 @@ _MANY_RECORDS, _LARGE_SHARE = 20, 0.1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Linkage(Found):
-    """Everything that a linkage of clear tables found.
+class Links(Found):
+    """Everything that a linkage of clear tables found; it can be written, printed, and told.
 
     Attributes
     ----------
@@ -420,6 +420,101 @@ class Linkage(Found):
         )
         return (said,)
 
+    def write(
+        self, folder: str | os.PathLike[str], *, also: Callable[[Path], None] | None = None
+    ) -> Path:
+        """Write the folder of the linkage, whole or not at all.
+
+        Parameters
+        ----------
+        folder
+            Where; made if it does not exist. Other files in it are kept.
+        also
+            Writes more files, given the folder as it is being made.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written, or holds something else than a linkage.
+        """
+        check_links_folder(folder, answered=self.decisions is not None)
+
+        def fill(place: Path) -> None:
+            _write_tables(self, place)
+            _write_texts(self, place, Path(folder))
+            if also is not None:
+                also(place)
+
+        return write_found(self, folder, fill)
+
+    def to_json(self) -> dict[str, Any]:
+        """Numbers about the linkage as plain values; no value of the data."""
+        found: dict[str, Any] = {
+            "mode": self.spec.mode.value,
+            "specification": "suggested" if self.suggested else "given",
+            "seed": self.seed,
+            "records": records_json(self),
+            "comparisons_without_blocking": self.model.comparisons,
+            "candidate_pairs": self.model.candidates,
+            "pairs": len(self.pairs),
+            "thresholds": thresholds_json(self),
+            "outcomes": outcomes_json(self),
+            "expected": self.expected,
+            "persons": persons_json(
+                self, CONTRADICTED if self.contradicted else self.unsupported, self.reviewed
+            ),
+            "one_per_source": {
+                "declared": list(self.spec.one_per_source),
+                "found": list(self.once),
+            },
+            "decisions": decisions_json(self),
+            "warnings": list(self.warnings),
+        }
+        checked = self.checked
+        if checked is not None:
+            found["checks"] = {
+                "drawn": checked.drawn,
+                "answered": checked.answered,
+                **{each.name: each.to_json() for each in checked.quality or ()},
+            }
+        if self.reviewed is not None:
+            found["review"] = self.reviewed.to_json()
+        if self.person_ids.followed is not None:
+            followed = self.person_ids.followed
+            found["changes"] = {
+                "merges": len(followed.merges),
+                "splits": len(followed.splits),
+                "persons_with_new_records": len(followed.gained),
+                "new_persons": len(followed.new),
+                "gone_persons": len(followed.gone),
+            }
+        return found
+
+    def __str__(self) -> str:
+        """The linkage in a few lines."""
+        settled, at = self.settled, self.thresholds
+        sources = ", ".join(
+            f"{name} {len(ids):,}"
+            for name, ids in zip(self.records.sources, self.records.ids, strict=True)
+        )
+        found = outcomes_json(self)
+        about = f", about {settled.workload.found_in_review:,.1f} of them true"
+        about = about if self.told else ""
+        lines = [
+            f"Records           {self.records.count:,} ({sources}), {self.spec.mode.value}",
+            f"Candidate pairs   {self.model.candidates:,} of {self.model.comparisons:,}",
+            f"Matches           {found['match']:,} (score from {at.upper:.4g})",
+            f"Possible matches  {found['possible_match']:,} (score from {at.lower:.4g}){about}",
+            f"Persons           {settled.persons.count:,}",
+        ]
+        if self.once:
+            lines.append(f"One per source    {', '.join(self.once)} (found: no duplicates within)")
+        lines += _of_persons(self)
+        return "\n".join([*lines, *_checked(self), *_decided(self), *_followed(self)])
+
+    def _repr_html_(self) -> str:
+        return as_html(self, self.warnings)
+
 
 _LABELLED = 18
 """Letters of a line before what it says."""
@@ -445,48 +540,7 @@ def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -
     return made + notes(warnings)
 
 
-def as_json(links: Linkage) -> dict[str, Any]:
-    """Numbers about a linkage as plain values."""
-    found: dict[str, Any] = {
-        "mode": links.spec.mode.value,
-        "specification": "suggested" if links.suggested else "given",
-        "seed": links.seed,
-        "records": records_json(links),
-        "comparisons_without_blocking": links.model.comparisons,
-        "candidate_pairs": links.model.candidates,
-        "pairs": len(links.pairs),
-        "thresholds": thresholds_json(links),
-        "outcomes": outcomes_json(links),
-        "expected": links.expected,
-        "persons": persons_json(
-            links, CONTRADICTED if links.contradicted else links.unsupported, links.reviewed
-        ),
-        "one_per_source": {"declared": list(links.spec.one_per_source), "found": list(links.once)},
-        "decisions": decisions_json(links),
-        "warnings": list(links.warnings),
-    }
-    checked = links.checked
-    if checked is not None:
-        found["checks"] = {
-            "drawn": checked.drawn,
-            "answered": checked.answered,
-            **{each.name: each.to_json() for each in checked.quality or ()},
-        }
-    if links.reviewed is not None:
-        found["review"] = links.reviewed.to_json()
-    if links.person_ids.followed is not None:
-        followed = links.person_ids.followed
-        found["changes"] = {
-            "merges": len(followed.merges),
-            "splits": len(followed.splits),
-            "persons_with_new_records": len(followed.gained),
-            "new_persons": len(followed.new),
-            "gone_persons": len(followed.gone),
-        }
-    return found
-
-
-def decisions_json(links: Linkage) -> dict[str, Any]:
+def decisions_json(links: Links) -> dict[str, Any]:
     """What people decided, and what cannot all be true, by pairs and records' numbers."""
     verdicts, persons = links.settled.verdicts, links.settled.persons
     return {
@@ -505,35 +559,12 @@ def decisions_json(links: Linkage) -> dict[str, Any]:
     }
 
 
-def _pair(links: Linkage, verdict: int) -> str:
+def _pair(links: Links, verdict: int) -> str:
     number = int(links.settled.verdicts.pair[verdict])
     return f"p{number + 1}" if number >= 0 else "a pair of an earlier linkage"
 
 
-def as_text(links: Linkage) -> str:
-    """A linkage in a few lines."""
-    settled, at = links.settled, links.thresholds
-    sources = ", ".join(
-        f"{name} {len(ids):,}"
-        for name, ids in zip(links.records.sources, links.records.ids, strict=True)
-    )
-    found = outcomes_json(links)
-    about = f", about {settled.workload.found_in_review:,.1f} of them true"
-    about = about if links.told else ""
-    lines = [
-        f"Records           {links.records.count:,} ({sources}), {links.spec.mode.value}",
-        f"Candidate pairs   {links.model.candidates:,} of {links.model.comparisons:,}",
-        f"Matches           {found['match']:,} (score from {at.upper:.4g})",
-        f"Possible matches  {found['possible_match']:,} (score from {at.lower:.4g}){about}",
-        f"Persons           {settled.persons.count:,}",
-    ]
-    if links.once:
-        lines.append(f"One per source    {', '.join(links.once)} (found: no duplicates within)")
-    lines += _of_persons(links)
-    return "\n".join([*lines, *_checked(links), *_decided(links), *_followed(links)])
-
-
-def _of_persons(links: Linkage) -> list[str]:
+def _of_persons(links: Links) -> list[str]:
     """What is expected of the persons, or why nothing is."""
     inferred = links.settled.persons.inferred
     if links.reviewed is not None and links.reviewed.learned.answered:
@@ -554,7 +585,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2f} %"
 
 
-def _checked(links: Linkage) -> list[str]:
+def _checked(links: Links) -> list[str]:
     checked = links.checked
     if checked is None:
         return []
@@ -572,7 +603,7 @@ def _checked(links: Linkage) -> list[str]:
     return lines
 
 
-def _decided(links: Linkage) -> list[str]:
+def _decided(links: Links) -> list[str]:
     if links.decisions is None:
         return []
     said = decisions_json(links)
@@ -586,7 +617,7 @@ def _decided(links: Linkage) -> list[str]:
     return lines
 
 
-def _followed(links: Linkage) -> list[str]:
+def _followed(links: Links) -> list[str]:
     followed = links.person_ids.followed
     if followed is None:
         return []
@@ -688,7 +719,7 @@ def write_linked_schema(linked: LinkedSchema, place: Path, folder: Path) -> None
     write_text(place / linkage_files.LINKED_SCHEMA, _LINKED_HEADER + text)
 
 
-def _write_tables(links: Linkage, place: Path) -> None:
+def _write_tables(links: Links, place: Path) -> None:
     analytic = links.analytic.columns
     record = free_name(RECORD, analytic.column_names)
     tables = {
@@ -710,7 +741,7 @@ def _write_tables(links: Linkage, place: Path) -> None:
         write_identifying(links.identifying, place / linkage_files.IDENTIFYING)
 
 
-def _write_texts(links: Linkage, place: Path, folder: Path) -> None:
+def _write_texts(links: Links, place: Path, folder: Path) -> None:
     if links.origin is not None:
         for name in (linkage_files.MODEL, linkage_files.SPEC, linkage_files.LINKED_SCHEMA):
             shutil.copyfile(links.origin / name, place / name)
@@ -739,46 +770,3 @@ def _changes(followed: Followed, names: tuple[str, ...]) -> pa.Table:
             "other": pa.array([names[number] for number in columns[2]], pa.string()),
         }
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Links(Linkage):
-    """A linkage that can be written, printed, and told as plain values."""
-
-    def write(
-        self, folder: str | os.PathLike[str], *, also: Callable[[Path], None] | None = None
-    ) -> Path:
-        """Write the folder of the linkage, whole or not at all.
-
-        Parameters
-        ----------
-        folder
-            Where; made if it does not exist. Other files in it are kept.
-        also
-            Writes more files, given the folder as it is being made.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written, or holds something else than a linkage.
-        """
-        check_links_folder(folder, answered=self.decisions is not None)
-
-        def fill(place: Path) -> None:
-            _write_tables(self, place)
-            _write_texts(self, place, Path(folder))
-            if also is not None:
-                also(place)
-
-        return write_found(self, folder, fill)
-
-    def to_json(self) -> dict[str, Any]:
-        """Numbers about the linkage as plain values; no value of the data."""
-        return as_json(self)
-
-    def __str__(self) -> str:
-        """The linkage in a few lines."""
-        return as_text(self)
-
-    def _repr_html_(self) -> str:
-        return as_html(self, self.warnings)

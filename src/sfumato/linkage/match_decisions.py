@@ -248,15 +248,16 @@ class Verdicts:
         return len(self.left)
 
 
-def join_workers(decisions: Decisions, pairs: Pairs) -> Verdicts:
+def join_workers(decisions: Decisions | None, pairs: Pairs) -> Verdicts:
     """Join all answers about the same two records into one result.
 
     Of each worker the latest answer counts (of the same time, the later row); where it is
     withdrawn, the worker has no say until there is a new one. An answer is a vote with its
     confidence as weight: answers are added up, a positive sum says same, a negative one
-    different, and a sum of 0 leaves the pair undecided, a possible match.
+    different, and a sum of 0 leaves the pair undecided, a possible match. Without answers there are
+    no verdicts.
     """
-    if not len(decisions):
+    if not decisions:
         return no_verdicts()
     low = np.minimum(decisions.left, decisions.right)
     high = np.maximum(decisions.left, decisions.right)

@@ -23,7 +23,7 @@ from sfumato.linkage.earlier_linkage import Earlier, read_earlier, settled_again
 from sfumato.linkage.link_options import NextPairs
 from sfumato.linkage.link_spec import Mode
 from sfumato.linkage.linkage_manifest import file_hash
-from sfumato.linkage.match_decisions import join_workers, no_verdicts
+from sfumato.linkage.match_decisions import join_workers
 from sfumato.linkage.match_thresholds import Codes, Ints, Pairs, joined
 from sfumato.linkage.review_audit import NO_RULE, Asked, Wider, odds_of_lost, wider_blocks
 from sfumato.linkage.review_pairs import (
@@ -161,9 +161,7 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
     audit, reviewed = earlier.reviewed, settled_again(earlier, earlier.answers)[1]
     assert audit is not None
     assert reviewed is not None
-    verdicts = (
-        no_verdicts() if earlier.answers is None else join_workers(earlier.answers, earlier.pairs)
-    )
+    verdicts = join_workers(earlier.answers, earlier.pairs)
     open_pairs = np.setdiff1d(earlier.asked.pair, verdicts.pair)
     left, right, stratum, chance, foretold = audit.draw(
         earlier.asked, verdicts, reviewed.learned.rates, wider, max(size - len(open_pairs), 0), rng
@@ -197,8 +195,7 @@ def doubtful_clusters(earlier: Earlier, reviewed: Reviewed, wanted: int) -> list
     """
     pairs, audit = earlier.pairs, earlier.reviewed
     assert audit is not None
-    answers = earlier.answers
-    verdicts = no_verdicts() if answers is None else join_workers(answers, pairs)
+    verdicts = join_workers(earlier.answers, pairs)
     known, _, node = audit.known(verdicts)
     likely = reviewed.learned.rates.probability
     doubtful = np.flatnonzero(~known & (likely >= _DOUBTFUL) & (pairs.block != NO_RULE))
@@ -336,9 +333,8 @@ def _listed(earlier: Earlier, pairs: Pairs) -> pa.Table:
 
 def _record(earlier: Earlier, pairs: Pairs, asked: Asked, number: int) -> None:
     """Write beside the linkage what was drawn, and the pairs that are new to it."""
-    numbers = pa.array(asked.pair + 1).cast(pa.string())
     drawn = {
-        "pair": pc.binary_join_element_wise("p", numbers, ""),
+        "pair": pair_ids(asked.pair),
         "stratum": pa.array(asked.stratum),
         "batch": pa.array(asked.batch),
         "probability": pa.array(asked.probability),

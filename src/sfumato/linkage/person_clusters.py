@@ -634,7 +634,7 @@ def settle(
     InputError
         If ``one_per_source`` names no source, or more than 64.
     """
-    verdicts = no_verdicts() if decisions is None else join_workers(decisions, pairs)
+    verdicts = join_workers(decisions, pairs)
     calibrated, score = 0, pairs.score
     if probability is not None:
         score = score if inferred else probability

@@ -211,8 +211,8 @@ class ReviewAudit:
         left, right = node[self.pairs.left], node[self.pairs.right]
         is_same = left == right
         different = verdicts.result == DIFFERENT
-        apart = _key(node[verdicts.left[different]], node[verdicts.right[different]], count)
-        known = is_same | np.isin(_key(left, right, count), apart)
+        apart = pair_key(node[verdicts.left[different]], node[verdicts.right[different]], count)
+        known = is_same | np.isin(pair_key(left, right, count), apart)
         sources = int(self.limited.max(initial=0)) + 1
         limited = self.limited >= 0
         several = limited & (np.bincount(node)[node] > 1)
@@ -302,8 +302,8 @@ class ReviewAudit:
 
     def _is_new(self, left: Ints, right: Ints) -> Bools:
         """Whether pairs of records are none of the linkage's."""
-        there = _key(self.pairs.left, self.pairs.right, self.records.count)
-        return ~np.isin(_key(left, right, self.records.count), there)
+        there = pair_key(self.pairs.left, self.pairs.right, self.records.count)
+        return ~np.isin(pair_key(left, right, self.records.count), there)
 
     def _chained(self, wanted: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Pairs at random within persons that no rule brought together."""
@@ -319,7 +319,8 @@ class ReviewAudit:
         return found // self.records.count, found % self.records.count
 
 
-def _key(left: Ints, right: Ints, records: int) -> Ints:
+def pair_key(left: Ints, right: Ints, records: int) -> Ints:
+    """A number for each two of so many records, or persons, whichever comes first."""
     return np.minimum(left, right) * records + np.maximum(left, right)
 
 
@@ -375,14 +376,16 @@ def wider_blocks(
         (limited[left] < 0) | (limited[left] != limited[right])
     )
     fits &= within | (of[0] != of[1])
-    fits &= ~np.isin(_key(left, right, records.count), _key(pairs.left, pairs.right, records.count))
+    fits &= ~np.isin(
+        pair_key(left, right, records.count), pair_key(pairs.left, pairs.right, records.count)
+    )
     weight = total.sum() / draws / (number * (number - 1) / 2)
     size = np.bincount(number[fits], weight[fits], columns + 1)[2:]
     yes, no = (np.array(each) for each in zip(*bits, strict=True))
     likely = np.exp(np.clip(np.where(agree.T, yes, no).sum(axis=1) * np.log(2), -60, 60))
     mean = np.bincount(number[fits], likely[fits], columns + 1)[2:]
     seen = np.bincount(number[fits], minlength=columns + 1)[2:]
-    _, unique = np.unique(_key(left, right, records.count)[fits], return_index=True)
+    _, unique = np.unique(pair_key(left, right, records.count)[fits], return_index=True)
     chosen = rng.permutation(np.flatnonzero(fits)[unique])
     return Wider(
         np.round(size).astype(np.int64),

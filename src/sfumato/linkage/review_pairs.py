@@ -16,7 +16,7 @@ from pyarrow.parquet import ParquetWriter
 from sfumato.core.atomic import atomic_path
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_sources import RECORD, Opened, free_name
-from sfumato.linkage.match_thresholds import OUTCOMES, POSSIBLE_MATCH, Codes, Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import OUTCOMES, Ints, Pairs, Records
 from sfumato.table.header_words import named, words_of
 
 COLUMNS = ("pair", "source_l", "id_l", "source_r", "id_r", "score", "outcome")
@@ -145,18 +145,6 @@ def known_records(records: Records, source: pa.ChunkedArray, ids: pa.ChunkedArra
 MISSING = "missing"
 """How the level of a comparison with a missing value is called."""
 _FREE_TEXT = "note notes comment comments remark remarks narrative freetext letter"
-
-
-def to_review(outcome: Codes) -> Ints:
-    """Numbers of the possible matches.
-
-    Parameters
-    ----------
-    outcome
-        Code of each pair's outcome.
-    """
-    number: Ints = np.flatnonzero(outcome == POSSIBLE_MATCH)
-    return number
 
 
 def most_doubtful_first(review: pa.Table) -> pa.Table:

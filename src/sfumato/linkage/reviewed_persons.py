@@ -22,6 +22,7 @@ from sfumato.linkage.review_audit import (
     Bools,
     Rates,
     ReviewAudit,
+    pair_key,
 )
 from sfumato.linkage.reviewed_rates import DRAWS, NO_PATTERN, Cells, draw_rates
 
@@ -40,6 +41,8 @@ _FEW_OF_PATTERN, _MOST_CELLS = 20, 200
 _EDGE = 1e-12
 _HALF = 1e-3
 """Pairs of a cell that count as matches, and as others, whatever the draws say."""
+_BY_SCORE = 2.0
+"""Draws that the score of a pair counts for where none joins it."""
 _CHAINED, _PARTED = -1, -2
 """Kinds of pairs that no rule brought together: within a person, and parted by answers; those of
 wider blocks follow."""
@@ -183,9 +186,11 @@ def learn(
     wrong = lumps[0] * rng.poisson((1 - rate) @ unknown.inside / lumps[0])
     wrong = np.minimum(wrong, unknown.inside.sum())
     missed = lumps[1] * rng.poisson(rate @ unknown.outside / lumps[1]) + unknown.missed
-    # What blocking has lost may agree in less than the wider blocks ask for, which nobody draws.
-    lost = max(audit.lost, LEAST_LOST) * np.exp(LOST_DOUBT * rng.standard_normal(len(missed)))
-    missed += rng.poisson(lost)
+    # What blocking has lost may agree in less than the wider blocks ask for, which nobody draws:
+    # any share of it is as likely as any other.
+    doubt = np.exp(LOST_DOUBT * rng.standard_normal(len(missed)))
+    beyond = rng.random(len(missed)) if np.any(audit.wider_size) else 1.0
+    missed += rng.poisson(max(audit.lost - unknown.gained, LEAST_LOST) * doubt * beyond)
     before = audit.person if alone is None else alone
     misjudged = _misjudged(audit, asked, verdicts, error, (person, before), rng)
     wrong, missed = wrong + misjudged[0], missed + misjudged[1]
@@ -206,7 +211,7 @@ def learn(
         rates,
         _measure("precision", right, wrong, why, is_open=not (answered - same)[joined].sum()),
         _measure("recall", right, missed, why, is_open=not same[~joined].sum()),
-        int(answered.sum()),
+        int(np.count_nonzero(np.isin(asked.pair, verdicts.pair[verdicts.result != 0]))),
         float(np.median(error)),
         draws is not None,
     )
@@ -279,6 +284,9 @@ class _Unknown:
         Mean of those in the cell of each pair, which is what an answer is held against.
     missed
         Number of pairs that are known to be one person's and are apart.
+    gained
+        Number of pairs that no rule brought together and that came into one person since the
+        beginning: of what blocking has lost, that is found.
     """
 
     cells: Cells
@@ -288,6 +296,7 @@ class _Unknown:
     likely: Floats
     foretold: Floats
     missed: int
+    gained: int
 
 
 def _unknown(
@@ -312,7 +321,9 @@ def _unknown(
     first[place[::-1]] = there[::-1]
 
     # Pairs that no rule brought together: chained, parted by answers, and of wider blocks.
-    parted = audit.together(audit.person) & ~now & listed
+    before = audit.together(audit.person)
+    parted = before & ~now & listed
+    gained = audit.pairs_within(person) - audit.pairs_within(audit.person, person)
     chained = audit.pairs_within(person) - np.count_nonzero(now & listed)
     chained -= audit.pairs_within(node, person) - np.count_nonzero(now & is_same & listed)
     apart = audit.pairs_within(audit.person) - audit.pairs_within(audit.person, person)
@@ -333,6 +344,7 @@ def _unknown(
         likely,
         foretold,
         int(np.count_nonzero(is_same & ~now)),
+        int(gained - np.count_nonzero(now & ~before & ruled)),
     )
 
 
@@ -349,7 +361,9 @@ def _likely(
 
     The parts are those that no draw joins, fewer than half of them, more, and all. As one half says
     where a pair belongs and the other how likely it is, the mean of a part has no bias. What no
-    draw joins for its low score keeps that.
+    draw joins for its low score keeps that. What none joins for other pairs' sake, as those between
+    two halves of a person that all speak against the union, though for one reason, is as likely as
+    if so many more draws as `_BY_SCORE` said what its score says.
     """
     score = audit.pairs.score
     if draws is None:
@@ -358,6 +372,8 @@ def _likely(
     fits = (audit.odds > EDGES[0]) | (np.maximum(*by_half) > 0)
     one, other = (np.where(fits, each, score) for each in by_half)
     part = (one > 0).astype(np.int64) + (one >= 0.5) + (one == 1)
+    weight = (part == 0) * _BY_SCORE / (_BY_SCORE + len(draws) / 2)
+    other = other + weight * (score - other)
     return (one + other) / 2, other, part
 
 
@@ -382,8 +398,11 @@ def _places(audit: ReviewAudit, part: Ints, now: Bools, there: Ints) -> tuple[In
 
 def _answers(
     audit: ReviewAudit, asked: Asked, verdicts: Verdicts, side: Bools | None
-) -> tuple[Cells, Ints, Ints]:
-    """Answers to the pairs that were drawn, those alike together: as cells, said same, and all."""
+) -> tuple[Cells, Floats, Floats]:
+    """Answers to the pairs that were drawn, those alike together: as cells, said same, and all.
+
+    Pairs between two persons of the beginning are all matches or none: their answers count as one.
+    """
     result = np.zeros(len(audit.pairs), dtype=np.int8)
     there = verdicts.pair >= 0
     result[verdicts.pair[there]] = verdicts.result[there]
@@ -396,18 +415,21 @@ def _answers(
     odds = np.round(4 * logit(np.clip(rate, _EDGE, 1 - _EDGE))) / 4
     keys, place = np.unique(np.stack([odds, pattern, kind]), axis=1, return_inverse=True)
     groups = Cells(keys[0], keys[1].astype(np.int64), keys[2].astype(np.int64))
-    said = result[pair] == SAME
-    return (
-        groups,
-        np.bincount(place, said, len(keys[0])).astype(np.int64),
-        np.bincount(place, minlength=len(keys[0])),
+    one, two = audit.person[audit.pairs.left[pair]], audit.person[audit.pairs.right[pair]]
+    between = np.where(
+        one == two, -1 - np.arange(len(pair)), pair_key(one, two, audit.records.count)
     )
+    _, lump, times = np.unique(between, return_inverse=True, return_counts=True)
+    weight = 1 / times[lump]
+    said = weight * (result[pair] == SAME)
+    same, whole = (np.asarray(np.bincount(place, each, len(keys[0]))) for each in (said, weight))
+    return groups, same.astype(np.float64), whole.astype(np.float64)
 
 
 def _rates(
     groups: Cells,
-    same: Ints,
-    answered: Ints,
+    same: Floats,
+    answered: Floats,
     cells: Cells,
     rng: np.random.Generator,
     *,
@@ -416,7 +438,7 @@ def _rates(
 ) -> tuple[Floats, Floats]:
     """Rates drawn for all cells, and by how much answers have moved their log odds."""
     every = groups.and_these(cells)
-    none = np.zeros(len(cells.odds), np.int64)
+    none = np.zeros(len(cells.odds))
     same, answered = np.append(same, none), np.append(answered, none)
     wider = every.kind < _PARTED
     drawn = np.empty((DRAWS, len(every.odds)))

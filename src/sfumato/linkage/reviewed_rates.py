@@ -72,8 +72,8 @@ class Cells:
 
 def draw_rates(
     cells: Cells,
-    same: Ints,
-    answered: Ints,
+    same: Floats,
+    answered: Floats,
     rng: np.random.Generator,
     *,
     scale: float,
@@ -91,7 +91,8 @@ def draw_rates(
     Parameters
     ----------
     same
-        Answers of each cell that say one person; shape (cells,).
+        Answers of each cell that say one person, such as depend on each other as one; shape
+        (cells,).
     answered
         Answers of each cell.
     scale
@@ -129,7 +130,7 @@ def draw_rates(
 
 
 def _near_mode(
-    covariance: Floats, odds: Floats, said: Ints, unsaid: Ints, rng: np.random.Generator
+    covariance: Floats, odds: Floats, said: Floats, unsaid: Floats, rng: np.random.Generator
 ) -> Floats:
     """Errors drawn by Laplace's approximation, from which chains begin; shape (DRAWS, cells).
 

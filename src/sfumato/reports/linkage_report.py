@@ -15,7 +15,7 @@ from sfumato.core.number_text import count, percent
 from sfumato.linkage import match_thresholds
 from sfumato.linkage.encoding_linkage import EncodedLinks
 from sfumato.linkage.link_model import LevelWeight
-from sfumato.linkage.linkage_result import Found, Links, as_json
+from sfumato.linkage.linkage_result import Found, Links
 from sfumato.linkage.person_inspection import inspect_persons
 from sfumato.reports import pictures
 from sfumato.reports.printed_numbers import fill_template
@@ -62,7 +62,7 @@ def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
         )
     return fill_template(
         "linkage.html",
-        found=as_json(links),
+        found=links.to_json(),
         work=links.settled.workload,
         compared=_compared(links),
         rules=_rules(links),
