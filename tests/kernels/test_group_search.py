@@ -133,16 +133,18 @@ def test_the_loss_is_that_of_the_groups_and_every_group_keeps_the_limits(
     group_of = (np.arange(len(rows)) * max(len(rows) // (2 * least), 1) // len(rows)).astype(
         np.int32
     )
-    room = 2 * (int(group_of.max()) + 1) + 8
+    room, changed = 2 * (int(group_of.max()) + 1) + 8, None
     for _ in range(3):
-        found = improved(space, group_of, room, seed, once=once)
+        found = improved(space, group_of, room, seed, once=once, changed=changed)
         for own, counted in ((group_of, found.before), (found.group_of, found.after)):
             assert counted == pytest.approx(naive(rows, records, own, forms, numeric, span))
         assert found.after <= found.before + 1e-9
         sizes = np.bincount(found.group_of)
         assert sizes[sizes > 0].min() >= least
+        moved, changed = found.group_of != group_of, found.changed
+        assert changed[found.group_of[moved]].all()
+        assert changed[group_of[moved]].all()
         if once:
-            moved = found.group_of != group_of
             assert (
                 found.change_of[found.group_of[moved]] == found.change_of[group_of[moved]]
             ).all()
@@ -184,6 +186,19 @@ def test_what_is_far_from_its_group_moves_to_where_it_belongs():
     assert found.before > 10
     assert found.after == pytest.approx(0)
     assert len(set(found.group_of[:5])) == len(set(found.group_of[5:])) == 1
+
+
+def test_who_is_near_no_changed_group_is_passed_over():
+    rows = [(0,)] * 5 + [(5,)] * 5 + [(1,)] * 5 + [(4,)] * 5
+    space = made(rows, ["range"], [True], 3, [1 + at % 5 for at in range(20)])
+    space = space._replace(neighbours=nearest_points(space, 7))
+    mixed = np.repeat([0, 1, 0, 1, 2, 2], [4, 5, 1, 5, 2, 3]).astype(np.int32)
+    changed = np.zeros(14, dtype=bool)
+    found = improved(space, mixed, 14, 7, once=False, changed=changed)
+    assert (found.group_of == mixed).all()
+    assert not found.changed.any()
+    changed[0] = True
+    assert improved(space, mixed, 14, 7, once=False, changed=changed).after < found.after
 
 
 def test_nearly_all_of_the_nearest_points_are_found():

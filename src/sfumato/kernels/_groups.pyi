@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sfumato.kernels.loop_calls import Codes
+from sfumato.kernels.loop_calls import Bools, Codes
 
 def nearest_points(
     space: tuple[Any, ...], person_of: Codes, wanted: int, seed: int, leaf: int
@@ -15,4 +15,5 @@ def improved(
     seed: int,
     once: bool,
     heat: float,
-) -> tuple[Codes, Codes, float, float]: ...
+    changed: Bools,
+) -> tuple[Codes, Codes, Bools, float, float]: ...

@@ -44,6 +44,8 @@ cdef enum:
     # Groups near with which one is cut anew.
     TREES = 4
     # Random divisions into such leaves.
+    ROUNDS = 2
+    # Rounds in which neighbours of neighbours are compared.
     LOOKED_AT = 8192
     # Members of groups that a pass looks at, for each person: large groups cost much.
 
@@ -119,6 +121,14 @@ cdef class Groups:
     cdef int64_t clock
     cdef int32_t[::1] others
     cdef int32_t[::1] tried
+    cdef int64_t[::1] spare
+    cdef int64_t versions
+    cdef int64_t[::1] version  # of each group, another one for each set of members
+    cdef double[::1] leaving  # what a group in the version loses by letting each person go
+    cdef int64_t[::1] leaving_in
+    cdef uint8_t[::1] changed  # in the pass before or in this one
+    cdef uint8_t[::1] changed_now
+    cdef int64_t[:, ::1] moved_in  # the versions of both groups before each move
     cdef uint64_t seed
     cdef int64_t work
     cdef int32_t[::1] moved
@@ -362,6 +372,8 @@ cdef int _count(int32_t group, int32_t person, bint joins, Groups g, Space s) no
         g.state[group, field + PRICE] = price
         for entry in range(s.offsets[person, column], s.offsets[person, column + 1]):
             g.tally[group, s.values[entry]] += <int32_t>(sign * s.counts[entry])
+    g.versions += 1
+    g.version[group] = g.versions
     g.loss[group] = loss
     g.records[group] = records
     g.persons[group] += sign
@@ -421,6 +433,7 @@ cdef int _set(int32_t group, int32_t person, bint joins, Groups g, Space s) noex
 cdef int _move(int32_t person, int32_t group, Groups g, Space s) noexcept nogil:
     """Move a person for now; `_undo` takes it back."""
     g.moved[g.moves], g.moved_from[g.moves] = person, g.group_of[person]
+    g.moved_in[g.moves, 0], g.moved_in[g.moves, 1] = g.version[g.group_of[person]], g.version[group]
     g.moves += 1
     _set(g.group_of[person], person, False, g, s)
     _set(group, person, True, g, s)
@@ -429,12 +442,14 @@ cdef int _move(int32_t person, int32_t group, Groups g, Space s) noexcept nogil:
 
 cdef int _undo(Groups g, Space s) noexcept nogil:
     """Take back all moves since the last change that was kept."""
-    cdef int32_t person
+    cdef int32_t person, group
     while g.moves > 0:
         g.moves -= 1
-        person = g.moved[g.moves]
-        _set(g.group_of[person], person, False, g, s)
+        person, group = g.moved[g.moves], g.group_of[g.moved[g.moves]]
+        _set(group, person, False, g, s)
         _set(g.moved_from[g.moves], person, True, g, s)
+        g.version[g.moved_from[g.moves]] = g.moved_in[g.moves, 0]
+        g.version[group] = g.moved_in[g.moves, 1]
     return 0
 
 
@@ -443,7 +458,10 @@ cdef int _keep(Groups g, Space s) noexcept nogil:
     cdef Py_ssize_t move
     cdef int32_t group
     for move in range(g.moves):
+        group = g.group_of[g.moved[move]]
+        g.changed[group] = g.changed_now[group] = True
         group = g.moved_from[move]
+        g.changed[group] = g.changed_now[group] = True
         if g.once:
             g.operation_of[group] = g.operation
             g.operation_of[g.group_of[g.moved[move]]] = g.operation
@@ -576,6 +594,27 @@ cdef int32_t _near(int32_t point, Py_ssize_t index, Groups g, Space s) noexcept 
     return _some_of(s.neighbours[point, index], g, s)
 
 
+cdef bint _settled(int32_t person, Groups g, Space s) noexcept nogil:
+    """Whether no group near a person has changed since the pass before looked at them all."""
+    cdef Py_ssize_t index
+    cdef int64_t place, start, stop
+    cdef int32_t point = s.point_of[person]
+    if g.changed[g.group_of[person]]:
+        return False
+    for index in range(-1, s.neighbours.shape[1]):
+        if index >= 0:
+            point = s.neighbours[s.point_of[person], index]
+            if point < 0:
+                break
+        start, stop = s.first_of_point[point], s.first_of_point[point + 1]
+        if stop - start > SPARED:
+            return False
+        for place in range(start, stop):
+            if g.changed[g.group_of[s.of_point[place]]]:
+                return False
+    return True
+
+
 cdef double _by_joining(
     int32_t group, int32_t person, double most, Groups g, Space s
 ) noexcept nogil:
@@ -585,7 +624,10 @@ cdef double _by_joining(
 
 cdef double _by_leaving(int32_t group, int32_t person, Groups g, Space s) noexcept nogil:
     """What a group loses, mostly less than nothing, by letting a person go."""
-    return _loss_after(group, person, False, 0.0, g, s) - g.loss[group]
+    if g.leaving_in[person] != g.version[group]:
+        g.leaving[person] = _loss_after(group, person, False, 0.0, g, s) - g.loss[group]
+        g.leaving_in[person] = g.version[group]
+    return g.leaving[person]
 
 
 cdef int32_t _best_group(
@@ -646,10 +688,8 @@ cdef int32_t _best_exchange(
             if home == own or home == group or _closed(home, g):
                 continue
             tried += 1
-            change = _by_joining(own, candidate, least[0] + g.loss[home], g, s)
-            if change >= least[0] + g.loss[home]:
-                continue
-            change += _by_leaving(home, candidate, g, s)
+            change = _by_leaving(home, candidate, g, s)
+            change += _by_joining(own, candidate, least[0] - change, g, s)
             if change < least[0] and _meets(home, candidate, False, g, s):
                 best = candidate
                 least[0] = change
@@ -661,9 +701,7 @@ cdef int _try_move(int32_t person, Groups g, Space s) noexcept nogil:
     """Move a person to a better group, in exchange for another where the own one needs one."""
     cdef int32_t own = g.group_of[person], group, best, home
     cdef double gain, lost, least
-    if _closed(own, g):
-        return 0
-    if g.loss[own] <= LEAST_GAIN:
+    if g.loss[own] <= LEAST_GAIN or _closed(own, g) or _settled(person, g, s):
         return 0
     gain = _allowance(g) - _by_leaving(own, person, g, s)
     if gain <= LEAST_GAIN:
@@ -695,6 +733,11 @@ cdef int _try_dissolve(int32_t group, Groups g, Space s) noexcept nogil:
     cdef int32_t person, target
     if g.loss[group] <= LEAST_GAIN or _closed(group, g) or g.persons[group] > LARGEST:
         return 0
+    person = g.first[group]
+    while person >= 0 and _settled(person, g, s):
+        person = g.next[person]
+    if person < 0:
+        return 0
     while g.first[group] >= 0:
         person = g.first[group]
         target = _best_group(person, left, &lost, g, s)
@@ -722,11 +765,44 @@ cdef int _closed_again(int32_t group, Groups g) noexcept nogil:
     return 0
 
 
-cdef int64_t _candidates(int32_t person, int32_t own, Groups g, Space s) noexcept nogil:
-    """Persons near, and members of the own group, who may join a new one; gives their number."""
+cdef int64_t _spare(int32_t group, Groups g, Space s) noexcept nogil:
+    """Most persons who could leave a group, of one record each."""
+    return min(g.persons[group] - s.least_persons, g.records[group] - s.least_records)
+
+
+cdef int64_t _lacking(int32_t group, Groups g, Space s) noexcept nogil:
+    """Most persons whom a group needs, of one record each."""
+    return max(s.least_persons - g.persons[group], s.least_records - g.records[group])
+
+
+cdef int64_t _noted(
+    int32_t person, int64_t found, int64_t* available, Groups g, Space s
+) noexcept nogil:
+    """Note who may join a new group, if the home can spare somebody; gives the number noted."""
+    cdef int32_t home = g.group_of[person]
+    if g.stamp[home] != g.clock:
+        g.stamp[home], g.spare[home] = g.clock, _spare(home, g, s)
+    if _spare(home, g, s) <= 0:
+        return found
+    if g.spare[home] > 0:
+        g.spare[home] -= s.records[person]
+        available[0] += s.records[person]
+    g.tried[found] = person
+    return found + 1
+
+
+cdef int64_t _candidates(
+    int32_t person, int32_t own, int64_t* available, Groups g, Space s
+) noexcept nogil:
+    """Persons near, and members of the own group, who may join a new one; gives their number.
+
+    ``available`` is how many records their groups can spare together.
+    """
     cdef int64_t found = 0, place, stop
     cdef Py_ssize_t index
     cdef int32_t point, other
+    available[0] = 0
+    g.clock += 1
     for index in range(-1, s.neighbours.shape[1]):
         point = s.point_of[person]
         if index >= 0:
@@ -739,47 +815,65 @@ cdef int64_t _candidates(int32_t person, int32_t own, Groups g, Space s) noexcep
             if other == person or g.group_of[other] == own or _closed(g.group_of[other], g):
                 continue
             if found < CANDIDATES // 2:
-                g.tried[found] = other
-                found += 1
-    other = g.first[own]
+                found = _noted(other, found, available, g, s)
+    # The person itself leaves the own group.
+    g.stamp[own], g.spare[own] = g.clock, _spare(own, g, s) - s.records[person]
+    other = g.first[own] if g.spare[own] > 0 else -1
     while other >= 0 and found < CANDIDATES:
-        g.tried[found] = other
-        found += 1
+        if other != person:
+            found = _noted(other, found, available, g, s)
         other = g.next[other]
     return found
 
 
+cdef int64_t _next_to_join(
+    int32_t group, int64_t candidates, double* least, double* spared, Groups g, Space s
+) noexcept nogil:
+    """The candidate whose change to a group loses least, -1 for none; ``spared`` is the most that
+    the group of one gains by letting it go."""
+    cdef int64_t place, best = -1
+    cdef int32_t other, home
+    cdef double change
+    least[0], spared[0] = INFINITY, 0.0
+    for place in range(candidates):
+        other = g.tried[place]
+        if other < 0:
+            continue
+        home = g.group_of[other]
+        if _spare(home, g, s) <= 0:
+            g.tried[place] = -1
+            continue
+        g.work += 1
+        change = _by_leaving(home, other, g, s)
+        spared[0] = max(spared[0], -change)
+        change += _by_joining(group, other, least[0] - change, g, s)
+        if change < least[0] and _meets(home, other, False, g, s):
+            best, least[0] = place, change
+    return best
+
+
 cdef int _try_open(int32_t person, Groups g, Space s) noexcept nogil:
     """Open a group around a person, of others whom their groups can spare."""
-    cdef int32_t own = g.group_of[person], group, other, best, home
-    cdef double change, least, gain
-    cdef int64_t candidates, place
+    cdef int32_t own = g.group_of[person], group
+    cdef double least, gain, spared
+    cdef int64_t candidates, best, available
     if g.loss[own] <= LEAST_GAIN or _closed(own, g) or g.persons[own] < 2:
         return 0
-    if not _meets(own, person, False, g, s):
+    if g.free_count == 0 or not _meets(own, person, False, g, s) or _settled(person, g, s):
         return 0
-    group = _opened(g)
-    if group < 0:
+    candidates = _candidates(person, own, &available, g, s)
+    if available + s.records[person] < max(s.least_persons, s.least_records):
         return 0
     gain = _allowance(g) - _by_leaving(own, person, g, s)
-    candidates = _candidates(person, own, g, s)
+    group = _opened(g)
     _move(person, group, g, s)
     gain -= g.loss[group]
     while True:
-        best, least = -1, INFINITY
-        for place in range(candidates):
-            other = g.tried[place]
-            if other < 0:
-                continue
-            home = g.group_of[other]
-            g.work += 1
-            change = _by_joining(group, other, least + g.loss[home], g, s)
-            if change >= least + g.loss[home]:
-                continue
-            change += _by_leaving(home, other, g, s)
-            if change < least and _meets(home, other, False, g, s):
-                best, least = <int32_t>place, change
+        best = _next_to_join(group, candidates, &least, &spared, g, s)
         if best < 0 or (least >= 0 and _meets(group, -1, True, g, s)):
+            break
+        # Whatever the others spare, the group loses more and more.
+        if gain - least + max(_lacking(group, g, s) - 1, 0) * spared <= LEAST_GAIN:
             break
         gain -= least
         _move(g.tried[best], group, g, s)
@@ -847,6 +941,9 @@ cdef class Nearest:
 
     cdef int32_t[:, ::1] found
     cdef double[:, ::1] apart
+    cdef uint8_t[:, ::1] since  # the round in which each was found
+    cdef uint8_t round
+    cdef int32_t[::1] seen  # the point with which each was last compared
     cdef const int32_t[::1] person_of
     cdef int64_t leaf
 
@@ -865,9 +962,11 @@ cdef int _note(int32_t one, int32_t other, double apart, Nearest near) noexcept 
     while place > 0 and near.apart[one, place - 1] > apart:
         near.apart[one, place] = near.apart[one, place - 1]
         near.found[one, place] = near.found[one, place - 1]
+        near.since[one, place] = near.since[one, place - 1]
         place -= 1
     near.apart[one, place] = apart
     near.found[one, place] = other
+    near.since[one, place] = near.round
     return 0
 
 
@@ -912,32 +1011,51 @@ cdef int _divide(
     return 0
 
 
+cdef int _compare_second(int32_t one, Nearest near, Space s) noexcept nogil:
+    """Compare a point with neighbours of its neighbours, but for what the round before compared."""
+    cdef Py_ssize_t wanted = near.found.shape[1], place, entry
+    cdef int32_t other, point
+    cdef uint8_t since, last = near.round - 1
+    near.seen[one] = one
+    for place in range(wanted):
+        other = near.found[one, place]
+        if other < 0:
+            break
+        near.seen[other] = one
+    for place in range(wanted):
+        other, since = near.found[one, place], near.since[one, place]
+        if other < 0:
+            break
+        for entry in range(wanted):
+            point = near.found[other, entry]
+            if point < 0:
+                break
+            if near.seen[point] != one and (since >= last or near.since[other, entry] >= last):
+                near.seen[point] = one
+                _compare(one, point, near, s)
+    return 0
+
+
 def nearest_points(space, const int32_t[::1] person_of, int64_t wanted, uint64_t seed, int64_t leaf):
     """Points near each point; see `group_search.nearest_points`."""
     cdef Space s = _space(space)
     cdef Groups g = Groups()
     cdef Nearest near = Nearest()
-    cdef Py_ssize_t points = person_of.shape[0], tree, place, other, entry
-    cdef int32_t point
+    cdef Py_ssize_t points = person_of.shape[0], tree, place
     cdef int32_t[::1] order = np.arange(points, dtype=np.int32)
     found = np.full((points, wanted), -1, np.int32)
     near.found, near.apart = found, np.full((points, wanted), np.inf)
+    near.since, near.round = np.zeros((points, wanted), np.uint8), 0
+    near.seen = np.empty(points, np.int32)
     near.person_of, near.leaf = person_of, leaf
     g.seed = seed
     with nogil:
         for tree in range(TREES if points > leaf else 1):
             _divide(order, 0, points, near, g, s)
-        for tree in range(2):
+        for near.round in range(1, ROUNDS + 1):
+            near.seen[:] = -1
             for place in range(points):
-                for other in range(wanted):
-                    if near.found[place, other] < 0:
-                        break
-                    for entry in range(wanted):
-                        point = near.found[near.found[place, other], entry]
-                        if point < 0:
-                            break
-                        if point != place:
-                            _compare(<int32_t>place, point, near, s)
+                _compare_second(<int32_t>place, near, s)
     return found
 
 
@@ -1086,7 +1204,11 @@ cdef int _try_cuts(int32_t group, Groups g, Space s) noexcept nogil:
     cdef int64_t steps
     if g.loss[group] <= LEAST_GAIN or _closed(group, g) or g.persons[group] > UNITED:
         return 0
-    if g.persons[group] >= max(2 * s.least_persons, 2) and g.records[group] >= 2 * s.least_records:
+    if (
+        g.changed[group]
+        and g.persons[group] >= max(2 * s.least_persons, 2)
+        and g.records[group] >= 2 * s.least_records
+    ):
         other = _opened(g)
         if other >= 0:
             _cut_anew(group, other, g, s)
@@ -1107,7 +1229,10 @@ cdef int _try_cuts(int32_t group, Groups g, Space s) noexcept nogil:
             other = g.group_of[near]
             if other == group or _closed(other, g):
                 continue
-            if g.persons[group] + g.persons[other] <= UNITED:
+            if (
+                (g.changed[group] or g.changed[other])
+                and g.persons[group] + g.persons[other] <= UNITED
+            ):
                 _cut_anew(group, other, g, s)
             break
     return 0
@@ -1134,6 +1259,10 @@ cdef Groups _groups(
     g.free, g.others = np.zeros(room, np.int32), np.empty(room, np.int32)
     g.stamp = np.zeros(room, np.int64)
     g.tried = np.empty(CANDIDATES, np.int32)
+    g.version, g.leaving = np.zeros(room, np.int64), np.empty(s.persons)
+    g.leaving_in = np.zeros(s.persons, np.int64)
+    g.moved_in = np.empty((s.persons + 8, 2), np.int64)
+    g.spare = np.empty(room, np.int64)
     g.moved, g.moved_from = np.empty(s.persons + 8, np.int32), np.empty(s.persons + 8, np.int32)
     g.tally_of_size = np.zeros(int(np.max(s.records)) + 1 if s.sharing > 1 else 1, np.int64)
     g.operation_of = np.full(room, -1, np.int32)
@@ -1163,7 +1292,7 @@ cdef double _loss_of_all(Groups g) noexcept nogil:
 
 def improved(
     space, const int32_t[::1] group_of, int64_t room, int64_t values, uint64_t seed, bint once,
-    double heat,
+    double heat, changed,
 ):
     """One pass over all persons and groups; see `group_search.improved`."""
     cdef Space s = _space(space)
@@ -1174,6 +1303,8 @@ def improved(
     cdef int32_t person
     cdef double before = _loss_of_all(g), after
     g.once, g.heat = once, heat
+    g.changed, changed_now = changed.astype(np.uint8), np.zeros(room, np.uint8)
+    g.changed_now = changed_now
     with nogil:
         for place in range(s.persons - 1, 0, -1):
             drawn = _drawn_below(g, place + 1)
@@ -1194,4 +1325,5 @@ def improved(
             if g.work < most and g.work < opening:
                 _try_open(order[place], g, s)
         after = _loss_of_all(g)
-    return np.asarray(g.group_of), np.asarray(g.operation_of), before, after
+    changed = changed_now.astype(bool)
+    return np.asarray(g.group_of), np.asarray(g.operation_of), changed, before, after

@@ -11,6 +11,8 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+import numpy as np
+
 from sfumato.kernels import _groups
 from sfumato.kernels.loop_calls import Bools, Codes, Floats, Ints
 
@@ -118,12 +120,15 @@ class Pass(NamedTuple):
         Group of each person.
     change_of
         Of each group the change that it took part in, -1 for none; where each takes part in one.
+    changed
+        Which groups took part in a change; shape (room,).
     before, after
         Loss of all groups.
     """
 
     group_of: Codes
     change_of: Codes
+    changed: Bools
     before: float
     after: float
 
@@ -151,7 +156,14 @@ def nearest_points(space: Space, seed: int, leaf: int = LEAF) -> Codes:
 
 
 def improved(
-    space: Space, group_of: Codes, room: int, seed: int, *, once: bool, heat: float = 0.0
+    space: Space,
+    group_of: Codes,
+    room: int,
+    seed: int,
+    *,
+    once: bool,
+    heat: float = 0.0,
+    changed: Bools | None = None,
 ) -> Pass:
     """One pass: every person may move or be exchanged, every group be dissolved, others opened.
 
@@ -172,6 +184,11 @@ def improved(
         Whether a group takes part in one change only, so that each can be taken back alone.
     heat
         What a change may lose: a share of it that is drawn for each one.
+    changed
+        Groups that took part in a change since all were looked at; persons near none of them are
+        passed over. All of them without it.
     """
     values = int(space.values.max(initial=-1)) + 1
-    return Pass(*_groups.improved(space, group_of, room, values, seed, once, heat))
+    if changed is None:
+        changed = np.ones(room, dtype=bool)
+    return Pass(*_groups.improved(space, group_of, room, values, seed, once, heat, changed))

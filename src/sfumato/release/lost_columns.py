@@ -83,6 +83,10 @@ class LostColumn:
         return f"{said}. Tried (mean NCP as it is {self.ncp:.3g}): {tried}."
 
 
+_Trial = tuple[dict[str, float], float]
+"""By column the share of records that show nothing of it, and the mean NCP."""
+
+
 def lost_columns(
     table: Table, losses: Sequence[ColumnLoss], constraints: Sequence[Constraint], options: Options
 ) -> tuple[LostColumn, ...]:
@@ -109,13 +113,17 @@ def lost_columns(
     some = _some(with_snapped_ends(table) if options.ends is Ends.SNAPPED else table)
     options = replace(options, cut=Cut.SEARCH, split=Split.BALANCE, effort=None)
     now = _tried(some, constraints, options)
-    found = []
+    found, tried = [], dict[tuple[str, tuple[float, ...]], _Trial | None]()
     for each in lost:
         remedies: list[Remedy] = []
         if now is not None:
             hidden = now[0]
             for words, changed, asked, how in _remedies(some, each.column, constraints, options):
-                after = _tried(changed, asked, how)
+                # What helps one column may be tried for another one, too.
+                trial = words, tuple(column.weight for column in changed.quasi_identifiers)
+                if trial not in tried:
+                    tried[trial] = _tried(changed, asked, how)
+                after = tried[trial]
                 if after is not None and after[0][each.column] < HELPS * hidden[each.column]:
                     remedies.append(Remedy(words, after[0][each.column], after[1]))
         remedies.sort(key=lambda remedy: (remedy.hidden, remedy.ncp))
@@ -186,13 +194,8 @@ def _some(table: Table) -> Table:
     return table if step == 1 else table.take(np.flatnonzero(table.person % step == 0))
 
 
-def _tried(
-    table: Table, constraints: Sequence[Constraint], options: Options
-) -> tuple[dict[str, float], float] | None:
-    """By column the share of records that show nothing of it, and the mean NCP.
-
-    ``None`` where even all records as one class break a promise.
-    """
+def _tried(table: Table, constraints: Sequence[Constraint], options: Options) -> _Trial | None:
+    """What a tree hides and loses; ``None`` where even one class of all breaks a promise."""
     persons = [person_table(table)]
     if not table.quasi_identifiers or unmet(persons[0].whole(), constraints):
         return None

@@ -22,7 +22,6 @@ import numpy.typing as npt
 from sfumato.core.declaration import Progress, silent
 from sfumato.kernels.class_counts import group_rows
 from sfumato.kernels.group_search import FIELDS, Space, Width, improved, nearest_points
-from sfumato.kernels.key_numbering import tie_order
 from sfumato.kernels.loop_calls import one_by_one
 from sfumato.release.analysis_loss import lost_by_analysts
 from sfumato.release.cuts import rounded
@@ -193,6 +192,8 @@ class _Part:
         Seed of the next pass.
     losses
         Loss before the first pass and after each one.
+    changed
+        Groups that took part in a change of the last pass; all where it could lose.
     """
 
     persons: Codes
@@ -201,11 +202,16 @@ class _Part:
     room: int
     seed: int
     losses: list[float]
+    changed: npt.NDArray[np.bool_] | None = None
 
     def improve(self, *, once: bool, heat: float = 0.0) -> Codes:
         """One pass; gives the change that each group took part in."""
         heat *= self.losses[-1] / len(self.persons) if self.losses else 0.0
-        found = improved(self.space, self.group_of, self.room, self.seed, once=once, heat=heat)
+        found = improved(
+            self.space, self.group_of, self.room, self.seed,
+            once=once, heat=heat, changed=None if heat else self.changed,
+        )  # fmt: skip
+        self.changed = None if heat else found.changed
         self.seed = _next(self.seed)
         self.group_of = found.group_of
         if not self.losses:
@@ -401,29 +407,34 @@ class _Search:
         self.starts_in_cells = len(counted) == len(constraints) and not budgets
         self.class_of = np.zeros(self.table.persons, dtype=np.int32)
         self.class_of[self.table.person] = draft.class_of
-        self.parts = _parts(self.class_of, draft.classes, self.table)
+        self.parts = [
+            part[np.lexsort((self.ties[part], self.class_of[part]))]
+            for part in _parts(self.class_of, draft.classes, self.table)
+        ]
+        # Neighbours of each part and the better of its starts, as found with the first weight.
+        self.begun: dict[int, tuple[Codes, Codes]] = {}
 
     def part(self, number: int, error_weight: float) -> _Part:
         """Gather what the search knows of the persons of a part, and find their neighbours."""
-        persons = self.parts[number]
-        persons = persons[tie_order(self.ties[persons])]
-        _, own = np.unique(self.class_of[persons], return_inverse=True)
-        group_of: Codes = own.astype(np.int32)
-        room = ROOM * (int(group_of.max()) + 1) + 8
+        persons, seed = self.parts[number], _next(number + 1)
         space = self._space(persons, error_weight)
-        seed = _next(number + 1)
-        space = space._replace(neighbours=nearest_points(space, seed))
-        found = _Part(persons, space, group_of, room, _next(seed), [])
-        if self.starts_in_cells:
-            cells = self._in_cells(persons, error_weight)
-            if cells is not None:
-                other = replace(
-                    found, group_of=cells, room=ROOM * (int(cells.max()) + 1) + 8, losses=[]
-                )
-                for each in (found, other):
-                    each.improve(once=False)
-                found = min(found, other, key=lambda each: each.losses[-1])
-        return found
+        if number in self.begun:
+            near, *starts = self.begun[number]
+        else:
+            near = nearest_points(space, seed)
+            starts = [np.unique(self.class_of[persons], return_inverse=True)[1].astype(np.int32)]
+            cells = self._in_cells(persons, error_weight) if self.starts_in_cells else None
+            starts += [] if cells is None else [cells]
+        space, seed = space._replace(neighbours=near), _next(seed)
+        found = [
+            _Part(persons, space, start, ROOM * (int(start.max()) + 1) + 8, seed, [])
+            for start in starts
+        ]
+        for each in found if self.starts_in_cells else ():
+            each.improve(once=False)
+        best = min(range(len(found)), key=lambda at: found[at].losses[-1:])
+        self.begun[number] = near, starts[best]
+        return found[best]
 
     def _in_cells(self, persons: Codes, error_weight: float) -> Codes | None:
         """Another start: the classes of `shared_cells`; ``None`` where it is not to be had."""
