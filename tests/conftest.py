@@ -101,7 +101,6 @@ def few_random_pairs() -> Iterator[None]:
     pytest.importorskip("splink")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sfumato.linkage.model_fit.RANDOM_PAIRS", 100_000)
-        patched.setattr("sfumato.linkage.chance_agreement._SAMPLED", 10_000)
         yield
 
 
