@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -21,6 +21,7 @@ from sfumato.cli.own_process import settle
 
 ROOT = Path(__file__).resolve().parent.parent
 settle()  # before NumPy is imported: threads of OpenBLAS spin, and take the processors from others
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # so do those of scikit-learn; workers run beside
 # A job in the background of a script is born deaf to Ctrl-C, and under nohup to a terminal that
 # closes; so would be the programs that tests start and then interrupt.
 for _number, _usual_handler in (
@@ -103,6 +104,25 @@ def few_random_pairs() -> Iterator[None]:
         yield
 
 
+USE_RELEASES = {"cli", "ledger", "pipeline", "reports", "semantics"}
+"""Rooms that use releases: how good the search for their classes is, those of `release` look at."""
+FEW_PASSES = (3, 4)
+"""Of the search for classes: of large files, and at most."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Classes of small files are searched in four passes, where 24 are usual, by those rooms.
+
+    Not by slow tests, some of which show what users see.
+    """
+    room = item.path.relative_to(ROOT / "tests").parts[0]
+    with pytest.MonkeyPatch.context() as patched:
+        if room in USE_RELEASES and item.get_closest_marker("slow") is None:
+            patched.setattr("sfumato.release.release_manifest.USUAL_EFFORT", FEW_PASSES)
+        return (yield)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A Spark session on this machine, one for all tests of a worker."""
@@ -127,6 +147,7 @@ gc.disable()
 def pytest_collection_finish() -> None:
     """Collect what tests leave from now on, and nothing that was there before them."""
     gc.freeze()
+    gc.set_threshold(20_000)  # 700 takes a tenth of the time of tests that make many small objects
     gc.enable()
 
 
@@ -145,7 +166,8 @@ def _turn(item: pytest.Item) -> float:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Share the tests out by file, so that what a file's tests share is made once.
 
-    Tests with Spark go together, as one worker starts it.
+    Tests with Spark go together, as one worker starts it; so do those with PostgreSQL or servers
+    that are forked from a process that has imported everything.
     """
     from xdist.scheduler import LoadFileScheduling
 
@@ -153,10 +175,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             name = nodeid.partition("[")[0]
             file: str = super()._split_scope(nodeid)
-            return "spark" if "spark" in name and LOST not in file else file
+            if "spark" in name and LOST not in file:
+                return "spark"
+            return "servers" if file in SERVERS else file
 
     return WholeFiles(config, log)
 
 
 LOST = "test_lost_executor"
 """Starts a Spark of its own."""
+SERVERS = {
+    "tests/cli/test_anonymize_policy.py",
+    "tests/server/test_bodies.py",
+    "tests/server/test_same_bytes.py",
+    "tests/server/test_serve.py",
+    "tests/server/test_sessions.py",
+    "tests/table/test_databases.py",
+}
+"""Start processes by `server.forked`, or PostgreSQL."""

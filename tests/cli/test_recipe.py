@@ -16,6 +16,8 @@ import sfumato as sf
 from sfumato.linkage.spec_suggestion import suggest_links
 from sfumato.schema import dump_schema, load_schema
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 Run = Callable[..., Any]
 PEOPLE, CANARY = 60, "kanarienvogel"
 SCHEMA = sf.Schema(

@@ -25,7 +25,7 @@ import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.ledger.release_ledger import ReleaseLedger, Terms
 
-DATA = people()
+DATA = people(400)
 IDS = DATA["person"].unique()
 
 
@@ -104,10 +104,10 @@ SECONDS: dict[str, Callable[[], Any]] = {
         DATA.assign(person=DATA["person"].str[1:].astype(int)), SECOND, seed=2
     ),
     "half of the ids rewritten": lambda: released(half_rewritten(DATA), SECOND, seed=2),
-    "a subset": lambda: released(of(IDS[:450]), SECOND, seed=2),
+    "a subset": lambda: released(of(IDS[:300]), SECOND, seed=2),
     "renamed columns": lambda: renamed(DATA, code="diagnosis", person="patient", income="pay"),
     "renamed columns, rewritten ids and a sample": lambda: renamed(
-        of(IDS[:400]).assign(person=lambda each: "X" + each["person"].str[::-1]), code="diagnosis"
+        of(IDS[:270]).assign(person=lambda each: "X" + each["person"].str[::-1]), code="diagnosis"
     ),
     "another recoding": lambda: released(coarser(DATA), SECOND, seed=2),
     "an insensitive column": lambda: insensitive(DATA),
@@ -326,7 +326,7 @@ def test_what_was_erased_is_said_where_a_release_is_handed_over(tmp_path: Path) 
 def test_a_file_in_two_halves_is_refused_at_the_first_or_the_second(tmp_path: Path) -> None:
     with opened(tmp_path) as ledger:
         ledger.hand_over(draft(first(), tmp_path, "first", ledger), "a")
-        for name, half in (("left", IDS[:300]), ("right", IDS[300:])):
+        for name, half in (("left", IDS[:200]), ("right", IDS[200:])):
             two = draft(released(of(half), SECOND, seed=2), tmp_path, name, ledger)
             with pytest.raises(ConstraintsNotMetError):
                 ledger.hand_over(two, "a")

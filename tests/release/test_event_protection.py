@@ -58,11 +58,11 @@ def test_every_m_events_are_shared_by_k(m, seed):
 @pytest.mark.parametrize(
     ("m", "of", "persons", "most"),
     [
-        (1, "found", 400, 5),
-        (2, "found", 400, 5),
-        (3, "found", 400, 5),
+        (1, "found", 250, 5),
+        (2, "found", 250, 5),
+        (3, "found", 250, 5),
         (3, "found", 90, 9),  # most sets of three are not looked at, and all are counted here
-        (2, "learned", 400, 5),
+        (2, "learned", 250, 5),
     ],
 )
 def test_the_mean_chance_is_at_most_the_risk(m, of, persons, most):
@@ -155,11 +155,11 @@ def test_more_is_kept_where_the_percentile_is_paid_for_beside_the_mean(p95, monk
 
 
 def test_widths_tried_on_a_part_of_a_file_lose_little_more_than_those_tried_on_all(monkeypatch):
-    data, lost = visits(3, 3000, 6), []
+    data, lost = visits(3, 1200, 6), []
     for _ in range(2):
         release = sf.anonymize(data, schema(), sf.GBalance(0.9), sf.KnownEvents(2, 0.09), seed=1)
         lost.append(1 - release.utility.histories.kept + 3 * release.utility.ane)
-        monkeypatch.setattr(assembly, "REGION", 600)
+        monkeypatch.setattr(assembly, "REGION", 240)
     assert lost[1] <= 1.15 * lost[0]
 
 
@@ -246,7 +246,7 @@ def test_pairs_of_codes_are_kept_where_both_are_and_one_pseudonym_shows_them():
 
 @pytest.mark.parametrize("techniques", ["widen,suppress-cells", "widen,roll-up,suppress-cells"])
 def test_an_event_that_is_known_at_a_level_counts_so_whatever_may_be_written(techniques):
-    data = visits(7, persons=1000)
+    data = visits(7, persons=600)
     event = {"kind": "code", "known": "level 1", "hierarchy": {"lengths": [2, 1]}}
     of = schema(code=event)
     promises = sf.PidKAnonymity(3), sf.KnownEvents(2, 0.08)
@@ -255,7 +255,7 @@ def test_an_event_that_is_known_at_a_level_counts_so_whatever_may_be_written(tec
     found = next(each for each in outcomes if each.attack == "events_2").success
     predicted = release.risk.known_events.of(2).found.value
     assert found.low <= predicted <= 0.08
-    assert predicted > 1.5 / 1000 * release.risk.classes
+    assert predicted > 1.5 / 600 * release.risk.classes
 
 
 def test_techniques_that_are_not_named_are_not_used():

@@ -232,7 +232,7 @@ COMPILED_PROMISES = (
 BUDGET = (MarketerRisk(0.1),)
 
 
-def persons_of(seed, missing, persons=400):
+def persons_of(seed, missing, persons=320):
     """Persons with numbers that are all different, so that hardly two cuts lose the same."""
     rng = np.random.default_rng(seed)
     person = np.repeat(np.arange(persons), np.minimum(rng.geometric(0.4, persons), 6))

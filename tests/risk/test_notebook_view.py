@@ -71,6 +71,7 @@ def test_a_profile_and_a_proposal() -> None:
     assert widths(found._repr_html_()) == pytest.approx([350 * each for each in shares], abs=0.1)
 
 
+@pytest.mark.usefixtures("few_random_pairs")
 def test_a_linkage_of_tables_and_one_of_encodings() -> None:
     made = generate_registrations(generate_clinics(120, rng=2))
     tables = {"hospital": made.hospital, "practice": made.practice}

@@ -22,6 +22,8 @@ from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.review.review_sources import from_linkage
 
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
+
 PLANTED = "Zquxvortexia"
 SPEC = LinkSpec(
     id="patient",
