@@ -136,7 +136,7 @@ def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meet
     assert whole.utility.histories.divided == 0
 
 
-@pytest.mark.parametrize("p95", [0.2, 0.3])
+@pytest.mark.parametrize("p95", [0.2, 0.25])
 def test_more_is_kept_where_the_percentile_is_paid_for_beside_the_mean(p95, monkeypatch):
     data, kept = visits(1, persons=800, most=12), []
     promises = sf.PidKAnonymity(40), sf.KnownEvents(2, 0.15, p95=p95, of="learned")

@@ -94,7 +94,7 @@ def modelled(
     least = 1 / allowance
     if chosen is not None:
         least = least_share(dispersion, chosen.boxes, allowance)
-    prices = ModelPrices(len(keys), model.count, dispersion, gathered, allowance, least)
+    prices = ModelPrices(len(keys), model.count, dispersion, allowance, least, gathered)
     return Population(persons, None, _table(table, model.keys), prices)
 
 

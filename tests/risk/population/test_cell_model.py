@@ -92,7 +92,7 @@ def test_what_has_unseen_values_is_drawn_with_them():
     generator = rng(2)
     places = np.unique(generator.integers(0, 3_000, 1_500), return_inverse=True)[1]
     keys, sizes, _ = classes_of([places, generator.integers(0, 4, 1_500)])
-    drawn = fit_cells(keys, sizes, [int(places.max()) + 1, 4], rng()).draw(20_000, rng())
+    drawn = fit_cells(keys, sizes, [int(places.max()) + 1, 4], rng()).draw(20_000, rng())[0]
     assert (drawn[:, 0] == UNSEEN).mean() == pytest.approx(np.exp(-0.5), abs=0.1)
 
 

@@ -359,21 +359,21 @@ class ModelPrices:
         Persons drawn from the model.
     dispersion
         How far classes are from the model.
-    gathered
-        By how much more are found as persons gather in cells; see `gathered_risks`.
     allowance
-        By how much more is counted, that included, to have the true λ below in 95 of 100 releases;
-        how often it is so stands in docs/population_release.md.
+        By how much more is counted, to have the true λ below in 95 of 100 releases; how often it is
+        so stands in docs/population_release.md.
     least
         The share of the model's persons that is surely there: with it λ has that upper end.
+    gathered
+        How much of the allowance is expected, as persons gather in cells; see `gathered_risks`.
     """
 
     sample: int
     drawn: int
     dispersion: Dispersion
-    gathered: float = 1.0
     allowance: float = 1.0
     least: float = 1.0
+    gathered: float = 1.0
 
     def matches(self, persons: Ints, drawn: Ints) -> Floats:
         """f_j·E[1/F_j] of each class times the allowance, at most 1.
