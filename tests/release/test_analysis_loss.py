@@ -141,8 +141,9 @@ def test_each_loses_least_of_what_is_asked(releases, loss):
     def measured(utility):
         return utility.queries.mean if loss == "queries" else getattr(utility, loss)
 
-    # The queries by which classes are chosen are not those of the report: so nearly the least.
-    slack = 1.05 if loss == "queries" else 1.0
+    # Each has a search of its own, that ends elsewhere; and the queries by which classes are chosen
+    # are not those of the report: so nearly the least.
+    slack = 1.05 if loss == "queries" else 1.01
     for other in LOSSES:
         assert measured(releases[loss]) <= slack * measured(releases[other])
     assert measured(releases[loss]) <= slack * measured(releases[None])
