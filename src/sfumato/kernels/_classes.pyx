@@ -1183,6 +1183,21 @@ cdef inline bint _shows_more(
     return False
 
 
+cdef inline int64_t _place_of_pair(int32_t group, int32_t one, int32_t other) noexcept nogil:
+    cdef uint64_t key = (<uint64_t>group * GOLDEN) ^ <uint64_t>one
+    return <int64_t>(((key * GOLDEN) ^ <uint64_t>other) * GOLDEN >> 32)
+
+
+cdef struct Pair:
+    # Two labels that were looked up in a class, 1 more than its number, and who fits; 0 for none.
+    int32_t group, low, other, fitting
+
+
+PAIR = np.dtype([("group", "i4"), ("low", "i4"), ("other", "i4"), ("fitting", "i4")])
+cdef int64_t MOST_PAIRS = 1 << 20
+# Pairs that are remembered; one that comes later takes the place of another.
+
+
 def count_holders(
     const int32_t[:, ::1] sets,
     const int32_t[::1] persons,
@@ -1214,6 +1229,8 @@ def count_holders(
     cdef int known, chosen, each, mask
     cdef int32_t person, t, one
     cdef int64_t fitting, own, more
+    cdef Pair[::1] pairs = np.zeros(min(1 << len(sets).bit_length(), MOST_PAIRS), PAIR)
+    cdef Pair* pair
     with nogil:
         for s in range(sets.shape[0]):
             person = persons[s]
@@ -1252,6 +1269,12 @@ def count_holders(
                     fitting = last - first
                 else:
                     looked += last - first
+                    pair = NULL
+                    if chosen == 2 and low[0] == high[0] and low[1] == high[1] and not several:
+                        # Many of a class are asked for the same two, most often those of most.
+                        pair = &pairs[_place_of_pair(t, low[0], low[1]) & (pairs.shape[0] - 1)]
+                        if pair.group == t + 1 and pair.low == low[0] and pair.other == low[1]:
+                            fitting, last = pair.fitting, first
                     for entry in range(first, last):
                         one = list_ids[entry]
                         if met[one] == stamp:
@@ -1268,6 +1291,8 @@ def count_holders(
                                 labels, id_starts[one], id_starts[one + 1], detailed[one], silent,
                                 all_low, all_high, known,
                             )
+                    if pair != NULL:
+                        pair[0] = Pair(t + 1, low[0], low[1], <int32_t>fitting)
                 if not several:
                     own = 1
                     more = _shows_more(
