@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sfumato.table.cleaning import cleaned
@@ -156,11 +156,15 @@ def test_a_few_texts_among_numbers_are_values() -> None:
 
 
 @given(st.lists(st.none() | st.text(max_size=8) | st.integers(-99, 3000).map(str), min_size=1))
+@example(["0", "1", "-1"])
 def test_a_line_gives_the_values_of_the_form(values: list[str | None]) -> None:
     column = pa.chunked_array([pa.array(values, pa.string())])
     form = form_of(column)
     assert form.filled <= len(values)
     if form.cleaning is not None:
         read = cleaned(column.combine_chunks(), form.cleaning, form.missing_words).values
+        if form.look == "numbers":
+            # A line that only takes marks away leaves plain numbers as texts, for the schema.
+            read = read.cast(form.values.type)
         assert set(read.drop_null().to_pylist()) <= set(form.values.to_pylist())
         assert np.count_nonzero(read.is_valid()) <= form.filled
