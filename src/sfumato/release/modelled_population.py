@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.partitioning import Draft
 from sfumato.release.population_register import Population
+from sfumato.risk.population.accumulation import TOLD
 from sfumato.risk.population.cell_dispersion import (
     LEAST_DRAWN,
     Boxes,
@@ -87,8 +88,8 @@ def modelled(
             chosen = _Chosen(half, draft, boxes)
     model = _Model.of(keys, domains, ordered, rng)
     gathered, spread = 1.0, 0.0
-    if chosen is not None:
-        followed = min(model.followed, chosen.model.followed)
+    followed = 0.0 if chosen is None else min(model.followed, chosen.model.followed)
+    if chosen is not None and followed > TOLD:
         gathered, spread = chosen.gathered(dispersion, followed, rng)
     allowance = gathered * float(np.exp(np.hypot(SURE * error, spread)))
     least = 1 / allowance

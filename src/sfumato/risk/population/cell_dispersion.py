@@ -332,13 +332,14 @@ def gathered_risks(
     mixtures, weights = mixtures_of(occurring, counts.astype(float))
     own = np.bincount(box_of, sizes, boxes)
     alone = sizes == 1
+    posteriors = [each.posterior(occurring.clip(max=LARGEST)) for _, each in mixtures]
+    size = np.searchsorted(occurring, sizes)
     found = np.empty(POPULATIONS)
-    for at, chosen in enumerate(np.sort(rng.choice(len(weights), POPULATIONS, p=weights))):
+    for at, chosen in enumerate(rng.choice(len(weights), POPULATIONS, p=weights)):
         apart, mixture = mixtures[chosen]
         # One rate for each cell, by the distribution that cells of its size have.
-        upto = mixture.posterior(occurring.clip(max=LARGEST)).cumsum(axis=1)
-        upto = upto[np.searchsorted(occurring, sizes)]
-        node = (rng.random(len(sizes))[:, None] > upto[:, :-1]).sum(axis=1)
+        upto = posteriors[chosen].cumsum(axis=1)[size, :-1]
+        node = (rng.random(len(sizes))[:, None] > upto).sum(axis=1)
         rates = np.where(sizes > LARGEST, sizes, np.exp(mixture.log_rates)[node])
         companions = rng.poisson(more * rates)
         companions[alone & (rng.random(len(sizes)) < apart / max(alone.sum(), 1))] = 0
