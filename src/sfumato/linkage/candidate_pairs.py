@@ -8,15 +8,15 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
 from sfumato.linkage.comparison_levels import SOURCE, compares_sources
 from sfumato.linkage.link_sources import RECORD, Opened
 from sfumato.linkage.link_spec import LinkSpec, Mode, part_sql, quoted, sql_name
-from sfumato.linkage.match_thresholds import Floats, Ints, Records
+from sfumato.linkage.match_thresholds import Records
 from sfumato.linkage.standardisation import UNIQUE_ID, Standardised, standardise, table_name
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def lost_matches(
     return lost_by_patterns(patterns[:, 0], patterns[:, 1:] > 0)
 
 
-def lost_by_patterns(matches: Floats, caught: npt.NDArray[np.bool_]) -> float:
+def lost_by_patterns(matches: Floats, caught: Bools) -> float:
     """Expected number of matches that no rule catches.
 
     Parameters

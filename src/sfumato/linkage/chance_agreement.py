@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Floats, Ints, Levels
 from sfumato.core.optional_packages import quiet
 from sfumato.linkage.comparison_levels import WITHIN_A_YEAR, level_sql, settings_from
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode, quoted
-from sfumato.linkage.match_thresholds import Floats, Ints
 from sfumato.linkage.standardisation import UNIQUE_ID, comparisons_of
 
 if TYPE_CHECKING:
@@ -62,9 +61,9 @@ class ChanceAgreement:
     count: dict[str, Floats] = field(default_factory=dict)
     equal: dict[str, float] = field(default_factory=dict)
     compared: dict[str, float] = field(default_factory=dict)
-    sampled: dict[str, npt.NDArray[np.int8]] = field(default_factory=dict)
+    sampled: dict[str, Levels] = field(default_factory=dict)
     drawn: dict[str, int] = field(default_factory=dict)
-    named: dict[str, npt.NDArray[np.int8]] = field(default_factory=dict)
+    named: dict[str, Levels] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +174,7 @@ def _levels(
     records: str,
     comparisons: Sequence[dict[str, Any]],
     pairs: Ints,
-) -> dict[str, npt.NDArray[np.int8]]:
+) -> dict[str, Levels]:
     """What some comparisons, each of one column, say of some pairs."""
     names = [each["output_column_name"] for each in comparisons]
     table = pa.table({"number": np.arange(pairs.shape[1]), "l": pairs[0], "r": pairs[1]})

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.optimize import linear_sum_assignment
 
+from sfumato.core.arrays import Floats
 from sfumato.linkage.link_spec import ColumnKind, sql_name
-from sfumato.linkage.match_thresholds import Floats
 
 
 class Form(StrEnum):

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.linkage import linkage_files, match_decisions
 from sfumato.linkage.candidate_pairs import RulePairs
@@ -22,7 +23,7 @@ from sfumato.linkage.linkage_manifest import ENCODINGS, LinkManifest, load_link_
 from sfumato.linkage.linkage_quality import Checks
 from sfumato.linkage.linkage_result import Links
 from sfumato.linkage.linked_file import Analytic, LinkedSchema, name_persons
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import Pairs, Records
 from sfumato.linkage.person_clusters import Settled, limited_sources, settle
 from sfumato.linkage.review_audit import DOUBT, NONE_ASKED, UNKNOWN, Asked, ReviewAudit
 from sfumato.linkage.review_pairs import known_records, pairs_of_table

@@ -11,9 +11,9 @@ import json
 from dataclasses import asdict, dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bytes, Ints, Words
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_spec import ColumnKind
@@ -287,7 +287,7 @@ def bits_of(count: int, field: FieldEncoding) -> list[int]:
     return [each + 1] * more + [each] * (count - more)
 
 
-Positions = npt.NDArray[np.int64]
+Positions = Ints
 _PER_DIGEST = 32
 
 
@@ -330,9 +330,6 @@ def _double(raw: bytes, count: int, keys: FieldKeys, length: int) -> Positions:
     return (first + step * np.arange(count)) % length
 
 
-Words = npt.NDArray[np.uint64]
-
-
 @dataclass(frozen=True, eq=False)
 class Encoded:
     """Bit patterns of records under one key.
@@ -350,7 +347,7 @@ class Encoded:
     """
 
     ids: pa.StringArray
-    bits: npt.NDArray[np.uint8]
+    bits: Bytes
     key_check: str
     spec_check: str
 
@@ -369,7 +366,7 @@ class Encoded:
         return np.ascontiguousarray(self.bits).view(np.uint64)
 
     @property
-    def counts(self) -> npt.NDArray[np.int64]:
+    def counts(self) -> Ints:
         """Number of bits set in each encoding."""
         return np.asarray(np.bitwise_count(self.words).sum(axis=1, dtype=np.int64))
 
@@ -405,7 +402,6 @@ def check_comparable(one: Encoded, other: Encoded, names: str = "the two encodin
         )
 
 
-Bytes = npt.NDArray[np.uint8]
 _AT_ONCE = 1 << 14
 
 
@@ -482,7 +478,7 @@ def _encoded_values(
     values: list[str], field: FieldEncoding, keys: FieldKeys, spec: EncodingSpec
 ) -> Bytes:
     """The filter of each of some different values of one column."""
-    known: dict[str, npt.NDArray[np.int64]] = {}
+    known: dict[str, Ints] = {}
     result = np.empty((len(values), spec.hashed_length // 8), np.uint8)
     for start in range(0, len(values), _AT_ONCE):
         part = values[start : start + _AT_ONCE]

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.kernels.record_pairs import merge, pairs_above
@@ -101,7 +101,7 @@ def plan_blocking(
     return best
 
 
-def agreement(distances: npt.NDArray[np.int64], bits: int, length: int) -> npt.NDArray[np.float64]:
+def agreement(distances: Ints, bits: int, length: int) -> Floats:
     """Probability that patterns of some Hamming distances agree in ``bits`` sampled bits.
 
     C(length - h, bits) / C(length, bits): the sample is drawn without replacement.
@@ -120,7 +120,7 @@ def agreement(distances: npt.NDArray[np.int64], bits: int, length: int) -> npt.N
     return np.asarray(kept.prod(axis=1), dtype=np.float64)
 
 
-def _distances(left: Encoded, right: Encoded, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+def _distances(left: Encoded, right: Encoded, rng: np.random.Generator) -> Floats:
     """Share of each Hamming distance, from 0 to the length, among pairs drawn at random."""
     one, other = sampled_pairs(left, right, rng)
     length = left.length
@@ -129,9 +129,7 @@ def _distances(left: Encoded, right: Encoded, rng: np.random.Generator) -> npt.N
     return np.asarray(counts / max(len(found), 1), dtype=np.float64)
 
 
-def sampled_pairs(
-    left: Encoded, right: Encoded, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def sampled_pairs(left: Encoded, right: Encoded, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Records of pairs drawn at random, none of a record with itself."""
     one = rng.integers(0, len(left), _SAMPLE)
     if left is not right:
@@ -141,7 +139,7 @@ def sampled_pairs(
     return one, (one + rng.integers(1, len(left), _SAMPLE)) % len(left)
 
 
-def keys_of(encoded: Encoded, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def keys_of(encoded: Encoded, positions: Ints) -> Ints:
     """The bits at some positions as one number per record.
 
     Parameters
@@ -157,8 +155,6 @@ def keys_of(encoded: Encoded, positions: npt.NDArray[np.int64]) -> npt.NDArray[n
     return keys
 
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Scored = tuple[Ints, Ints, Floats]
 
 MOST_COMPARISONS = 200_000_000_000
@@ -277,9 +273,6 @@ def _distinct(found: list[Scored], width: int) -> Scored:
     one, other, dice = (np.concatenate(each) for each in zip(*found, strict=True))
     _, places = np.unique(one * width + other, return_index=True)
     return one[places], other[places], dice[places]
-
-
-Bools = npt.NDArray[np.bool_]
 
 
 def assigned(pairs: Scored, left: int, right: int) -> Bools:

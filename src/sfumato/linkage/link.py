@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core import declaration
+from sfumato.core.arrays import Ints
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import check_key
 from sfumato.linkage import encoding_linkage, link_options, linkage_manifest, review_pairs
@@ -24,7 +25,7 @@ from sfumato.linkage.linkage_quality import Checks, draw_pairs
 from sfumato.linkage.linkage_result import Links
 from sfumato.linkage.linked_file import attach, declare, kept_columns, name_persons, read_analytic
 from sfumato.linkage.match_decisions import Decisions, read_decisions, renumbered, together
-from sfumato.linkage.match_thresholds import POSSIBLE_MATCH, Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import POSSIBLE_MATCH, Pairs, Records
 from sfumato.linkage.model_fit import fit_and_score
 from sfumato.linkage.person_clusters import Settled, settle
 from sfumato.linkage.spark_linkage import any_on_spark, streamed

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
+from sfumato.core.arrays import Floats, Ints, Levels
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.linkage.candidate_pairs import RulePairs
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import Pairs, Records
 from sfumato.linkage.standardisation import comparisons_of
 
 
@@ -256,7 +257,7 @@ def first_prior(comparisons: int, sizes: Sequence[int]) -> float:
 
 def fit_prior(
     evidence: Floats,
-    levels: Mapping[str, npt.NDArray[np.int8]],
+    levels: Mapping[str, Levels],
     weights: Sequence[LevelWeight],
     comparisons: int,
     *,
@@ -340,7 +341,7 @@ def _u(level: LevelWeight, prior: float, *, correct_u: bool) -> float:
 
 
 def weight_change(
-    levels: Mapping[str, npt.NDArray[np.int8]],
+    levels: Mapping[str, Levels],
     before: Sequence[LevelWeight],
     after: Sequence[LevelWeight],
 ) -> Floats:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Floats, Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.linkage.match_decisions import SAME, Verdicts
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs
+from sfumato.linkage.match_thresholds import Pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,7 @@ def rates(right: int, found: int, true: int) -> Rates:
     return Rates(right / found if found else 1.0, right / true if true else 1.0)
 
 
-Bools = npt.NDArray[np.bool_]
-Labels = npt.NDArray[np.integer]
+Labels = Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ class Plan:
 
     low: Floats
     high: Floats
-    match: npt.NDArray[np.bool_]
+    match: Bools
     pairs: Ints
     expected: Floats
     size: Ints
@@ -204,9 +203,7 @@ def _strata(score: Floats, upper: float) -> tuple[Floats, Floats, Ints]:
     return ends[:, 0], ends[:, 1], stratum.astype(np.int64)
 
 
-def weights(
-    pairs: Ints, match: npt.NDArray[np.bool_], true: float, recall: float
-) -> tuple[Floats, Floats]:
+def weights(pairs: Ints, match: Bools, true: float, recall: float) -> tuple[Floats, Floats]:
     """What the share of true matches in each stratum moves in precision, and in recall.
 
     With T true matches called a match and L others, R = T/(T + L) has the derivatives
@@ -268,7 +265,7 @@ _WHY = "pairs checked by hand; 95 % interval from Wilson's intervals of the stra
 
 
 def checked_quality(
-    plan: Plan, score: Floats, match: npt.NDArray[np.bool_], *, lost: float = 0.0
+    plan: Plan, score: Floats, match: Bools, *, lost: float = 0.0
 ) -> tuple[Measure, Measure]:
     """Precision and recall of the matches, with 95 % intervals, from the checked pairs.
 
@@ -318,7 +315,7 @@ def checked_quality(
     )
 
 
-def _distances(plan: Plan, share: Floats, size: npt.NDArray[np.integer]) -> tuple[Floats, Floats]:
+def _distances(plan: Plan, share: Floats, size: Integers) -> tuple[Floats, Floats]:
     """How far Wilson's interval of each stratum reaches below and beyond its share."""
     square = DEVIATIONS**2
     middle = (size * share + square / 2) / (size + square)

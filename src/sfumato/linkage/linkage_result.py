@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Integers, Ints
 from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
@@ -123,7 +123,7 @@ class Found(ABC):
         return pa.table({"source": source, "id": ids, **columns})
 
     @property
-    def person_sizes(self) -> match_thresholds.Ints:
+    def person_sizes(self) -> Ints:
         """Number of records of each person."""
         return np.bincount(self.settled.persons.person)
 
@@ -139,9 +139,7 @@ class Found(ABC):
         return pairs_table(self.records, self.pairs, self.outcomes)
 
 
-def _in_doubt(
-    person: npt.NDArray[np.integer], draws: npt.NDArray[np.integer]
-) -> npt.NDArray[np.bool_]:
+def _in_doubt(person: Integers, draws: Integers) -> Bools:
     """Whether each record's person has other records in some draw, or less."""
     doubt = np.zeros(len(person), dtype=np.bool_)
     own = np.bincount(person)[person]

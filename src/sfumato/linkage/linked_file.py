@@ -15,11 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from sfumato.core.arrays import Ints
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
 from sfumato.linkage import link_sources
 from sfumato.linkage.link_spec import ColumnKind, Headers, LinkSpec, columns_of_settings, sql_name
-from sfumato.linkage.match_thresholds import Ints, Records
+from sfumato.linkage.match_thresholds import Records
 from sfumato.linkage.person_clusters import Followed, follow
 from sfumato.linkage.review_pairs import named_records
 from sfumato.schema import Kind, QuasiIdentifier, Schema

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from sfumato.core.arrays import Bools, Floats, Ints, Levels
 from sfumato.core.errors import InputError
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import Pairs, Records
 from sfumato.linkage.review_pairs import known_records, named_records
 from sfumato.table.sources import check_file, subject_of
 
@@ -51,9 +52,9 @@ class Decisions:
     left: Ints
     right: Ints
     worker: npt.NDArray[np.object_]
-    answer: npt.NDArray[np.int8]
+    answer: Levels
     time: Ints
-    withdrawn: npt.NDArray[np.bool_]
+    withdrawn: Bools
 
     def __len__(self) -> int:
         """Number of answers, withdrawn ones included."""
@@ -63,7 +64,7 @@ class Decisions:
         """The arrays, in their order."""
         return tuple(getattr(self, each.name) for each in fields(self))
 
-    def take(self, which: Ints | npt.NDArray[np.bool_]) -> Decisions:
+    def take(self, which: Ints | Bools) -> Decisions:
         """Some of the answers: their numbers, or which they are."""
         return Decisions(*(each[which] for each in self.columns()))
 
@@ -190,7 +191,7 @@ def _workers(column: pa.Array) -> npt.NDArray[np.object_]:
     return np.array(column.to_pylist(), dtype=np.object_)
 
 
-def _answers(column: pa.Array) -> npt.NDArray[np.int8]:
+def _answers(column: pa.Array) -> Levels:
     answer = np.asarray(column)
     wrong = (answer == 0) | (answer > SUREST) | (answer < -SUREST)
     if np.any(wrong):
@@ -238,10 +239,10 @@ class Verdicts:
     left: Ints
     right: Ints
     pair: Ints
-    result: npt.NDArray[np.int8]
+    result: Levels
     confidence: Floats
     workers: Ints
-    agreed: npt.NDArray[np.bool_]
+    agreed: Bools
 
     def __len__(self) -> int:
         """Number of verdicts."""
@@ -305,7 +306,7 @@ def _in_force(decisions: Decisions, low: Ints, high: Ints) -> Ints:
     return in_force
 
 
-def _changes(*columns: Ints) -> npt.NDArray[np.bool_]:
+def _changes(*columns: Ints) -> Bools:
     """Where a row of sorted columns differs from the one before; true for the first."""
     change = np.ones(len(columns[0]), dtype=np.bool_)
     if len(change):

@@ -20,10 +20,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
 
+from sfumato.core.arrays import Bools, Floats, Ints, Levels
 from sfumato.core.errors import InputError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class Outcome(StrEnum):
@@ -84,14 +82,14 @@ class Pairs:
     left: Ints
     right: Ints
     score: Floats
-    levels: Mapping[str, npt.NDArray[np.int8]]
+    levels: Mapping[str, Levels]
     block: npt.NDArray[np.int16]
 
     def __len__(self) -> int:
         """Number of pairs."""
         return len(self.left)
 
-    def take(self, which: Ints | npt.NDArray[np.bool_]) -> Pairs:
+    def take(self, which: Ints | Bools) -> Pairs:
         """Some of the pairs: their numbers, or which they are."""
         levels = {name: level[which] for name, level in self.levels.items()}
         return Pairs(
@@ -148,7 +146,7 @@ def classify(score: Floats, thresholds: Thresholds) -> Codes:
     return np.searchsorted(edges, score, side="right").astype(np.int8)
 
 
-def after_review(outcome: Codes, pair: Ints, result: npt.NDArray[np.int8]) -> Codes:
+def after_review(outcome: Codes, pair: Ints, result: Levels) -> Codes:
     """Outcomes with what people decided: a pair left undecided is a possible match.
 
     Parameters
@@ -209,9 +207,7 @@ class Calibration:
         return np.interp(score, self.score, self.probability)
 
 
-def calibrate(
-    score: Floats, match: npt.NDArray[np.bool_], method: Method | None = None
-) -> Calibration:
+def calibrate(score: Floats, match: Bools, method: Method | None = None) -> Calibration:
     """Fit the probabilities to labelled pairs, drawn by their scores or at random.
 
     Platt scaling (Platt 1999) moves and stretches the match weights; isotonic regression takes
@@ -257,14 +253,14 @@ def _logit(score: Floats) -> Floats:
     return np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)))
 
 
-def _targets(match: npt.NDArray[np.bool_]) -> Floats:
+def _targets(match: Bools) -> Floats:
     """What a label says of the probability: not 0 or 1, as other labels would not all agree."""
     matches = int(np.count_nonzero(match))
     others = len(match) - matches
     return np.where(match, (matches + 1) / (matches + 2), 1 / (others + 2))
 
 
-def _platt(weight: Floats, match: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def _platt(weight: Floats, match: Bools) -> tuple[float, float]:
     """Slope and intercept of greatest likelihood, the slope 0 at least, by Newton steps.
 
     With Platt's targets the likelihood has one maximum; steps are halved until they raise it.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Floats
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed, quiet
@@ -32,7 +33,7 @@ from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_engine import Database, Engine, OnDuckDB, connect, database_of
 from sfumato.linkage.link_sources import Opened
 from sfumato.linkage.link_spec import columns_by_comparison, columns_in, rules_in
-from sfumato.linkage.match_thresholds import Floats, Pairs
+from sfumato.linkage.match_thresholds import Pairs
 from sfumato.linkage.pair_patterns import CandidatePairs
 from sfumato.linkage.relation_model import fit_relations, tells_persons
 
@@ -520,7 +521,7 @@ class _Work:
             ).values()
             predicted.drop_table_from_database_and_remove_from_cache()
         prior = self.settings[_PRIOR]
-        evidence: npt.NDArray[np.float64] = weight - np.log2(prior / (1 - prior))
+        evidence: Floats = weight - np.log2(prior / (1 - prior))
         pairs = Pairs(
             left=left.astype(np.int64),
             right=right.astype(np.int64),

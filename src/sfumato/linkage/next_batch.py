@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.core import declaration
+from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, atomic_folder, check_target_folder
 from sfumato.core.cluster_questions import CLUSTERS, ClusterQuestions
 from sfumato.core.errors import InputError
@@ -24,7 +25,7 @@ from sfumato.linkage.link_options import NextPairs
 from sfumato.linkage.link_spec import Mode
 from sfumato.linkage.linkage_manifest import file_hash
 from sfumato.linkage.match_decisions import join_workers
-from sfumato.linkage.match_thresholds import Codes, Ints, Pairs, joined
+from sfumato.linkage.match_thresholds import Codes, Pairs, joined
 from sfumato.linkage.review_audit import NO_RULE, Asked, Wider, odds_of_lost, wider_blocks
 from sfumato.linkage.review_pairs import (
     ID,

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.optional_packages import quiet
 from sfumato.linkage.comparison_levels import level_sql
 from sfumato.linkage.link_engine import Database
 from sfumato.linkage.link_spec import Mode, columns_by_comparison, quoted
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import Pairs, Records
 from sfumato.linkage.standardisation import UNIQUE_ID
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ class CandidatePairs:
         self._connection.unregister("given")
         self._database.send(name)
 
-    def fetch(self, patterns: Patterns, kept: npt.NDArray[np.bool_]) -> tuple[Pairs, Ints]:
+    def fetch(self, patterns: Patterns, kept: Bools) -> tuple[Pairs, Ints]:
         """The pairs of some patterns, their scores open, by (left, right), and which each has.
 
         Parameters

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.kernels.key_numbering import number_by_first_appearance
@@ -27,8 +28,6 @@ from sfumato.linkage.match_decisions import (
 from sfumato.linkage.match_thresholds import (
     MATCH,
     Codes,
-    Floats,
-    Ints,
     Pairs,
     Records,
     Thresholds,
@@ -41,8 +40,6 @@ from sfumato.linkage.match_thresholds import (
     workload,
 )
 from sfumato.linkage.person_inference import CUT, Inferred, infer_persons
-
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,7 +442,7 @@ class Followed:
     gone: Ints
 
 
-def follow(previous: Ints, now: npt.NDArray[np.integer], *, next_id: int = 0) -> Followed:
+def follow(previous: Ints, now: Integers, *, next_id: int = 0) -> Followed:
     """Give persons found now the ids of the persons found before: O(N log N) for N old records.
 
     The person now and the old person who share the most records are the same one, then the
@@ -493,7 +490,7 @@ def follow(previous: Ints, now: npt.NDArray[np.integer], *, next_id: int = 0) ->
     )
 
 
-def _space(now: npt.NDArray[np.integer]) -> int:
+def _space(now: Integers) -> int:
     return int(now.max(initial=-1)) + 1
 
 
@@ -512,7 +509,7 @@ _WHY = "sums of the scores as probabilities; as good as the model, and blind to 
 
 
 def expected_quality(
-    probability: Floats, match: npt.NDArray[np.bool_], *, lost: float = 0.0
+    probability: Floats, match: Bools, *, lost: float = 0.0
 ) -> tuple[Measure, Measure]:
     """Expected precision and recall of the pairs called a match.
 

@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
+from sfumato.core.arrays import Bools, Codes, Floats, Ints, Levels, Words
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.kernels.loop_calls import floats, in_threads, ints
 from sfumato.kernels.record_partitions import Graph
-from sfumato.linkage.match_thresholds import Floats, Ints, joined
-
-Codes = npt.NDArray[np.int32]
+from sfumato.linkage.match_thresholds import joined
 
 VARIANTS, DRAWS = 10, 4
 """Ways in which the log odds of the pairs may be wrong, and partitions that are drawn by each."""
@@ -82,11 +81,11 @@ def infer_persons(
     limited: Ints,
     *,
     node: Ints | None = None,
-    open_pairs: npt.NDArray[np.bool_] | None = None,
+    open_pairs: Bools | None = None,
     impossible: tuple[Ints, Ints] | None = None,
     cut: float = CUT,
     lost: float = 0.0,
-    levels: Mapping[str, npt.NDArray[np.int8]] | None = None,
+    levels: Mapping[str, Levels] | None = None,
     seed: int = 0,
 ) -> Inferred:
     """Draw partitions of the records into persons, and choose the one with the fewest errors.
@@ -181,7 +180,7 @@ def infer_persons(
     return Inferred(label, draws, *quality)
 
 
-def _near(left: Ints, right: Ints, weight: Floats, records: int) -> npt.NDArray[np.bool_]:
+def _near(left: Ints, right: Ints, weight: Floats, records: int) -> Bools:
     """Pairs that may join records, and those between records that others may join.
 
     Among many records faint pairs join all of them: where they do, they count as missed.
@@ -197,7 +196,7 @@ def _near(left: Ints, right: Ints, weight: Floats, records: int) -> npt.NDArray[
     return np.asarray(near & (component[left] == component[right]))
 
 
-def _bits(limited: Ints) -> npt.NDArray[np.uint64]:
+def _bits(limited: Ints) -> Words:
     """A bit for each source with at most one record per person, in the numbers of its records."""
     sources, place = np.unique(limited[limited >= 0], return_inverse=True)
     if len(sources) > MOST_LIMITED:
@@ -218,7 +217,7 @@ class _Graph:
     left: Ints
     right: Ints
     size: Ints
-    held: npt.NDArray[np.uint64]
+    held: Words
     first: Ints
     impossible: tuple[Ints, Ints] | None
 
@@ -244,9 +243,7 @@ class _Graph:
         return graph.partitions(total, apart=APART, draws=draws, seed=seed)
 
 
-def _doubts(
-    levels: Mapping[str, npt.NDArray[np.int8]], pairs: int, seed: int
-) -> tuple[Floats, Ints]:
+def _doubts(levels: Mapping[str, Levels], pairs: int, seed: int) -> tuple[Floats, Ints]:
     """By how much log odds are wrong in each variant, of each set of columns that pairs differ in.
 
     Gives that, with the number lost to blocking last; shape (variants, sets + 1), and the set of

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sfumato.core.arrays import Ints
 from sfumato.linkage.earlier_linkage import Earlier, settled_again
-from sfumato.linkage.match_thresholds import Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import Pairs, Records
 from sfumato.linkage.person_clusters import limited_sources
 from sfumato.linkage.review_pairs import ID, SOURCE, known_records
 

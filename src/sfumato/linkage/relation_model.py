@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Integers, Ints
 from sfumato.linkage.chance_agreement import (
     KEPT,
     OF_HOME,
@@ -24,7 +25,7 @@ from sfumato.linkage.chance_agreement import (
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_weights
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records, joined
+from sfumato.linkage.match_thresholds import Pairs, Records, joined
 from sfumato.linkage.pair_patterns import RARITY_STEP, CandidatePairs, Patterns, rarity
 from sfumato.linkage.standardisation import comparisons_of
 
@@ -123,7 +124,7 @@ class _Column:
 
     aspect: int | None
     level: Ints
-    there: npt.NDArray[np.bool_]
+    there: Bools
     rare: Floats
     random: Floats
     u: Floats
@@ -132,9 +133,9 @@ class _Column:
     by_kind: Floats
     low: int
     compared: float
-    named: npt.NDArray[np.bool_]
+    named: Bools
     beside: Floats
-    twice: npt.NDArray[np.bool_] | None = None
+    twice: Bools | None = None
 
     @property
     def chance(self) -> Floats:
@@ -236,7 +237,7 @@ def fit_relations(
     return RelationFit(pairs, _found_once(pairs, records, spec), fitted, within)
 
 
-def _hidden(pairs: Pairs, across: npt.NDArray[np.bool_], records: int) -> float:
+def _hidden(pairs: Pairs, across: Bools, records: int) -> float:
     """Expected matches within sources, of records that no likely matches across them join."""
     likely = across & (pairs.score >= _LIKELY)
     person = joined(pairs.left[likely], pairs.right[likely], records)
@@ -246,7 +247,7 @@ def _hidden(pairs: Pairs, across: npt.NDArray[np.bool_], records: int) -> float:
 
 def _fitted(
     patterns: Patterns,
-    twice: Mapping[str, npt.NDArray[np.bool_]],
+    twice: Mapping[str, Bools],
     weights: Sequence[LevelWeight],
     spec: LinkSpec,
     records: Records,
@@ -342,7 +343,7 @@ def _top(weights: Sequence[LevelWeight], name: str) -> int:
 
 def _confirmed(
     pairs: Pairs, weights: Sequence[LevelWeight], spec: LinkSpec, records: int
-) -> dict[str, npt.NDArray[np.bool_]]:
+) -> dict[str, Bools]:
     """Pairs of wholly different given names, or dates, that sure matches of both records repeat."""
     found = {}
     for name, kind in _compared(spec):
@@ -372,7 +373,7 @@ def _recoded(pairs: Pairs, name: str, top: int, count: Floats | None) -> Codes16
 
 
 def _columns(
-    patterns: Mapping[str, npt.NDArray[np.integer]],
+    patterns: Mapping[str, Integers],
     weights: Sequence[LevelWeight],
     spec: LinkSpec,
     equal: ChanceAgreement,
@@ -428,7 +429,7 @@ def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 
-def _holds(aspect: int) -> npt.NDArray[np.bool_]:
+def _holds(aspect: int) -> Bools:
     """The relations that share an aspect for a reason."""
     return np.array([aspect in aspects for _, aspects in _RELATIONS])
 

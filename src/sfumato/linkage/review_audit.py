@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logit
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.linkage.chance_agreement import pairs_of_equal
 from sfumato.linkage.linkage_quality import weights
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
-from sfumato.linkage.match_thresholds import Floats, Ints, Pairs, Records, joined
+from sfumato.linkage.match_thresholds import Pairs, Records, joined
 from sfumato.linkage.reviewed_rates import instrument, rounded
 
-Bools = npt.NDArray[np.bool_]
 EDGES = np.array([-7.0, -4.0, -2.0, 0.0, 2.0, 4.0, 7.0])
 """Log odds at which strata of scores end."""
 LARGE = 4
@@ -325,7 +325,7 @@ def pair_key(left: Ints, right: Ints, records: int) -> Ints:
 
 
 def wider_blocks(
-    values: Sequence[npt.NDArray[np.int64]],
+    values: Sequence[Ints],
     records: Records,
     pairs: Pairs,
     person: Ints,

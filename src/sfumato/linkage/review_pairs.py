@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow.parquet import ParquetWriter
 
+from sfumato.core.arrays import Ints, Levels
 from sfumato.core.atomic import atomic_path
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_sources import RECORD, Opened, free_name
-from sfumato.linkage.match_thresholds import OUTCOMES, Ints, Pairs, Records
+from sfumato.linkage.match_thresholds import OUTCOMES, Pairs, Records
 from sfumato.table.header_words import named, words_of
 
 COLUMNS = ("pair", "source_l", "id_l", "source_r", "id_r", "score", "outcome")
@@ -49,7 +49,7 @@ def named_records(records: Records, number: Ints) -> tuple[pa.Array, pa.Array]:
     return source, ids.take(pa.array(number))
 
 
-def pairs_table(records: Records, pairs: Pairs, outcome: npt.NDArray[np.int8]) -> pa.Table:
+def pairs_table(records: Records, pairs: Pairs, outcome: Levels) -> pa.Table:
     """What pairs.parquet holds.
 
     Parameters

@@ -10,16 +10,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.measure import Measure
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
-from sfumato.linkage.match_thresholds import Floats, Ints
 from sfumato.linkage.review_audit import (
     CHAINED,
     EDGES,
     LEAST_LOST,
     WIDER,
     Asked,
-    Bools,
     Rates,
     ReviewAudit,
     pair_key,

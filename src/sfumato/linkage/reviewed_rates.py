@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
-from sfumato.linkage.match_thresholds import Floats, Ints
+from sfumato.core.arrays import Bools, Floats, Ints
 
-Bools = npt.NDArray[np.bool_]
 DRAWS = 500
 _STEPS, _MORE_STEPS, _NEWTON, _LEAST_STEP = 8, 120, 20, 1e-3
 _SHIFT, _SLOPE, _PATTERN, _OWN = 1.0, 0.15, 0.7, 0.5

@@ -9,23 +9,20 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints, Words
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
 from sfumato.linkage import column_meanings, link_spec
 from sfumato.linkage.compared_columns import Found, find_columns
 from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import open_sources
-from sfumato.linkage.match_thresholds import Floats
 from sfumato.linkage.standardisation import standardise
 from sfumato.schema import Schema
 from sfumato.table.person_column import missing_texts_of
 from sfumato.table.preparation import prepared_in_part
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
-
-Bools = npt.NDArray[np.bool_]
 
 MATCHES = 20_000
 """True matches that are imagined."""
@@ -127,7 +124,7 @@ def _parts(
     return {"": whole, **{take: whole | (near < share) for take, share in _IN_PART.get(kind, ())}}
 
 
-Codes = npt.NDArray[np.uint64]
+Codes = Words
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 MISSING = np.uint64(0)
@@ -178,7 +175,7 @@ def pairs_of(rule: Sequence[int], sources: Sequence[Sampled], mode: link_spec.Mo
     return pairs
 
 
-def _counts(source: Sampled, rule: Sequence[int]) -> tuple[Codes, npt.NDArray[np.int64]]:
+def _counts(source: Sampled, rule: Sequence[int]) -> tuple[Codes, Ints]:
     parts = source.codes[list(rule)]
     there = np.all(parts != MISSING, axis=0)
     code = np.zeros(int(there.sum()), dtype=np.uint64)

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.release.distributions import Attribute, make_bars, query_error, released_cells
 from sfumato.release.generalisation import generalised
 from sfumato.release.release_manifest import Form, Loss
 from sfumato.table.table import MISSING, CodedColumn, Codes, Table
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 STREAM = 2
 """Number of the stream of the queries by which classes are chosen, which are not those of the
 report: otherwise the report would praise what was chosen by itself."""
@@ -71,7 +69,7 @@ def released_axis(attribute: Attribute, person: Codes) -> Axis:
     return Axis(bar, shares[cells.of_class, : bar.max() + 1])
 
 
-def sensitive_axis(column: CodedColumn, kept: npt.NDArray[np.bool_], class_of: Codes) -> Axis:
+def sensitive_axis(column: CodedColumn, kept: Bools, class_of: Codes) -> Axis:
     """A sensitive column, which is released as it is: its frequent values, and all others as one.
 
     Parameters
@@ -207,7 +205,7 @@ def measured(
     loss: Loss,
     attributes: Sequence[Attribute],
     table: Table,
-    kept: npt.NDArray[np.bool_],
+    kept: Bools,
     class_of: Codes,
     sizes: Ints,
 ) -> float:

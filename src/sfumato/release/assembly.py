@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Codes, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
@@ -76,8 +76,6 @@ from sfumato.table.dependence import ORDER, acceptances, found_with, order_figur
 from sfumato.table.sources import from_numpy, from_texts, is_bytes
 from sfumato.table.table import ColumnFigures, Table
 
-Codes = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
 OFFSETS = 0x6F666673657473
 """Beside the seed of a release, so that its other draws stay as they are."""
 REGION = 1 << 14
@@ -89,7 +87,7 @@ def assemble(
     released: Mapping[str, tuple[ReleasedColumn, ...]],
     class_of: Codes,
     pseudonyms: pa.Array | None,
-    order: npt.NDArray[np.int64],
+    order: Ints,
     cells: Mapping[str, pa.Array],
     households: pa.Array | None = None,
 ) -> pa.Table:
@@ -697,7 +695,7 @@ def _remaining(
     options: Options,
     rng: np.random.Generator,
     population: Population | None,
-) -> tuple[npt.NDArray[np.int64], Table, list[PersonTable]]:
+) -> tuple[Ints, Table, list[PersonTable]]:
     """What remains after capping and, where the constraints need it, suppression.
 
     The persons are alone in a list, so that who takes them out is the only one to hold them.

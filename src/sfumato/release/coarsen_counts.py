@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Codes, Integers, Ints
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.promise import Constraint, ordered_attributes
@@ -19,8 +19,6 @@ from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.table.table import Table
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 Kind = tuple[int, int]
 """Number of records of a person, and size of their first pseudonym."""
 Sizes = Counter[int]
@@ -82,9 +80,9 @@ class CountLoss:
 def count_loss(
     way: str,
     m: int,
-    before: npt.NDArray[np.integer],
-    person: npt.NDArray[np.integer],
-    shown: npt.NDArray[np.integer],
+    before: Integers,
+    person: Integers,
+    shown: Integers,
 ) -> CountLoss:
     """Compare what is shown with what there was.
 
@@ -152,7 +150,7 @@ def shared_targets(records: Ints, m: int) -> Ints:
     return targets
 
 
-def targets_by_class(records: Ints, class_of_person: npt.NDArray[np.integer], m: int) -> Ints:
+def targets_by_class(records: Ints, class_of_person: Integers, m: int) -> Ints:
     """`shared_targets` of every class; a class whose numbers are shared already is left alone.
 
     Parameters
@@ -252,7 +250,7 @@ def _broken_promises(
     classes: int,
     kept: Ints,
     constraints: Sequence[Constraint],
-) -> tuple[list[Constraint], npt.NDArray[np.bool_]]:
+) -> tuple[list[Constraint], Bools]:
     """The promises that the kept records break, and in which classes."""
     summary: ClassSummary = summarize(
         class_of[kept],

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints, Levels
 from sfumato.kernels import class_counts, tree_loops
 from sfumato.kernels.tree_loops import side_sharing
 from sfumato.release.person_table import IndicatorAxis, OrderedAxis, PersonTable
@@ -17,10 +18,6 @@ from sfumato.release.release_manifest import Split
 from sfumato.risk.classes import ClassSummary
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,10 +203,10 @@ def split_keys(split: Split, g_change: Floats, variance: Floats, width: Floats) 
 
 
 def g_changes(
-    records: npt.NDArray[np.int64],
-    squares: npt.NDArray[np.int64],
-    left_records: npt.NDArray[np.int64],
-    left_squares: npt.NDArray[np.int64],
+    records: Ints,
+    squares: Ints,
+    left_records: Ints,
+    left_squares: Ints,
 ) -> Floats:
     """Δg = g_p - (N1/N)·g1 - (N2/N)·g2 of each cut, N counting records (Equation 4).
 
@@ -259,7 +256,7 @@ class Segments:
         sizes: Ints = self.high - self.low
         return sizes
 
-    def take(self, nodes: npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]) -> Segments:
+    def take(self, nodes: npt.NDArray[np.integer[Any]] | Bools) -> Segments:
         """Those of some of the nodes."""
         return Segments(self.low[:, nodes], self.high[:, nodes])
 
@@ -312,12 +309,12 @@ class Nodes:
     high: Ints
     records: Ints
     squares: Ints
-    divisible: npt.NDArray[np.bool_] | None = None
+    divisible: Bools | None = None
     most_shared: Mapping[str, Ints] = field(default_factory=dict)
     register: Segments | None = None
     population: Ints | None = None
 
-    def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Nodes:
+    def take(self, chosen: Integers | Bools) -> Nodes:
         """Some of the nodes."""
         return Nodes(
             self.low[chosen],
@@ -365,7 +362,7 @@ class Candidates:
 
     node: Ints
     axis: Ints
-    column: npt.NDArray[np.int32]
+    column: Codes
     left: Ints
     left_records: Ints
     left_squares: Ints
@@ -373,7 +370,7 @@ class Candidates:
     width: Floats
     population: Ints | None = None
 
-    def take(self, chosen: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Candidates:
+    def take(self, chosen: Integers | Bools) -> Candidates:
         """Some of the candidates."""
         population = None if self.population is None else self.population[chosen]
         some = (getattr(self, name)[chosen] for name in NUMBERS)
@@ -393,7 +390,7 @@ NUMBERS = tuple(Candidates.__dataclass_fields__)[:-1]
 
 def find_candidates(
     persons: PersonTable,
-    orders: list[npt.NDArray[np.int32]],
+    orders: list[Codes],
     nodes: Nodes,
     split: Split,
 ) -> Candidates:
@@ -444,7 +441,7 @@ def _ordered_cuts(
     axis: OrderedAxis,
     index: int,
     persons: PersonTable,
-    order: npt.NDArray[np.int32],
+    order: Codes,
     nodes: Nodes,
     split: Split,
 ) -> Candidates:
@@ -489,7 +486,7 @@ def _indicator_cuts(
     axis: IndicatorAxis,
     index: int,
     persons: PersonTable,
-    order: npt.NDArray[np.int32],
+    order: Codes,
     nodes: Nodes,
 ) -> Candidates:
     node, column, right, right_records, right_squares, inside = tree_loops.indicator_cuts(
@@ -519,9 +516,7 @@ def _indicator_cuts(
     )
 
 
-def first_that_meet(
-    candidates: Candidates, met: Callable[[Candidates], npt.NDArray[np.bool_]] | None
-) -> Ints:
+def first_that_meet(candidates: Candidates, met: Callable[[Candidates], Bools] | None) -> Ints:
     """Of each node's candidates, the first whose sides keep all promises.
 
     Parameters
@@ -545,9 +540,7 @@ def first_that_meet(
     return found
 
 
-def both_sides_meet(
-    constraints: Iterable[Constraint], sides: ClassSummary
-) -> npt.NDArray[np.bool_]:
+def both_sides_meet(constraints: Iterable[Constraint], sides: ClassSummary) -> Bools:
     """Whether both sides of each cut keep promises; shape (cuts,).
 
     Parameters
@@ -596,9 +589,9 @@ def counted_side_summary(
     persons: PersonTable,
     needs: frozenset[str],
     sides: ClassSummary,
-    order: npt.NDArray[np.int32],
+    order: Codes,
     nodes: Nodes,
-    side: npt.NDArray[np.int8],
+    side: Levels,
 ) -> ClassSummary:
     """Add to ``sides`` what constraints need and only counting tells.
 

@@ -12,8 +12,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Bytes, Floats, Integers, Ints
 from sfumato.hierarchies import Range, format_released
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.generalisation import ReleasedColumn, Spread, is_snapped, shown_spread
@@ -21,8 +21,6 @@ from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 BINS = 20
 """Most bins between the two percentiles of a numeric column."""
 PERCENTILES = (0.01, 0.99)
@@ -498,7 +496,7 @@ def distribution_of(
     )
 
 
-Bits = npt.NDArray[np.uint8]
+Bits = Bytes
 
 
 COVERED = 0.3
@@ -665,7 +663,7 @@ def draw_predicates(
     return Predicates(count, ends=(low.astype(np.int64), high.astype(np.int64)))
 
 
-def _random_sets(records: Ints, count: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+def _random_sets(records: Ints, count: int, rng: np.random.Generator) -> Bools:
     """Take categories in a random order while that brings their share nearer to the target."""
     order = np.argsort(rng.random((len(records), count)), axis=0)
     up_to = np.cumsum(records[order], axis=0)
@@ -755,7 +753,7 @@ class Attribute:
         return np.flatnonzero(self.records)
 
     @cached_property
-    def places(self) -> npt.NDArray[np.integer]:
+    def places(self) -> Integers:
         """Index into `present` of each record, negative where it has no value."""
         if len(self.present) == self.column.domain.size:
             return self.column.codes
@@ -870,7 +868,7 @@ def _counted_in_parts(
 
 
 def _contingency(
-    indices: Sequence[npt.NDArray[np.integer]], shape: Sequence[int], weights: Floats | None
+    indices: Sequence[Integers], shape: Sequence[int], weights: Floats | None
 ) -> tuple[list[Ints], Floats]:
     """The combinations that occur, column by column, and their weights; none with a missing one."""
     known = np.logical_and.reduce([each >= 0 for each in indices])

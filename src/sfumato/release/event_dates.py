@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.kernels.history_loops import DatedRows, dated_units
 from sfumato.release.histories import ANYTHING, Gathered, Times
 from sfumato.release.techniques import Technique
@@ -22,9 +22,6 @@ from sfumato.risk.known_events import days_of
 from sfumato.table.sources import from_numpy
 from sfumato.table.table import MISSING, Codes, EventColumn
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 EVER = 1 << 40
 """Days by which two dates may differ where nothing is known of the offset."""
 LEAST_RANGE = 365
@@ -288,7 +285,7 @@ class DatedEvents:
 
 
 def dated_events(
-    gathered: Gathered, dates: Dates, pseudonym_of: Codes, some: npt.NDArray[np.bool_] | None = None
+    gathered: Gathered, dates: Dates, pseudonym_of: Codes, some: Bools | None = None
 ) -> DatedEvents:
     """The events of units that are persons of one class.
 

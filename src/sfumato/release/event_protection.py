@@ -15,9 +15,9 @@ from math import comb
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import group
@@ -43,9 +43,6 @@ from sfumato.risk.known_events import (
 from sfumato.schema import Event, EventKind
 from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 LOOKED_AT, FEWEST_LOOKED_AT, HOPELESS = 8, 1000, 1.5
 """Of how many classes one is looked at first, of how many persons at least, and by how much its
 mean chance must be too high."""

@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies import Hierarchy, build_hierarchy
@@ -22,14 +22,13 @@ from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import IntervalHierarchy, Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain, Table
 
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
+Rows = Ints
 DATE_WIDTHS = ("month", "quarter", "year", "decade")
 """Intervals of dates, narrowest first."""
 PARTS = 32
 """The narrowest interval of numbers is at least the range divided by this."""
 Node = tuple[int, ...]
-Losses = Sequence[npt.NDArray[np.float64]]
+Losses = Sequence[Floats]
 MOST_VISITED = 300_000
 """Nodes that are looked at before the search is cut short."""
 MERGED = frozenset({"g_balance", "k", "pid_k", "l"})
@@ -485,7 +484,7 @@ class Checker:
     def _at(self, node: Node) -> list[tuple[Recodings, int, CodedColumn]]:
         return list(zip(self.columns, node, self.table.quasi_identifiers, strict=True))
 
-    def _met(self, summary: ClassSummary) -> npt.NDArray[np.bool_]:
+    def _met(self, summary: ClassSummary) -> Bools:
         met = np.ones(summary.classes, dtype=bool)
         for constraint in self.constraints:
             met &= constraint.met(summary)
@@ -530,7 +529,7 @@ class Recoded:
         What was found.
     """
 
-    rows: npt.NDArray[np.int64]
+    rows: Ints
     class_of: Codes
     classes: int
     levels: Levels

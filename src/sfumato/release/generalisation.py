@@ -9,6 +9,7 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies import (
     Anything,
@@ -26,7 +27,6 @@ from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import EPOCH, MISSING, CodedColumn, CodedEnds, Codes, NumberDomain, Table
 
-Ints = npt.NDArray[np.int64]
 MEAN_DECIMALS = 2
 """Decimal places that a released mean has beyond those of the values."""
 
@@ -189,7 +189,7 @@ class Spread:
     missing: Ints
 
     @property
-    def mixed(self) -> npt.NDArray[np.bool_]:
+    def mixed(self) -> Bools:
         """Classes that hold both values and missing ones; they release ``*``."""
         return (self.present > 0) & (self.missing > 0)
 

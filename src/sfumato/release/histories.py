@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.engines.embedded.counts import group
 from sfumato.kernels.history_loops import (
     MOST_DIVIDED,
@@ -39,9 +40,6 @@ from sfumato.schema import EventKind
 from sfumato.table.sources import from_numpy, from_texts
 from sfumato.table.table import MISSING, Codes, EventColumn
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 ANYTHING = "*"
 ROLLED_UP = 0.9
 """What a code loses by the first label above it, of what it loses as ``*``."""

@@ -7,15 +7,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.number_text import percent
 from sfumato.release.event_dates import AFTER, Dates, Dating
 from sfumato.risk.measure_table import Row
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 WEEK = 7
 FOLLOWED = (30, 91, 182, 364, 728)
 """Days after the first event for which the survival curve is given."""
@@ -126,7 +123,7 @@ def written(ways: Mapping[str, float]) -> str:
 def history_utility(
     person: Codes,
     pseudonym_of: Codes,
-    exact: npt.NDArray[np.bool_],
+    exact: Bools,
     done: Mapping[str, Mapping[str, float]],
     dates: Dates | None,
 ) -> HistoryUtility:
@@ -206,7 +203,7 @@ def _reach(owner: Codes, date: Ints) -> Ints:
     return spans
 
 
-def _by_person(holds: npt.NDArray[np.bool_], whose: Codes) -> float:
+def _by_person(holds: Bools, whose: Codes) -> float:
     """The share of what holds of each person, averaged; 1 where there is nothing."""
     if not len(whose):
         return 1.0

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.release.partitioning import Draft, partition_of_persons
@@ -30,10 +30,6 @@ from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.risk.reidentification import homes
 from sfumato.table.table import CodedColumn, Codes, Table
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 def household_of(table: Table) -> Codes:

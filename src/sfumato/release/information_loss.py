@@ -9,16 +9,14 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.generalisation import class_spread, is_snapped, shown_spread, snapped_points
 from sfumato.release.release_manifest import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Matrix = tuple[tuple[float, ...], ...]
 RECORDS_AT_ONCE = 1 << 18
 """Records that are looked at together."""
@@ -118,7 +116,7 @@ def category_shares(
     return shares
 
 
-def discernibility(sizes: npt.NDArray[np.int64], suppressed: int) -> int:
+def discernibility(sizes: Ints, suppressed: int) -> int:
     """Discernibility Σ N_t² + suppressed · N (Bayardo & Agrawal 2005), as an exact integer.
 
     Each record costs the number of records that it cannot be told from; a suppressed one
@@ -730,7 +728,7 @@ class Moments:
     def add(
         self,
         indices: list[Codes],
-        has_value: list[npt.NDArray[np.bool_]],
+        has_value: list[Bools],
         weight: Floats | None = None,
     ) -> None:
         """Add records, given the index of each one's value per column."""

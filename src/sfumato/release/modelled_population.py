@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.partitioning import Draft
 from sfumato.release.population_register import Population
@@ -242,9 +242,7 @@ def _boxes(
     return Boxes(chosen, inside.sum(axis=1), shares, persons[:2])
 
 
-def _held(
-    draft: Draft, column: int, codes: Codes, size: int, *, whole: bool
-) -> npt.NDArray[np.bool_]:
+def _held(draft: Draft, column: int, codes: Codes, size: int, *, whole: bool) -> Bools:
     """Whether each class's cell holds each code, 0 being missing; shape (classes, codes)."""
     extra: ExtraValues | None = draft.extra
     assert extra is not None

@@ -14,9 +14,9 @@ from functools import partial
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.kernels.class_counts import group_rows
 from sfumato.kernels.key_numbering import number_by_first_appearance
@@ -35,9 +35,6 @@ from sfumato.release.tree_search import search
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 SUBTREE_PERSONS = 1 << 17
 """The most persons of a node that is finished by itself, but where no cut at the median keeps
 the promises."""

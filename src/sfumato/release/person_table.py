@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints, Levels
 from sfumato.kernels import class_counts
 from sfumato.kernels.key_numbering import EMPTY, extended, tie_order
 from sfumato.kernels.loop_calls import in_threads
@@ -18,10 +18,7 @@ from sfumato.schema import Kind
 from sfumato.table.scalars import number_ranks, ties_of_codes, ties_of_values
 from sfumato.table.table import MISSING, CodedColumn, Codes, LabelDomain, NumberDomain, Table
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Sides = npt.NDArray[np.int8]
+Sides = Levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +274,7 @@ class PersonTable:
     indicators: tuple[IndicatorAxis, ...]
     sensitive: dict[str, Values]
     register: RegisterPersons | None = None
-    traits: npt.NDArray[np.bool_] | None = None
+    traits: Bools | None = None
     whole_cells: bool = False
     ties: Ints | None = None
 
@@ -488,14 +485,14 @@ def _category_axis(index: int, column: CodedColumn, rows: Codes, starts: Ints) -
     )
 
 
-def _missing_axis(index: int, missing: npt.NDArray[np.bool_], records: Ints) -> IndicatorAxis:
+def _missing_axis(index: int, missing: Bools, records: Ints) -> IndicatorAxis:
     nothing = np.empty(0, dtype=np.int32)
     none = Values(np.zeros(len(records) + 1, dtype=np.int64), nothing, nothing, 0)
     indicators = _with_missing(none, missing, records)
     return IndicatorAxis(index, _majority(indicators, missing, records), indicators)
 
 
-def _with_missing(indicators: Values, missing: npt.NDArray[np.bool_], records: Ints) -> Values:
+def _with_missing(indicators: Values, missing: Bools, records: Ints) -> Values:
     """One more value, held by the persons who miss any, in all of their records."""
     if not missing.any():
         return indicators
@@ -513,7 +510,7 @@ def _with_missing(indicators: Values, missing: npt.NDArray[np.bool_], records: I
     return Values(offsets, values[by_owner], counts[by_owner], indicators.size + 1)
 
 
-def _majority(indicators: Values, missing: npt.NDArray[np.bool_], records: Ints) -> Codes:
+def _majority(indicators: Values, missing: Bools, records: Ints) -> Codes:
     owner = np.repeat(np.arange(len(records)), np.diff(indicators.offsets))
     most = 2 * indicators.counts > records[owner]
     member = np.full(len(records), -1, dtype=np.int32)

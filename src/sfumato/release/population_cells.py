@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.kernels import tree_loops
 from sfumato.release.cuts import Candidates, Nodes, Segments
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.person_table import IndicatorAxis, OrderedAxis, PersonTable, RegisterPersons
 from sfumato.table.table import CodedColumn, Codes, NumberDomain, Table
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 MIDDLE_ROUNDING = 1e-15
 """A number in the middle of two is one's that may be so much larger than the computed middle."""
 
@@ -347,7 +345,7 @@ class _CodeRanges:
         return ends.astype(np.int32), np.concatenate([some, some])
 
 
-def _nearest(normalized: npt.NDArray[np.float64], occurring: Bools) -> Ints:
+def _nearest(normalized: Floats, occurring: Bools) -> Ints:
     """Rank of the occurring code that each code is nearest to, the lower one of two."""
     places = np.flatnonzero(occurring)
     middle = (normalized[places[:-1]] + normalized[places[1:]]) / 2 * (1 + MIDDLE_ROUNDING)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Ints
 from sfumato.core.declaration import Count
 from sfumato.core.errors import InputError
 from sfumato.core.measure import REGISTER, Measure, Position, is_estimate
@@ -40,9 +40,6 @@ from sfumato.table.table import (
 
 if TYPE_CHECKING:
     from sfumato.risk.population.cell_dispersion import ModelPrices
-
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 LARGEST_POINT = 1 << 53

@@ -17,8 +17,8 @@ from functools import partial
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.kernels.class_counts import group_rows
 from sfumato.kernels.group_search import FIELDS, Space, Width, improved, nearest_points
@@ -37,8 +37,6 @@ from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain, Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 PART_PERSONS = 1 << 15
 """Persons of a part that is searched for itself."""
 PART_CELLS = 1 << 24
@@ -202,7 +200,7 @@ class _Part:
     room: int
     seed: int
     losses: list[float]
-    changed: npt.NDArray[np.bool_] | None = None
+    changed: Bools | None = None
 
     def improve(self, *, once: bool, heat: float = 0.0) -> Codes:
         """One pass; gives the change that each group took part in."""
@@ -334,9 +332,7 @@ class _Promises:
             ranks=self.ranks,
         )  # fmt: skip
 
-    def kept(
-        self, before: Codes, after: Codes, change_of: Ints, changes: int
-    ) -> npt.NDArray[np.bool_]:
+    def kept(self, before: Codes, after: Codes, change_of: Ints, changes: int) -> Bools:
         """Which changes may stay; shape (changes,).
 
         Parameters
@@ -363,8 +359,8 @@ class _Promises:
         before: Codes,
         after: tuple[Ints, ClassSummary],
         change_of: Ints,
-        kept: npt.NDArray[np.bool_],
-    ) -> npt.NDArray[np.bool_]:
+        kept: Bools,
+    ) -> Bools:
         """Changes that save, and others as long as the budget pays."""
         spent = np.zeros(len(change_of))
         extra = np.zeros(len(kept) + 1)
@@ -376,9 +372,7 @@ class _Promises:
         extra = np.where(kept, extra[:-1], 0.0)
         limit = budget.limit(self.table.records, self.table.persons)
         left = limit - float(spent.sum()) - float(np.minimum(extra, 0).sum())
-        affordable: npt.NDArray[np.bool_] = (extra <= 0) | (
-            np.cumsum(np.maximum(extra, 0)) <= max(left, 0.0)
-        )
+        affordable: Bools = (extra <= 0) | (np.cumsum(np.maximum(extra, 0)) <= max(left, 0.0))
         return affordable
 
 
@@ -462,9 +456,7 @@ class _Search:
             class_of[rest] = last
         return class_of
 
-    def _kept(
-        self, persons: Codes, chosen: Ints, group_of: Codes, groups: int
-    ) -> npt.NDArray[np.bool_]:
+    def _kept(self, persons: Codes, chosen: Ints, group_of: Codes, groups: int) -> Bools:
         """Which groups of chosen persons keep every promise; shape (groups,)."""
         assert self.limits is not None
         own = (self.starts[1:] - self.starts[:-1])[persons[chosen]]

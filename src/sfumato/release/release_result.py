@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError
@@ -316,7 +317,7 @@ class Release:
     warnings: tuple[str, ...]
     levels: Levels | None = None
     population: PopulationRisk | None = None
-    source_rows: npt.NDArray[np.int64] | None = None
+    source_rows: Ints | None = None
     tried: Callable[[], tuple[LostColumn, ...]] | None = field(default=None, repr=False)
     disclosed: Disclosed | None = field(default=None, repr=False)
 

@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.release.coarsen_counts import promised, while_cutting
 from sfumato.release.information_loss import category_shares, class_means, full_range, steps
@@ -25,8 +25,7 @@ from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, Codes, Table
 
-Floats = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.int64]
+Rows = Ints
 
 
 Grow = Callable[[PersonTable], Partition]
@@ -170,9 +169,7 @@ class Suppressor:
             return None
         return Remaining(rows, part, left, self.error_of)
 
-    def _kept(
-        self, part: Table, class_of: Codes, classes: int, population: npt.NDArray[np.int64]
-    ) -> bool:
+    def _kept(self, part: Table, class_of: Codes, classes: int, population: Ints) -> bool:
         summary = summarize(
             class_of,
             classes,
@@ -208,7 +205,6 @@ def record_errors(table: Table, class_of: Codes, classes: int) -> Floats:
     return total / sum(column.weight for column in table.quasi_identifiers)
 
 
-Ints = npt.NDArray[np.int64]
 NOT_OF_RECORDS = frozenset({"affiliation", "distinct", "population"})
 """What fewer records per person do not change."""
 MOST_SUPPRESSED = 0.2

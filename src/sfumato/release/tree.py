@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.kernels import tree_loops
 from sfumato.release import cuts
@@ -25,9 +25,6 @@ from sfumato.release.promises.promise import TOLERANCE, Bounded, Budget, Constra
 from sfumato.release.release_manifest import Split
 from sfumato.risk.classes import ClassSummary
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 LEAST_GAIN = 1e-12
 """A cut must lower the loss by more than this share of it."""
 CLOSE = 1e-7
@@ -83,11 +80,11 @@ class Partition:
         The whole cell of each class, where released cells are to reach to the cuts.
     """
 
-    class_of_person: npt.NDArray[np.int32]
+    class_of_person: Codes
     classes: int
     depth: int
     price: float = 0.0
-    class_of_register: npt.NDArray[np.int32] | None = None
+    class_of_register: Codes | None = None
     cells: ExtraValues | None = None
 
     @property
@@ -291,7 +288,7 @@ class Growth:
         self.side = np.zeros(persons.persons, dtype=np.int8)
         self.ids = np.arange(persons.persons, dtype=np.int32)
         self.renumber_below = persons.persons
-        self.divisible: npt.NDArray[np.bool_] | None = None
+        self.divisible: Bools | None = None
         self.most_shared: dict[str, Ints] = {}
         self.starts: list[Ints] = [np.zeros(1, dtype=np.int64)]
 
@@ -403,7 +400,7 @@ class Growth:
         if self.loss is not None:
             self.loss = self.loss.take(order)
 
-    def meets_costly(self, nodes: cuts.Nodes, cuts_tried: cuts.Candidates) -> npt.NDArray[np.bool_]:
+    def meets_costly(self, nodes: cuts.Nodes, cuts_tried: cuts.Candidates) -> Bools:
         """Whether both sides of each cut meet everything; counted where bounds do not tell."""
         shared = {
             name: np.repeat(each[cuts_tried.node], 2) for name, each in nodes.most_shared.items()
@@ -472,7 +469,7 @@ class Growth:
         )
 
 
-def _surely_met(constraints: Sequence[Constraint], sides: ClassSummary) -> npt.NDArray[np.bool_]:
+def _surely_met(constraints: Sequence[Constraint], sides: ClassSummary) -> Bools:
     """Cuts whose sides meet all constraints if ``affiliation`` holds upper bounds."""
     met = np.full(sides.classes // 2, bool(sides.affiliation))
     for constraint in constraints:

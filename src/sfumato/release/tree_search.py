@@ -16,8 +16,8 @@ from functools import partial
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.kernels import tree_loops
 from sfumato.kernels.tree_loops import Axes, Known, Limits
@@ -27,10 +27,6 @@ from sfumato.release.promises.promise import Budget, Constraint, Counted, Thresh
 from sfumato.release.tree import GrownTree, Growth, Partition
 from sfumato.risk.classes import ClassSummary
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int32]
 _Found = TypeVar("_Found")
 
 SHARES = (0.02, 0.1, 0.2, 0.3, 0.4)

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.analysis_loss import measured
 from sfumato.release.coarsen_counts import CountLoss
@@ -303,7 +303,7 @@ def _suppressed(name: str, count: int, of: int) -> render.Row:
 
 def measure_utility(
     table: Table,
-    kept: npt.NDArray[np.bool_],
+    kept: Bools,
     class_of: Codes,
     classes: int,
     released: Mapping[str, tuple[ReleasedColumn, ...]],

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from sfumato.core.arrays import Bools, Ints, Levels
+from sfumato.core.arrays import Bools, Floats, Ints, Levels
 from sfumato.core.number_text import count, percent
 from sfumato.linkage import match_thresholds
 from sfumato.linkage.encoding_linkage import EncodedLinks
@@ -114,7 +114,7 @@ def _rules(links: Links) -> list[tuple[str, int]]:
     return list(zip(words, (rule.pairs for rule in links.model.rules), strict=True))
 
 
-def _bits(score: match_thresholds.Floats) -> match_thresholds.Floats:
+def _bits(score: Floats) -> Floats:
     """Match weight of each score in bits, within the axis."""
     kept = np.clip(score, 1e-15, 1 - 1e-15)
     return np.asarray(np.clip(np.log2(kept / (1 - kept)), _LEAST, _MOST))

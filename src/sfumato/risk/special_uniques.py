@@ -8,16 +8,15 @@ from itertools import combinations
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.core.arrays import Bools, Codes, Ints
+from sfumato.core.arrays import Bools, Bytes, Codes, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Position
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import measure_table
 from sfumato.risk.measure_table import minimal_unique_meaning, row
 
-Bits = npt.NDArray[np.uint8]
+Bits = Bytes
 Subset = tuple[int, ...]
 MOST_SHOWN = 10
 """Persons of highest score whose rows are given."""

@@ -9,9 +9,8 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.core.arrays import Bools, Codes, Integers, Ints
+from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 
@@ -217,7 +216,7 @@ def equal_levels(hierarchy: Hierarchy) -> tuple[Codes, Codes]:
 
 Place = tuple[int, int]
 """Number of an attribute, and a level of its hierarchy."""
-Counts = npt.NDArray[np.float64]
+Counts = Floats
 """Sums of counts; exact below 2^53."""
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -126,7 +125,7 @@ LETTERS = WORD.itemsize
 HIGHEST = np.uint64(0x8080808080808080)
 """The highest bit of each letter."""
 
-Places = npt.NDArray[np.integer]
+Places = Integers
 
 
 @dataclass(frozen=True, eq=False)

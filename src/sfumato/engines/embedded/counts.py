@@ -7,14 +7,13 @@ from functools import partial
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.core.arrays import Codes, Ints
 from sfumato.core.errors import InputError
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.kernels.loop_calls import PARTS, in_threads
 
-_Column = tuple[npt.NDArray[np.int32], int]
+_Column = tuple[Codes, int]
 
 LARGEST_SPACE = 1 << 62
 """Packed keys stay below this, so that they fit a signed 64-bit integer."""

@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.optional_packages import needed
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 CLASSES = 1 << 31
 """More than the classes of any subtree: class c of node n is ``n * CLASSES + c``."""
 

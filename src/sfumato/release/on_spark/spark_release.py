@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Floats, Integers, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import SfumatoError
 from sfumato.core.optional_packages import needed
@@ -61,9 +61,6 @@ from sfumato.table.table import MISSING, CodedColumn, Codes
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 PROFILE, PERSONS, TIMES = f"{OWN}profile", f"{OWN}persons", f"{OWN}times"
 """A person's distinct records, how many persons have just these, how often each is there."""
@@ -228,9 +225,9 @@ class _People:
         return np.rint(sizes).astype(np.int64)
 
 
-def _numbers(array: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.integer]:
+def _numbers(array: pa.Array | pa.ChunkedArray) -> Integers:
     column = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-    numbers: npt.NDArray[np.integer] = column.to_numpy(zero_copy_only=False)
+    numbers: Integers = column.to_numpy(zero_copy_only=False)
     return numbers
 
 

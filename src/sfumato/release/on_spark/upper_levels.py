@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.engines.spark.cut_histograms import Medians, at_once, find_medians
 from sfumato.engines.spark.cut_selection import SideCounts, Targets, select, side_counts
@@ -43,10 +44,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 KNOWN = -1
 """The rank of cuts whose place is known without a look at ties."""
 
@@ -209,7 +206,7 @@ def _strict(median: Medians, nodes: Nodes, missing: int) -> tuple[Ints, Places]:
     return left, Places(median.bin, median.whole, median.fraction, bound, rank, median.group)
 
 
-def _spread(axes: Axes, index: int, nodes: int, numbers: pa.Table) -> tuple[Floats, Floats, Flags]:
+def _spread(axes: Axes, index: int, nodes: int, numbers: pa.Table) -> tuple[Floats, Floats, Bools]:
     """Variance and normalised range of each node along an axis, and whether values differ."""
     here = np.flatnonzero(numbers.column("axis").to_numpy() == index)
     node = numbers.column("node").to_numpy()[here]
@@ -230,7 +227,7 @@ def _spread(axes: Axes, index: int, nodes: int, numbers: pa.Table) -> tuple[Floa
 
 
 def _kept(
-    index: int, left: Ints, sizes: Ints, variance: Floats, width: Floats, differs: Flags
+    index: int, left: Ints, sizes: Ints, variance: Floats, width: Floats, differs: Bools
 ) -> Candidates:
     kept = np.flatnonzero((left[:, 0] > 0) & (left[:, 0] < sizes) & differs)
     return Candidates(
@@ -398,7 +395,7 @@ class _UpperGrowth:
 
     def _meets_costly(
         self, nodes: Nodes, ids: Ints, places: Places, cuts_tried: Candidates
-    ) -> Flags:
+    ) -> Bools:
         """Whether both sides of each cut meet everything; counted where bounds do not tell."""
         shared = {
             name: np.repeat(each[cuts_tried.node], 2) for name, each in nodes.most_shared.items()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
@@ -99,13 +99,13 @@ class DeltaPresence(promise.Promise):
             f"file, {whole.persons[0] / population:.4g}."
         )
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+    def offenders(self, persons: PersonTable) -> Ints:
         """Above ``high`` as many persons as are too many, those with fewest records first."""
         if self.met(persons.whole())[0]:
             return np.empty(0, dtype=np.int64)
         population = int(persons.whole().population[0])
         allowed = int(np.floor((self.high + promise.TOLERANCE) * population))
-        lightest: npt.NDArray[np.int64] = np.argsort(persons.records, kind="stable")
+        lightest: Ints = np.argsort(persons.records, kind="stable")
         return lightest[: max(persons.persons - allowed, 0)]
 
     def parameters(self) -> Mapping[str, float]:

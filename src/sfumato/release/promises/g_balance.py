@@ -7,8 +7,8 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Count, Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import count, number
@@ -84,7 +84,7 @@ class GBalance(Promise):
             "of the records."
         )
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+    def offenders(self, persons: PersonTable) -> Ints:
         """The persons with most records, as many as needed."""
         heaviest = np.argsort(-persons.records, kind="stable")
         heavy = persons.records[heaviest]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Count, Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
@@ -100,7 +100,7 @@ class HAffiliation(AboutAttribute):
             f"{', '.join(broken)} (the share of persons who have the most shared value)."
         )
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+    def offenders(self, persons: PersonTable) -> Ints:
         """Persons who have the most shared value, those with fewest records first.
 
         With x of them gone, n_j - x ≤ h*·(n - x); the value most shared then may be another
@@ -115,9 +115,7 @@ class HAffiliation(AboutAttribute):
             owner = np.repeat(np.arange(persons.persons), np.diff(values.offsets))
             having = owner[values.values == most]
             needed = int(np.ceil(excess / (1 - self.h)))
-            lightest: npt.NDArray[np.int64] = having[
-                np.argsort(persons.records[having], kind="stable")
-            ]
+            lightest: Ints = having[np.argsort(persons.records[having], kind="stable")]
             return lightest[:needed]
         return np.empty(0, dtype=np.int64)
 

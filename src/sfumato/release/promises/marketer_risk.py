@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from sfumato.core.arrays import Floats
 from sfumato.core.declaration import Parameter, Share
 from sfumato.core.number_text import count, percent
-from sfumato.release.promises.promise import AboutCells, Floats, InPopulation, PopulationMeasures
+from sfumato.release.promises.promise import AboutCells, InPopulation, PopulationMeasures
 
 if TYPE_CHECKING:
     from sfumato.risk.classes import ClassSummary

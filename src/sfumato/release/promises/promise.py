@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import REQUIRED, check_fields, declared, plain
 from sfumato.core.errors import InputError
 from sfumato.core.measure import is_estimate
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from sfumato.risk.classes import ClassSummary
     from sfumato.risk.disclosure_risk import Risk
 
-Verdicts = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+Verdicts = Bools
 TOLERANCE = 1e-9
 """Relative allowance of threshold comparisons: five equal persons meet g* = 0.8."""
 
@@ -51,7 +49,7 @@ class Constraint(Protocol):
     def shortfall(self, whole: ClassSummary) -> str:
         """By how much a single class breaks the promise, and in which column."""
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+    def offenders(self, persons: PersonTable) -> Ints:
         """Fewest persons whose removal makes the others, as one class, keep the promise.
 
         Indices of persons; empty where removing persons cannot help.
@@ -72,7 +70,7 @@ class Budget(Protocol):
     def limit(self, records: int, persons: int) -> float:
         """How much a release of so many records and persons may spend."""
 
-    def spent(self, classes: ClassSummary) -> npt.NDArray[np.float64]:
+    def spent(self, classes: ClassSummary) -> Floats:
         """What each class spends; shape (classes,)."""
 
     def parameters(self) -> Mapping[str, Any]:
@@ -404,7 +402,7 @@ class Promise:
         """What repeats the promise, as plain values; without what it would be unasked."""
         return plain(self, usual=False)
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+    def offenders(self, persons: PersonTable) -> Ints:
         """None: removing persons never helps."""
         return np.empty(0, dtype=np.int64)
 

@@ -7,8 +7,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Count, Parameter
 from sfumato.core.number_text import count
 from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
@@ -70,10 +70,10 @@ class SharedCounts(Promise):
             f"records; of all in one class, only {has} the rarest number."
         )
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+    def offenders(self, persons: PersonTable) -> Ints:
         """Everybody with a number of records that fewer than m persons have."""
         _, number, sharing = np.unique(persons.records, return_inverse=True, return_counts=True)
-        rare: npt.NDArray[np.int64] = np.flatnonzero(sharing[number] < self.m)
+        rare: Ints = np.flatnonzero(sharing[number] < self.m)
         return rare
 
     def sentence(self, attribute: str = "") -> str:

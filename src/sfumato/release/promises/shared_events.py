@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import Count, Parameter, Share
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import count, number, percent
@@ -192,7 +192,7 @@ class KnownEvents(Promise):
         """Persons who may be found: risk · n."""
         return self.risk * persons
 
-    def spent(self, classes: ClassSummary) -> npt.NDArray[np.float64]:
+    def spent(self, classes: ClassSummary) -> Floats:
         """One in each class, which is found however little its events say."""
         return np.ones(classes.classes)
 
@@ -209,7 +209,7 @@ class KnownEvents(Promise):
         """k, or as many as 1 / risk for one class."""
         return self.k or int(np.ceil(1 / self.risk - TOLERANCE))
 
-    def offenders(self, persons: PersonTable) -> npt.NDArray[np.int64]:
+    def offenders(self, persons: PersonTable) -> Ints:
         """None: removing persons never helps."""
         return np.empty(0, dtype=np.int64)
 

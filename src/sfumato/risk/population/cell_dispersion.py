@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq, minimize
 from scipy.special import betainc, expit, gammaln
 
-from sfumato.core.arrays import Floats, Ints
+from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.risk.population.accumulation import mixtures_of
 from sfumato.risk.population.inverse_sizes import negative_binomial
 from sfumato.risk.population.value_shares import LARGEST
 
-Keys = npt.NDArray[np.int32]
+Keys = Codes
 LEAST_LOG_SHARE = -3.0
 """Logarithm of the least share of the model's persons who are surely there."""
 LEAST_DRAWN = 0.5

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse import csr_matrix
 from scipy.special import digamma, expit
@@ -15,7 +14,7 @@ from scipy.special import digamma, expit
 from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.risk.population.value_shares import UNSEEN, Margin
 
-Keys = npt.NDArray[np.int32]
+Keys = Codes
 FITTED = 6_000
 """Classes that the models are fitted to at most."""
 LATENT = ((8, 30.0), (24, 12.0))

@@ -7,14 +7,13 @@ from math import ceil, exp, log, log1p
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import digamma, expit
 
-from sfumato.core.arrays import Floats
+from sfumato.core.arrays import Floats, Ints
 from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
 
-Counts = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Counts = Ints | Floats
 """Class sizes i that occur, ascending, or numbers f_i of classes of each; shape (sizes,)."""
 NEEDS_TWO = "Pitman's model needs a sample of two persons or more"
 SMALLEST_SIGMA = 1e-6

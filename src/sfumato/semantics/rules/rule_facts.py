@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.core.arrays import Bools, Integers, Ints
 from sfumato.core.errors import InputError
@@ -49,7 +48,7 @@ def plain(symbol: Any) -> Any:
     return symbol.number if kind == "Number" else str(symbol)
 
 
-Numbers = npt.NDArray[np.int64]
+Numbers = Ints
 
 
 class ItemSets:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.arrays import Bools, Codes
+from sfumato.core.arrays import Bools, Codes, Ints
 from sfumato.examples import worked_example
 from sfumato.release.anonymize import anonymize
 from sfumato.release.cuts import Candidates, Nodes, find_candidates, g_changes, ranked
@@ -29,7 +28,7 @@ from sfumato.studies.study_document import Cell, Grid, Section, columns
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
 
-Rows = npt.NDArray[np.int64]
+Rows = Ints
 TOP_SIDES = {"D": ("t1", "t2")}
 """The paper's names of the sides of the whole dataset; below, a digit is added."""
 
