@@ -126,7 +126,7 @@ def populations(folder: Path) -> dict[str, Callable[[Draw], pd.DataFrame]]:
         "four fifths in homes": _homes(0.8, 80, 0.5, 3),
         "barracks": _homes(0.3, 6, 0.2, 6),
         "small homes": _homes(0.5, 1_500, 0.3, 1),
-        "homes of all sizes": _homes(0.5, 300, 1.2, 3),
+        "uneven homes": _homes(0.5, 300, 1.2, 3),
         "municipalities": lambda rng: _frame(
             birth_year(60_000, 800, rng), "age Sex Place Ethnicity"
         ),
