@@ -74,5 +74,5 @@ def log_in(page: Any, address: str, name: str, password: str) -> None:
     page.goto(f"{address}/login")
     page.fill("input[name=name]", name)
     page.fill("input[name=password]", password)
-    page.click("main button")
-    page.wait_for_load_state()
+    with page.expect_navigation():  # a click may return before the next page is there
+        page.click("main button")

@@ -104,8 +104,8 @@ class Worker:
             if number == 1:
                 page.reload()
             if number < PAIRS // PAGE - 1:
-                page.locator("a[rel=next]").first.click()
-                page.wait_for_load_state()
+                with page.expect_navigation():
+                    page.locator("a[rel=next]").first.click()
         page.go_back()
         page.wait_for_load_state()
         page.go_forward()

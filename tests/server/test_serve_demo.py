@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 from conftest import missing
 from patience import PATIENCE
-from server.browsers import launched
+from server.browsers import launched, log_in
 from server.test_serve import Serving, _serving
 
 pytestmark = pytest.mark.slow
@@ -55,10 +55,7 @@ def _page(chrome: Any, **options: Any) -> Any:
 
 def _at(chrome: Any, demo: Serving, name: str, passwords: dict[str, str]) -> Any:
     page = _page(chrome, viewport={"width": 1280, "height": 800})
-    page.goto(f"http://127.0.0.1:{demo.port}/")
-    page.get_by_label("Name").fill(name)
-    page.get_by_label("Password").fill(passwords[name])
-    page.get_by_role("button", name="Log in").click()
+    log_in(page, f"http://127.0.0.1:{demo.port}", name, passwords[name])
     return page
 
 
