@@ -40,7 +40,7 @@ from sfumato.schema.roles import Unclassified
 
 USUAL_EFFORT = (3, 24)
 """Passes where none are stated: of large files, and of small ones, which take little time."""
-USUAL_PERSONS = 1 << 18
+USUAL_PERSONS = 1 << 19
 """Persons that all passes look at, between these."""
 
 
