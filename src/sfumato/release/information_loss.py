@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.generalisation import class_spread, is_snapped, shown_spread, snapped_points
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
 
