@@ -10,7 +10,7 @@ from linkage.linked_tables import households, people, with_errors
 
 from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import Mode
-from sfumato.linkage.relation_model import (
+from sfumato.linkage.match_probability import (
     BOTH,
     HOUSEHOLD,
     MOVED,
