@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,78 @@ def test_a_project_whose_head_is_kept_elsewhere(call: Call, tmp_path: Path) -> N
     assert call("run").code == 0
     head = call("ledger", "checkpoint", *BOOK).out.strip()
     assert (tmp_path / "elsewhere" / "head").read_text(encoding="utf-8").startswith(head)
+
+
+UNNAMED = re.sub(r"\[ledger\].*?(?=\[outputs\])", "", PROJECT.format(more="", **FIRST), flags=re.S)
+
+
+@pytest.fixture
+def own(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the ledger of a user is who has none yet."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "sfumato.toml").write_text(UNNAMED)
+    return tmp_path / "data" / "sfumato" / "ledger.sqlite"
+
+
+def test_a_project_that_names_no_ledger_is_remembered(call: Call, own: Path) -> None:
+    assert call("status").code == 0
+    assert not own.exists()
+    made = call("run")
+    assert made.code == 0, made.err
+    assert str(own) in made.err
+    assert "remember = false" in made.err
+    (draft,) = json.loads(call("ledger", "remembered", "--json").out)
+    assert draft["to"] == []
+    assert str(own) not in call("run").err
+    own.unlink()
+    gone = call("run", "--force", "release")
+    assert gone.code == 1
+    assert "must not take the place of one that is missing" in gone.err
+
+
+def test_the_own_ledger_is_the_one_that_the_environment_names(
+    call: Call, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SFUMATO_LEDGER", "book/ledger.sqlite")
+    monkeypatch.setenv("SFUMATO_LEDGER_KEYS", "keys")
+    assert call("run").code == 0
+    assert len(json.loads(call("ledger", "remembered", "--json").out)) == 1
+    assert not own.exists()
+    monkeypatch.setenv("SFUMATO_LEDGER", "book/legder.sqlite")
+    assert "ledger create" in call("run", "--force", "release").err
+
+
+def test_a_project_that_is_not_to_be_remembered(call: Call, own: Path, tmp_path: Path) -> None:
+    project = tmp_path / "sfumato.toml"
+    project.write_text(f"{UNNAMED}\n[ledger]\nremember = false\n")
+    made = call("run")
+    assert made.code == 0, made.err
+    assert "Not remembered" in made.err
+    assert not own.exists()
+    project.write_text(f'{UNNAMED}\n[ledger]\nremember = false\nto = "us"\n')
+    refused = call("run")
+    assert refused.code == 1
+    assert "'remember = false' stands alone" in refused.err
+
+
+def test_where_no_ledger_can_be_made_the_run_stops_first(
+    call: Call, own: Path, tmp_path: Path
+) -> None:
+    own.parent.parent.write_text("no folder")
+    made = call("run")
+    assert made.code == 1
+    assert "remember = false" in made.err
+    assert not (tmp_path / "stages" / "assess").exists()
+
+
+def test_init_says_where_nothing_can_be_remembered(call: Call, own: Path, tmp_path: Path) -> None:
+    own.parent.parent.write_text("no folder")
+    made = call("init", "visits.csv", "--g-balance", "0.5", "-o", "new.toml")
+    assert made.code == 0, made.err
+    assert "Nothing will be remembered" in made.err
+    assert "remember = false" in (tmp_path / "new.toml").read_text()
+    named = call("init", "visits.csv", "--ledger", "visits.csv", "--keys", "keys", "-o", "two.toml")
+    assert named.code == 1, named.err
+    assert "must be outside the ledger" in named.err
+    assert not (tmp_path / "two.toml").exists()
