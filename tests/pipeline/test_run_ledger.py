@@ -174,13 +174,23 @@ def test_where_no_ledger_can_be_made_the_run_stops_first(
     assert not (tmp_path / "stages" / "assess").exists()
 
 
-def test_init_says_where_nothing_can_be_remembered(call: Call, own: Path, tmp_path: Path) -> None:
+def test_init_stops_where_nothing_can_be_remembered(call: Call, own: Path, tmp_path: Path) -> None:
     own.parent.parent.write_text("no folder")
-    made = call("init", "visits.csv", "--g-balance", "0.5", "-o", "new.toml")
-    assert made.code == 0, made.err
-    assert "Nothing will be remembered" in made.err
-    assert "remember = false" in (tmp_path / "new.toml").read_text()
-    named = call("init", "visits.csv", "--ledger", "visits.csv", "--keys", "keys", "-o", "two.toml")
-    assert named.code == 1, named.err
-    assert "must be outside the ledger" in named.err
-    assert not (tmp_path / "two.toml").exists()
+    for named in ((), ("--ledger", "visits.csv", "--keys", "keys")):
+        made = call("init", "visits.csv", "--g-balance", "0.5", "-o", "new.toml", *named)
+        assert made.code == 1, made.err
+        assert "ledger" in made.err
+    assert not (tmp_path / "new.toml").exists()
+
+
+def test_a_second_ledger_is_made_by_nothing_but_create(
+    call: Call, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert call("run").code == 0
+    monkeypatch.setenv("XDG_DATA_HOME", "elsewhere")
+    for words in (("run", "--force", "release"), ("init", "visits.csv", "-o", "new.toml")):
+        refused = call(*words)
+        assert refused.code == 1, refused.err
+        assert "must be the first that its keys know" in refused.err
+    assert call("ledger", "create").code == 0
+    assert call("run", "--force", "release").code == 0

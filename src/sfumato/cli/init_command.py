@@ -156,7 +156,6 @@ def init(
 
 
 def _write(wanted: ProposalRequest, output: Path, ledger: Path | None, keys: Path | None) -> None:
-    from sfumato.pipeline.project_model import LedgerSection
     from sfumato.pipeline.proposal import propose, write_project_file
 
     with progress_bar() as progress:
@@ -166,14 +165,7 @@ def _write(wanted: ProposalRequest, output: Path, ledger: Path | None, keys: Pat
             name: Path(os.path.relpath(path, wanted.folder)) for name, path in named.items()
         }
         proposed = propose(replace(wanted, ledger=relative))
-    try:
-        _remembering(ledger or default_ledger(), keys or default_ledger_keys())
-    except InputError as error:
-        if named:
-            raise
-        say(f"Nothing will be remembered ('remember = false' under [ledger]): {error}")
-        unremembered = {"ledger": LedgerSection(remember=False)}
-        proposed = replace(proposed, project=proposed.project.model_copy(update=unremembered))
+    _remembering(ledger or default_ledger(), keys or default_ledger_keys(), first=not named)
     write_project_file(proposed.text, output)
     say(f"Wrote {output}. Read and edit it: only you know what an intruder may know.")
     questions = getattr(proposed.project.columns, "undecided", {})
@@ -184,7 +176,7 @@ def _write(wanted: ProposalRequest, output: Path, ledger: Path | None, keys: Pat
     say(f"Next: {first}{run_again(output)}")
 
 
-def _remembering(ledger: Path, keys: Path) -> None:
+def _remembering(ledger: Path, keys: Path, *, first: bool) -> None:
     """Look whether a ledger can be used; make it where it is not there.
 
     Raises
@@ -195,7 +187,7 @@ def _remembering(ledger: Path, keys: Path) -> None:
     from sfumato.ledger.release_ledger import ReleaseLedger
 
     is_new = not ledger.exists()
-    with ReleaseLedger.open(ledger, keys, make=True) as found:
+    with ReleaseLedger.open(ledger, keys, make=True, first=first) as found:
         head = found.head()
     if is_new:
         say(f"Made the ledger {ledger}, its keys in {keys}; head {head} (keep it elsewhere)")

@@ -218,16 +218,18 @@ def ledger_of(
             file,
             default_ledger_keys() if section.keys is None else place.at(section.keys),
             make=unnamed and make,
+            first=True,
             head=None if section.head is None else place.at(section.head),
         )
     except InputError as error:
-        if error.advice or not unnamed:
+        if not unnamed or file.exists():
             raise
+        advice = "name another one as 'file' under [ledger], or write 'remember = false' there"
         raise InputError(
             error.subject,
             error.rule,
             found=error.found,
-            advice="name another one as 'file' under [ledger], or write 'remember = false' there",
+            advice=f"{error.advice}; {advice}" if error.advice else advice,
         ) from None
 
 
