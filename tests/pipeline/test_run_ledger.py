@@ -111,7 +111,9 @@ def test_a_project_whose_head_is_kept_elsewhere(call: Call, tmp_path: Path) -> N
     assert (tmp_path / "elsewhere" / "head").read_text(encoding="utf-8").startswith(head)
 
 
-UNNAMED = re.sub(r"\[ledger\].*?(?=\[outputs\])", "", PROJECT.format(more="", **FIRST), flags=re.S)
+UNNAMED = re.sub(
+    r"\[ledger\].*?(?=\[outputs\])", "", PROJECT.format(more="", **FIRST), flags=re.DOTALL
+)
 
 
 @pytest.fixture
