@@ -37,7 +37,7 @@ def test_kinds_count_what_persons_do(seed: int) -> None:
     }
     hits, expected = 0.0, []
     for person in range(len(cell)):
-        odds = {each: 1.0 for each in np.flatnonzero(cell == cell[person]).tolist()}
+        odds = dict.fromkeys(np.flatnonzero(cell == cell[person]).tolist(), 1.0)
         for own, wanted, theirs, classes in given:
             there = theirs[classes == wanted[person]]
             for each in odds if wanted[person] != NOBODY else ():
