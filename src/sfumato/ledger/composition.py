@@ -22,7 +22,7 @@ import numpy as np
 
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.errors import InputError
-from sfumato.ledger.candidates import Candidates, Fit, spread
+from sfumato.ledger.fitting_kinds import Candidates, Fit, spread
 from sfumato.ledger.overlap import People, common_columns, people_of
 from sfumato.ledger.sketches import Shown, Sketch, SketchColumn, joined_digests
 from sfumato.release.promises.promise import Constraint

@@ -195,7 +195,7 @@ def check_new(file: Path, ledger: Path, folder: Path) -> None:
     Parameters
     ----------
     file
-        The file.
+        Where the head is to be kept.
     ledger, folder
         The ledger, and the folder of its keys.
 

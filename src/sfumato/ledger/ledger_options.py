@@ -14,7 +14,13 @@ _FILE, _KEYS = "SFUMATO_LEDGER", "SFUMATO_LEDGER_KEYS"
 
 
 def default_ledger() -> Path:
-    """The ledger of a user, where nothing else is said: of all projects, so that they compare."""
+    """The ledger of a user, where nothing else is said: of all projects, so that they compare.
+
+    Raises
+    ------
+    InputError
+        If the user has no home, and no variable says where.
+    """
     return named_ledger() or _of_user("XDG_DATA_HOME", ".local/share") / "sfumato/ledger.sqlite"
 
 
@@ -25,7 +31,13 @@ def named_ledger() -> Path | None:
 
 
 def default_ledger_keys() -> Path:
-    """Where its keys are, where nothing else is said: under the user's configuration."""
+    """Where its keys are, where nothing else is said: under the user's configuration.
+
+    Raises
+    ------
+    InputError
+        If the user has no home, and no variable says where.
+    """
     given = os.environ.get(_KEYS)
     return Path(given) if given else _of_user("XDG_CONFIG_HOME", ".config") / "sfumato/ledger-keys"
 

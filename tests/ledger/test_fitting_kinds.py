@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.core.arrays import Ints
-from sfumato.ledger.candidates import Candidates, Fit
+from sfumato.ledger.fitting_kinds import Candidates, Fit
 
 NOBODY = -1
 

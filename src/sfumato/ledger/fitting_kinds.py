@@ -66,12 +66,12 @@ class Fit:
 
         Parameters
         ----------
-        own, theirs
-            What each person of this release, and of the other one, shows: equal where it is.
+        own
+            What each person of this release shows: equal to what others show where it is the same.
         wanted
-            The class of each person of this one in the other one; -1 where it is not there.
-        classes
-            The class of each person of the other one.
+            The class of each of them in the other release; -1 where it is not there.
+        theirs, classes
+            What each person of the other release shows, and is in.
         """
         _, codes = np.unique(np.append(own, theirs), return_inverse=True)
         number, absent = int(codes.max(initial=0)) + 1, int(classes.max(initial=-1)) + 1
