@@ -196,3 +196,18 @@ def test_a_second_ledger_is_made_by_nothing_but_create(
         assert "must be the first that its keys know" in refused.err
     assert call("ledger", "create").code == 0
     assert call("run", "--force", "release").code == 0
+
+
+def test_a_release_that_is_repeated_is_noted(call: Call, tmp_path: Path) -> None:
+    people().drop(columns=["income", "area"]).to_csv(tmp_path / "few.csv", index=False)
+    (tmp_path / "schema.toml").write_text(
+        f'person = "person"\nsensitive = ["code"]\n[quasi_identifiers]\n{FIRST["known"]}\n'
+    )
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+    words = ("anonymize", "few.csv", "--schema", "schema.toml", "--output")
+    assert call(*words, "one/out.csv", "--pid-k", "20").code == 0
+    assert remembered(call) == []
+    again = call(*words, "two/out.csv", "--repeat", "one/release.toml", *BOOK)
+    assert again.code == 0, again.err
+    assert len(remembered(call)) == 1
