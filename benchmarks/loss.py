@@ -32,7 +32,7 @@ from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release import regrouping
 from sfumato.release.analysis_loss import lost_by_analysts
 from sfumato.release.promises.promise import Constraint
-from sfumato.release.release_manifest import Form, Loss
+from sfumato.release.release_options import Form, Loss
 from sfumato.studies.kartal_li.data_sets import patient_records
 from sfumato.table.door import open_table
 from sfumato.table.table import Table

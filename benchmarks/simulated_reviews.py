@@ -34,7 +34,7 @@ from sfumato.linkage.spec_suggestion import suggest_links
 SMALL = (
     "clinics 1,000", "fake_people", "families, duplicates", "families, many errors",
     "families, twins", "ten records a person", "ten records a person, again",
-    "three files, held out",
+    "three files, held out", "three files, again", "families, movers",
 )  # fmt: skip
 BATCHES, PAIRS, COVERED, HALF, AGAIN = 4, 50, 0.93, 0.5, 5
 ANSWERS = BATCHES * PAIRS

@@ -14,7 +14,7 @@ from visits import visits
 import sfumato
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import person_table
-from sfumato.release.release_manifest import Cut, Options
+from sfumato.release.release_options import Cut, Options
 from sfumato.table.door import open_table
 from sfumato.table.table import NumberDomain, Table
 

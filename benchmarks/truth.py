@@ -157,6 +157,9 @@ ROWS: dict[str, Callable[[], Row]] = {
     "three files, held out": lambda: families(
         Mode.LINK_AND_DEDUPE, 77, files=3, overlap=0.5, errors=0.08, moved=0.2, duplicates=0.1
     ),
+    "three files, again": lambda: families(
+        Mode.LINK_AND_DEDUPE, 23, files=3, overlap=0.5, errors=0.08, moved=0.2, duplicates=0.1
+    ),
 }
 LONG: dict[str, Callable[[], Row]] = {
     "clinics 100,000": lambda: clinics(100_000, seed=3),

@@ -104,7 +104,7 @@ def few_random_pairs() -> Iterator[None]:
         yield
 
 
-USE_RELEASES = {"cli", "ledger", "pipeline", "reports", "semantics"}
+USE_RELEASES = {"cli", "intruder", "ledger", "pipeline", "release", "reports", "semantics"}
 """Rooms that use releases: how good the search for their classes is, those of `release` look at."""
 FEW_PASSES = (3, 4)
 """Of the search for classes: of large files, and at most."""
@@ -119,7 +119,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     room = item.path.relative_to(ROOT / "tests").parts[0]
     with pytest.MonkeyPatch.context() as patched:
         if room in USE_RELEASES and item.get_closest_marker("slow") is None:
-            patched.setattr("sfumato.release.release_manifest.USUAL_EFFORT", FEW_PASSES)
+            patched.setattr("sfumato.release.release_options.USUAL_EFFORT", FEW_PASSES)
         return (yield)
 
 

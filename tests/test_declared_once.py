@@ -72,10 +72,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(str(compiled.__file__), home / "sfumato" / "kernels")
     release = home / "sfumato" / "release"
     (release / "promises" / "full_rooms.py").write_text(PROMISE, encoding="utf-8")
-    options = (release / "release_manifest.py").read_text(encoding="utf-8")
+    options = (release / "release_options.py").read_text(encoding="utf-8")
     assert "\n    def __post_init__(self) -> None:\n" in options
     options = options.replace("\n    def __post_init__(self) -> None:\n", OPTION, 1)
-    (release / "release_manifest.py").write_text(options, encoding="utf-8")
+    (release / "release_options.py").write_text(options, encoding="utf-8")
     for folder in ("a", "b"):
         (home / folder).mkdir()
     rows = [f"{age},{sex}" for age in range(20, 40) for sex in ("f", "m")]
@@ -171,7 +171,7 @@ sys.path.insert(0, sys.argv[1])
 from declared_tables import Options, Promises
 print([row for row in Promises.rows(None) if "full_rooms" in row[1]])
 table = Options.__new__(Options)
-table.arguments = ["sfumato.release.release_manifest:Options"]
+table.arguments = ["sfumato.release.release_options:Options"]
 print([row for row in table.rows() if "motto" in row[0]])
 """,
         str(ROOT / "docs" / "_extensions"),

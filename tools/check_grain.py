@@ -22,7 +22,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "sfumato"
-REGISTERED = ("release/promises", "intruder/stages", "server/migrations", "server/store/migrations")
+REGISTERED = (
+    "release/promises",
+    "intruder/attacks",
+    "server/migrations",
+    "server/store/migrations",
+)
 """Folders whose modules a registry finds."""
 EXTRA = {"sfumato.intruder.review_screens"}
 """Modules of an extra that are imported within a function."""

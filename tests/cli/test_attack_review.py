@@ -13,7 +13,7 @@ from cli.conftest import Run
 
 from sfumato.cli.review_screen import Loop
 from sfumato.examples import generate_clinics, generate_registrations
-from sfumato.intruder.attacks.screen_attack import ShownRows, rows_of
+from sfumato.intruder.guesses.screen_attack import ShownRows, rows_of
 from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.review.terminal_session import Session

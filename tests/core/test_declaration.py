@@ -29,7 +29,7 @@ from sfumato.intruder import attack_options
 from sfumato.linkage import link_options
 from sfumato.pipeline import tune_options
 from sfumato.pipeline.project_model import declared_fields
-from sfumato.release import release_manifest as release_options
+from sfumato.release import release_options
 from sfumato.risk import assess_options
 
 VERBS = {

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.intruder.attacks.association_attack import by_associations, meaning_of, mine
+from sfumato.intruder.guesses.association_attack import by_associations, meaning_of, mine
 from sfumato.intruder.knowledge import hold
 from sfumato.intruder.reading import read_release
 from sfumato.schema import Schema

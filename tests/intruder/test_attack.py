@@ -18,8 +18,8 @@ from intruder.generated import persons, schema_of
 from sfumato.core.errors import InputError
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attack_subject import by_source_rows, people_of
+from sfumato.intruder.attacks import ACTS, exact_matching
 from sfumato.intruder.knowledge import hold
-from sfumato.intruder.stages import ACTS, exact_matching
 from sfumato.release.anonymize import anonymize
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.release_result import Release, ReleasedTable
@@ -175,7 +175,7 @@ def test_probabilistic_matching_finds_more_where_values_are_wrong(release: Relea
 def test_without_splink_it_is_left_out_and_said(
     release: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sfumato.intruder.stages import near_matching as registry
+    from sfumato.intruder.attacks import near_matching as registry
 
     monkeypatch.setattr(registry, "find_spec", lambda name: None if name == "splink" else name)
     found = attack(release, seed=3)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.intruder.attack_subject import _values
-from sfumato.intruder.attacks.event_matching import EventSearch, PersonEvents, _each_its_own
+from sfumato.intruder.guesses.event_matching import EventSearch, PersonEvents, _each_its_own
 from sfumato.intruder.knowledge import KnownColumn, numbers_of
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 

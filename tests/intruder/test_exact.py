@@ -15,8 +15,8 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import sfumato as sf
 from sfumato.core.errors import InputError
-from sfumato.intruder.attacks.identity_attacks import exact_free, exact_one_to_one, exact_targeted
 from sfumato.intruder.candidates import Candidates, Identification, find_candidates
+from sfumato.intruder.guesses.identity_attacks import exact_free, exact_one_to_one, exact_targeted
 from sfumato.intruder.knowledge import Knowledge, hold
 from sfumato.intruder.reading import ReleasedFile, read_release
 

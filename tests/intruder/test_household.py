@@ -11,8 +11,8 @@ from made_households import SCHEMA, households
 from scipy.stats import binom
 
 import sfumato as sf
-from sfumato.intruder.attacks.household_attack import by_members, known_households
 from sfumato.intruder.candidates import find_candidates
+from sfumato.intruder.guesses.household_attack import by_members, known_households
 from sfumato.intruder.knowledge import hold
 from sfumato.intruder.reading import read_release
 

@@ -9,7 +9,7 @@ import pytest
 from intruder.made_files import Made, sampled
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.identity_attacks import Join, join_columns
+from sfumato.intruder.guesses.identity_attacks import Join, join_columns
 from sfumato.intruder.referee.attack_odds import verdict
 from sfumato.intruder.referee.judgements import judge_identifiers
 

@@ -10,8 +10,8 @@ from intruder.made_files import Made, made, sampled
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.inference_attacks import most_shared_value
 from sfumato.intruder.candidates import Inference
+from sfumato.intruder.guesses.inference_attacks import most_shared_value
 from sfumato.intruder.referee.judgements import judge_inference
 
 

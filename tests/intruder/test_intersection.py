@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.intruder.attacks.identity_attacks import exact_targeted
-from sfumato.intruder.attacks.intersection_attack import intersect
 from sfumato.intruder.candidates import find_candidates
+from sfumato.intruder.guesses.identity_attacks import exact_targeted
+from sfumato.intruder.guesses.intersection_attack import intersect
 from sfumato.intruder.knowledge import Knowledge, hold
 from sfumato.intruder.reading import ReleasedFile, read_release
 from sfumato.schema import Schema

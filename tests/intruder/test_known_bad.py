@@ -13,8 +13,8 @@ from intruder.generated import persons, schema_of
 from sfumato.examples.clinics import worked_example
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attack_result import Attack
+from sfumato.intruder.attacks import exact_matching
 from sfumato.intruder.referee.criteria import Criterion, Standing
-from sfumato.intruder.stages import exact_matching
 from sfumato.release.anonymize import anonymize
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.marketer_risk import MarketerRisk

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.intruder.attacks.model_attack import foretold, near_as_one, shown_values, sights
 from sfumato.intruder.candidates import find_candidates
+from sfumato.intruder.guesses.model_attack import foretold, near_as_one, shown_values, sights
 from sfumato.intruder.knowledge import hold
 from sfumato.intruder.reading import TextColumn, read_release
 

@@ -8,8 +8,8 @@ from intruder.made_files import Made, made, sampled
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.identity_attacks import exact_free
-from sfumato.intruder.attacks.inference_attacks import any_person, most_records
+from sfumato.intruder.guesses.identity_attacks import exact_free
+from sfumato.intruder.guesses.inference_attacks import any_person, most_records
 from sfumato.intruder.referee.judgements import judge_class_guesses, judge_identification
 
 NAMES = ["Ashley", "Bob", "Charlie", "Diana", "Edward", "Fred", "Greg", "Harry"]

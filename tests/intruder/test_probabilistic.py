@@ -16,18 +16,18 @@ from made_households import SCHEMA, households
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
-from sfumato.intruder.attacks.field_agreement import Levels, Scorer, Slips, database, levels_of
-from sfumato.intruder.attacks.identity_attacks import exact_free
-from sfumato.intruder.attacks.probabilistic_attack import (
+from sfumato.intruder.attacks import near_matching
+from sfumato.intruder.candidates import find_candidates
+from sfumato.intruder.guesses.field_agreement import Levels, Scorer, Slips, database, levels_of
+from sfumato.intruder.guesses.identity_attacks import exact_free
+from sfumato.intruder.guesses.probabilistic_attack import (
     Probabilistic,
     Shared,
     likely_pairs,
     probabilistic,
 )
-from sfumato.intruder.candidates import find_candidates
 from sfumato.intruder.knowledge import Knowledge, hold, with_noise
 from sfumato.intruder.reading import ReleasedFile, read_release
-from sfumato.intruder.stages import near_matching
 from sfumato.schema import Schema
 
 pytest.importorskip("splink")

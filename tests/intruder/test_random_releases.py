@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.intruder.attack import attack
-from sfumato.intruder.stages import exact_matching
+from sfumato.intruder.attacks import exact_matching
 
 pytestmark = pytest.mark.slow
 

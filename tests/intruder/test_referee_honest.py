@@ -9,7 +9,7 @@ import pytest
 from intruder.made_files import Made, sampled
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.identity_attacks import exact_free, exact_one_to_one, exact_targeted
+from sfumato.intruder.guesses.identity_attacks import exact_free, exact_one_to_one, exact_targeted
 from sfumato.intruder.referee.attack_odds import one_to_one_hits
 from sfumato.intruder.referee.judgements import judge_identification
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from intruder.made_files import Made, made, sampled
 
-from sfumato.intruder.attacks.identity_attacks import by_place, same_place_in_class
 from sfumato.intruder.candidates import find_candidates
+from sfumato.intruder.guesses.identity_attacks import by_place, same_place_in_class
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.referee.attack_odds import Outcome, verdict
 from sfumato.intruder.referee.judgements import judge_row_order

@@ -11,7 +11,7 @@ from oracles.anonymity_sets import Naive
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.screen_attack import ShownRows, characters_of, from_screen, rows_of
+from sfumato.intruder.guesses.screen_attack import ShownRows, characters_of, from_screen, rows_of
 from sfumato.intruder.knowledge import Knowledge, hold
 from sfumato.intruder.referee.judgements import Truth, judge_identification
 from sfumato.review.pair_rendering import compare_pair, seen, shown

@@ -14,7 +14,7 @@ import pytest
 from sfumato.core.declaration import silent
 from sfumato.core.errors import InputError
 from sfumato.intruder.attack import attack
-from sfumato.intruder.attacks.screen_attack import from_screen
+from sfumato.intruder.guesses.screen_attack import from_screen
 from sfumato.intruder.review_screens import screens_of
 from sfumato.review.review_journal import Beginning, Journal, Shown, journal_path, records_hash
 from sfumato.review.review_project import Project, write_project

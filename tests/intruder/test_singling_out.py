@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attack_result import Attack
-from sfumato.intruder.attacks.bounds_attack import by_ends, isolated
+from sfumato.intruder.guesses.bounds_attack import by_ends, isolated
 from sfumato.intruder.knowledge import hold
 from sfumato.intruder.reading import read_release
 from sfumato.release.anonymize import anonymize

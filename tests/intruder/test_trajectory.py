@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from sfumato.intruder.attacks.trajectory_attack import alike, unchanged
+from sfumato.intruder.guesses.trajectory_attack import alike, unchanged
 from sfumato.intruder.reading import read_release
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attack_result import Attack
-from sfumato.intruder.attacks.inference_attacks import ChanceValues
+from sfumato.intruder.guesses.inference_attacks import ChanceValues
 from sfumato.intruder.referee.criteria import (
     CONTRACT,
     Criterion,

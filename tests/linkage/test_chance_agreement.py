@@ -10,7 +10,12 @@ import pytest
 from numpy.testing import assert_allclose
 
 from sfumato.linkage.candidate_pairs import make_tables
-from sfumato.linkage.chance_agreement import beside_equal_name, chance_agreement, home_chance
+from sfumato.linkage.chance_agreement import (
+    beside_equal_name,
+    chance_agreement,
+    home_chance,
+    under_one_name,
+)
 from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.link_spec import LinkSpec
@@ -130,3 +135,23 @@ def test_names_go_with_sex_and_years_of_birth():
         assert_allclose(np.exp(log) * u, wanted, rtol=0.1, atol=0.002)
     nearly = beside_equal_name(found, "born", np.full(7, 1 / 7), date=True)
     assert np.all(nearly[2:] == nearly[2])
+
+
+def test_addresses_of_email_are_alike_where_names_are():
+    """A third of the addresses is made of initial and surname alone, at one of two providers."""
+    rng = np.random.default_rng(7)
+    given = rng.choice(["ada", "aurelius", "bertram", "bo"], 400)
+    surname = rng.choice(["fisk", "munro", "quayle", "zeller"], 400)
+    end = np.where(rng.random(400) < 1 / 3, "", rng.integers(10**7, 10**8, 400).astype(str))
+    at = rng.choice(["@a.example", "@other.test"], 400)
+    email = [f"{g[0]}.{s}{n}{a}" for g, s, n, a in zip(given, surname, end, at, strict=True)]
+    table = pa.table({"given": given, "surname": surname, "email": email})
+    columns = {"given": "given name", "surname": "surname", "email": "email"}
+    spec = LinkSpec(mode="dedupe-only", columns=columns, blocking=["email"])
+    with open_sources({"a": table}, spec) as opened, closing(connect(opened.workspace.path)) as db:
+        found = chance_agreement(db, make_tables(db, opened).tables, opened.spec)
+    u = np.array([1 - 3e-5, 1e-5, 1e-5, 1e-5])
+    level = under_one_name(found, "email", u, u)
+    made = (end == "").mean()
+    assert_allclose(level[2:], made**2 / 2, rtol=0.15)
+    assert under_one_name(found, "given", u, u) is u

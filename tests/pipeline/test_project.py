@@ -21,7 +21,7 @@ from sfumato.pipeline.project_text import (
     project_json_schema,
 )
 from sfumato.release.promises import PROMISES
-from sfumato.release.release_manifest import Options
+from sfumato.release.release_options import Options
 from sfumato.review.review_settings import Mode
 
 FULL = """

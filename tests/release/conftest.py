@@ -15,7 +15,7 @@ from oracles.released_cells import contains, parse_released
 from sfumato.hierarchies import Hierarchy
 from sfumato.release.distributions import Cells, released_cells
 from sfumato.release.generalisation import ReleasedColumn, release_column
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 from sfumato.release.utility_measures import Utility, measure_utility
 from sfumato.schema import Kind, Schema
 from sfumato.table.table import MISSING, CodedColumn, LabelDomain, NumberDomain, Table

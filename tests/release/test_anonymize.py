@@ -16,7 +16,8 @@ from oracles.remeasure import remeasure
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.examples import generate_clinics, worked_example
-from sfumato.release.release_manifest import Options, load_manifest
+from sfumato.release.release_manifest import load_manifest
+from sfumato.release.release_options import Options
 from sfumato.schema import Kind
 
 TOLERANCE = Fraction(1, 10**6)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sfumato.release import distributions
 from sfumato.release.distributions import make_bars
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, NumberDomain
 

@@ -20,7 +20,7 @@ from sfumato.hierarchies import (
     format_released,
 )
 from sfumato.release.generalisation import release_column
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, NumberDomain
 

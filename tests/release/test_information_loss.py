@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sfumato.release import information_loss
 from sfumato.release.information_loss import correlation_change
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 from sfumato.schema import Kind
 
 TINY = 1e-9

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 
 
 def file(records=600):

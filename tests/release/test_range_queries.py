@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sfumato.release import distributions as range_queries
 from sfumato.release.distributions import Attribute, draw_predicates, query_error, released_cells
 from sfumato.release.generalisation import release_column
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, LabelDomain, NumberDomain
 

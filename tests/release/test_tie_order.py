@@ -16,7 +16,7 @@ from sfumato.kernels import tree_loops
 from sfumato.release.cuts import rounded
 from sfumato.release.partitioning import divide, finish_subtree
 from sfumato.release.person_table import person_table
-from sfumato.release.release_manifest import Options
+from sfumato.release.release_options import Options
 from sfumato.release.tree import grow
 from sfumato.table.door import open_table
 

@@ -23,7 +23,7 @@ from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
 from sfumato.release.promises.l_diversity import LDiversity
 from sfumato.release.promises.shared_counts import SharedCounts
 from sfumato.release.promises.t_closeness import TCloseness
-from sfumato.release.release_manifest import Split
+from sfumato.release.release_options import Split
 from sfumato.release.tree import grow
 from sfumato.schema import Kind, Schema
 from sfumato.table.table import MISSING, CodedColumn, LabelDomain, NumberDomain, Table

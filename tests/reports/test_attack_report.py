@@ -16,7 +16,7 @@ from sfumato.core.number_text import percent
 from sfumato.examples import generate_clinics
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attack_result import Attack
-from sfumato.intruder.stages import exact_matching
+from sfumato.intruder.attacks import exact_matching
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.reports.adversaries import ATTACK_TITLES, attack_title
 from sfumato.reports.attack_report import (

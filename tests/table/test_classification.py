@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.schema.roles import Unclassified
 from sfumato.table.classification import open_classified
-from sfumato.table.person_column import person_candidates, person_candidates_of
+from sfumato.table.person_candidates import person_candidates, person_candidates_of
 from sfumato.table.schema_guess import guess_schema
 from sfumato.table.table_files import open_source
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sfumato.schema import Kind, Schema, dump_schema
 from sfumato.table.classification import open_classified
 from sfumato.table.header_words import words_of
-from sfumato.table.person_column import scale_of
+from sfumato.table.person_candidates import scale_of
 from sfumato.table.schema_guess import Guess, guess_schema
 from sfumato.table.table_files import open_source
 

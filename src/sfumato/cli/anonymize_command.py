@@ -35,7 +35,7 @@ from sfumato.core.measure import verdict
 from sfumato.ledger.ledger_options import LedgerOptions
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import asked
-from sfumato.release.release_manifest import Circumstances, Options
+from sfumato.release.release_options import Circumstances, Options
 from sfumato.risk.assess_options import HeldAgainst
 from sfumato.semantics.request_options import RequestOptions
 

@@ -255,7 +255,8 @@ def _is_on_request(manifest: Path) -> bool:
 
 
 def _check_same(manifest: Manifest, released: Path, original: Place, declared: Schema) -> None:
-    from sfumato.release.release_manifest import file_sha256, schema_sha256
+    from sfumato.release.release_manifest import file_sha256
+    from sfumato.schema import schema_sha256
     from sfumato.table.table_files import data_sha256
 
     for what, before, now in (

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from sfumato.core.chain import Verdict
     from sfumato.core.declaration import Progress
 
-MET, BAD_INPUT, NOT_MET, INTERNAL, INTERRUPTED = 0, 1, 2, 70, 130
-"""Exit codes: done and met, bad input, constraints not met, a bug of ours, Ctrl-C at a question."""
+MET, BAD_INPUT, NOT_MET, WAITING, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 70, 130
+"""Exit codes: done and met, bad input, constraints not met, a project waits for somebody, a bug of
+ours, Ctrl-C at a question."""
 SHOW_AFTER = 1.0
 """Seconds after which work shows its progress."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import NOT_MET, columns, print_found, print_json, progress_bar, say
+from sfumato.cli.output import NOT_MET, WAITING, columns, print_found, print_json, progress_bar, say
 from sfumato.cli.parameters import Json, option
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from sfumato.pipeline.run import StageState, Status
     from sfumato.pipeline.stage import Waiting
 
-WAITING = 3
-"""The exit code of a run that waits for people."""
 _KILO = 1000
 ProjectFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="The project file, or its folder.")

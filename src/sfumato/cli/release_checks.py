@@ -86,8 +86,10 @@ def check_other_release(
     """
     if not output.with_name(MANIFEST).is_file():
         return
-    from sfumato.release.release_manifest import Manifest, Options, schema_sha256
+    from sfumato.release.release_manifest import Manifest
+    from sfumato.release.release_options import Options
     from sfumato.release.release_result import check_beside
+    from sfumato.schema import schema_sha256
     from sfumato.table.table_files import data_sha256
 
     options = [each.name for each in fields(Options)]
@@ -205,7 +207,7 @@ def check_same(manifest: Manifest, data: Place, declared: Schema) -> None:
     InputError
         If the file or the schema is not what the manifest was made from.
     """
-    from sfumato.release.release_manifest import schema_sha256
+    from sfumato.schema import schema_sha256
     from sfumato.table.table_files import data_sha256
 
     file = data_sha256(data)

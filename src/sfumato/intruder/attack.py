@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.core.declaration import Progress, drawn_seed, keywords, silent, taken
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.intruder import stages
+from sfumato.intruder import attacks as all_attacks
 from sfumato.intruder.attack_options import (
     AttackOptions,
     Circumstances,
@@ -23,12 +23,12 @@ from sfumato.intruder.attack_options import (
 )
 from sfumato.intruder.attack_result import Attack, Claims, claims_of_file
 from sfumato.intruder.attack_subject import Given, Held, Subject, held_against, subject_of
+from sfumato.intruder.attacks import worker_screens
+from sfumato.intruder.attacks.scene import Scene
 from sfumato.intruder.candidates import Candidates
 from sfumato.intruder.reading import ReleasedFile, read_release
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
 from sfumato.intruder.referee.criteria import Finding, Tolerance, judge_run, tolerated, verdict_of
-from sfumato.intruder.stages import worker_screens
-from sfumato.intruder.stages.scene import Scene
 from sfumato.risk.assess_options import HeldAgainst
 from sfumato.schema import Schema
 
@@ -253,7 +253,7 @@ def attack(
     holding, referee, judging, against, given = taken(
         options, Holding, Referee, Judging, HeldAgainst, Circumstances
     )
-    stages.check_names(judging.attacks)
+    all_attacks.check_names(judging.attacks)
     seed = drawn_seed(given.seed)
     if release is None:
         others = {
@@ -329,7 +329,7 @@ def _scene(
 
 
 def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) -> Attack:
-    names, left_out = stages.chosen(scene, attacks)
+    names, left_out = all_attacks.chosen(scene, attacks)
     outcomes: list[Outcome] = []
     calibrations: dict[str, tuple[CalibrationBin, ...]] = {}
     found: list[str] = []
@@ -337,7 +337,7 @@ def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) 
     assuming: list[str] = []
     for place, name in enumerate(names):
         scene.progress(f"attack {name}", place / len(names))
-        for staged in stages.ACTS[name].stage(scene):
+        for staged in all_attacks.ACTS[name].stage(scene):
             outcomes.append(staged.outcome)
             found.extend(staged.warnings)
             findings.extend(staged.findings)
@@ -348,7 +348,7 @@ def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) 
     judged, weighed = judge_run(outcomes, findings)
     return Attack(
         outcomes=judged,
-        verdict=verdict_of(judged, weighed, stages.untried(scene, names), assuming),
+        verdict=verdict_of(judged, weighed, all_attacks.untried(scene, names), assuming),
         tolerance=scene.tolerance,
         records=held.file.records,
         persons=held.file.persons,

@@ -18,7 +18,7 @@ from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.intruder import reading
 from sfumato.intruder.attack_options import Shares
 from sfumato.intruder.attack_result import Claims, claims_of_release
-from sfumato.intruder.attacks.event_matching import EventValues, PersonEvents
+from sfumato.intruder.guesses.event_matching import EventValues, PersonEvents
 from sfumato.intruder.knowledge import (
     Knowledge,
     KnownColumn,

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Progress
-from sfumato.intruder.attacks.screen_attack import ShownRows, rows_of
+from sfumato.intruder.guesses.screen_attack import ShownRows, rows_of
 from sfumato.intruder.knowledge import Knowledge, hold
 from sfumato.intruder.referee.judgements import Truth, owned
 from sfumato.review.review_project import ID, IDENTIFYING, PROJECT, RECORDS, SOURCE, read_parquet

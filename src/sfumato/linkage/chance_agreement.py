@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sfumato.core.arrays import Floats, Ints, Levels
 from sfumato.core.optional_packages import quiet
-from sfumato.linkage.comparison_levels import WITHIN_A_YEAR, level_sql, settings_from
+from sfumato.linkage.comparison_levels import WITHIN_A_YEAR, level_sql, settings_from, similar
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode, quoted
 from sfumato.linkage.standardisation import UNIQUE_ID, comparisons_of
 
@@ -55,6 +55,8 @@ class ChanceAgreement:
     named
         Levels, in dates and categories, of sampled pairs that have a given name in common, and
         dates that are not nearly equal: those of one person are.
+    renamed
+        Levels, in addresses of e-mail, of sampled pairs as they would be if both had one name.
     """
 
     pairs: float
@@ -64,6 +66,7 @@ class ChanceAgreement:
     sampled: dict[str, Levels] = field(default_factory=dict)
     drawn: dict[str, int] = field(default_factory=dict)
     named: dict[str, Levels] = field(default_factory=dict)
+    renamed: dict[str, Levels] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +146,10 @@ def chance_agreement(
             dates = [each for n, each in level.items() if kinds[n] is ColumnKind.DATE]
             apart = np.all([each <= WITHIN_A_YEAR for each in dates], axis=0)
             found.named.update({n: each[apart] for n, each in level.items()})
+        surname = [name for name, kind in kinds.items() if kind is ColumnKind.SURNAME][:1]
+        emails = [e for e in compared if kinds[e["output_column_name"]] is ColumnKind.EMAIL]
+        if given and surname and emails:
+            found.renamed.update(_renamed(connection, records, emails, surname + given, drawn[""]))
         if names:
             found.drawn.update({name: each.shape[1] for name, each in drawn.items()})
             every = np.concatenate(list(drawn.values()), axis=1)
@@ -174,20 +181,55 @@ def _levels(
     records: str,
     comparisons: Sequence[dict[str, Any]],
     pairs: Ints,
+    other: Mapping[str, str] | None = None,
+    condition: str = "true",
 ) -> dict[str, Levels]:
-    """What some comparisons, each of one column, say of some pairs."""
+    """What some comparisons, each of one column, say of some pairs.
+
+    Parameters
+    ----------
+    other
+        What stands for the second record's value, as SQL, by column.
+    condition
+        Which of the pairs are asked for, as SQL.
+    """
     names = [each["output_column_name"] for each in comparisons]
     table = pa.table({"number": np.arange(pairs.shape[1]), "l": pairs[0], "r": pairs[1]})
     connection.register("drawn_pairs", table)
-    both = "".join(f", {s}.{quoted(n)} AS {quoted(f'{n}_{s}')}" for n in names for s in "lr")
+    both = ""
+    for name in names:
+        second = (other or {}).get(name, f"r.{quoted(name)}")
+        both += f", l.{quoted(name)} AS {quoted(f'{name}_l')}, {second} AS {quoted(f'{name}_r')}"
     levels = "".join(f", {level_sql(each)} AS level_{i}" for i, each in enumerate(comparisons))
     got = connection.execute(
         f"SELECT number{levels} FROM (SELECT d.number{both} FROM drawn_pairs AS d "
         f"JOIN ({records}) AS l ON l.{UNIQUE_ID} = d.l "
-        f"JOIN ({records}) AS r ON r.{UNIQUE_ID} = d.r) ORDER BY number"
+        f"JOIN ({records}) AS r ON r.{UNIQUE_ID} = d.r WHERE {condition}) ORDER BY number"
     ).fetchnumpy()
     connection.unregister("drawn_pairs")
     return {name: got[f"level_{i}"] for i, name in enumerate(names)}
+
+
+def _renamed(
+    connection: duckdb.DuckDBPyConnection,
+    records: str,
+    emails: Sequence[dict[str, Any]],
+    names: Sequence[str],
+    pairs: Ints,
+) -> dict[str, Levels]:
+    """What addresses of e-mail say of pairs whose given names are unlike, with one name in both."""
+    surname, given = map(quoted, names)
+    columns = [each["output_column_name"] for each in emails]
+    other = {name: _under_name(quoted(name), surname, given) for name in columns}
+    unlike = f"NOT ({similar((f'l.{given}', f'r.{given}'), 0.8)})"
+    return _levels(connection, records, emails, pairs, other, unlike)
+
+
+def _under_name(email: str, surname: str, given: str) -> str:
+    """The second record's address with the first one's names in it, or initial before, as SQL."""
+    other = f"replace(replace(r.{email}, r.{surname}, l.{surname}), r.{given}, l.{given})"
+    initial = f"left({other}, 1) = left(r.{given}, 1) AND NOT starts_with(r.{email}, r.{given})"
+    return f"CASE WHEN {initial} THEN left(l.{given}, 1) || substr({other}, 2) ELSE {other} END"
 
 
 def pairs_of_equal(code: Ints, wanted: int, rng: np.random.Generator) -> Ints:
@@ -279,3 +321,25 @@ def beside_equal_name(found: ChanceAgreement, name: str, u: Floats, *, date: boo
     seen = np.bincount(level[level >= 0], minlength=len(own)) + _USUAL * own / own.sum()
     log = np.log(seen / seen.sum() / (own / own.sum()))
     return np.append(log, np.full(len(u) - len(own), log[-1]))
+
+
+def under_one_name(found: ChanceAgreement, name: str, usual: Floats, u: Floats) -> Floats:
+    """How often addresses of e-mail have each level by chance where both persons have one name.
+
+    Many addresses are made of the name. What namesakes' are like, random pairs tell: one of the two
+    is written with the other's name in place of its own. What is no such address is as usual.
+
+    Parameters
+    ----------
+    found
+        What was sampled.
+    name
+        The comparison.
+    usual, u
+        Share of the pairs in each level, usually and of random ones; shape (levels,).
+    """
+    if name not in found.renamed:
+        return usual
+    level = found.renamed[name]
+    seen = np.bincount(level[level >= 0], minlength=len(u)) + _USUAL * u
+    return np.asarray(seen / seen.sum())

@@ -25,8 +25,8 @@ from sfumato.linkage.linkage_result import Links
 from sfumato.linkage.linked_file import Analytic, LinkedSchema, name_persons
 from sfumato.linkage.match_thresholds import Pairs, Records
 from sfumato.linkage.person_clusters import Settled, limited_sources, settle
-from sfumato.linkage.review_audit import DOUBT, NONE_ASKED, UNKNOWN, Asked, ReviewAudit
 from sfumato.linkage.review_pairs import known_records, pairs_of_table
+from sfumato.linkage.review_sample import DOUBT, NONE_ASKED, UNKNOWN, Asked, ReviewSample
 from sfumato.linkage.reviewed_persons import Reviewed, learn
 from sfumato.schema import Schema, load_schema
 
@@ -187,7 +187,7 @@ class Earlier:
         vars(other).update(known | {"pairs": pairs, "asked": asked, "answers": answers})
         return other
 
-    def audit(self, wider_size: Ints, wider_odds: Floats) -> ReviewAudit:
+    def sample(self, wider_size: Ints, wider_odds: Floats) -> ReviewSample:
         """The pairs that may be drawn for review.
 
         Parameters
@@ -205,7 +205,7 @@ class Earlier:
             person = _table(self.folder / linkage_files.REVIEWED)["person"].combine_chunks()
         number = np.asarray(person.cast(pa.string()).dictionary_encode().indices, np.int64)
         once = {*self.spec.one_per_source, *self.model.once}
-        return ReviewAudit(
+        return ReviewSample(
             self.records,
             self.pairs,
             number,
@@ -217,12 +217,12 @@ class Earlier:
         )
 
     @cached_property
-    def reviewed(self) -> ReviewAudit | None:
+    def reviewed(self) -> ReviewSample | None:
         """The same as when the first batch was drawn; ``None`` where none was."""
         if not self.manifest.review:
             return None
         wider = [np.array(self.manifest.review[name]) for name in ("wider_pairs", "wider_odds")]
-        return self.audit(wider[0].astype(np.int64), wider[1].astype(np.float64))
+        return self.sample(wider[0].astype(np.int64), wider[1].astype(np.float64))
 
     def check_key(self, key: bytes | None) -> None:
         """Refuse to go on without the key that its ids were made with, or with one of others.
@@ -400,10 +400,10 @@ def settled_again(
     InputError
         If a file of the linkage is not whole.
     """
-    audit, verdicts = earlier.reviewed, match_decisions.join_workers(answers, earlier.pairs)
+    sample, verdicts = earlier.reviewed, match_decisions.join_workers(answers, earlier.pairs)
     scored = None
-    if audit is not None and len(verdicts) and not earlier.model.by_relations:
-        learned = learn(audit, earlier.asked, verdicts, audit.person, None, _learning(earlier))
+    if sample is not None and len(verdicts) and not earlier.model.by_relations:
+        learned = learn(sample, earlier.asked, verdicts, sample.person, None, _learning(earlier))
         scored = learned.rates.probability if learned.answered else None
 
     def settled_with(answers: match_decisions.Decisions | None) -> Settled:
@@ -416,12 +416,12 @@ def settled_again(
         )  # fmt: skip
 
     settled = settled_with(answers)
-    if audit is None:
+    if sample is None:
         return settled, None
     person, inferred = settled.persons.person.astype(np.int64), settled.persons.inferred
     draws = None if inferred is None else inferred.draws
     alone = None if scored is None else settled_with(None).persons.person.astype(np.int64)
-    learned = learn(audit, earlier.asked, verdicts, person, draws, _learning(earlier), alone=alone)
+    learned = learn(sample, earlier.asked, verdicts, person, draws, _learning(earlier), alone=alone)
     half_width = float(earlier.manifest.review["half_width"])
     return settled, Reviewed(len(earlier.asked.pair), learned, half_width)
 

@@ -33,9 +33,9 @@ from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_engine import Database, Engine, OnDuckDB, connect, database_of
 from sfumato.linkage.link_sources import Opened
 from sfumato.linkage.link_spec import columns_by_comparison, columns_in, rules_in
+from sfumato.linkage.match_probability import fit_relations, tells_persons
 from sfumato.linkage.match_thresholds import Pairs
 from sfumato.linkage.pair_patterns import CandidatePairs
-from sfumato.linkage.relation_model import fit_relations, tells_persons
 
 if TYPE_CHECKING:
     import duckdb

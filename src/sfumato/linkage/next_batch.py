@@ -26,7 +26,6 @@ from sfumato.linkage.link_spec import Mode
 from sfumato.linkage.linkage_manifest import file_hash
 from sfumato.linkage.match_decisions import join_workers
 from sfumato.linkage.match_thresholds import Codes, Pairs, joined
-from sfumato.linkage.review_audit import NO_RULE, Asked, Wider, odds_of_lost, wider_blocks
 from sfumato.linkage.review_pairs import (
     ID,
     SOURCE,
@@ -35,6 +34,7 @@ from sfumato.linkage.review_pairs import (
     pairs_table,
     write_identifying,
 )
+from sfumato.linkage.review_sample import NO_RULE, Asked, Wider, odds_of_lost, wider_blocks
 from sfumato.linkage.reviewed_persons import Reviewed
 from sfumato.table.table_files import write_table
 
@@ -159,12 +159,12 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
         Number of the batch.
     """
     rng = _stream(earlier.manifest.review["seed"], number).spawn(1)[0]
-    audit, reviewed = earlier.reviewed, settled_again(earlier, earlier.answers)[1]
-    assert audit is not None
+    sample, reviewed = earlier.reviewed, settled_again(earlier, earlier.answers)[1]
+    assert sample is not None
     assert reviewed is not None
     verdicts = join_workers(earlier.answers, earlier.pairs)
     open_pairs = np.setdiff1d(earlier.asked.pair, verdicts.pair)
-    left, right, stratum, chance, foretold = audit.draw(
+    left, right, stratum, chance, foretold = sample.draw(
         earlier.asked, verdicts, reviewed.learned.rates, wider, max(size - len(open_pairs), 0), rng
     )
     pairs, new = with_pairs(earlier.pairs, left, right, earlier.records.count)
@@ -194,10 +194,10 @@ def doubtful_clusters(earlier: Earlier, reviewed: Reviewed, wanted: int) -> list
     list of numpy.ndarray
         Numbers of the pairs of each cluster, the most likely match first.
     """
-    pairs, audit = earlier.pairs, earlier.reviewed
-    assert audit is not None
+    pairs, sample = earlier.pairs, earlier.reviewed
+    assert sample is not None
     verdicts = join_workers(earlier.answers, pairs)
-    known, _, node = audit.known(verdicts)
+    known, _, node = sample.known(verdicts)
     likely = reviewed.learned.rates.probability
     doubtful = np.flatnonzero(~known & (likely >= _DOUBTFUL) & (pairs.block != NO_RULE))
     left, right = node[pairs.left[doubtful]], node[pairs.right[doubtful]]
@@ -239,9 +239,9 @@ def _wider(earlier: Earlier, identifying: pa.Table, rng: np.random.Generator) ->
         values.append(np.asarray(pc.fill_null(code, -1), dtype=np.int64))
         own = sorted((w for w in weights if w.comparison == name), key=lambda w: w.level)
         bits.append((own[-1].weight, own[0].weight) if own else _USUAL_BITS)
-    audit = earlier.audit(np.empty(0, np.int64), np.empty(0))
+    sample = earlier.sample(np.empty(0, np.int64), np.empty(0))
     return wider_blocks(
-        values, earlier.records, earlier.pairs, audit.person, audit.limited, rng,
+        values, earlier.records, earlier.pairs, sample.person, sample.limited, rng,
         within=earlier.spec.splink is not None or earlier.spec.mode is not Mode.LINK_ONLY,
         bits=bits,
     )  # fmt: skip

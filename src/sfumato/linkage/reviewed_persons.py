@@ -13,14 +13,14 @@ from scipy.special import expit, logit
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.measure import Measure
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
-from sfumato.linkage.review_audit import (
+from sfumato.linkage.review_sample import (
     CHAINED,
     EDGES,
     LEAST_LOST,
     WIDER,
     Asked,
     Rates,
-    ReviewAudit,
+    ReviewSample,
     pair_key,
 )
 from sfumato.linkage.reviewed_rates import DRAWS, NO_PATTERN, Cells, draw_rates
@@ -142,7 +142,7 @@ class Reviewed:
 
 
 def learn(
-    audit: ReviewAudit,
+    sample: ReviewSample,
     asked: Asked,
     verdicts: Verdicts,
     person: Ints,
@@ -174,12 +174,12 @@ def learn(
         where scores join records, so that pairs that were answered are told apart as all others
         are. Those at the beginning if not given.
     """
-    side = None if draws is not None else audit.together(audit.person if alone is None else alone)
-    groups, same, answered = _answers(audit, asked, verdicts, side)
-    unknown = _unknown(audit, asked, verdicts, person, draws)
+    side = None if draws is not None else sample.together(sample.person if alone is None else alone)
+    groups, same, answered = _answers(sample, asked, verdicts, side)
+    unknown = _unknown(sample, asked, verdicts, person, draws)
     error = _worker_errors(verdicts, rng)
     rate, moved = _rates(
-        groups, same, answered, unknown.cells, rng, doubt=audit.doubt, error=float(error.mean())
+        groups, same, answered, unknown.cells, rng, doubt=sample.doubt, error=float(error.mean())
     )
     lumps = _lumps(draws, person)
     wrong = lumps[0] * rng.poisson((1 - rate) @ unknown.inside / lumps[0])
@@ -188,19 +188,19 @@ def learn(
     # What blocking has lost may agree in less than the wider blocks ask for, which nobody draws:
     # any share of it is as likely as any other.
     doubt = np.exp(LOST_DOUBT * rng.standard_normal(len(missed)))
-    beyond = rng.random(len(missed)) if np.any(audit.wider_size) else 1.0
-    missed += rng.poisson(max(audit.lost - unknown.gained, LEAST_LOST) * doubt * beyond)
-    before = audit.person if alone is None else alone
-    misjudged = _misjudged(audit, asked, verdicts, error, (person, before), rng)
+    beyond = rng.random(len(missed)) if np.any(sample.wider_size) else 1.0
+    missed += rng.poisson(max(sample.lost - unknown.gained, LEAST_LOST) * doubt * beyond)
+    before = sample.person if alone is None else alone
+    misjudged = _misjudged(sample, asked, verdicts, error, (person, before), rng)
     wrong, missed = wrong + misjudged[0], missed + misjudged[1]
-    right = np.maximum(audit.pairs_within(person) - wrong, 0)
+    right = np.maximum(sample.pairs_within(person) - wrong, 0)
     again = logit(np.clip(unknown.likely, _EDGE, 1 - _EDGE))
     again[unknown.cell >= 0] += moved[unknown.cell[unknown.cell >= 0]]
-    mean, variance = _by_stratum(audit, unknown, rate)
+    mean, variance = _by_stratum(sample, unknown, rate)
     joined = (groups.kind % 2 == 1) & (groups.kind >= 0) | (groups.kind == _CHAINED)
     rates = Rates(
         unknown.foretold,
-        expit(unknown.cells.odds[-len(audit.wider_size) - 2 :]),
+        expit(unknown.cells.odds[-len(sample.wider_size) - 2 :]),
         np.where(unknown.cell >= 0, expit(again), unknown.likely),
         mean,
         variance,
@@ -230,7 +230,7 @@ def _worker_errors(verdicts: Verdicts, rng: np.random.Generator) -> Floats:
 
 
 def _misjudged(
-    audit: ReviewAudit,
+    sample: ReviewSample,
     asked: Asked,
     verdicts: Verdicts,
     error: Floats,
@@ -243,7 +243,7 @@ def _misjudged(
     wrong one is wrong about all records of both persons: those that would be apart without it, by
     the persons (now, before), or that are apart for it.
     """
-    likely = audit.pairs.score.copy()
+    likely = sample.pairs.score.copy()
     likely[asked.pair] = asked.foretold
     once = (verdicts.pair >= 0) & (verdicts.workers == 1)
     now, before = persons
@@ -299,17 +299,17 @@ class _Unknown:
 
 
 def _unknown(
-    audit: ReviewAudit,
+    sample: ReviewSample,
     asked: Asked,
     verdicts: Verdicts,
     person: Ints,
     draws: npt.NDArray[np.integer[Any]] | None,
 ) -> _Unknown:
-    known, is_same, node = audit.known(verdicts)
-    now, ruled = audit.together(person), audit.stratum >= 0
+    known, is_same, node = sample.known(verdicts)
+    now, ruled = sample.together(person), sample.stratum >= 0
     listed, there = ruled | known, np.flatnonzero(ruled & ~known)
-    likely, held_out, part = _likely(audit, draws)
-    place, pattern = _places(audit, part, now, there)
+    likely, held_out, part = _likely(sample, draws)
+    place, pattern = _places(sample, part, now, there)
     count, inside = np.bincount(place), np.bincount(place, now[there])
     rate = (np.bincount(place, held_out[there]) + _HALF) / (count + 2 * _HALF)
     cell = np.full(len(now), -1)
@@ -320,20 +320,20 @@ def _unknown(
     first[place[::-1]] = there[::-1]
 
     # Pairs that no rule brought together: chained, parted by answers, and of wider blocks.
-    before = audit.together(audit.person)
+    before = sample.together(sample.person)
     parted = before & ~now & listed
-    gained = audit.pairs_within(person) - audit.pairs_within(audit.person, person)
-    chained = audit.pairs_within(person) - np.count_nonzero(now & listed)
-    chained -= audit.pairs_within(node, person) - np.count_nonzero(now & is_same & listed)
-    apart = audit.pairs_within(audit.person) - audit.pairs_within(audit.person, person)
-    gone = np.bincount(asked.stratum, minlength=audit.strata)[WIDER:]
+    gained = sample.pairs_within(person) - sample.pairs_within(sample.person, person)
+    chained = sample.pairs_within(person) - np.count_nonzero(now & listed)
+    chained -= sample.pairs_within(node, person) - np.count_nonzero(now & is_same & listed)
+    apart = sample.pairs_within(sample.person) - sample.pairs_within(sample.person, person)
+    gone = np.bincount(asked.stratum, minlength=sample.strata)[WIDER:]
     rest = [max(int(chained), 0), max(int(apart - np.count_nonzero(parted)), 0)]
-    odds = _by_draws(audit, draws, person, (now & listed, parted), rest)
-    wider = np.maximum(audit.wider_size - gone, 0)
+    odds = _by_draws(sample, draws, person, (now & listed, parted), rest)
+    wider = np.maximum(sample.wider_size - gone, 0)
     unruled = 2 + len(wider)
     return _Unknown(
         Cells(
-            np.concatenate([logit(np.clip(rate, _EDGE, 1 - _EDGE)), odds, audit.wider_odds]),
+            np.concatenate([logit(np.clip(rate, _EDGE, 1 - _EDGE)), odds, sample.wider_odds]),
             np.append(pattern, np.full(unruled, NO_PATTERN)),
             np.append(_kind(rate, now[first]), -1 - np.arange(unruled)),
         ),
@@ -354,7 +354,7 @@ def _kind(rate: Floats, joined: Bools) -> Ints:
 
 
 def _likely(
-    audit: ReviewAudit, draws: npt.NDArray[np.integer[Any]] | None
+    sample: ReviewSample, draws: npt.NDArray[np.integer[Any]] | None
 ) -> tuple[Floats, Floats, Ints]:
     """Probability of each pair: by all draws, by half of them, and its part by the other half.
 
@@ -364,11 +364,11 @@ def _likely(
     two halves of a person that all speak against the union, though for one reason, is as likely as
     if so many more draws as `_BY_SCORE` said what its score says.
     """
-    score = audit.pairs.score
+    score = sample.pairs.score
     if draws is None:
         return score, score, np.zeros(len(score), np.int64)
-    by_half = [np.mean([audit.together(draw) for draw in draws[k::2]], axis=0) for k in range(2)]
-    fits = (audit.odds > EDGES[0]) | (np.maximum(*by_half) > 0)
+    by_half = [np.mean([sample.together(draw) for draw in draws[k::2]], axis=0) for k in range(2)]
+    fits = (sample.odds > EDGES[0]) | (np.maximum(*by_half) > 0)
     one, other = (np.where(fits, each, score) for each in by_half)
     part = (one > 0).astype(np.int64) + (one >= 0.5) + (one == 1)
     weight = (part == 0) * _BY_SCORE / (_BY_SCORE + len(draws) / 2)
@@ -376,15 +376,15 @@ def _likely(
     return (one + other) / 2, other, part
 
 
-def _places(audit: ReviewAudit, part: Ints, now: Bools, there: Ints) -> tuple[Ints, Ints]:
+def _places(sample: ReviewSample, part: Ints, now: Bools, there: Ints) -> tuple[Ints, Ints]:
     """Cell of each of some pairs, and the pattern of each cell.
 
     A cell is a stratum, whether the pairs are within a person, their part by the draws, and, where
     many do, the columns in which they differ.
     """
-    own = 8 * audit.stratum[there] + 2 * part[there] + now[there]
-    pattern = audit.pattern[there]
-    joint = own * (int(audit.pattern.max(initial=0)) + 1) + pattern
+    own = 8 * sample.stratum[there] + 2 * part[there] + now[there]
+    pattern = sample.pattern[there]
+    joint = own * (int(sample.pattern.max(initial=0)) + 1) + pattern
     keys, place, count = np.unique(joint, return_inverse=True, return_counts=True)
     usual = np.zeros(len(keys), dtype=np.bool_)
     usual[np.argsort(-count, kind="stable")[:_MOST_CELLS]] = True
@@ -396,13 +396,13 @@ def _places(audit: ReviewAudit, part: Ints, now: Bools, there: Ints) -> tuple[In
 
 
 def _answers(
-    audit: ReviewAudit, asked: Asked, verdicts: Verdicts, side: Bools | None
+    sample: ReviewSample, asked: Asked, verdicts: Verdicts, side: Bools | None
 ) -> tuple[Cells, Floats, Floats]:
     """Answers to the pairs that were drawn, those alike together: as cells, said same, and all.
 
     Pairs between two persons of the beginning are all matches or none: their answers count as one.
     """
-    result = np.zeros(len(audit.pairs), dtype=np.int8)
+    result = np.zeros(len(sample.pairs), dtype=np.int8)
     there = verdicts.pair >= 0
     result[verdicts.pair[there]] = verdicts.result[there]
     given = np.flatnonzero(result[asked.pair])
@@ -410,13 +410,13 @@ def _answers(
     rate = asked.foretold[given]
     kind = _kind(rate, rate > 0.5 if side is None else side[pair])
     kind = np.where(stratum < CHAINED, kind, CHAINED - 1 - stratum - (stratum >= WIDER))
-    pattern = np.where(stratum < CHAINED, audit.pattern[pair], NO_PATTERN)
+    pattern = np.where(stratum < CHAINED, sample.pattern[pair], NO_PATTERN)
     odds = np.round(4 * logit(np.clip(rate, _EDGE, 1 - _EDGE))) / 4
     keys, place = np.unique(np.stack([odds, pattern, kind]), axis=1, return_inverse=True)
     groups = Cells(keys[0], keys[1].astype(np.int64), keys[2].astype(np.int64))
-    one, two = audit.person[audit.pairs.left[pair]], audit.person[audit.pairs.right[pair]]
+    one, two = sample.person[sample.pairs.left[pair]], sample.person[sample.pairs.right[pair]]
     between = np.where(
-        one == two, -1 - np.arange(len(pair)), pair_key(one, two, audit.records.count)
+        one == two, -1 - np.arange(len(pair)), pair_key(one, two, sample.records.count)
     )
     _, lump, times = np.unique(between, return_inverse=True, return_counts=True)
     weight = 1 / times[lump]
@@ -451,7 +451,7 @@ def _rates(
 
 
 def _by_draws(
-    audit: ReviewAudit,
+    sample: ReviewSample,
     draws: npt.NDArray[np.integer[Any]] | None,
     person: Ints,
     listed: tuple[Bools, Bools],
@@ -466,10 +466,10 @@ def _by_draws(
         return np.zeros(2)
     both, kept = [], []
     for draw in draws.astype(np.int64):
-        drawn = audit.together(draw)
-        both.append(audit.pairs_within(person, draw) - np.count_nonzero(listed[0] & drawn))
-        apart = audit.pairs_within(audit.person, draw)
-        apart -= audit.pairs_within(audit.person, person, draw)
+        drawn = sample.together(draw)
+        both.append(sample.pairs_within(person, draw) - np.count_nonzero(listed[0] & drawn))
+        apart = sample.pairs_within(sample.person, draw)
+        apart -= sample.pairs_within(sample.person, person, draw)
         kept.append(apart - np.count_nonzero(listed[1] & drawn))
     mean = np.clip([np.mean(both), np.mean(kept)], 0, size)
     return np.asarray(logit((mean + 0.5) / (np.array(size) + 1)))
@@ -499,15 +499,15 @@ def _lumps(draws: npt.NDArray[np.integer[Any]] | None, person: Ints) -> tuple[fl
     return wrong, missed
 
 
-def _by_stratum(audit: ReviewAudit, unknown: _Unknown, rate: Floats) -> tuple[Floats, Floats]:
+def _by_stratum(sample: ReviewSample, unknown: _Unknown, rate: Floats) -> tuple[Floats, Floats]:
     """Mean and variance of the rate of matches of each stratum."""
-    mean, variance = np.full(audit.strata, 0.5), np.full(audit.strata, 1 / 12)
-    last = len(unknown.cells.odds) - len(audit.wider_size) - 2
+    mean, variance = np.full(sample.strata, 0.5), np.full(sample.strata, 1 / 12)
+    last = len(unknown.cells.odds) - len(sample.wider_size) - 2
     there = unknown.cell >= 0
-    number = np.zeros((audit.strata, rate.shape[1]))
-    np.add.at(number, (audit.stratum[there], unknown.cell[there]), 1.0)
+    number = np.zeros((sample.strata, rate.shape[1]))
+    np.add.at(number, (sample.stratum[there], unknown.cell[there]), 1.0)
     number[CHAINED, last] = 1.0
-    number[WIDER:, last + 2 :] = np.eye(len(audit.wider_size))
+    number[WIDER:, last + 2 :] = np.eye(len(sample.wider_size))
     for stratum in np.flatnonzero(number.any(axis=1)).tolist():
         weight = number[stratum] / number[stratum].sum()
         low, middle, high = np.quantile(rate @ weight, [0.16, 0.5, 0.84])

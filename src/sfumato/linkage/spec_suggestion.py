@@ -19,7 +19,7 @@ from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.standardisation import standardise
 from sfumato.schema import Schema
-from sfumato.table.person_column import missing_texts_of
+from sfumato.table.person_candidates import missing_texts_of
 from sfumato.table.preparation import prepared_in_part
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source

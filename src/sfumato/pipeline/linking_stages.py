@@ -19,7 +19,7 @@ from sfumato.pipeline.project_model import InFile, Link, Reviewers
 from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, write_report
 from sfumato.review.review_decisions import DECISIONS
 from sfumato.table.classification import check_decided, classified
-from sfumato.table.person_column import person_candidates_of
+from sfumato.table.person_candidates import person_candidates_of
 from sfumato.table.preparation import prepared
 from sfumato.table.table_files import open_source
 

@@ -45,7 +45,7 @@ from sfumato.linkage.link_options import Comparing, Deduping, ForPeople, Limits,
 from sfumato.linkage.link_spec import LinkSpec
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget, Constraint, asked
-from sfumato.release.release_manifest import Circumstances, Options
+from sfumato.release.release_options import Circumstances, Options
 from sfumato.review.review_settings import CHOSEN, Settings
 from sfumato.risk.assess_options import HeldAgainst, KnownPopulation, Measuring
 from sfumato.risk.population.estimation import check_estimator
@@ -462,7 +462,7 @@ class Attack(Section):
     @model_validator(mode="after")
     def _known_attacks(self) -> Self:
         if self.attacks is not None:
-            from sfumato.intruder.stages import check_names  # costs a start's time
+            from sfumato.intruder.attacks import check_names  # costs a start's time
 
             with as_value_errors("attacks"):
                 check_names(self.attacks)

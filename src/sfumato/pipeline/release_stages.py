@@ -17,7 +17,7 @@ from sfumato.release.anonymize import anonymize, check_asked
 from sfumato.release.preset_promises import held_against, strictest
 from sfumato.release.preset_promises import promises as promises_of
 from sfumato.release.promises.promise import Budget, Constraint
-from sfumato.release.release_manifest import Options
+from sfumato.release.release_options import Options
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.risk_thresholds import Preset, thresholds

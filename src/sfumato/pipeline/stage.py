@@ -19,7 +19,8 @@ from sfumato.core.declaration import Place, Progress, is_database
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_model import ReportForm
-from sfumato.release.release_manifest import file_sha256, versions
+from sfumato.release.release_manifest import file_sha256
+from sfumato.release.release_options import versions
 from sfumato.reports import report
 from sfumato.reports.report_files import finite
 from sfumato.table.databases import DatabaseTable

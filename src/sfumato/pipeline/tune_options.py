@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from sfumato.core.declaration import Above, Count, Delimiter, Parameter, Seed, Share, check_fields
 from sfumato.core.errors import InputError
-from sfumato.release.release_manifest import Form, Loss
+from sfumato.release.release_options import Form, Loss
 from sfumato.schema.roles import Unclassified
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.release.distributions import Attribute, make_bars, query_error, released_cells
 from sfumato.release.generalisation import generalised
-from sfumato.release.release_manifest import Form, Loss
+from sfumato.release.release_options import Form, Loss
 from sfumato.table.table import MISSING, CodedColumn, Codes, Table
 
 STREAM = 2

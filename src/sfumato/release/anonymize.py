@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sfumato.core import declaration
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import check_key
-from sfumato.release import release_manifest
+from sfumato.release import release_options
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
 from sfumato.release.household_classes import household_of
@@ -20,10 +20,11 @@ from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.population_register import check_population
 from sfumato.release.promises import promise
 from sfumato.release.promises.shared_events import KnownEvents
+from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
-from sfumato.schema import EventKind, Schema, check_schema
+from sfumato.schema import EventKind, Schema, check_schema, schema_sha256
 from sfumato.table.classification import check_person, classified, open_classified
 from sfumato.table.dependence import PERSONS_LOOKED_AT, acceptances, check_event_leaks, check_leaks
 from sfumato.table.door import open_table
@@ -34,13 +35,13 @@ if TYPE_CHECKING:
     from sfumato.engines.spark.spark_persons import SparkTable
 
 
-@declaration.keywords(release_manifest.Options, release_manifest.Circumstances)
+@declaration.keywords(release_options.Options, release_options.Circumstances)
 def anonymize(
     data: Any,
     schema: Schema,
     *promises: promise.Constraint | promise.Budget,
     progress: declaration.Progress = declaration.silent,
-    **options: Unpack[release_manifest.AnonymizeOptions],
+    **options: Unpack[release_options.AnonymizeOptions],
 ) -> Release:
     """Release a file so that every equivalence class keeps the promises.
 
@@ -69,7 +70,7 @@ def anonymize(
         If even all records in one class break a promise; it says what would help.
     """
     making, given = declaration.taken(
-        options, release_manifest.Options, release_manifest.Circumstances
+        options, release_options.Options, release_options.Circumstances
     )
     register, population, pseudonym_key = given.register, given.population, given.pseudonym_key
     check_asked(
@@ -89,14 +90,14 @@ def anonymize(
         making = replace(making, effort=0)  # so that the other engine can repeat the release
     everybody = register is not None or population is not None
     making = making.with_ends(everybody=everybody, engine=where)
-    manifest = release_manifest.Manifest(
+    manifest = Manifest(
         options=making,
         constraints=promises,
         seed=declaration.drawn_seed(given.seed),
         keyed=pseudonym_key is not None,
-        schema_sha256=release_manifest.schema_sha256(schema),
+        schema_sha256=schema_sha256(schema),
         population=population,
-        versions=release_manifest.versions(where),
+        versions=release_options.versions(where),
         engine=where,
     )
     if where is declaration.Engine.SPARK:
@@ -112,7 +113,7 @@ def anonymize(
         opened = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=data_sha256(register))
     release = make_release(table, manifest, pseudonym_key, progress, opened, _frame(data))
-    local = making.recoding is release_manifest.Recoding.LOCAL
+    local = making.recoding is release_options.Recoding.LOCAL
     if not local or everybody or promise.asked_of_households(promises):
         return release
     made = release.manifest.options
@@ -124,7 +125,7 @@ def anonymize(
 def check_asked(
     schema: Schema,
     constraints: Sequence[promise.Constraint | promise.Budget],
-    options: release_manifest.Options,
+    options: release_options.Options,
     *,
     register: bool,
     population: int | None,
@@ -164,7 +165,7 @@ def check_asked(
 def _on_spark(
     data: Any,
     schema: Schema,
-    manifest: release_manifest.Manifest,
+    manifest: Manifest,
     key: bytes | None,
     delimiter: str | None,
     progress: declaration.Progress,
@@ -218,7 +219,7 @@ def _check_key(schema: Schema, key: bytes | None) -> None:
 
 
 def _check_coarsening(
-    options: release_manifest.Options,
+    options: release_options.Options,
     constraints: Sequence[promise.Constraint | promise.Budget],
     key: bytes | None,
 ) -> None:
@@ -238,7 +239,7 @@ def _check_coarsening(
             found="KnownEvents, whose candidates are counted before",
             advice="promise SharedCounts without it, by larger classes",
         )
-    if options.coarsen_counts is release_manifest.Coarsening.SPLIT and key is not None:
+    if options.coarsen_counts is release_options.Coarsening.SPLIT and key is not None:
         raise InputError(
             "parameter pseudonym_key",
             "makes one pseudonym per person, the same in every release",
@@ -260,7 +261,7 @@ def _check_withheld(schema: Schema, names: Sequence[str]) -> None:
             )
 
 
-def _check_households(schema: Schema, options: release_manifest.Options, *, about: bool) -> None:
+def _check_households(schema: Schema, options: release_options.Options, *, about: bool) -> None:
     """Refuse what a promise about households does not go with."""
     if schema.household is None:
         raise InputError(
@@ -272,12 +273,12 @@ def _check_households(schema: Schema, options: release_manifest.Options, *, abou
     for name, given, why in (
         (
             "recoding",
-            options.recoding is not release_manifest.Recoding.LOCAL,
+            options.recoding is not release_options.Recoding.LOCAL,
             "one level for all records, which no household decides",
         ),
         (
             "coarsen_counts",
-            options.coarsen_counts is release_manifest.Coarsening.SPLIT,
+            options.coarsen_counts is release_options.Coarsening.SPLIT,
             "several pseudonyms of a person, who would be as many members",
         ),
         ("register", about, "a population, of whose households nothing is known"),
@@ -292,7 +293,7 @@ def _check_households(schema: Schema, options: release_manifest.Options, *, abou
 
 def check_table(
     table: Table | SparkTable,
-    options: release_manifest.Options,
+    options: release_options.Options,
     promises: Sequence[promise.Constraint | promise.Budget],
 ) -> None:
     """Refuse what the file's names, hierarchies and sensitive values do not allow.
@@ -313,8 +314,8 @@ def check_table(
     ranks_of(table, promise.ordered_attributes(promises, table.schema.sensitive))
 
 
-def _check_names(table: Table | SparkTable, options: release_manifest.Options) -> None:
-    if options.values is not release_manifest.Form.BOUNDS:
+def _check_names(table: Table | SparkTable, options: release_options.Options) -> None:
+    if options.values is not release_options.Form.BOUNDS:
         return
     for name in table.schema.quasi_identifiers:
         for bound in (f"{name}_low", f"{name}_high"):
@@ -398,13 +399,11 @@ def _check_attribute(schema: Schema, constraint: promise.AboutAttribute) -> None
         )
 
 
-def _check_ends(table: Table | SparkTable, options: release_manifest.Options) -> None:
+def _check_ends(table: Table | SparkTable, options: release_options.Options) -> None:
     """Refuse coded ends where labels of a hierarchy are released, which have ends of their own."""
-    by_level = options.recoding is release_manifest.Recoding.FULL_DOMAIN
+    by_level = options.recoding is release_options.Recoding.FULL_DOMAIN
     for column in table.quasi_identifiers:
-        labelled = (
-            options.values is release_manifest.Form.HIERARCHY and column.hierarchy is not None
-        )
+        labelled = options.values is release_options.Form.HIERARCHY and column.hierarchy is not None
         if column.ends is not None and (by_level or labelled):
             raise InputError(
                 f"column '{column.name}'",

@@ -61,7 +61,8 @@ from sfumato.release.promises.promise import (
 )
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.regrouping import draft_losses, regrouped
-from sfumato.release.release_manifest import Coarsening, Ends, Loss, Manifest, Options, Recoding
+from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_options import Coarsening, Ends, Loss, Options, Recoding
 from sfumato.release.release_result import Disclosed, Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques

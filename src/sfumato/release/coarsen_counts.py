@@ -14,7 +14,7 @@ from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.promise import Constraint, ordered_attributes
 from sfumato.release.promises.shared_counts import SharedCounts
-from sfumato.release.release_manifest import Coarsening
+from sfumato.release.release_options import Coarsening
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.table.table import Table

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sfumato.core.number_text import count
 from sfumato.release.full_domain import Levels
-from sfumato.release.release_manifest import Ends, Form, Options
+from sfumato.release.release_options import Ends, Form, Options
 from sfumato.schema import Kind, Schema
 from sfumato.schema.recipe import StepCount
 from sfumato.table.sources import Labels, is_moment, is_number

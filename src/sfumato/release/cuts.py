@@ -14,7 +14,7 @@ from sfumato.kernels import class_counts, tree_loops
 from sfumato.kernels.tree_loops import side_sharing
 from sfumato.release.person_table import IndicatorAxis, OrderedAxis, PersonTable
 from sfumato.release.promises.promise import Constraint
-from sfumato.release.release_manifest import Split
+from sfumato.release.release_options import Split
 from sfumato.risk.classes import ClassSummary
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn

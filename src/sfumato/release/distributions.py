@@ -17,7 +17,7 @@ from sfumato.core.arrays import Bools, Bytes, Floats, Integers, Ints
 from sfumato.hierarchies import Range, format_released
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.generalisation import ReleasedColumn, Spread, is_snapped, shown_spread
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
 

@@ -23,7 +23,7 @@ from sfumato.hierarchies import (
     format_released,
 )
 from sfumato.release.person_table import content_ties
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 from sfumato.schema import Kind
 from sfumato.table.table import EPOCH, MISSING, CodedColumn, CodedEnds, Codes, NumberDomain, Table
 

@@ -24,7 +24,7 @@ from sfumato.release.person_table import person_table
 from sfumato.release.promises import promise
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.regrouping import regrouped
-from sfumato.release.release_manifest import Options
+from sfumato.release.release_options import Options
 from sfumato.release.tree import Partition
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize

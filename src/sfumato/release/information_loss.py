@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.generalisation import class_spread, is_snapped, shown_spread, snapped_points
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
 
@@ -26,10 +26,9 @@ GRIDS = 1 << 13
 """Most combinations of levels that a bound is found for."""
 GRID_RECORDS = 1 << 25
 """Records of all grids that are looked at before the last round for a bound."""
-RAISED = (1.2, 1.2, 1.1, 1.1, 1.05, 1.05, 1.05)
-"""By what a round raises the shares of a bound, before they are lowered again."""
-RAISED_BY_LOSS = 0.3
-"""How much of a found loss is added for each part that shares are raised by."""
+RAISED = (3.0, 1.5, 1.3, 1.2, 1.1)
+"""By what each round for a bound raises the shares before it lowers them; the losses at first, as
+too small shares stay as they are and too large ones do not."""
 CERTAIN = 1e-12
 """Differences of losses below this are rounding."""
 LARGEST_KEY = 1 << 62
@@ -202,8 +201,9 @@ def least_penalty(
     Each label, one node of each column's hierarchy, is a facility that needs ``least`` records, and
     w is what a record loses in it. By duality of the linear programme, numbers λ of the records add
     up to no more than the loss of any release if for no label the ``least`` largest λ among the
-    records that it covers exceed ``least`` times w. The loss of a release is lowered until that
-    holds, label by label; then λ are raised and lowered again, and the largest sum is taken.
+    records that it covers exceed ``least`` times w. The losses of a release are raised, and lowered
+    until that holds, label by label, the narrowest first; so are the λ that this leaves, and the
+    largest sum is taken.
     O(grids of levels x records) for each round.
 
     Parameters
@@ -231,12 +231,11 @@ def least_penalty(
         product(*map(range, map(len, levels))),
         key=lambda grid: sum(each[at] for each, at in zip(mean, grid, strict=True)),
     )
-    best, work = _shared_out(lost, levels, grids, least)
+    best, tried, work = np.zeros(len(lost)), lost, 0
     for raised in RAISED:
         if work > GRID_RECORDS:
             break
-        tried = best * raised + RAISED_BY_LOSS * (raised - 1) * lost
-        tried, more = _shared_out(tried, levels, grids[::-1], least)
+        tried, more = _shared_out(tried * raised, levels, grids, least)
         best, work = max(best, tried, key=np.sum), work + more
     return float(best.sum())
 

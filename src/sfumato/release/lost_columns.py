@@ -14,7 +14,7 @@ from sfumato.release.information_loss import WHOLE, certainty_penalty
 from sfumato.release.partitioning import partition_of_persons
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.promise import Constraint, Promise, unmet
-from sfumato.release.release_manifest import Cut, Ends, Form, Options, Split
+from sfumato.release.release_options import Cut, Ends, Form, Options, Split
 from sfumato.release.utility_measures import ColumnLoss
 from sfumato.risk.risk_thresholds import Bound
 from sfumato.schema import Kind

@@ -28,7 +28,7 @@ from sfumato.release.information_loss import error_sums, normalized_error
 from sfumato.release.person_table import PersonTable, person_table, with_ancestors
 from sfumato.release.population_register import Population, persons_of
 from sfumato.release.promises.promise import Budget, Constraint
-from sfumato.release.release_manifest import Cut, Form, Options, Recoding
+from sfumato.release.release_options import Cut, Form, Options, Recoding
 from sfumato.release.suppression import Suppressor
 from sfumato.release.tree import Partition, TreeClasses, grow
 from sfumato.release.tree_search import search

@@ -24,7 +24,7 @@ from sfumato.release.person_table import (
 from sfumato.release.promises import promise
 from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.k_map import RARELY
-from sfumato.release.release_manifest import Form, Options, Recoding
+from sfumato.release.release_options import Form, Options, Recoding
 from sfumato.schema import Kind, QuasiIdentifier
 from sfumato.table.domains import coded_ends
 from sfumato.table.scalars import natural_order

@@ -30,7 +30,7 @@ from sfumato.release.information_loss import certainty_penalty, full_range, norm
 from sfumato.release.partitioning import GRIDS, Draft, levels_of, shared_cells
 from sfumato.release.person_table import content_ties, person_table
 from sfumato.release.promises.promise import Budget, Constraint
-from sfumato.release.release_manifest import ANALYSTS, Form, Loss
+from sfumato.release.release_options import ANALYSTS, Form, Loss
 from sfumato.release.tree_search import limits_of
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize

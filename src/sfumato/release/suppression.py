@@ -18,7 +18,7 @@ from sfumato.release.coarsen_counts import promised, while_cutting
 from sfumato.release.information_loss import category_shares, class_means, full_range, steps
 from sfumato.release.person_table import PersonTable, fewest_sharing, person_table
 from sfumato.release.promises import promise
-from sfumato.release.release_manifest import Coarsening
+from sfumato.release.release_options import Coarsening
 from sfumato.release.tree import Partition
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize

@@ -22,7 +22,7 @@ from sfumato.release.generalisation import ExtraValues
 from sfumato.release.person_table import PersonTable, take_persons
 from sfumato.release.population_cells import CutPlaces, RegisterTree, cut_places, whole_cells
 from sfumato.release.promises.promise import TOLERANCE, Bounded, Budget, Constraint
-from sfumato.release.release_manifest import Split
+from sfumato.release.release_options import Split
 from sfumato.risk.classes import ClassSummary
 
 LEAST_GAIN = 1e-12

@@ -32,7 +32,7 @@ from sfumato.release.information_loss import (
     normalized_error,
     squared_error,
 )
-from sfumato.release.release_manifest import Form, Loss
+from sfumato.release.release_options import Form, Loss
 from sfumato.risk import measure_table as render
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, Codes, Table

@@ -13,7 +13,7 @@ from typing import Any
 from sfumato.core.errors import InputError
 from sfumato.release.codebook import cell_words
 from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
-from sfumato.release.release_manifest import Ends, Form, Recoding
+from sfumato.release.release_options import Ends, Form, Recoding
 from sfumato.reports.audience import Discretion
 from sfumato.schema import Kind
 

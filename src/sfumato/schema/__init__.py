@@ -12,6 +12,7 @@ from sfumato.schema.roles import (
     check_schema,
     dump_schema,
     load_schema,
+    schema_sha256,
     schema_to_dict,
 )
 
@@ -27,5 +28,6 @@ __all__ = [
     "check_schema",
     "dump_schema",
     "load_schema",
+    "schema_sha256",
     "schema_to_dict",
 ]

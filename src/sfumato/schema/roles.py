@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -543,3 +544,9 @@ def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
             line.update(steps)
             document["recipe"].add(name, line)
     return tomlkit.dumps(document)
+
+
+def schema_sha256(schema: Schema) -> str:
+    """Hash of the schema's canonical TOML text, files of hierarchies without their folder."""
+    text = dump_schema(schema.with_files(lambda path: Path(path.name)))
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()

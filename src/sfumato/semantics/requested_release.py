@@ -20,10 +20,11 @@ from sfumato.core.arrays import Bools, Ints, Levels
 from sfumato.core.atomic import all_or_none, check_path, check_target, write_text, written_at
 from sfumato.core.declaration import drawn_seed
 from sfumato.core.errors import InputError
-from sfumato.release import release_manifest
 from sfumato.release.codebook import codebook_name, codebook_text
+from sfumato.release.release_manifest import HEADER, file_sha256
+from sfumato.release.release_options import Options, versions
 from sfumato.release.release_result import MANIFEST_FILE, check_beside
-from sfumato.schema import Schema
+from sfumato.schema import Schema, schema_sha256
 from sfumato.semantics.associations import Association, Shown
 from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table
 from sfumato.semantics.local_data import Linked
@@ -400,7 +401,7 @@ def manifest_of(
             "seed": seed,
             "keyed_pseudonyms": keyed,
             "keep_order": keep_order,
-            "schema_sha256": release_manifest.schema_sha256(asked.schema),
+            "schema_sha256": schema_sha256(asked.schema),
             "input_sha256": data_sha256(asked.data),
             "output_sha256": "",
         },
@@ -421,7 +422,7 @@ def manifest_of(
         "known": {"associations": list(known.ids), "releases": list(known.releases)},
         **({} if known.head is None else {"ledger": {"head": str(known.head)}}),
         **_recipe_of(asked),
-        "versions": release_manifest.versions(),
+        "versions": versions(),
     }
 
 
@@ -440,7 +441,7 @@ def manifest_text(manifest: dict[str, Any]) -> str:
         What `manifest_of` gave.
     """
     document = tomlkit.document()
-    for line in release_manifest.HEADER.splitlines():
+    for line in HEADER.splitlines():
         document.add(tomlkit.comment(line))
     # tomlkit takes a list value by value, in a time that grows with the square of their number.
     ids = tomlkit.array(json.dumps(list(manifest["known"]["associations"])))
@@ -568,7 +569,7 @@ class RequestedRelease:
             name,
             {field.name: field.type for field in self.table.schema},
             source.schema,
-            release_manifest.Options(keep_order=about["keep_order"]),
+            Options(keep_order=about["keep_order"]),
             size=(self.table.num_rows, source.persons),
             keyed=about["keyed_pseudonyms"],
             levels=None,
@@ -806,7 +807,7 @@ def _written(release: RequestedRelease, output: Path) -> RequestedRelease:
     write_table(release.table, output, labels=release.shown_labels)
     write_text(output.with_name(codebook_name(output.name)), release.codebook(output.name))
     about = dict(release.manifest)
-    sha256 = release_manifest.file_sha256(written_at(output))
+    sha256 = file_sha256(written_at(output))
     about["release"] = {**about["release"], "output_sha256": sha256}
     write_text(output.with_name(MANIFEST_FILE), manifest_text(about))
     return replace(release, manifest=about)

@@ -16,7 +16,7 @@ from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.schema import Schema, check_schema
 from sfumato.schema.roles import Unclassified
-from sfumato.table import person_column
+from sfumato.table import person_candidates
 from sfumato.table.dependence import check_leaks, column_figures
 from sfumato.table.door import check_columns, open_table
 from sfumato.table.preparation import prepared
@@ -61,7 +61,7 @@ def open_classified(
         if schema.recipe:
             data = prepared(data, schema)
         subject, names = data.subject, data.names
-        candidates = partial(person_column.person_candidates_of, data)
+        candidates = partial(person_candidates.person_candidates_of, data)
     given = classified(subject, names, schema, unclassified, candidates)
     table = open_table(data, schema, progress=progress)
     if schema.person is None:
@@ -101,7 +101,7 @@ def classified(
     names: Sequence[str],
     schema: Schema,
     unclassified: Unclassified,
-    candidates: Callable[[Sequence[str]], Sequence[person_column.PersonCandidate]],
+    candidates: Callable[[Sequence[str]], Sequence[person_candidates.PersonCandidate]],
 ) -> Schema:
     """The schema that a release is made by: what it does not name is undecided, and left out.
 
@@ -137,7 +137,7 @@ def check_decided(
     unnamed: Sequence[str],
     schema: Schema,
     unclassified: Unclassified,
-    candidates: Callable[[Sequence[str]], Sequence[person_column.PersonCandidate]],
+    candidates: Callable[[Sequence[str]], Sequence[person_candidates.PersonCandidate]],
 ) -> None:
     """Refuse a file that may not be released as long as nobody says more about its columns.
 
@@ -190,7 +190,7 @@ def unnamed_columns(names: Sequence[str], schema: Schema) -> list[str]:
 
 def check_person(
     schema: Schema,
-    candidates: Callable[[Sequence[str]], Sequence[person_column.PersonCandidate]],
+    candidates: Callable[[Sequence[str]], Sequence[person_candidates.PersonCandidate]],
     names: Sequence[str],
 ) -> None:
     """Refuse a file whose persons are not named, where a column looks like theirs.
@@ -218,8 +218,8 @@ def check_person(
     )
 
 
-def _candidates_in(table: Table, among: Sequence[str]) -> list[person_column.PersonCandidate]:
-    return person_column.person_candidates(_columns(table), among) if among else []
+def _candidates_in(table: Table, among: Sequence[str]) -> list[person_candidates.PersonCandidate]:
+    return person_candidates.person_candidates(_columns(table), among) if among else []
 
 
 def _columns(table: Table) -> pa.Table:

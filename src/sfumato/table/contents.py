@@ -25,7 +25,7 @@ from sfumato.table.common_words import (
     folded,
 )
 from sfumato.table.header_words import named, words_of
-from sfumato.table.person_column import FREE_TEXT_LENGTH, FREE_TEXT_SPACES, scale_of
+from sfumato.table.person_candidates import FREE_TEXT_LENGTH, FREE_TEXT_SPACES, scale_of
 from sfumato.table.sources import is_text, matching
 from sfumato.table.value_forms import Form
 

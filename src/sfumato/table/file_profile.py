@@ -16,7 +16,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.declaration import fields_of
 from sfumato.core.notebook_parts import bars, styled_table
 from sfumato.schema.recipe import Cleaning
-from sfumato.table import person_column
+from sfumato.table import person_candidates
 from sfumato.table.cleaning import cleaned
 from sfumato.table.common_words import DATE_WORDS, folded
 from sfumato.table.contents import FEW, OF_A_PERSON, PERSONAL, Content, Held, held_in, is_skewed
@@ -601,7 +601,7 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
     while (
         scores[best] > 0
         and not (
-            scores[best] >= SAYS_PERSON and columns[best].distinct >= person_column.LEAST_VALUES
+            scores[best] >= SAYS_PERSON and columns[best].distinct >= person_candidates.LEAST_VALUES
         )
         and not any(_varies_little(found, best, _BORN_WITH) or [True])
     ):
@@ -612,16 +612,16 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
     among = [
         name for name, each in columns.items()
         if each.content in _MAY_NUMBER and not each.unique
-        and each.distinct >= person_column.LEAST_VALUES
+        and each.distinct >= person_candidates.LEAST_VALUES
         and not (each.content is Content.CATEGORY and are_words(each))
         and not hinted(name, "household")
     ]  # fmt: skip
-    candidates = person_column.person_candidates(found.sample, among)
+    candidates = person_candidates.person_candidates(found.sample, among)
     # A file in the order of its years holds each person once among its first records.
     unseen = [name for name, each in columns.items()
               if each.distinct > 0.5 * each.filled and each.content in _MAY_NUMBER]  # fmt: skip
     if found.sampled == ROWS and unseen:
-        candidates = person_column.person_candidates_of(source, unseen) + candidates
+        candidates = person_candidates.person_candidates_of(source, unseen) + candidates
     kept = [each for each in candidates if _is_about_persons(each, found)]
     kept = [each for each in kept if columns[each.name].filled == columns[each.name].records]
     kept = [each for each in kept if not _is_of_several(each, kept, found)]
@@ -673,7 +673,7 @@ def _varies_little(
             of = found.codes[each.name]
             differ = exceptions(own, of)
             by_chance = exceptions(own, np.random.default_rng(0).permutation(of))
-            half = by_chance < person_column.LEAST_EXPECTED or 2 * differ <= by_chance
+            half = by_chance < person_candidates.LEAST_EXPECTED or 2 * differ <= by_chance
             little.append(differ <= MOST_FURTHER * further and half)
     return little
 
@@ -687,7 +687,7 @@ def _rank(column: ColumnProfile) -> tuple[bool, int, bool]:
     return not hinted(column.name, "person"), place, not identifies(words_of(column.name))
 
 
-def _is_about_persons(candidate: person_column.PersonCandidate, found: FileProfile) -> bool:
+def _is_about_persons(candidate: person_candidates.PersonCandidate, found: FileProfile) -> bool:
     """Whether what is constant within its values is about persons, not about a place they share."""
     columns = found.columns
     own = columns[candidate.name].content
@@ -706,8 +706,8 @@ def _is_about_persons(candidate: person_column.PersonCandidate, found: FileProfi
 
 
 def _is_of_several(
-    candidate: person_column.PersonCandidate,
-    others: Sequence[person_column.PersonCandidate],
+    candidate: person_candidates.PersonCandidate,
+    others: Sequence[person_candidates.PersonCandidate],
     found: FileProfile,
 ) -> bool:
     """Whether a candidate numbers households, whose persons another candidate numbers.
@@ -734,7 +734,7 @@ def _person_score(column: ColumnProfile) -> float:
     repeats = column.filled / column.distinct
     if (
         {"name", "names"} & set(words)
-        or repeats > person_column.MOST_RECORDS
+        or repeats > person_candidates.MOST_RECORDS
         or hinted(column.name, "household")
     ):
         return 0.0

@@ -22,7 +22,7 @@ from sfumato.table.file_profile import (
     person_of,
 )
 from sfumato.table.header_words import CATEGORY_WORDS, hinted, identifies, named, words_of
-from sfumato.table.person_column import person_candidates, scale_of
+from sfumato.table.person_candidates import person_candidates, scale_of
 from sfumato.table.scalars import LIMIT
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source

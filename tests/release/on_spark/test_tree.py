@@ -27,7 +27,8 @@ from sfumato.release.partitioning import divide
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.t_closeness import TCloseness
-from sfumato.release.release_manifest import Manifest, Options
+from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_options import Options
 from sfumato.release.suppression import not_met
 from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_codes, ties_of_values

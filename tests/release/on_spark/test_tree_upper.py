@@ -23,7 +23,7 @@ from sfumato.engines.spark.spark_session import PERSON, TIE, Ran, quasi_identifi
 from sfumato.release.cuts import NUMBERS, Nodes, class_summary, find_candidates
 from sfumato.release.on_spark.upper_levels import _UpperGrowth, cut_upper_on_spark, large_candidates
 from sfumato.release.person_table import person_table
-from sfumato.release.release_manifest import Split
+from sfumato.release.release_options import Split
 from sfumato.release.tree import grow
 from sfumato.table.door import open_table
 from sfumato.table.scalars import ties_of_codes, ties_of_values

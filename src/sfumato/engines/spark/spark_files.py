@@ -17,7 +17,7 @@ from sfumato.core.declaration import is_spark_frame
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
 from sfumato.engines.spark import spark_session
-from sfumato.table import person_column, sources, table_files
+from sfumato.table import person_candidates, sources, table_files
 from sfumato.table.numbering import counted_records
 
 if TYPE_CHECKING:
@@ -327,7 +327,7 @@ def _counted_lines(session: SparkSession, place: str) -> Any:
 
 def person_candidates_on_spark(
     source: SparkSource, among: Iterable[str]
-) -> list[person_column.PersonCandidate]:
+) -> list[person_candidates.PersonCandidate]:
     """As `person_candidates`, from records on a cluster: two jobs for each column that may be one.
 
     Parameters
@@ -343,15 +343,17 @@ def person_candidates_on_spark(
         column = functions.col(plain(source.names.index(name)))
         counted = source.frame.agg(functions.count(column), functions.count_distinct(column))
         records, values = counted.collect()[0]
-        parts = -(-records // person_column.LOOKED_AT)
-        if not values < records <= person_column.MOST_RECORDS * values:
+        parts = -(-records // person_candidates.LOOKED_AT)
+        if not values < records <= person_candidates.MOST_RECORDS * values:
             continue
         chosen = functions.pmod(functions.xxhash64(column), functions.lit(parts)) == 0
         looked_at = source.frame.where(chosen & column.isNotNull()).toArrow()
         renamed = looked_at.select([plain(place) for place in range(len(source.names))])
-        own = person_column.person_candidates(renamed.rename_columns(list(source.names)), [name])
+        own = person_candidates.person_candidates(
+            renamed.rename_columns(list(source.names)), [name]
+        )
         found += [replace(each, values=values, records=records) for each in own]
-    return person_column.likeliest_first(found)
+    return person_candidates.likeliest_first(found)
 
 
 def records_of_some(source: SparkSource, person: str | None, most: int) -> pa.Table:

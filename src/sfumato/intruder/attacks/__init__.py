@@ -1,1 +1,95 @@
-"""The attacks: what the intruder guesses from the file and from what is known."""
+"""The attacks, each or a family of them in a module: how they run, and how they are judged.
+
+A module that is added to this package, with an `Act`, is an attack everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from pkgutil import iter_modules
+
+from sfumato.core.errors import InputError
+from sfumato.intruder.attacks.scene import Act, Scene
+from sfumato.intruder.referee.criteria import Criterion
+
+
+def _found() -> dict[str, Act]:
+    modules = [import_module(f"{__name__}.{each.name}") for each in iter_modules(__path__)]
+    acts = [act for each in modules for act in vars(each).values() if isinstance(act, Act)]
+    return {act.name: act for act in sorted(acts, key=lambda act: act.place)}
+
+
+ACTS = _found()
+"""By name, in the order in which they run."""
+
+
+def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
+    """The attacks that are asked for; all where nobody asks.
+
+    Parameters
+    ----------
+    names
+        What is asked for.
+
+    Raises
+    ------
+    InputError
+        If there is no attack of that name.
+    """
+    asked = ACTS if names is None else ([names] if isinstance(names, str) else names)
+    for name in asked:
+        if name not in ACTS:
+            raise InputError("parameter attacks", "must name attacks", accepted=", ".join(ACTS))
+    return tuple(name for name in ACTS if name in asked)
+
+
+def untried(scene: Scene, names: Sequence[str]) -> dict[Criterion, tuple[str, ...]]:
+    """By criterion, the attacks that were not made and without which nothing is called within.
+
+    A promise that cannot be tested here is about what this intruder does not hold.
+
+    Parameters
+    ----------
+    scene
+        What was attacked.
+    names
+        The attacks that were made.
+    """
+    left = {name: act for name, act in ACTS.items() if name not in names}
+    return {
+        criterion: tuple(
+            name
+            for name, act in left.items()
+            if criterion in act.criteria
+            and (not act.lacks(scene) or (act.essential and criterion is not Criterion.PROMISES))
+        )
+        for criterion in Criterion
+    }
+
+
+def chosen(scene: Scene, names: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The attacks to run, and warnings about those that cannot run although they should.
+
+    Parameters
+    ----------
+    scene
+        What they work on.
+    names
+        The attacks that are asked for; all that fit where nobody asks.
+
+    Raises
+    ------
+    InputError
+        If an attack that is asked for by name lacks something.
+    """
+    possible, warnings = [], []
+    for name in check_names(names):
+        lacks = ACTS[name].lacks(scene)
+        if not lacks:
+            possible.append(name)
+        elif names is not None:
+            raise InputError(f"attack '{name}'", f"needs {lacks}", found="none")
+        elif name == "probabilistic" and not scene.itself:
+            warnings.append(f"Probabilistic matching was left out: it needs {lacks}.")
+    return tuple(possible), tuple(warnings)

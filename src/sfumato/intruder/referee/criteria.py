@@ -18,10 +18,10 @@ from sfumato.core.arrays import Bools, Floats
 from sfumato.core.declaration import fields_of, plain_fields
 from sfumato.core.measure import Measure
 from sfumato.core.number_text import percent
-from sfumato.intruder.attacks.bounds_attack import Isolation
-from sfumato.intruder.attacks.column_attack import FOLLOWS, FORETOLD, ColumnFinds
-from sfumato.intruder.attacks.inference_attacks import ChanceValues
 from sfumato.intruder.candidates import Candidates, Identification, Inference
+from sfumato.intruder.guesses.bounds_attack import Isolation
+from sfumato.intruder.guesses.column_attack import FOLLOWS, FORETOLD, ColumnFinds
+from sfumato.intruder.guesses.inference_attacks import ChanceValues
 from sfumato.intruder.reading import ReleasedFile
 from sfumato.intruder.referee import attack_odds, judgements
 from sfumato.risk.risk_thresholds import Preset

@@ -18,7 +18,7 @@ from sfumato.pipeline.tune.limits import (
     promise_words,
 )
 from sfumato.release.promises.k_anonymity import KAnonymity
-from sfumato.release.release_manifest import Recoding
+from sfumato.release.release_options import Recoding
 from sfumato.schema import IntervalHierarchy, PrefixHierarchy, QuasiIdentifier, Schema
 from sfumato.table.table import CodedColumn, Table
 

@@ -13,7 +13,7 @@ from sfumato.pipeline.tune.limits import CAP, KNOBS
 from sfumato.pipeline.tune.line_search import LEAST_RATIO, Bisection, Space, run_together
 from sfumato.pipeline.tune.point import Allowed, ColumnChange, Point, levels_to_spare
 from sfumato.pipeline.tune.trials import Setting, Trial, Trials, ratio
-from sfumato.release.release_manifest import Form, Recoding
+from sfumato.release.release_options import Form, Recoding
 from sfumato.schema import Schema
 
 Generator = np.random.Generator

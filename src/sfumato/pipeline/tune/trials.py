@@ -19,7 +19,8 @@ from sfumato.pipeline.tune.limits import AGAINST, limits_reached
 from sfumato.pipeline.tune.point import Point, changed_table
 from sfumato.release.assembly import make_release
 from sfumato.release.information_loss import normalized_error
-from sfumato.release.release_manifest import Loss, Manifest, Options, Recoding
+from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_options import Loss, Options, Recoding
 from sfumato.release.release_result import Release
 from sfumato.risk.risk_thresholds import Held, Preset
 from sfumato.risk.threshold_checks import hold

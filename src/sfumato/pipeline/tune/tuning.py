@@ -21,7 +21,7 @@ from sfumato.pipeline.tune.tuned import Tuned
 from sfumato.pipeline.tune_options import Circumstances, Searching, TuneOptions
 from sfumato.release.anonymize import check_table
 from sfumato.release.population_register import check_population
-from sfumato.release.release_manifest import ANALYSTS, Loss, Options, Recoding
+from sfumato.release.release_options import ANALYSTS, Loss, Options, Recoding
 from sfumato.risk.register_presence import open_register
 from sfumato.risk.risk_thresholds import Preset, Threshold
 from sfumato.risk.risk_thresholds import thresholds as presets_of

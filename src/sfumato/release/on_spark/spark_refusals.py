@@ -5,7 +5,8 @@ from __future__ import annotations
 from sfumato.core.errors import InputError
 from sfumato.release.promises.delta_presence import DeltaPresence
 from sfumato.release.promises.promise import Budget, asked_of_households
-from sfumato.release.release_manifest import Ends, Manifest, Recoding
+from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_options import Ends, Recoding
 from sfumato.schema import Schema
 
 ADVICE = "leave it out, or take engine='embedded'"

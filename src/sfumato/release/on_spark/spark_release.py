@@ -47,7 +47,8 @@ from sfumato.release.generalisation import ReleasedColumn
 from sfumato.release.on_spark import spark_released_file
 from sfumato.release.on_spark.spark_division import DividedOnSpark, divide_on_spark
 from sfumato.release.promises.promise import ordered_attributes
-from sfumato.release.release_manifest import Form, Manifest
+from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_options import Form
 from sfumato.release.release_result import Release
 from sfumato.release.utility_measures import ColumnLoss, Utility
 from sfumato.risk.class_measures import ranks_of

@@ -37,7 +37,7 @@ from sfumato.release.cuts import (
     side_summary,
 )
 from sfumato.release.promises.promise import Bounded, Constraint
-from sfumato.release.release_manifest import Split
+from sfumato.release.release_options import Split
 from sfumato.risk.classes import ClassSummary
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The number of classes of a population, from how classes accumulate in its sample."""
+"""The default estimator: how classes accumulate in a sample, and what that says of the rest."""
 
 from __future__ import annotations
 

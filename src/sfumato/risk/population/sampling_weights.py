@@ -1,4 +1,4 @@
-"""The estimator that is taken by default, also where persons have sampling weights."""
+"""Estimates where persons have sampling weights; without them those of `accumulation`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How many persons are alone in their class of the population, by the models of ARX's users."""
+"""How many persons are alone in their class of the population, by the models of ARX's users.
+
+They stand beside the estimate that is taken by default (`accumulation`).
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.promise import Constraint
-from sfumato.release.release_manifest import Form, Split
+from sfumato.release.release_options import Form, Split
 from sfumato.risk.class_measures import g_balance, gidr, gsar
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import Schema

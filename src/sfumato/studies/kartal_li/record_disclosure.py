@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.core.declaration import Progress, silent
 from sfumato.engines.embedded.counts import group
 from sfumato.release.generalisation import release_column
-from sfumato.release.release_manifest import Form
+from sfumato.release.release_options import Form
 from sfumato.release.tree import Partition
 from sfumato.risk.class_measures import gidr
 from sfumato.risk.classes import summarize

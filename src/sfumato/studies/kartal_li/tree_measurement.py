@@ -19,7 +19,7 @@ from sfumato.release.promises.h_affiliation import HAffiliation
 from sfumato.release.promises.k_anonymity import KAnonymity, PidKAnonymity
 from sfumato.release.promises.l_diversity import LDiversity
 from sfumato.release.promises.promise import TOLERANCE, Constraint, Verdicts
-from sfumato.release.release_manifest import Split
+from sfumato.release.release_options import Split
 from sfumato.release.tree import Partition, grow
 from sfumato.risk.class_measures import gsar
 from sfumato.risk.classes import ClassSummary, summarize

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.intruder.attacks.association_attack import by_associations
-from sfumato.intruder.attacks.intersection_attack import intersect
-from sfumato.intruder.attacks.trajectory_attack import follow
+from sfumato.intruder.attacks.scene import LINKED, PROMISED, Act, Scene, Staged, several_releases
+from sfumato.intruder.guesses.association_attack import by_associations
+from sfumato.intruder.guesses.intersection_attack import intersect
+from sfumato.intruder.guesses.trajectory_attack import follow
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.criteria import Criterion
-from sfumato.intruder.stages.scene import LINKED, PROMISED, Act, Scene, Staged, several_releases
 
 
 def intersection(scene: Scene) -> Iterator[Staged]:

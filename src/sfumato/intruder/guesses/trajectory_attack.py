@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from sfumato.core.arrays import Bools, Floats, Ints
-from sfumato.intruder.attacks.intersection_attack import Side, aligned, odds_by_pseudonym
 from sfumato.intruder.candidates import Identification
+from sfumato.intruder.guesses.intersection_attack import Side, aligned, odds_by_pseudonym
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 

@@ -10,12 +10,7 @@ import numpy as np
 
 from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks import inference_attacks, model_attack
-from sfumato.intruder.reading import ReleasedFile, TextColumn
-from sfumato.intruder.referee import judgements
-from sfumato.intruder.referee.attack_odds import Outcome, one_per_class, success
-from sfumato.intruder.referee.criteria import values_beyond, values_found
-from sfumato.intruder.stages.scene import (
+from sfumato.intruder.attacks.scene import (
     CLAIMED,
     INFERRED,
     PROMISED,
@@ -26,6 +21,11 @@ from sfumato.intruder.stages.scene import (
     sensitive_and_true,
     sensitive_shown,
 )
+from sfumato.intruder.guesses import inference_attacks, model_attack
+from sfumato.intruder.reading import ReleasedFile, TextColumn
+from sfumato.intruder.referee import judgements
+from sfumato.intruder.referee.attack_odds import Outcome, one_per_class, success
+from sfumato.intruder.referee.criteria import values_beyond, values_found
 
 
 def inference(scene: Scene) -> Iterator[Staged]:

@@ -21,6 +21,7 @@ from sfumato.linkage.chance_agreement import (
     ChanceAgreement,
     beside_equal_name,
     home_chance,
+    under_one_name,
 )
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_weights
@@ -58,7 +59,7 @@ father and son of one name; and one person, renamed and moved, renamed, moved, a
 shares a home and nothing else does so by chance: all such pairs are counted, few are candidates."""
 _KIND = np.array([kind for kind, _ in _RELATIONS])
 _MATCH = _KIND == _PERSON
-HOUSEHOLD, TWINS, JUNIORS, BOTH, RENAMED, MOVED, UNCHANGED = 2, 3, 5, 6, 7, 8, 9
+FAMILY, HOUSEHOLD, TWINS, JUNIORS, BOTH, RENAMED, MOVED, UNCHANGED = 1, 2, 3, 5, 6, 7, 8, 9
 _ERROR, _BELIEF = 0.003, 1.0
 """Share of one person's records whose given name, or date of birth, is wholly another, and how many
 times as much as the pairs it counts: what is a twin and what such an error can hardly be told."""
@@ -74,8 +75,6 @@ _GUESS = 20.0
 """Pairs that the first guess of m counts for."""
 _ROUNDS, _CLOSE = 200, 1e-4
 _SURE, _LIKELY, _TWICE = 0.9, 0.5, 0.01
-
-
 FAINT = 1e-7
 """Score below which pairs are not kept: it takes ten million of them to hold one match."""
 
@@ -175,10 +174,9 @@ def fit_relations(
     shared by chance as rarely as they have it. A source that holds each person once has no matches
     within. A match shares given name and date of birth at least.
 
-    Two things the data hardly tell, and a prior does: another given name may be a twin's or an
-    error, another date of birth that of a father of one name or an error. It is hardly an error
-    where sure matches of both records repeat what they say. For that, and for what others have
-    equal values, pairs are looked at one by one: those that are not faint.
+    Two things a prior tells, as the data hardly do: another given name may be a twin's or an error,
+    another date of birth a father's of one name or an error, but hardly one where sure matches of
+    both repeat it. For that, and for who has equal values, pairs are looked at one by one.
 
     Parameters
     ----------
@@ -285,12 +283,11 @@ def _fitted(
         share = _relation_shares(list(columns.values()), number[group], at_home)
         before, found = number, share * count[:, None]
         number = _by_group(found, group, len(groups))
-        of_match = _by_group(
-            found * share[:, _MATCH].sum(axis=1, keepdims=True), group, len(groups)
-        )
-        number[:, BOTH] = renamed_and_moved(number, of_match[:, BOTH] / number[:, BOTH])
+        sure = _by_group(found * share[:, _MATCH].sum(axis=1)[:, None], group, len(groups)) / number
+        number[:, BOTH] = renamed_and_moved(number, sure[:, BOTH])
         told = at_one_rate(number, whole)
         bound = _bounded(number)
+        _refit_of_families(list(columns.values()), found)
         if not known:
             _refit(list(columns.values()), found, bound, _BELIEF * (1 - told))
         moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
@@ -318,8 +315,8 @@ def renamed_and_moved(number: Floats, sure: Floats) -> Floats:
 def at_one_rate(number: Floats, whole: Floats) -> float:
     """Let twins, and two of one name, live in a household as often within sources as across them.
 
-    Matches are more often across: so what is common in both is not an error. Gives how much that
-    tells, from 0 where matches are as frequent in all groups, or there is but one, to 1.
+    Matches are more often across: so what is common in both is no error. Gives how much that tells:
+    from 0, where matches are as frequent in all groups, or there is but one, to 1.
 
     Parameters
     ----------
@@ -399,9 +396,10 @@ def _columns(
         if name in equal.count and own[-1].by_frequency:
             rare[code >= top] = (top - code[code >= top].astype(np.float64)) * RARITY_STEP
         aspect = _ASPECT.get(kinds[name])
+        usual_of = u if aspect == NUMBER else guess
         columns[name] = _Column(
             aspect, np.clip(code, 0, top).astype(np.int64), code >= 0, rare, u, u.copy(), guess,
-            guess.copy(), np.stack([u, guess, guess, u]),
+            guess.copy(), np.stack([u, guess, under_one_name(equal, name, usual_of, u), u]),
             1 if aspect in _OTHER else 0,
             equal.compared[name], named,
             beside_equal_name(equal, name, u, date=aspect == DATE),
@@ -422,7 +420,13 @@ def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats
         if each.aspect == HOME and at_home is not None:
             rarest = np.minimum(rarest, np.nan_to_num(each.rare - np.log(each.u[-1])))
             chance = np.zeros(len(number))
-        total += np.where(_holds(each.aspect), each.shared(each.m)[:, None], chance[:, None])
+        by_relation = chance[:, None]
+        if each.aspect == NUMBER:
+            own = np.stack([each.shared(m) for m in each.by_kind], axis=1)
+            by_relation = np.maximum(by_relation, own[:, _KIND])
+            by_relation[:, 0] = chance
+            by_relation[:, JUNIORS] = by_relation[:, [HOUSEHOLD, JUNIORS]].max(axis=1)
+        total += np.where(_holds(each.aspect), each.shared(each.m)[:, None], by_relation)
     if at_home is not None:
         total += np.where(_holds(HOME), 0.0, (at_home + rarest)[:, None])
     total = np.exp(total - total.max(axis=1, keepdims=True))
@@ -444,6 +448,15 @@ def _bounded(number: Floats) -> dict[int, bool]:
         bound[aspect] = found > possible
         number[:, relation] *= min(1.0, possible / found)
     return bound
+
+
+def _refit_of_families(columns: Sequence[_Column], found: Floats) -> None:
+    """Numbers by who has a family's name, and by who lives together; no model says it of them."""
+    for each in columns:
+        if each.aspect == NUMBER:
+            for kind, relation in ((_NOBODY, FAMILY), (_RELATIVE, HOUSEHOLD)):
+                seen = each.counted(found[:, relation]) + _GUESS * each.u
+                each.by_kind[kind] = seen / seen.sum()
 
 
 def _refit(

@@ -4,12 +4,13 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
-from linkage.linked_tables import people, with_errors
+from linkage.linked_tables import households, people, with_errors
 
 from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import Mode
-from sfumato.linkage.relation_model import (
+from sfumato.linkage.match_probability import (
     BOTH,
     HOUSEHOLD,
     MOVED,
@@ -44,6 +45,32 @@ def test_names_that_both_tables_repeat_are_those_of_twins():
     links = link(tables, suggest_links(tables, mode=Mode.LINK_AND_DEDUPE), seed=1)
     precision, recall = rates(links.settled.persons.person.tolist(), 2 * list(range(460)))
     assert precision > 0.95
+    assert recall > 0.97
+
+
+def test_namesakes_whose_addresses_are_made_of_their_name_stay_apart():
+    rng = np.random.default_rng(8)
+    person = people(1_500)
+    del person["phone"]
+    end = np.where(rng.random(1_500) < 0.5, "", rng.integers(0, 1_000, 1_500).astype(str))
+    at = rng.choice(["@a.example", "@b.example"], 1_500)
+    own = zip(person["given_name"], person["surname"], end, at, strict=True)
+    person["email"] = np.array([f"{g}.{s}{e}{a}".lower() for g, s, e, a in own], dtype=object)
+    tables = {"a": pa.table(person), "b": pa.table(with_errors(person, share=0.03))}
+    links = link(tables, suggest_links(tables, mode=Mode.LINK_AND_DEDUPE), seed=1)
+    precision, recall = rates(links.settled.persons.person.tolist(), 2 * list(range(1_500)))
+    assert precision > 0.98
+    assert recall > 0.98
+
+
+def test_families_that_share_an_address_of_email_stay_persons():
+    tables, truth = households(500)
+    for name, table in tables.items():
+        mail = pc.binary_join_element_wise(table["phone"], "mail.example", "@")
+        tables[name] = table.drop_columns(["phone"]).append_column("email", mail)
+    links = link(tables, suggest_links(tables), seed=1)
+    precision, recall = rates(links.settled.persons.person.tolist(), truth.tolist())
+    assert precision > 0.98
     assert recall > 0.97
 
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from sfumato.core.declaration import Progress
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.screen_attack import from_screen
+from sfumato.intruder.attacks.scene import PROMISED, Act, Scene, Staged
+from sfumato.intruder.guesses.screen_attack import from_screen
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import calibration, free_hits
-from sfumato.intruder.stages.scene import PROMISED, Act, Scene, Staged
 from sfumato.review.review_extra import needs_review
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.intruder.attacks.field_agreement import Levels, Near, Scorer, database, levels_of
 from sfumato.intruder.candidates import Identification, distinct_sets, persons_are_whole
+from sfumato.intruder.guesses.field_agreement import Levels, Near, Scorer, database, levels_of
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile
 

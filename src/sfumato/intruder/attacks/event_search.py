@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.intruder.attacks import event_matching
+from sfumato.intruder.attacks.scene import PROMISED, SINGLED, TARGETS, Act, Scene, Staged
+from sfumato.intruder.guesses import event_matching
 from sfumato.intruder.referee.criteria import Criterion
-from sfumato.intruder.stages.scene import PROMISED, SINGLED, TARGETS, Act, Scene, Staged
 
 TOLD, SCORED = (1, 2, 3), (2, 3)
 """Numbers of events that an intruder is told, and those with which the score is tried."""

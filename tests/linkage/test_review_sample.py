@@ -10,13 +10,13 @@ from scipy.special import expit
 from sfumato.linkage.match_decisions import Decisions, join_workers, together
 from sfumato.linkage.match_thresholds import Pairs, Records
 from sfumato.linkage.next_batch import with_pairs
-from sfumato.linkage.review_audit import (
+from sfumato.linkage.review_sample import (
     CHAINED,
     DOUBT,
     NONE_ASKED,
     WIDER,
     Asked,
-    ReviewAudit,
+    ReviewSample,
     Wider,
     wider_blocks,
 )
@@ -100,10 +100,10 @@ def linkage(rng, persons=300):
     return Records(("a", "b"), ids), pairs, np.unique(person, return_inverse=True)[1]
 
 
-def audit_of(records, pairs, person):
+def sample_of(records, pairs, person):
     none = np.empty(0, np.int64)
     limited = np.full(records.count, -1)
-    return ReviewAudit(records, pairs, person, none, np.empty(0), DOUBT, limited, 0.0)
+    return ReviewSample(records, pairs, person, none, np.empty(0), DOUBT, limited, 0.0)
 
 
 def nobody(pairs):
@@ -124,23 +124,23 @@ def decisions(pairs, number, same):
 def test_strata_count_every_pair_once():
     """By rules and chained: all pairs within persons, and all others by rules."""
     records, pairs, person = linkage(np.random.default_rng(4))
-    audit = audit_of(records, pairs, person)
+    sample = sample_of(records, pairs, person)
     within = sum(n * (n - 1) // 2 for n in np.bincount(person).tolist())
     explicit = int(np.count_nonzero(person[pairs.left] == person[pairs.right]))
-    assert audit.size[:CHAINED].sum() == len(pairs)
-    assert audit.size[CHAINED] == within - explicit
+    assert sample.size[:CHAINED].sum() == len(pairs)
+    assert sample.size[CHAINED] == within - explicit
 
 
 def test_totals_weighted_by_the_recorded_chances_have_no_bias():
     """The mean over many batches of sums by 1/chance is the number of pairs of a kind."""
     records, pairs, person = linkage(np.random.default_rng(5))
-    audit = audit_of(records, pairs, person)
+    sample = sample_of(records, pairs, person)
     kind = np.random.default_rng(6).random(len(pairs)) < pairs.score
-    learned = learn(audit, NONE_ASKED, nobody(pairs), person, None, np.random.default_rng(7))
+    learned = learn(sample, NONE_ASKED, nobody(pairs), person, None, np.random.default_rng(7))
     found = []
     for seed in range(600):
         rng = np.random.default_rng(seed)
-        left, right, stratum, chance, _ = audit.draw(
+        left, right, stratum, chance, _ = sample.draw(
             NONE_ASKED, nobody(pairs), learned.rates, NO_WIDER, 60, rng
         )
         own = stratum < CHAINED
@@ -154,33 +154,33 @@ def test_totals_weighted_by_the_recorded_chances_have_no_bias():
 def test_when_all_is_answered_nothing_is_open():
     """Precision and recall are those of the truth, as counted pair by pair."""
     records, pairs, person = linkage(np.random.default_rng(8), persons=60)
-    audit = audit_of(records, pairs, person)
+    sample = sample_of(records, pairs, person)
     truth = np.concatenate([np.arange(60), np.arange(60)])
     number = np.arange(len(pairs))
     verdicts = join_workers(
         decisions(pairs, number, truth[pairs.left] == truth[pairs.right]), pairs
     )
     one = np.ones(len(pairs))
-    asked = Asked(number, audit.stratum, one.astype(np.int64), one, pairs.score)
+    asked = Asked(number, sample.stratum, one.astype(np.int64), one, pairs.score)
     judged = np.where(np.arange(120) % 60 < 50, truth, np.arange(120) + 1000)
     judged = np.unique(judged, return_inverse=True)[1]
     rng = np.random.default_rng(9)
-    learned = learn(audit, asked, verdicts, judged, None, rng)
+    learned = learn(sample, asked, verdicts, judged, None, rng)
     assert learned.precision.value == 1
     assert learned.recall.value == pytest.approx(50 / 60)
-    assert not audit.left(asked, verdicts)[0].any()
+    assert not sample.left(asked, verdicts)[0].any()
 
 
 def test_persons_are_judged_by_the_draws_given_the_answers():
     """Where all draws agree with the persons nothing is open, whatever the scores say."""
     records, pairs, person = linkage(np.random.default_rng(12), persons=100)
-    audit, rng = audit_of(records, pairs, person), np.random.default_rng(13)
+    sample, rng = sample_of(records, pairs, person), np.random.default_rng(13)
     sure = np.tile(person, (40, 1))
-    learned = learn(audit, NONE_ASKED, nobody(pairs), person, sure, rng)
+    learned = learn(sample, NONE_ASKED, nobody(pairs), person, sure, rng)
     assert learned.precision.value == 1
     assert learned.precision.low > 0.95
     apart = np.where(np.arange(40)[:, None] < 20, np.arange(records.count), person)
-    learned = learn(audit, NONE_ASKED, nobody(pairs), person, apart, rng)
+    learned = learn(sample, NONE_ASKED, nobody(pairs), person, apart, rng)
     assert learned.precision.value == pytest.approx(0.5, abs=0.1)
 
 
@@ -199,19 +199,19 @@ def test_pairs_that_no_draw_joins_say_nothing_of_those_that_no_score_suspects():
     records = Records(("a",), ids)
     pairs = Pairs(left, right, score, {}, np.zeros(len(left), np.int16))
     person = np.append(np.arange(200), 200 + np.repeat(np.arange(500), 2))
-    audit, draws = audit_of(records, pairs, person), np.tile(person, (40, 1))
-    before = learn(audit, NONE_ASKED, nobody(pairs), person, draws, np.random.default_rng(1))
+    sample, draws = sample_of(records, pairs, person), np.tile(person, (40, 1))
+    before = learn(sample, NONE_ASKED, nobody(pairs), person, draws, np.random.default_rng(1))
     likely = np.flatnonzero(score == 0.6)[:6]
     one = np.ones(6)
     asked = Asked(
-        likely, audit.stratum[likely], one.astype(np.int64), one, before.rates.foretold[likely]
+        likely, sample.stratum[likely], one.astype(np.int64), one, before.rates.foretold[likely]
     )
     verdicts = join_workers(decisions(pairs, likely, one > 0), pairs)
     now = person.copy()
     for number in likely.tolist():
         now[now == now[right[number]]] = now[left[number]]
     now = np.unique(now, return_inverse=True)[1]
-    learned = learn(audit, asked, verdicts, now, np.tile(now, (40, 1)), np.random.default_rng(1))
+    learned = learn(sample, asked, verdicts, now, np.tile(now, (40, 1)), np.random.default_rng(1))
     unlikely = score < 0.5
     assert learned.rates.probability[unlikely].mean() < 1e-4
     assert learned.recall.value == pytest.approx(0.98, abs=0.02)
@@ -223,12 +223,12 @@ def test_answers_between_two_persons_count_as_one():
     left, right = np.append(left, 6), np.append(right, 7)
     ids = (pa.array([str(n) for n in range(8)], pa.large_string()),)
     pairs = Pairs(left, right, np.full(10, 0.5), {}, np.zeros(10, np.int16))
-    audit = audit_of(Records(("a",), ids), pairs, np.array([0, 0, 0, 1, 1, 1, 2, 3]))
+    sample = sample_of(Records(("a",), ids), pairs, np.array([0, 0, 0, 1, 1, 1, 2, 3]))
     number, said = np.array([0, 1, 2, 3, 4, 5, 9]), np.array([1, 1, 1, 1, 1, 1, 0]) > 0
     one = np.ones(7)
-    asked = Asked(number, audit.stratum[number], one.astype(np.int64), one, 0.5 * one)
+    asked = Asked(number, sample.stratum[number], one.astype(np.int64), one, 0.5 * one)
     _, same, answered = _answers(
-        audit, asked, join_workers(decisions(pairs, number, said), pairs), None
+        sample, asked, join_workers(decisions(pairs, number, said), pairs), None
     )
     assert same.sum() == pytest.approx(1)
     assert answered.sum() == pytest.approx(2)
@@ -238,11 +238,11 @@ def test_what_came_into_persons_is_no_longer_lost():
     """Two persons of three records become one by one pair: eight that no rule brought together."""
     ids = (pa.array([str(n) for n in range(6)], pa.large_string()),)
     pairs = Pairs(np.array([0]), np.array([3]), np.array([0.5]), {}, np.zeros(1, np.int16))
-    audit = replace(audit_of(Records(("a",), ids), pairs, np.array([0, 0, 0, 1, 1, 1])), lost=8.0)
+    sample = replace(sample_of(Records(("a",), ids), pairs, np.array([0, 0, 0, 1, 1, 1])), lost=8.0)
     rng, now = np.random.default_rng(18), np.zeros(6, np.int64)
     found = [
-        learn(audit, NONE_ASKED, nobody(pairs), person, np.tile(person, (40, 1)), rng)
-        for person in (audit.person, now)
+        learn(sample, NONE_ASKED, nobody(pairs), person, np.tile(person, (40, 1)), rng)
+        for person in (sample.person, now)
     ]
     assert found[0].recall.value == pytest.approx(6 / 14, abs=0.1)
     assert found[1].recall.value > 0.9
@@ -272,16 +272,16 @@ def test_disputed_pairs_say_how_often_a_worker_errs():
 def test_wrong_answers_are_expected_where_they_contradict_what_was_foretold():
     """Sums of Bayes' rule over the pairs, each with all pairs of both its persons."""
     records, pairs, person = linkage(np.random.default_rng(16))
-    audit, number = audit_of(records, pairs, person), np.arange(300)
+    sample, number = sample_of(records, pairs, person), np.arange(300)
     one, before = np.ones(300), np.arange(records.count) // 3
     left, right = pairs.left[:300], pairs.right[:300]
     for likely in (0.02, 0.98):
-        asked = Asked(number, audit.stratum[:300], one.astype(np.int64), one, likely * one)
+        asked = Asked(number, sample.stratum[:300], one.astype(np.int64), one, likely * one)
         for said in (True, False):
             now = np.zeros(records.count, np.int64) if said else before
             verdicts = join_workers(decisions(pairs, number, (one > 0) == said), pairs)
             rng = np.random.default_rng(17)
-            found = _misjudged(audit, asked, verdicts, np.full(500, 0.05), (now, before), rng)
+            found = _misjudged(sample, asked, verdicts, np.full(500, 0.05), (now, before), rng)
             sizes = [np.count_nonzero(before == before[e]) for e in (*left, *right)]
             both = np.prod(np.reshape(sizes, (2, -1)), axis=0)
             both[before[left] == before[right]] = 2 if said else 0

@@ -8,8 +8,8 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from sfumato.intruder.attacks.scene import LINKED, PROMISED, Act, Scene, Staged, another
 from sfumato.intruder.referee.criteria import Criterion
-from sfumato.intruder.stages.scene import LINKED, PROMISED, Act, Scene, Staged, another
 
 WEIGHED = 1 << 26
 """Pairs of a class and a known row that are weighed, in as many classes as make so many."""
@@ -29,7 +29,7 @@ def nearly(scene: Scene) -> Iterator[Staged]:
     scene
         What to work on.
     """
-    from sfumato.intruder.attacks.probabilistic_attack import probabilistic
+    from sfumato.intruder.guesses.probabilistic_attack import probabilistic
 
     some = _some_classes(scene, WEIGHED // max(len(scene.knowledge.person), 1))
     found = probabilistic(

@@ -119,7 +119,7 @@ class Rates:
 
 
 @dataclass(frozen=True, eq=False)
-class ReviewAudit:
+class ReviewSample:
     """The pairs that may be drawn, in strata that stay as they are while people answer.
 
     Attributes

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.intruder.attacks.household_attack import Neighbours, by_members, known_households
+from sfumato.intruder.attacks.scene import PROMISED, SINGLED, TARGETS, Act, Scene, Staged, another
+from sfumato.intruder.guesses.household_attack import Neighbours, by_members, known_households
 from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.criteria import Criterion, persons_at_risk
-from sfumato.intruder.stages.scene import PROMISED, SINGLED, TARGETS, Act, Scene, Staged, another
 
 
 def household(scene: Scene) -> Iterator[Staged]:

@@ -8,13 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.bounds_attack import Isolation, by_ends, isolated
-from sfumato.intruder.attacks.informed_attack import by_method, ladders_of
-from sfumato.intruder.attacks.method_attack import sharpened, undivided
-from sfumato.intruder.referee import judgements
-from sfumato.intruder.referee.attack_odds import Outcome, free_hits, success
-from sfumato.intruder.referee.criteria import LEVEL, Criterion, persons_isolated
-from sfumato.intruder.stages.scene import (
+from sfumato.intruder.attacks.scene import (
     INFERRED,
     LINKED,
     SINGLED,
@@ -24,6 +18,12 @@ from sfumato.intruder.stages.scene import (
     another,
     sensitive_and_true,
 )
+from sfumato.intruder.guesses.bounds_attack import Isolation, by_ends, isolated
+from sfumato.intruder.guesses.informed_attack import by_method, ladders_of
+from sfumato.intruder.guesses.method_attack import sharpened, undivided
+from sfumato.intruder.referee import judgements
+from sfumato.intruder.referee.attack_odds import Outcome, free_hits, success
+from sfumato.intruder.referee.criteria import LEVEL, Criterion, persons_isolated
 
 CLASSES = 500
 """Classes that are tried, drawn where there are more."""

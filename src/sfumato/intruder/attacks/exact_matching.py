@@ -7,13 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks import identity_attacks
-from sfumato.intruder.attacks.inference_attacks import any_person, most_records
-from sfumato.intruder.candidates import Identification
-from sfumato.intruder.referee import judgements
-from sfumato.intruder.referee.attack_odds import Outcome, poisson_hits, simulated_hits, success
-from sfumato.intruder.referee.criteria import Criterion, of_outcome
-from sfumato.intruder.stages.scene import (
+from sfumato.intruder.attacks.scene import (
     CLAIMED,
     LINKED,
     PROMISED,
@@ -24,6 +18,12 @@ from sfumato.intruder.stages.scene import (
     another,
     nothing,
 )
+from sfumato.intruder.candidates import Identification
+from sfumato.intruder.guesses import identity_attacks
+from sfumato.intruder.guesses.inference_attacks import any_person, most_records
+from sfumato.intruder.referee import judgements
+from sfumato.intruder.referee.attack_odds import Outcome, poisson_hits, simulated_hits, success
+from sfumato.intruder.referee.criteria import Criterion, of_outcome
 from sfumato.risk.population.match_distribution import MatchDistribution
 
 ROUNDS = 100

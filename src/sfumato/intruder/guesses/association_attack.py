@@ -11,8 +11,8 @@ from scipy import sparse
 
 from sfumato.core.arrays import Bools, Floats
 from sfumato.core.errors import InputError
-from sfumato.intruder.attacks.identity_attacks import exact_free
 from sfumato.intruder.candidates import Candidates, Identification, ValuesOf, find_candidates
+from sfumato.intruder.guesses.identity_attacks import exact_free
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReadColumn, ReleasedFile
 from sfumato.intruder.released_syntax import Anything, Cell, Members

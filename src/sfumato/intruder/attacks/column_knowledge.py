@@ -9,12 +9,12 @@ import numpy as np
 
 from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.column_attack import FORETOLD, likeness, with_column
+from sfumato.intruder.attacks.scene import INFERRED, SINGLED, Act, Scene, Staged, another
+from sfumato.intruder.guesses.column_attack import FORETOLD, likeness, with_column
 from sfumato.intruder.knowledge import KnownColumn
 from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee.attack_odds import Outcome, success
 from sfumato.intruder.referee.criteria import Criterion, columns_found, share_found
-from sfumato.intruder.stages.scene import INFERRED, SINGLED, Act, Scene, Staged, another
 from sfumato.table.combinations import Target, boosting_lacks, foretold_together
 
 UNCHANGED = 0.5

@@ -1,0 +1,1 @@
+"""What the intruder guesses from the file and from what is known; `attacks` judges it."""

@@ -1,0 +1,396 @@
+"""What a release is asked for, and what it is made with."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Annotated, Any, TypedDict
+
+from sfumato.core import declaration
+from sfumato.core.declaration import Count, Engine, Parameter, Share
+from sfumato.core.errors import InputError
+from sfumato.release.techniques import Technique, Techniques
+from sfumato.schema.roles import Unclassified
+
+USUAL_EFFORT = (3, 24)
+"""Passes where none are stated: of large files, and of small ones, which take little time."""
+USUAL_PERSONS = 1 << 19
+"""Persons that all passes look at, between these."""
+
+
+class Cut(StrEnum):
+    """Where a quasi-identifier is cut."""
+
+    SEARCH = "search"
+    """Where least is lost, found by a search; never worse than the median's."""
+    MEDIAN = "median"
+    """At the median record, as the paper does."""
+
+
+class Split(StrEnum):
+    """The criterion that orders the candidate cuts of a node."""
+
+    BALANCE = "balance"
+    """Least balance-variance ratio Δg/v (paper 003, Definition 4)."""
+    VARIANCE = "variance"
+    """Largest normalised variance: the kd-tree of Friedman et al. 1977."""
+    RANGE = "range"
+    """Widest normalised range: Mondrian of LeFevre et al. 2006."""
+
+
+class Recoding(StrEnum):
+    """Whether a quasi-identifier is recoded class by class or everywhere alike."""
+
+    LOCAL = "local"
+    """Each class its own values, as the tree divides the persons."""
+    FULL_DOMAIN = "full-domain"
+    """One level of the hierarchy for all records."""
+
+
+class Form(StrEnum):
+    """The form in which quasi-identifiers are released."""
+
+    RANGE = "range"
+    """Ranges for numeric and ordered, the lowest common ancestor or ``*`` for categorical."""
+    BOUNDS = "bounds"
+    """As range, with the two ends in two columns ``age_low``, ``age_high``."""
+    MEAN = "mean"
+    """The class mean for numeric, else as range."""
+    SET = "set"
+    """The set of the values that occur; where ends are on a grid, numbers and dates as range."""
+    HIERARCHY = "hierarchy"
+    """The lowest common ancestor wherever there is a hierarchy, else as range."""
+
+
+WITH_ENDS = (Form.RANGE, Form.BOUNDS, Form.SET)
+"""The forms that show between which values numbers and dates lie."""
+
+
+class Ends(StrEnum):
+    """What the ends of released ranges of numbers and dates are."""
+
+    TIGHT = "tight"
+    """The lowest and the highest value of the class."""
+    SNAPPED = "snapped"
+    """Points of a public grid just outside them: multiples of 1, 2 or 5 times a power of ten."""
+
+
+class Loss(StrEnum):
+    """What is to be lost least."""
+
+    ANE = "ane"
+    """The average normalised error."""
+    NCP = "ncp"
+    """The normalised certainty penalty."""
+    QUERIES = "queries"
+    """The error of counts over ranges and sets of two columns."""
+    TABLES = "tables"
+    """The distance between tables of two columns before and after."""
+    MODELS = "models"
+    """How much worse a model foretells that is trained on the release."""
+
+
+ANALYSTS = (Loss.QUERIES, Loss.TABLES, Loss.MODELS)
+"""What is measured by doing with the release what analysts do."""
+
+
+class Coarsening(StrEnum):
+    """How each number of records in a class comes to be shared by enough persons."""
+
+    DROP = "drop"
+    """Persons lose records, down to a number that enough persons of the class keep."""
+    SPLIT = "split"
+    """Persons get several pseudonyms, of sizes that enough persons of the class show."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a release is made; checked when made, and written to the manifest.
+
+    ``cut`` is the search when not given, or the median where ``split`` asks for another order than
+    the paper's; it stays ``None`` where full-domain recoding cuts nothing.
+
+    Raises
+    ------
+    InputError
+        If a value is out of range or an unknown word, or two options contradict each other.
+    """
+
+    cut: Annotated[
+        Cut | None,
+        Parameter(
+            "Where a column is cut: where least is lost, or at the median, as the paper does.",
+            usual="search; median with another --split",
+        ),
+    ] = None
+    split: Annotated[
+        Split,
+        Parameter(
+            "Which cut at the median is tried first: least balance-variance ratio, largest "
+            "variance, widest range."
+        ),
+    ] = Split.BALANCE
+    effort: Annotated[
+        int | None,
+        Parameter(
+            "Most passes of the search that moves persons between the classes of the tree; 0 "
+            "leaves them as they are cut.",
+            "N",
+            Count(0),
+            usual="3, more of small files, up to 24; 0 with --cut median, another --split, "
+            "--register or --population, and on Spark",
+        ),
+    ] = None
+    loss: Annotated[
+        Loss | None,
+        Parameter(
+            "What that search makes least: average normalised error, certainty penalty, or the "
+            "errors of counts, of tables of two columns, of models trained on the release.",
+            usual="error and penalty together",
+        ),
+    ] = None
+    recoding: Annotated[
+        Recoding,
+        Parameter("Class by class, or one level of each hierarchy for all records."),
+    ] = Recoding.LOCAL
+    values: Annotated[Form, Parameter("Form of released quasi-identifiers.")] = Form.RANGE
+    ends: Annotated[
+        Ends | None,
+        Parameter(
+            "Ends of ranges of numbers and dates: the lowest and highest value of the class, which "
+            "single people out, or points of a public grid around them.",
+            usual="snapped; tight with --register or --population, on Spark, and where neither "
+            "ranges nor sets are released",
+        ),
+    ] = None
+    keep_order: Annotated[
+        bool,
+        Parameter("Do not shuffle the records; their order may give persons away."),
+    ] = False
+    cap_records: Annotated[
+        int | None,
+        Parameter("Keep at most M records of a person, drawn at random.", "M", Count(1)),
+    ] = None
+    coarsen_counts: Annotated[
+        Coarsening | None,
+        Parameter(
+            "How numbers of records come to keep --shared-counts: drop records, or split "
+            "pseudonyms; without it, by larger classes."
+        ),
+    ] = None
+    suppress: Annotated[
+        float,
+        Parameter(
+            "Largest share of persons to suppress: where nothing else meets the promises, and "
+            "then those whose suppression gains most for the others.",
+            "SHARE",
+            Share(zero=True, one=False),
+        ),
+    ] = 0.0
+    techniques: Annotated[
+        str | None,
+        Parameter(
+            "By what --known-events may be kept, the others not: "
+            f"{', '.join(Technique)}; roll-up=2 makes what a technique loses count twice.",
+            "LIST",
+            Techniques(),
+            usual="all of them",
+        ),
+    ] = None
+    lower_bound: Annotated[
+        bool,
+        Parameter(
+            "Say below which NCP no release of labels can come with as many records in a class; "
+            "takes up to a minute."
+        ),
+    ] = False
+    threshold: declaration.Threshold = 0.2
+    unclassified: Annotated[
+        Unclassified,
+        Parameter(
+            "What becomes of columns that the schema does not name: they stop the release, or are "
+            "left out."
+        ),
+    ] = Unclassified.REFUSE
+    withhold: Annotated[
+        tuple[str, ...],
+        Parameter(
+            "A column that is left out of the file whose promises are kept with it: sensitive, "
+            "insensitive, or that of persons, so that nobody sees whose records belong together. "
+            "Repeatable.",
+            "COLUMN",
+        ),
+    ] = ()
+
+    def __post_init__(self) -> None:
+        declaration.check_fields(self)
+        if self.cut is None:
+            object.__setattr__(self, "cut", self._usual_cut())
+        if self.cut is Cut.SEARCH:
+            self._check_search()
+        if self.recoding is Recoding.FULL_DOMAIN:
+            self._check_full_domain()
+        if self.ends is Ends.SNAPPED and self.form not in WITH_ENDS:
+            raise InputError(
+                "parameter ends",
+                "must be left out where no ranges are released",
+                found=f"{self.form.value} as the form of released values",
+                accepted="range, bounds, set",
+            )
+        if self.loss is not None and not self.passes():
+            raise InputError(
+                "parameter loss",
+                "is what the search for classes makes least",
+                found="a release without that search",
+                advice="leave it out, or allow the search (effort=4, local recoding, no cut or "
+                "split at the median)",
+            )
+
+    def _usual_cut(self) -> Cut | None:
+        """Where is cut when nobody says it."""
+        if self.recoding is Recoding.FULL_DOMAIN:
+            return None
+        return Cut.SEARCH if self.split is Split.BALANCE else Cut.MEDIAN
+
+    def _check_search(self) -> None:
+        for name, value, accepted in (
+            ("split", self.split, Split.BALANCE),
+            ("recoding", self.recoding, Recoding.LOCAL),
+        ):
+            if value is not accepted:
+                raise InputError(
+                    f"parameter {name}",
+                    "must be left out where the search chooses the cuts",
+                    found=f'{value.value} with cut = "search"',
+                    accepted=accepted.value,
+                )
+
+    def _check_full_domain(self) -> None:
+        if self.effort:
+            raise InputError(
+                "parameter effort",
+                "is for local recoding, whose classes can be any set of persons",
+                found="full-domain recoding",
+                advice="leave it out",
+            )
+        if self.values not in (Form.RANGE, Form.HIERARCHY):
+            raise InputError(
+                "parameter values",
+                "must be left out where all records show one level of a hierarchy",
+                found=f"{self.values.value} with full-domain recoding",
+                accepted="range, hierarchy",
+            )
+        if self.coarsen_counts is not None:
+            raise InputError(
+                "parameter coarsen_counts",
+                "works on persons who are in one class each",
+                found="full-domain recoding, which may put a person into several",
+                advice="leave it out, or use local recoding",
+            )
+
+    def passes(self, persons: int = 1) -> int:
+        """Passes over the classes of so many persons after the tree, where nothing forbids them."""
+        if self.effort is not None:
+            return self.effort
+        least, most = USUAL_EFFORT if self.cut is Cut.SEARCH else (0, 0)
+        return min(max(USUAL_PERSONS // persons, least), most)
+
+    @property
+    def form(self) -> Form:
+        """The form in which quasi-identifiers are released."""
+        return Form.HIERARCHY if self.recoding is Recoding.FULL_DOMAIN else self.values
+
+    def with_ends(self, *, everybody: bool, engine: Engine = Engine.EMBEDDED) -> Options:
+        """The same, with what ends of ranges are where nobody said it.
+
+        Parameters
+        ----------
+        everybody
+            Whether there is a register or a population: cells then reach up to the cuts, or hold
+            what its people have.
+        engine
+            Where the release is computed.
+        """
+        if self.ends is not None:
+            return self
+        on_grid = not everybody and engine is Engine.EMBEDDED and self.form in WITH_ENDS
+        return replace(self, ends=Ends.SNAPPED if on_grid else Ends.TIGHT)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, without those that are not set."""
+        return declaration.plain(self)
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a release is made with and where; a manifest cannot bring it back."""
+
+    register: Annotated[
+        Any,
+        Parameter(
+            "The population that the persons come from: a table with the same quasi-identifiers "
+            "and exact values. Marketer risk and presence are counted in it.",
+            "FILE",
+            path=True,
+        ),
+    ] = None
+    population: Annotated[
+        int | None,
+        Parameter(
+            "Persons of the population, where there is no register: marketer risk is estimated.",
+            "N",
+            Count(1),
+        ),
+    ] = None
+    pseudonym_key: declaration.PseudonymKey = None
+    seed: declaration.Seed = None
+    delimiter: declaration.Delimiter = None
+    engine: declaration.EngineName = None
+
+
+class AnonymizeOptions(TypedDict, total=False):
+    """The keywords of `sfumato.anonymize`, as a type checker and an editor know them.
+
+    A test holds them to `Options` and `Circumstances`.
+    """
+
+    cut: str | None
+    split: str
+    effort: int | None
+    loss: str | None
+    recoding: str
+    values: str
+    ends: str | None
+    keep_order: bool
+    cap_records: int | None
+    coarsen_counts: str | None
+    suppress: float
+    techniques: str | None
+    lower_bound: bool
+    threshold: float
+    unclassified: str
+    withhold: Sequence[str]
+    register: Any
+    population: int | None
+    pseudonym_key: bytes | None
+    seed: int | None
+    delimiter: str | None
+    engine: str | None
+
+
+def versions(engine: Engine = Engine.EMBEDDED) -> dict[str, str]:
+    """Versions of Python, sfumato and the libraries that decide about a release.
+
+    Parameters
+    ----------
+    engine
+        Where it is computed.
+    """
+    names: Sequence[str] = ("sfumato", "numpy", "pyarrow")
+    if engine is Engine.SPARK and find_spec("pyspark") is not None:
+        names = (*names, "pyspark")
+    return {"python": platform.python_version()} | {name: version(name) for name in names}
