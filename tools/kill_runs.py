@@ -63,6 +63,9 @@ unanswered = "apart"
 g_balance = 0.8
 h_affiliation = 0.6
 
+[ledger]
+remember = false
+
 [outputs]
 report = "json"
 """

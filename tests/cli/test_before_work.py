@@ -65,6 +65,8 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         ((*REQUEST, *LOCAL, "--report", "no/r.html"), "path of the report must be in"),
         ((*REQUEST, *LOCAL, "--pseudonym-key", "one.toml"), "must be a file of its own"),
         ((*REQUEST, *LOCAL, "--ledger", "file", "--keys", "keys"), "must"),
+        ((*REQUEST, *LOCAL, "--keys", "keys"), "option --keys needs --ledger beside it"),
+        ((*ANONYMIZE, "new/out.csv", "--keys", "keys"), "option --keys needs --ledger beside it"),
         (("assess", *DATA, "--report", "no/r.json"), "path of the report must be in a folder"),
         (
             ("assess", *DATA, "--population", "99", "--record-risks", "no/r.csv"),

@@ -327,3 +327,12 @@ def test_nothing_of_the_data_is_in_the_ledger(tmp_path: Path) -> None:
     assert "CANARY" not in text
     assert b"CANARY" not in (tmp_path / "book" / "l.sqlite").read_bytes()
     assert b"P00017" not in (tmp_path / "book" / "l.sqlite").read_bytes()
+
+
+@pytest.mark.parametrize("place", ["book/head", "book/l.sqlite", "keys/head"])
+def test_a_head_elsewhere_is_elsewhere(tmp_path: Path, place: str) -> None:
+    with pytest.raises(InputError, match="must be outside the folders of the ledger and its keys"):
+        opened(tmp_path, head=tmp_path / place)
+    assert not (tmp_path / "book").exists()
+    with opened(tmp_path) as ledger, pytest.raises(InputError, match="must be outside the folders"):
+        ledger.register(note="another disk", by="carol", head=tmp_path / place)

@@ -97,7 +97,29 @@ def capital(data: pd.DataFrame) -> pd.DataFrame:
     return data.assign(code=" " + data["code"].str.lower())
 
 
+def one_cell(data: pd.DataFrame) -> Any:
+    """The second release with all codes of a person in one cell, nobody's name beside them."""
+    grouped = data.groupby("person")
+    codes = grouped["code"].agg(lambda each: ";".join(sorted(each)))
+    file = grouped[list(SECOND)].first().assign(codes=codes).reset_index()
+    schema = sf.Schema(person="person", quasi_identifiers=SECOND, sensitive=["codes"])
+    return sf.anonymize(file, schema, sf.PidKAnonymity(16), seed=2, withhold=["person"])
+
+
+def many_columns(data: pd.DataFrame) -> Any:
+    """The second release with each code of a person in a column of its own, nobody named."""
+    codes = data.groupby("person")["code"].agg(sorted)
+    columns = [f"code{number}" for number in range(1, 5)]
+    file = data.groupby("person")[list(SECOND)].first()
+    wide = pd.DataFrame([[*each, *[""] * 4][:4] for each in codes], codes.index, columns)
+    schema = sf.Schema(person="person", quasi_identifiers=SECOND, sensitive=columns)
+    whole = file.join(wide).reset_index()
+    return sf.anonymize(whole, schema, sf.PidKAnonymity(16), seed=2, withhold=["person"])
+
+
 SECONDS: dict[str, Callable[[], Any]] = {
+    "a person's codes in one cell, other ids": lambda: one_cell(rewritten(DATA)),
+    "a person's codes in columns, other ids": lambda: many_columns(rewritten(DATA)),
     "as it is": lambda: released(DATA, SECOND, seed=2),
     "rewritten ids": lambda: released(DATA.assign(person="X" + DATA["person"]), SECOND, seed=2),
     "ids as numbers": lambda: released(

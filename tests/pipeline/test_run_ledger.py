@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,105 @@ def test_a_project_whose_head_is_kept_elsewhere(call: Call, tmp_path: Path) -> N
     assert call("run").code == 0
     head = call("ledger", "checkpoint", *BOOK).out.strip()
     assert (tmp_path / "elsewhere" / "head").read_text(encoding="utf-8").startswith(head)
+
+
+UNNAMED = re.sub(
+    r"\[ledger\].*?(?=\[outputs\])", "", PROJECT.format(more="", **FIRST), flags=re.DOTALL
+)
+
+
+@pytest.fixture
+def own(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the ledger of a user is who has none yet."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "sfumato.toml").write_text(UNNAMED)
+    return tmp_path / "data" / "sfumato" / "ledger.sqlite"
+
+
+def test_a_project_that_names_no_ledger_is_remembered(call: Call, own: Path) -> None:
+    assert call("status").code == 0
+    assert not own.exists()
+    made = call("run")
+    assert made.code == 0, made.err
+    assert str(own) in made.err
+    assert "remember = false" in made.err
+    (draft,) = json.loads(call("ledger", "remembered", "--json").out)
+    assert draft["to"] == []
+    assert str(own) not in call("run").err
+    own.unlink()
+    gone = call("run", "--force", "release")
+    assert gone.code == 1
+    assert "must not take the place of one that is missing" in gone.err
+
+
+def test_the_own_ledger_is_the_one_that_the_environment_names(
+    call: Call, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SFUMATO_LEDGER", "book/ledger.sqlite")
+    monkeypatch.setenv("SFUMATO_LEDGER_KEYS", "keys")
+    assert call("run").code == 0
+    assert len(json.loads(call("ledger", "remembered", "--json").out)) == 1
+    assert not own.exists()
+    monkeypatch.setenv("SFUMATO_LEDGER", "book/legder.sqlite")
+    assert "ledger create" in call("run", "--force", "release").err
+
+
+def test_a_project_that_is_not_to_be_remembered(call: Call, own: Path, tmp_path: Path) -> None:
+    project = tmp_path / "sfumato.toml"
+    project.write_text(f"{UNNAMED}\n[ledger]\nremember = false\n")
+    made = call("run")
+    assert made.code == 0, made.err
+    assert "Not remembered" in made.err
+    assert not own.exists()
+    project.write_text(f'{UNNAMED}\n[ledger]\nremember = false\nto = "us"\n')
+    refused = call("run")
+    assert refused.code == 1
+    assert "'remember = false' stands alone" in refused.err
+
+
+def test_where_no_ledger_can_be_made_the_run_stops_first(
+    call: Call, own: Path, tmp_path: Path
+) -> None:
+    own.parent.parent.write_text("no folder")
+    made = call("run")
+    assert made.code == 1
+    assert "remember = false" in made.err
+    assert not (tmp_path / "stages" / "assess").exists()
+
+
+def test_init_stops_where_nothing_can_be_remembered(call: Call, own: Path, tmp_path: Path) -> None:
+    own.parent.parent.write_text("no folder")
+    for named in ((), ("--ledger", "visits.csv", "--keys", "keys")):
+        made = call("init", "visits.csv", "--g-balance", "0.5", "-o", "new.toml", *named)
+        assert made.code == 1, made.err
+        assert "ledger" in made.err
+    assert not (tmp_path / "new.toml").exists()
+
+
+def test_a_second_ledger_is_made_by_nothing_but_create(
+    call: Call, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert call("run").code == 0
+    monkeypatch.setenv("XDG_DATA_HOME", "elsewhere")
+    for words in (("run", "--force", "release"), ("init", "visits.csv", "-o", "new.toml")):
+        refused = call(*words)
+        assert refused.code == 1, refused.err
+        assert "must be the first that its keys know" in refused.err
+    assert call("ledger", "create").code == 0
+    assert call("run", "--force", "release").code == 0
+
+
+def test_a_release_that_is_repeated_is_noted(call: Call, tmp_path: Path) -> None:
+    people().drop(columns=["income", "area"]).to_csv(tmp_path / "few.csv", index=False)
+    (tmp_path / "schema.toml").write_text(
+        f'person = "person"\nsensitive = ["code"]\n[quasi_identifiers]\n{FIRST["known"]}\n'
+    )
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+    words = ("anonymize", "few.csv", "--schema", "schema.toml", "--output")
+    assert call(*words, "one/out.csv", "--pid-k", "20").code == 0
+    assert remembered(call) == []
+    again = call(*words, "two/out.csv", "--repeat", "one/release.toml", *BOOK)
+    assert again.code == 0, again.err
+    assert len(remembered(call)) == 1

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import release_checks
-from sfumato.cli.declared_options import Given, check_no_other, values_of, with_declared
+from sfumato.cli.declared_options import (
+    Given,
+    check_no_other,
+    on_command_line,
+    values_of,
+    with_declared,
+)
 from sfumato.cli.output import (
     check_apart,
     print_found,
@@ -85,6 +91,8 @@ def anonymize(
     Exit codes: 0 released and met, 1 bad input, 2 the promises cannot be met.
     """
     keep_memory()
+    if given["ledger"] is None and "keys" in dict(on_command_line(context)):
+        raise InputError("option --keys", "needs --ledger beside it", advice="name the ledger")
     if is_requested(context, given):
         release_requested(given, data, schema, Path(output), report, json=json)
         return
@@ -294,9 +302,9 @@ def is_requested(context: typer.Context, given: Given) -> bool:
             "leave it out, or ask for it in the policy",
         )
         return True
+    named = dict(on_command_line(context))
     for each in declared(RequestOptions):
-        source = context.get_parameter_source(each.key)
-        if each.key != "file" and source is not None and source.name == "COMMANDLINE":
+        if each.key in named:
             raise InputError(f"option {each.option_name}", "needs --policy beside it")
     return False
 

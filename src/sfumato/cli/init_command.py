@@ -165,9 +165,7 @@ def _write(wanted: ProposalRequest, output: Path, ledger: Path | None, keys: Pat
             name: Path(os.path.relpath(path, wanted.folder)) for name, path in named.items()
         }
         proposed = propose(replace(wanted, ledger=relative))
-    head = _remembering(ledger or default_ledger(), keys or default_ledger_keys())
-    if head is None:
-        proposed = replace(proposed, project=proposed.project.model_copy(update={"ledger": None}))
+    _remembering(ledger or default_ledger(), keys or default_ledger_keys(), first=not named)
     write_project_file(proposed.text, output)
     say(f"Wrote {output}. Read and edit it: only you know what an intruder may know.")
     questions = getattr(proposed.project.columns, "undecided", {})
@@ -178,20 +176,21 @@ def _write(wanted: ProposalRequest, output: Path, ledger: Path | None, keys: Pat
     say(f"Next: {first}{run_again(output)}")
 
 
-def _remembering(ledger: Path, keys: Path) -> str | None:
-    """The head of the ledger, made where it is not there; ``None`` where it cannot be used."""
+def _remembering(ledger: Path, keys: Path, *, first: bool) -> None:
+    """Look whether a ledger can be used; make it where it is not there.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened or made.
+    """
     from sfumato.ledger.release_ledger import ReleaseLedger
 
     is_new = not ledger.exists()
-    try:
-        with ReleaseLedger.open(ledger, keys, make=True) as found:
-            head = str(found.head())
-    except InputError as error:
-        say(f"Nothing will be remembered, the project has no [ledger]: {error}")
-        return None
+    with ReleaseLedger.open(ledger, keys, make=True, first=first) as found:
+        head = found.head()
     if is_new:
         say(f"Made the ledger {ledger}, its keys in {keys}; head {head} (keep it elsewhere)")
-    return head
 
 
 def _check_new(output: Path) -> None:

@@ -45,11 +45,8 @@ def run(
 
     place = open_project(file)
     status = run_telling(place, until, tuple(force or ()))
-    if place.project.ledger is None and any(e.ran and e.name == "release" for e in status.stages):
-        say(
-            "Not remembered: the project has no [ledger], so that no later release is compared "
-            "with this one; add the line [ledger] (docs/ledger.md)."
-        )
+    if any(each.ran and each.name == "release" for each in status.stages):
+        _say_remembered(place)
     if json:
         print_json(status.to_json())
     waiting = status.waiting
@@ -61,6 +58,23 @@ def run(
     for line in _waiting_lines(waiting, status.place.file):
         say(line)
     raise typer.Exit(WAITING)
+
+
+def _say_remembered(place: ProjectFolder) -> None:
+    """Say where a release is remembered that no section speaks of, or that it is not."""
+    from sfumato.ledger.ledger_options import default_ledger
+
+    section = place.project.ledger
+    if section is None:
+        say(
+            f"Remembered: {default_ledger()}, so that later releases are compared with this one; "
+            "a project names another ledger under [ledger], or says 'remember = false' there."
+        )
+    elif not section.remember:
+        say(
+            "Not remembered: [ledger] says 'remember = false', so that no later release is "
+            "compared with this one."
+        )
 
 
 def status(file: ProjectFile = Path("sfumato.toml"), json: Json = False) -> None:

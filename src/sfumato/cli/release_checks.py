@@ -164,7 +164,7 @@ def key_of(path: Path | None, inputs: tuple[str | Path | None, ...]) -> bytes | 
 BESIDE_MANIFEST = frozenset(
     (
         *("data", "schema", "output", "repeat", "register", "pseudonym_key"),
-        *("report", "delimiter", "json"),
+        *("report", "delimiter", "json", "ledger", "keys"),
     )
 )
 """Parameters that may stand beside ``--repeat``; all others are in the manifest."""

@@ -12,7 +12,7 @@ What a release promises of its classes is held against those in which a person i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -22,20 +22,16 @@ import numpy as np
 
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.errors import InputError
+from sfumato.ledger.fitting_kinds import Candidates, Fit, spread
 from sfumato.ledger.overlap import People, common_columns, people_of
 from sfumato.ledger.sketches import Shown, Sketch, SketchColumn, joined_digests
 from sfumato.release.promises.promise import Constraint
 from sfumato.risk.classes import ClassSummary, summarize
 
 Pairs = Sequence[tuple[SketchColumn, SketchColumn]]
-LOOKED_AT = 40_000
-"""Persons for whom those who fit are counted and promises are held against them, drawn where there
-are more."""
 LEAST_ALIKE, MOSTLY_ALIKE = 0.05, 0.98
 """Share of the persons in common of whom a column says the same: below the one pseudonyms join
 nobody, below the other somebody may allow for changes."""
-AT_ONCE = 1 << 22
-"""Candidates that are looked at together."""
 Unkept = tuple[tuple[float, int], ...]
 DIGITS = 12
 """Decimals of shares that are compared with each other."""
@@ -433,7 +429,7 @@ def _measured_together(handed: Mapping[int, Handed], people: People) -> dict[int
         for number in group:
             cell = cells[people.of_release[number]]
             fits = [
-                _Fit.of(number, other, pairs, handed, people)
+                _fit(number, other, pairs, handed, people)
                 for (one, other), pairs in weak.items()
                 if one == number and other not in group
             ]
@@ -508,141 +504,50 @@ def _cells(group: tuple[int, ...], handed: Mapping[int, Handed], people: People)
     return keys
 
 
-def _drawn(persons: int) -> Ints:
-    """The persons who are looked at: all, or some of them, always the same."""
-    if persons <= LOOKED_AT:
-        return np.arange(persons)
-    return np.sort(np.random.default_rng(persons).choice(persons, LOOKED_AT, replace=False))
+def _fit(
+    number: int, other: int, columns: Pairs, handed: Mapping[int, Handed], people: People
+) -> Fit:
+    """What the persons of a release show, held against their classes in another one."""
+    classes = handed[other].sketch.classes.astype(np.int64)
+    of_person = np.full(people.count, -1, dtype=np.int64)
+    of_person[people.of_release[other]] = classes
+    return Fit.of(
+        joined_digests([a.digests for a, _ in columns]).view(np.int64),
+        of_person[people.of_release[number]],
+        joined_digests([b.digests for _, b in columns]).view(np.int64),
+        classes,
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    """How likely what candidates show is that of somebody in a person's class elsewhere.
-
-    It is the share of those who show it there: 0 where none of the class does, 1 for a person whom
-    the other release does not hold.
-    """
-
-    shown: Ints
-    wanted: Ints
-    known: Ints
-    shows: Ints
-    absent: int
-
-    @classmethod
-    def of(
-        cls, number: int, other: int, columns: Pairs, handed: Mapping[int, Handed], people: People
-    ) -> _Fit:
-        own = joined_digests([a.digests for a, _ in columns])
-        theirs = joined_digests([b.digests for _, b in columns])
-        _, codes = np.unique(np.append(own, theirs), return_inverse=True)
-        classes = handed[other].sketch.classes.astype(np.int64)
-        absent = int(classes.max(initial=0)) + 1
-        of_person = np.full(people.count, absent, dtype=np.int64)
-        of_person[people.of_release[other]] = classes
-        return cls(
-            codes[: len(own)].astype(np.int64) * (absent + 1),
-            of_person[people.of_release[number]],
-            np.sort(codes[len(own) :].astype(np.int64) * (absent + 1) + classes),
-            np.bincount(codes[len(own) :], minlength=int(codes.max(initial=0)) + 1),
-            absent,
-        )
-
-    def odds(self, candidate: Ints, person: Ints) -> Floats:
-        key = self.shown[candidate] + self.wanted[person]
-        there = np.searchsorted(self.known, key, side="right")
-        there -= np.searchsorted(self.known, key, side="left")
-        every = np.maximum(self.shows[self.shown[candidate] // (self.absent + 1)], 1)
-        found: Floats = np.where(self.wanted[person] == self.absent, 1.0, there / every)
-        return found
-
-
-def _blocks(
-    cell: Ints, rows: Ints, fits: Sequence[_Fit]
-) -> Iterator[tuple[Ints, Ints, Ints, Floats]]:
-    """Some of the persons, and their candidates: whose (by place), which person, how likely.
-
-    The candidates for a person are those of the cell; a person whose values have changed
-    meanwhile is one all the same.
-    """
-    order = np.argsort(cell, kind="stable")
-    starts = np.searchsorted(cell[order], np.arange(int(cell.max(initial=0)) + 2))
-    sizes = np.diff(starts)[cell[rows]]
-    begin, done = 0, np.cumsum(sizes)
-    while begin < len(rows):
-        before = done[begin] - sizes[begin]
-        end = max(int(np.searchsorted(done, before + AT_ONCE, side="right")), begin + 1)
-        some, each = rows[begin:end], sizes[begin:end]
-        target = np.repeat(np.arange(len(some)), each)
-        within = np.arange(len(target)) - np.repeat(np.cumsum(each) - each, each)
-        candidate = order[np.repeat(starts[cell[some]], each) + within]
-        yield (
-            some,
-            target,
-            candidate,
-            np.multiply.reduce([fit.odds(candidate, some[target]) for fit in fits]),
-        )
-        begin = end
-
-
-def _fitting(handed: Handed, cell: Ints, fits: Sequence[_Fit]) -> Measured:
+def _fitting(handed: Handed, cell: Ints, fits: Sequence[Fit]) -> Measured:
     """A release whose candidates are those of a cell who fit the person's classes elsewhere.
 
     Somebody fits a class where somebody in that class shows the same.
     """
-    counts, hits = list[Floats](), 0.0
-    same: list[list[Floats]] = [[] for _ in handed.sensitive]
-    looked_at = _drawn(len(cell))
-    for some, target, candidate, odds in _blocks(cell, looked_at, fits):
-        own = candidate == some[target]
-        begins = np.searchsorted(target, np.arange(len(some)))
-        likeliest = odds >= np.maximum.reduceat(odds, begins)[target] * (1 - 1e-9)
-        as_likely = np.bincount(target[likeliest], minlength=len(some))
-        # Who takes one of the likeliest: what few show weighs more.
-        hits += float(np.sum(1 / as_likely[target[likeliest & own]]))
-        of, one = target[own | (odds > 0)], candidate[own | (odds > 0)]
-        counts.append(np.bincount(of, minlength=len(some)).astype(np.float64))
-        for found, column in zip(same, handed.sensitive, strict=True):
-            alike = column.digests[one] == column.digests[some[of]]
-            found.append(np.bincount(of[alike], minlength=len(some)).astype(np.float64))
-    return Measured.of(
-        np.concatenate(counts),
-        [np.concatenate(each) for each in same],
-        _unkept(handed, cell, fits) if handed.promises else (),
-        hits / len(looked_at),
-    )
+    shown = [each.digests.astype(np.int64) for each in handed.sensitive]
+    counts, same, hit = Candidates.of(cell, fits, shown).counted(shown)
+    unkept = _unkept(handed, Candidates.of(cell, fits)) if handed.promises else ()
+    return Measured.of(counts, same, unkept, hit)
 
 
-def _unkept(handed: Handed, cell: Ints, fits: Sequence[_Fit]) -> Unkept:
-    """The promises of a release held against each set of candidates that there is.
-
-    They are the same for all who are in the same cell, and in the same classes elsewhere.
-    """
-    looked_at = _drawn(len(cell))
-    alike = np.column_stack([each[looked_at] for each in (cell, *(fit.wanted for fit in fits))])
-    _, rows, persons = np.unique(alike, axis=0, return_index=True, return_counts=True)
-    rows = looked_at[rows]
+def _unkept(handed: Handed, candidates: Candidates) -> Unkept:
+    """The promises of a release held against each set of candidates that there is."""
     person = handed.sketch.of_person
-    begins = np.searchsorted(person, np.arange(len(cell) + 1))
-    records = np.diff(begins)
+    begins = np.searchsorted(person, np.arange(len(candidates.cell) + 1))
     files = {name: np.bincount(v[v >= 0], minlength=1) for name, v in handed.values.items()}
-    shares, broken, done = np.zeros(len(handed.promises)), np.zeros(len(handed.promises), int), 0
-    for some, target, candidate, odds in _blocks(cell, rows, fits):
-        held = (odds > 0) | (candidate == some[target])
-        of, one = target[held], candidate[held]
-        pair = np.repeat(np.arange(len(one)), records[one])
-        first = np.cumsum(records[one]) - records[one]
-        record = begins[one[pair]] + np.arange(len(pair)) - first[pair]
+    shares, broken, looked_at = np.zeros(len(handed.promises)), np.zeros(len(handed.promises)), 0
+    for persons, of, one in candidates.sets():
+        pair, record = spread(begins[one], begins[one + 1] - begins[one])
         summary = summarize(
             of[pair].astype(np.int32),
-            len(some),
+            len(persons),
             pair.astype(np.int32),
             {name: each[record] for name, each in handed.values.items()},
             files=files,
         )
-        weights = persons[done : done + len(some)]
-        for place, (share, number) in enumerate(handed.broken(summary, weights)):
-            shares[place] += share * weights.sum() / len(looked_at)
+        for place, (share, number) in enumerate(handed.broken(summary, persons)):
+            shares[place] += share * persons.sum()
             broken[place] += number
-        done += len(some)
-    return tuple(zip(shares.round(DIGITS).tolist(), broken.tolist(), strict=True))
+        looked_at += int(persons.sum())
+    shares = (shares / max(looked_at, 1)).round(DIGITS)
+    return tuple(zip(shares.tolist(), broken.astype(int).tolist(), strict=True))

@@ -154,7 +154,7 @@ def others_in(folder: Path, own: str = "") -> dict[str, Path]:
     return found
 
 
-def check_no_other(folder: Path, ledger: Path) -> None:
+def check_no_other(folder: Path, ledger: Path, *, first: bool) -> None:
     """Refuse to make a ledger where one stood that is gone.
 
     Parameters
@@ -163,13 +163,24 @@ def check_no_other(folder: Path, ledger: Path) -> None:
         The folder of the keys.
     ledger
         The file that is to be made.
+    first
+        Whether to refuse it beside others, with which it is never compared.
 
     Raises
     ------
     InputError
-        If the keys know a ledger of that path.
+        If the keys know a ledger of that path, or any one.
     """
-    if ledger.resolve() in others_in(folder).values() and not ledger.exists():
+    others = others_in(folder)
+    if first and others and ledger.resolve() not in others.values():
+        raise InputError(
+            f"ledger {ledger.name}",
+            "must be the first that its keys know",
+            found="keys that know other ledgers",
+            advice="name the one that remembers these people; 'sfumato ledger create' makes a "
+            "second one, which is never compared with them",
+        )
+    if ledger.resolve() in others.values() and not ledger.exists():
         raise InputError(
             f"ledger {ledger.name}",
             "must not take the place of one that is missing",
@@ -178,14 +189,28 @@ def check_no_other(folder: Path, ledger: Path) -> None:
         )
 
 
-def check_new(file: Path) -> None:
-    """Refuse a file for the head of a new ledger that is there already.
+def check_new(file: Path, ledger: Path, folder: Path) -> None:
+    """Refuse a file for the head of a ledger that is no new one elsewhere.
+
+    Parameters
+    ----------
+    file
+        Where the head is to be kept.
+    ledger, folder
+        The ledger, and the folder of its keys.
 
     Raises
     ------
     InputError
-        If it is.
+        If it is there, or in the folder of either: who restores that takes it back, too.
     """
+    if {ledger.resolve().parent, folder.resolve()} & set(file.resolve().parents):
+        raise InputError(
+            f"file {file.name}",
+            "must be outside the folders of the ledger and its keys",
+            found="one in them",
+            advice="best it is on another machine's disk",
+        )
     if file.exists():
         raise InputError(
             f"file {file.name}",

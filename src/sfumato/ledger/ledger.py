@@ -43,6 +43,7 @@ class Ledger:
         keys: str | os.PathLike[str],
         *,
         make: bool = False,
+        first: bool = False,
         anchored: bool = True,
         head: str | os.PathLike[str] | None = None,
         wait: float = WAIT,
@@ -57,6 +58,8 @@ class Ledger:
             The folder of its keys, outside that folder.
         make
             Whether to make a ledger, and its key, where there is none.
+        first
+            Whether to make none beside others that its keys know.
         anchored
             Whether to refuse a ledger that is not the one, as it was last, that its keys know.
         head
@@ -75,12 +78,13 @@ class Ledger:
         new = make and not file.exists()
         if not new:
             ledger_store.check_there(file)
+        elif head is not None:
+            head_anchor.check_new(Path(head), file, Path(keys))
         held = ledger_store.load_ledger_keys(Path(keys), file, make=new)
         if new:
-            head_anchor.check_no_other(Path(keys), file)
+            head_anchor.check_no_other(Path(keys), file, first=first)
             about = {"version": ledger_store.VERSION, "id": secrets.token_hex(16), "parts": {}}
             if head is not None:
-                head_anchor.check_new(Path(head))
                 about["head"] = str(Path(head).resolve())
             ledger_store.create(
                 file, ledger_store.next_entry(Head(0, START), _MADE, "", about, held)

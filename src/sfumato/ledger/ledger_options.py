@@ -8,21 +8,48 @@ from pathlib import Path
 from typing import Annotated
 
 from sfumato.core.declaration import Parameter
+from sfumato.core.errors import InputError
+
+_FILE, _KEYS = "SFUMATO_LEDGER", "SFUMATO_LEDGER_KEYS"
 
 
 def default_ledger() -> Path:
-    """The ledger of a user, where nothing else is said: of all projects, so that they compare."""
-    return _of_user("XDG_DATA_HOME", ".local/share") / "sfumato" / "ledger.sqlite"
+    """The ledger of a user, where nothing else is said: of all projects, so that they compare.
+
+    Raises
+    ------
+    InputError
+        If the user has no home, and no variable says where.
+    """
+    return named_ledger() or _of_user("XDG_DATA_HOME", ".local/share") / "sfumato/ledger.sqlite"
+
+
+def named_ledger() -> Path | None:
+    """The ledger that the environment names."""
+    given = os.environ.get(_FILE)
+    return Path(given) if given else None
 
 
 def default_ledger_keys() -> Path:
-    """Where its keys are, where nothing else is said: under the user's configuration."""
-    return _of_user("XDG_CONFIG_HOME", ".config") / "sfumato" / "ledger-keys"
+    """Where its keys are, where nothing else is said: under the user's configuration.
+
+    Raises
+    ------
+    InputError
+        If the user has no home, and no variable says where.
+    """
+    given = os.environ.get(_KEYS)
+    return Path(given) if given else _of_user("XDG_CONFIG_HOME", ".config") / "sfumato/ledger-keys"
 
 
 def _of_user(variable: str, usual: str) -> Path:
     given = os.environ.get(variable)
-    return Path(given) if given else Path.home() / usual
+    try:
+        return Path(given) if given else Path.home() / usual
+    except RuntimeError:
+        raise InputError(
+            f"the environment variable {variable}", "must be set where a user has no home"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -35,7 +62,7 @@ class LedgerOptions:
             "Note the release in this ledger, made by 'sfumato ledger create': as a draft, or as "
             "a release on request with what was released before in mind.",
             "FILE",
-            env="SFUMATO_LEDGER",
+            env=_FILE,
         ),
     ] = None
     keys: Annotated[
@@ -43,7 +70,7 @@ class LedgerOptions:
         Parameter(
             "Where the ledger's keys are, outside its folder.",
             "FOLDER",
-            env="SFUMATO_LEDGER_KEYS",
+            env=_KEYS,
             usual="sfumato/ledger-keys under ~/.config",
         ),
     ] = None

@@ -148,7 +148,7 @@ def _one_column(first: SketchColumn, second: SketchColumn, mine: Ints, theirs: I
         is_one = shared >= ALIKE or _share_in_common(first, second) >= COMMON
     else:
         is_one = shared >= HISTORIES
-    return is_one or (first.constant is second.constant and _is_of_one_shape(first, second))
+    return is_one or _is_of_one_shape(first, second)
 
 
 def _told_by(first: Digests32, second: Digests32) -> float:

@@ -100,7 +100,7 @@ class Log:
         """
         known = self.anchor()
         if head is not None and head.resolve() not in known.elsewhere:
-            check_new(head)
+            check_new(head, self.path, self.keys.folder)
         anchor = replace(known, elsewhere=known.elsewhere if head is None else (head.resolve(),))
         kept = anchor.last()
         anchor.forget()

@@ -18,7 +18,7 @@ from sfumato.examples import (
 )
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
-from sfumato.pipeline.project_model import Link, Review, Reviewers
+from sfumato.pipeline.project_model import LedgerSection, Link, Review, Reviewers
 from sfumato.pipeline.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.proposal import NOTES, ProposalRequest, propose, write_project_file
 from sfumato.review.review_settings import PROPOSED
@@ -129,7 +129,7 @@ def _project_text(folder: Path, seed: int) -> str:
     wider = Link(specification=given.model_copy(update={"thresholds": _DOUBTFUL}))
     about = made.project.about.model_copy(update=NOTES["about"])
     release = made.project.release.model_copy(update={"known_events": KNOWN_EVENTS})
-    project = made.project.model_copy(
-        update={"about": about, "link": wider, "review": _REVIEW, "release": release}
-    )
+    changed = {"about": about, "link": wider, "review": _REVIEW, "release": release}
+    unremembered = LedgerSection(remember=False)  # its people do not exist
+    project = made.project.model_copy(update={**changed, "ledger": unremembered})
     return dump_project(project, {**made.notes, **NOTES["demo"]})

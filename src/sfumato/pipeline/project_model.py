@@ -399,6 +399,8 @@ class LedgerSection(Frozen):
 
     Attributes
     ----------
+    remember
+        Whether they are.
     file
         The ledger, made by ``sfumato init`` or ``sfumato ledger create``; the user's own,
         ``sfumato/ledger.sqlite`` under ``~/.local/share``, when not given.
@@ -416,6 +418,7 @@ class LedgerSection(Frozen):
         own when not given, never more.
     """
 
+    remember: bool = True
     file: Path | None = None
     keys: Path | None = None
     head: Path | None = None
@@ -424,6 +427,8 @@ class LedgerSection(Frozen):
 
     @model_validator(mode="after")
     def _handed_over(self) -> LedgerSection:
+        if not self.remember and self.model_fields_set != {"remember"}:
+            raise ValueError("'remember = false' stands alone: leave out the other keys")
         if self.tolerable is not None and self.to is None:
             raise ValueError("'tolerable' is for a release that is handed over: name 'to', too")
         return self
@@ -587,7 +592,8 @@ class Project(Frozen):
     release
         ``[release]``: promises, where no policy decides.
     ledger
-        ``[ledger]``: where releases are remembered; without it they are not.
+        ``[ledger]``: where releases are remembered, and whether; without it in the user's own
+        ledger, which is made where there is none.
     attack
         ``[attack]``: what the simulated intruder holds; without it there is no attack.
     outputs

@@ -8,9 +8,9 @@ from typing import Any
 
 from sfumato.core.declaration import Place, Progress, fields_of
 from sfumato.core.errors import InputError
-from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
+from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys, named_ledger
 from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
-from sfumato.pipeline.project_model import Assess, Attack
+from sfumato.pipeline.project_model import Assess, Attack, LedgerSection
 from sfumato.pipeline.project_model import Release as ReleaseSection
 from sfumato.pipeline.stage import Made, Stage, depends, write_report
 from sfumato.release.anonymize import anonymize, check_asked
@@ -117,13 +117,12 @@ def _release_settings(place: ProjectFolder) -> dict[str, Any]:
         "release": place.project.release.model_dump(mode="json", by_alias=True),
         "files": list(made_files(place)),
         "report": place.report_form.value,
-        **({} if place.project.ledger is None else {"ledger": _ledger_settings(place)}),
+        "ledger": _ledger(place).model_dump(mode="json", exclude={"keys", "head"}),
     }
 
 
-def _ledger_settings(place: ProjectFolder) -> dict[str, Any]:
-    section = place.project.ledger
-    return {} if section is None else section.model_dump(mode="json", exclude={"keys", "head"})
+def _ledger(place: ProjectFolder) -> LedgerSection:
+    return place.project.ledger or LedgerSection()
 
 
 def _release_files(place: ProjectFolder) -> dict[str, Place]:
@@ -173,7 +172,7 @@ def _check_release(place: ProjectFolder) -> None:
         If there are such.
     """
     asked = place.project.release
-    with ledger_of(place):
+    with ledger_of(place, make=True):
         key = place.key(asked.pseudonym_key, "release.pseudonym_key")
     schema = place.given_schema()
     if schema is None:
@@ -190,24 +189,48 @@ def _check_release(place: ProjectFolder) -> None:
     )
 
 
-def ledger_of(place: ProjectFolder) -> AbstractContextManager[RequestLedger | None]:
-    """The ledger of a project, the user's own where its section names no file.
+def ledger_of(
+    place: ProjectFolder, *, make: bool = False
+) -> AbstractContextManager[RequestLedger | None]:
+    """The ledger of a project, the user's own where no file is named.
 
-    ``None`` where there is no section.
+    ``None`` where nothing is to be remembered, or nothing was yet.
+
+    Parameters
+    ----------
+    make
+        Whether to make the user's own for a project without ``[ledger]``.
 
     Raises
     ------
     InputError
-        If it cannot be opened.
+        If it cannot be opened or made.
     """
-    section = place.project.ledger
-    if section is None:
+    section = _ledger(place)
+    if not section.remember:
         return nullcontext()
-    return RequestLedger.open(
-        default_ledger() if section.file is None else place.at(section.file),
-        default_ledger_keys() if section.keys is None else place.at(section.keys),
-        head=None if section.head is None else place.at(section.head),
-    )
+    file = default_ledger() if section.file is None else place.at(section.file)
+    unnamed = place.project.ledger is None and named_ledger() is None
+    if unnamed and not make and not file.exists():
+        return nullcontext()
+    try:
+        return RequestLedger.open(
+            file,
+            default_ledger_keys() if section.keys is None else place.at(section.keys),
+            make=unnamed and make,
+            first=True,
+            head=None if section.head is None else place.at(section.head),
+        )
+    except InputError as error:
+        if not unnamed or file.exists():
+            raise
+        advice = "name another one as 'file' under [ledger], or write 'remember = false' there"
+        raise InputError(
+            error.subject,
+            error.rule,
+            found=error.found,
+            advice=f"{error.advice}; {advice}" if error.advice else advice,
+        ) from None
 
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
@@ -215,7 +238,7 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     if place.project.attack is not None:
         place.made[depends(place, RELEASE_STAGE).key] = release
     first, *others = made_files(place)
-    section = place.project.ledger
+    section = _ledger(place)
     with ledger_of(place) as memory:
         written = release.write(making / first, memory=memory)
         release = held_against(written, _presets(place, place.project.release))
@@ -223,7 +246,7 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             write_table(release.table, making / name, labels=release.content.shown_labels)
         write_report(release, place, making, "Release")
         noted = "" if memory is None else f"; draft {memory.remembered()[-1].number} of the ledger"
-        if memory is not None and section is not None and section.to is not None:
+        if memory is not None and section.to is not None:
             memory.hand_over(memory.head().number, section.to, tolerable=section.tolerable)
             noted = f"; handed over to {section.to}"
     risk = release.risk

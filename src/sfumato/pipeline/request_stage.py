@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
-from sfumato.pipeline.project_model import OnRequest, Undecided
+from sfumato.pipeline.project_model import LedgerSection, OnRequest, Undecided
 from sfumato.pipeline.release_stages import ledger_of, made_files
 from sfumato.pipeline.stage import Made, Stage, Waiting, write_report
 from sfumato.semantics.associations import State
@@ -64,6 +64,8 @@ def _files_of_policy(place: ProjectFolder) -> dict[str, Path]:
 
 
 def _check(place: ProjectFolder) -> None:
+    with ledger_of(place, make=True):
+        pass
     place.key(place.project.release.pseudonym_key, "release.pseudonym_key")
 
 
@@ -110,16 +112,18 @@ def _proposed(ledger: RequestLedger) -> int:
 
 
 def _waits(place: ProjectFolder) -> Waiting | None:
-    ledgers = place.project.ledger
-    if _section(place).undecided is not Undecided.WAIT or ledgers is None:
+    if _section(place).undecided is not Undecided.WAIT:
         return None
     with ledger_of(place) as ledger:
         count = 0 if ledger is None else _proposed(ledger)
     if not count:
         return None
-    options = "" if ledgers.file is None else f"--ledger {shell_path(place.at(ledgers.file))}"
-    if ledgers.keys is not None:
-        options += f" --keys {shell_path(place.at(ledgers.keys))}"
+    section = place.project.ledger or LedgerSection()
+    options = " ".join(
+        f"{option} {shell_path(place.at(path))}"
+        for option, path in (("--ledger", section.file), ("--keys", section.keys))
+        if path is not None
+    )
     return Waiting(
         "custodian",
         f"{count:,} associations that a reader could infer from wait for a decision",
