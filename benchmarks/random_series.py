@@ -7,8 +7,8 @@ not gone through again.
 
 Each series draws its people, two to four files of them (samples, other columns, other recodings,
 rewritten ids, renamed columns, the order of the rows kept), and promises; each release is handed
-over if the ledger lets it. The reader knows everybody's values and all that was handed over, joins
-records by what they show unchanged, and goes through sets.
+over if the ledger lets it. The reader knows everybody's values, as each file was made of them, and
+all that was handed over, joins records by what they show unchanged, and goes through sets.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ from sfumato.ledger.release_ledger import ReleaseLedger, Terms
 TOLERABLE = 0.2
 KNOWN = {"born": "numeric", "sex": "categorical", "pay": "numeric", "area": "categorical"}
 History = tuple[str, ...]
+Values = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class File:
-    """A file that was handed over: its cells and histories by pseudonym, who is in it, its k."""
+    """A file that was handed over: cells and histories, what it was made of by person, its k."""
 
     cells: list[tuple[dict[str, str], History]]
-    persons: frozenset[str]
+    known: Values
     k: int
 
 
@@ -66,8 +67,8 @@ def people(rng: np.random.Generator) -> pd.DataFrame:
 
 def drawn_release(
     data: pd.DataFrame, rng: np.random.Generator
-) -> tuple[Callable[..., sf.Release], dict[str, str], frozenset[str], int]:
-    """What makes a release of some of them; how its columns are called, who is in it, its k."""
+) -> tuple[Callable[..., sf.Release], dict[str, str], Values, int]:
+    """What makes a release of some; how its columns are called, what it is made of, its k."""
     ids = data["person"].unique()
     some = rng.choice(ids, int(len(ids) * rng.choice([0.6, 0.8, 1.0, 1.0])), replace=False)
     part = data[data["person"].isin(some)].sample(frac=1, random_state=int(rng.integers(1 << 30)))
@@ -75,6 +76,7 @@ def drawn_release(
     names = {name: f"{name}_2" if rng.random() < 0.15 else name for name in (*shown, "code")}
     if rng.random() < 0.2:
         part = part.assign(pay=part["pay"] // 20 * 20)
+    known = part.drop_duplicates("person").set_index("person")[shown].to_dict("index")
     if rng.random() < 0.15:
         part = part.assign(person="X" + part["person"].str[::-1])
     schema = sf.Schema(
@@ -89,39 +91,38 @@ def drawn_release(
         promises: tuple[Any, ...] = (sf.PidKAnonymity(k), *more)
         return sf.anonymize(file, schema, *promises, seed=seed, effort=0, keep_order=bool(ordered))
 
-    return made, {own: name for name, own in names.items()}, frozenset(some), k
+    return made, {own: name for name, own in names.items()}, known, k
 
 
-def read(release: sf.Release, names: dict[str, str], persons: frozenset[str], k: int) -> File:
+def read(release: sf.Release, names: dict[str, str], known: Values, k: int) -> File:
     """What stands in the released file."""
     rows = release.data.rename(columns=names).astype(str)
     cells = []
     for _, each in rows.groupby("person", sort=False):
         first = {n: each[n].iloc[0] for n in KNOWN if n in each}
         cells.append((first, tuple(sorted(each["code"]))))
-    return File(cells, persons, k)
+    return File(cells, known, k)
 
 
 def holds(cell: str, value: Any) -> bool:
-    """Whether a released cell stands for a value, or for that value in steps of twenty."""
-    steps = {str(value)} | ({str(int(value) // 20 * 20)} if not isinstance(value, str) else set())
-    ends = re.fullmatch(r"(\d+)-(\d+)", cell)
+    """Whether a released cell stands for a value."""
+    ends = re.fullmatch(r"(-?\d+)(?:-| to )(-?\d+)", cell)
     if ends is not None:
-        return any(int(ends[1]) <= int(each) <= int(ends[2]) for each in steps)
+        return int(ends[1]) <= int(value) <= int(ends[2])
     members = cell.strip("{}").split(", ") if cell.startswith("{") else [cell]
-    return cell == "*" or bool(steps & set(members))
+    return cell == "*" or str(value) in members
 
 
-def candidates(files: list[File], person: pd.Series) -> list[int]:
+def candidates(files: list[File], person: str) -> list[int]:
     """By file that holds the person, how many of it fit the person in all of them."""
-    mine = [each for each in files if person["person"] in each.persons]
     fitting = [
         Counter(
             history
             for cell, history in each.cells
-            if all(holds(value, person[name]) for name, value in cell.items())
+            if all(holds(cell[name], value) for name, value in each.known[person].items())
         )
-        for each in mine
+        for each in files
+        if person in each.known
     ]
     in_all = set.intersection(*(set(each) for each in fitting)) if fitting else set()
     return [sum(number for history, number in each.items() if history in in_all)
@@ -146,7 +147,7 @@ def series(seed: int) -> Counter[str]:
         book = ReleaseLedger.open(Path(folder) / "b" / "l.sqlite", Path(folder) / "k", make=True)
         book.settle(Terms(tolerable=TOLERABLE), note="drawn", by="benchmark")
         for _ in range(int(rng.integers(2, 5))):
-            made, names, persons, k = drawn_release(data, rng)
+            made, names, known, k = drawn_release(data, rng)
             to, release = f"r{rng.integers(3)}", made()
             refused = handed_over(book, release, to)
             tau = re.search(r"--marketer ([\d.e-]+)", refused or "")
@@ -156,16 +157,16 @@ def series(seed: int) -> Counter[str]:
                 done["handed over as proposed"] += refused is None
             done["handed over" if refused is None else "refused"] += 1
             if refused is None:
-                files.append(read(release, names, persons, k))
+                files.append(read(release, names, known, k))
         book.close()
     found = {number: list[int]() for number in range(len(files))}
-    for _, person in data.drop_duplicates("person").iterrows():
-        places = [n for n, each in enumerate(files) if person["person"] in each.persons]
+    for person in data["person"].unique():
+        places = [n for n, each in enumerate(files) if person in each.known]
         for place, fit in zip(places, candidates(files, person), strict=True):
             found[place].append(fit)
             done["persons in files"] += 1
-            # Nobody left: the reader joined what is not one person's.
-            done["below their k"] += 0 < fit < files[place].k
+            # Nobody fits where a cell cannot be read: nobody was looked for, so that counts, too.
+            done["below their k"] += fit < files[place].k
     for those in found.values():
         share = sum(1 / each for each in those if each) / max(len(those), 1)
         done["files found above what is tolerable"] += share > TOLERABLE

@@ -1,4 +1,4 @@
-"""What benchmarks say of memory is of the measured work, and of nothing before or around it."""
+"""Benchmarks measure the memory of the work alone, and look for persons where they stand."""
 
 from __future__ import annotations
 
@@ -59,3 +59,16 @@ def test_the_parts_of_a_run(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 1
     assert "peak" not in done.stdout
+
+
+def test_the_reader_of_random_series_looks_where_a_file_has_a_person() -> None:
+    """Pay of 99, which one file has in steps of 20: 80, in a class whose range begins below 0."""
+    as_it_is = "[({'pay': '62-103'}, ('C0',)), ({'pay': '62-103'}, ('C2',))]"
+    in_steps = "[({'pay': '-5 to 84'}, (code,)) for code in ('C0', 'C2', 'C2')]"
+    beside = "[({'pay': '95-184'}, ('C2',))]"
+    files = (
+        f"[File({as_it_is}, {{'P': {{'pay': 99}}}}, 2), "
+        f"File({in_steps} + {beside}, {{'P': {{'pay': 80}}}}, 3)]"
+    )
+    code = f"from random_series import File, candidates\nprint(*candidates({files}, 'P'))"
+    assert run(code) == ["2", "3"]
