@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sfumato.risk.population import cell_model
 from sfumato.risk.population.cell_model import (
     Conditional,
     Discount,
@@ -12,6 +13,7 @@ from sfumato.risk.population.cell_model import (
     Tree,
     fit_cells,
     founders,
+    gains_of_pairs,
     stacked,
     tree_of_pairs,
 )
@@ -37,20 +39,20 @@ def dependent(persons=3_000, seed=5):
 
 def test_the_tree_joins_what_goes_together():
     keys, sizes, margins = classes_of(dependent())
-    (root, one), (parent, two), _ = tree_of_pairs(keys, sizes, margins)
+    (root, one), (parent, two), _ = tree_of_pairs(gains_of_pairs(keys, sizes, margins), 3)
     assert (root, one, parent, two) == (None, 0, 0, 1)
 
 
 def test_persons_who_are_alone_with_their_pair_tell_nothing():
     keys, sizes, margins = classes_of([np.arange(500), np.arange(500)])
-    assert tree_of_pairs(keys, sizes, margins) == [(None, 0), (None, 1)]
+    assert tree_of_pairs(gains_of_pairs(keys, sizes, margins), 2) == [(None, 0), (None, 1)]
 
 
 def test_a_conditional_is_the_predictive_of_pitman_and_yor():
     first, second = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
     sizes = np.array([5, 2, 4, 1])
     margins = (Margin(first, sizes), Margin(second, sizes))
-    one = Conditional(first, second, margins, sizes)
+    one = Conditional([first], second, margins, sizes)
     d, s = one.discount.discount, one.discount.strength
     for a, b, without in ((0, 0, 0), (0, 2, 0), (1, 1, 1), (1, 2, 1)):
         counts = {(0, 0): 5, (0, 1): 2, (1, 1): 4, (1, 2): 1}
@@ -59,8 +61,43 @@ def test_a_conditional_is_the_predictive_of_pitman_and_yor():
         n, own = sum(here.values()), here.get((a, b), 0)
         whole = margins[1].shares_without(np.array([b]), np.array([without]))[0]
         expected = ((own - d if own else 0) + (s + d * len(here)) * whole) / (n + s)
-        found = one.of(*(np.array([each]) for each in (a, b, without)))
+        found = one.of([np.array([a])], np.array([b]), np.array([without]))
         assert found[0] == pytest.approx(float(expected))
+
+
+def told_by_two(persons=4_000, seed=9):
+    """The third column is told by the first two together, and by neither alone."""
+    generator = rng(seed)
+    first, second = generator.integers(0, 6, persons), generator.integers(0, 6, persons)
+    third = np.where(generator.random(persons) < 0.8, (first + second) % 6, first)
+    return [first, second, third]
+
+
+def test_given_two_a_value_is_foretold_by_both():
+    keys, sizes, margins = classes_of(told_by_two())
+    one = Conditional([keys[:, 0]], keys[:, 2], [margins[0], margins[2]], sizes)
+    given = [keys[:, 0], keys[:, 1]]
+    both = Conditional(given, keys[:, 2], margins, sizes, one)
+    assert both.gained(given, keys[:, 2], sizes) > 0.8
+    true = 0.8 * (keys[:, 2] == (keys[:, 0] + keys[:, 1]) % 6) + 0.2 * (keys[:, 2] == keys[:, 0])
+    found = both.of(given, keys[:, 2], np.zeros_like(sizes))
+    assert np.abs(found - true).max() < 0.12
+    unseen = [np.array([0]), np.array([UNSEEN])]
+    nobody = np.zeros(1, dtype=np.int64)
+    assert both.of(unseen, np.array([0]), nobody) == one.of(unseen[:1], np.array([0]), nobody)
+
+
+def test_the_tree_gives_two_where_they_tell_more():
+    together, alone = classes_of(told_by_two()), classes_of(dependent())
+    every = np.stack(np.meshgrid(*[range(6)] * 3), -1).reshape(-1, 3).astype(np.int32)
+    chances = Tree(*together).of(every, np.zeros(len(every), np.int64))
+    assert chances.sum() == pytest.approx(1, abs=1e-3)
+    met = (every[:, 0] + every[:, 1]) % 6 == every[:, 2]
+    assert chances[met].sum() == pytest.approx(0.8 + 0.2 / 6, abs=0.03)
+    nobody = np.zeros(len(alone[0]), np.int64)
+    pairs = Tree(*alone).of(alone[0], nobody)
+    by_hand = alone[1] / alone[1].sum()
+    assert np.corrcoef(np.log(pairs), np.log(by_hand))[0, 1] > 0.9
 
 
 @pytest.mark.parametrize("model", ["tree", "latent classes"])
@@ -134,6 +171,16 @@ def test_cells_are_followed_in_homes_and_not_where_columns_tell_all():
     apart = fit_cells(keys, sizes, [30] * 3, rng())
     assert apart.followed < 0.1
     assert (apart.founders == sizes).all()
+
+
+def test_many_cells_of_columns_that_tell_all_are_not_followed(monkeypatch):
+    """A part of the cells that has all their persons would look as if these came together."""
+    monkeypatch.setattr(cell_model, "FITTED", 600)
+    generator = rng(3)
+    keys, sizes, _ = classes_of([generator.integers(0, 40, 6_000) for _ in range(3)])
+    model = fit_cells(keys, sizes, [40] * 3, rng())
+    assert model.followed < 0.4
+    assert model.again(keys).sum() == pytest.approx(len(keys) / 40**3, abs=0.02)
 
 
 def test_the_weights_are_those_of_the_mixture_that_was_drawn():

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
 
 from sfumato.core.arrays import Bools, Floats, Ints
-from sfumato.risk.population.cell_model import fit_cells
-from sfumato.risk.population.estimation import Estimate, SampleClasses, counts_of, most_shown
+from sfumato.risk.population.cell_model import CellModel, fit_cells
+from sfumato.risk.population.estimation import (
+    Estimate,
+    EstimationFailedError,
+    SampleClasses,
+    counts_of,
+    most_shown,
+)
 from sfumato.risk.population.sampled_clusters import SampledClusters
 from sfumato.risk.population.subsample_validation import STANDARD_DEVIATIONS
+from sfumato.risk.population.uniqueness_models import pitman_classes
 from sfumato.risk.population.value_shares import LARGEST, Margin, Mixture, fit_mixture
 
 DRAWS = 40_000
@@ -39,12 +47,20 @@ DRIFT = 0.08
 """By how much the logit of the growth may drift off, per factor e of the number of persons."""
 UNSURE_OF_CLUSTERS = 0.5
 """How much of what clusters change counts as unsure."""
-APART = np.arange(0.0, 1.0, 0.1)
-"""Shares of the classes of one person who may be apart from the others."""
+APART = np.append(np.arange(0.0, 1.0, 0.1), [0.95, 1.0])
+"""Shares of those who are alone who may stand apart from the others."""
+MOST_APART = 0.999
+"""Share of the classes that do so at most."""
+UNLIKELY = 1e-3
+"""Weight up to which a share is not looked at."""
 TOLD = 0.05
 """How much must come again because of the cells' own persons for sizes to tell more."""
 PAIRS_MISSED = 3
 """Expected number of pairs, at most, behind a sample that has none (95 %)."""
+
+
+Growth = Callable[[Floats], Floats]
+"""The growth d log D / d log m at so many persons m, shape (points,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +73,13 @@ class Baseline:
         Probability of the cell of each person, shape (`DRAWS`,).
     anew
         Of those whom the models of the columns draw, under these models alone; shape (draws,).
-    followed
-        How much of what comes again comes because of the cells' own persons.
+    model
+        The model, where there is more than one quasi-identifier.
     """
 
     probabilities: Floats
     anew: Floats
-    followed: float = 0.0
+    model: CellModel | None = None
 
 
 def baseline_of(sample: SampleClasses, rng: np.random.Generator) -> Baseline:
@@ -80,7 +96,7 @@ def baseline_of(sample: SampleClasses, rng: np.random.Generator) -> Baseline:
     probabilities = model.again(model.draw(DRAWS, rng)[0])
     keys = model.draw_anew(DRAWS_ANEW, rng)
     anew = model.of(keys, np.zeros(len(keys), dtype=np.int64))
-    return Baseline(np.maximum(probabilities, LEAST), np.maximum(anew, LEAST), model.followed)
+    return Baseline(np.maximum(probabilities, LEAST), np.maximum(anew, LEAST), model)
 
 
 def classes_and_growth(probabilities: Floats, persons: Floats) -> tuple[Floats, Floats]:
@@ -100,6 +116,11 @@ def classes_and_growth(probabilities: Floats, persons: Floats) -> tuple[Floats, 
         classes[point] = np.mean(-np.expm1(-m * probabilities) / probabilities)
         alone[point] = m * np.mean(np.exp(-m * probabilities))
     return classes, alone / classes
+
+
+def growth_of(probabilities: Floats) -> Growth:
+    """The growth of `classes_and_growth`."""
+    return lambda persons: classes_and_growth(probabilities, persons)[1]
 
 
 class Rarefaction:
@@ -172,8 +193,8 @@ class Extrapolation:
         Class sizes that may occur.
     n, population
         Number of persons of the sample and of the population.
-    probabilities
-        Those of the `Baseline`.
+    baseline
+        The growth that is expected, before the sample puts it right.
     spreads
         Numbers of clusters in which a class may be, where clusters were drawn.
     within
@@ -185,7 +206,7 @@ class Extrapolation:
         sizes: Ints,
         n: int,
         population: int,
-        probabilities: Floats,
+        baseline: Growth,
         spreads: Ints | None = None,
         within: float = 1.0,
     ) -> None:
@@ -196,9 +217,8 @@ class Extrapolation:
         self._clusters = None if spreads is None else Rarefaction(spreads, shares)
         self._whole = -float(np.log(within))
         self._ahead = np.linspace(0.0, distance, CURVE_POINTS)
-        _, behind = classes_and_growth(probabilities, n * np.exp([0.0, -self._half]))
-        _, ahead = classes_and_growth(probabilities, n * np.exp(self._ahead))
-        self._behind, self._baseline = _logit(behind), _logit(ahead)
+        self._behind = _logit(baseline(n * np.exp([0.0, -self._half])))
+        self._baseline = _logit(baseline(n * np.exp(self._ahead)))
 
     def reach(self, counts: Floats, spread: Floats | None = None) -> Reach:
         """Where a sample leads.
@@ -365,52 +385,80 @@ def mixtures_of(sizes: Ints, counts: Floats) -> tuple[list[tuple[float, Mixture]
         `APART` that the sizes allow; and how likely each is.
     """
     small = float(counts[sizes <= LARGEST].sum())
-    shares = APART[small * APART <= counts[sizes == 1].sum()]
+    alone = float(counts[sizes == 1].sum())
+    shares = np.unique(APART * min(alone / max(small, 1.0), MOST_APART))
     found = [(each * small, fit_mixture(sizes, counts, each)) for each in shares.tolist()]
     likelihood = np.array([mixture.likelihood for _, mixture in found])
     weights: Floats = np.exp(likelihood - likelihood.max())
     return found, weights / weights.sum()
 
 
-def by_sizes(sizes: Ints, counts: Floats, growth: float, anew: Floats) -> tuple[Reach, float]:
+def growth_by_sizes(single: float, mixture: Mixture, large: float, n: int, anew: Floats) -> Growth:
+    """The growth where some stand apart and the others are in cells of a `Mixture`.
+
+    Parameters
+    ----------
+    single
+        Persons of the sample who stand apart: of their kind, others bring classes of their own.
+    mixture
+        The other classes.
+    large
+        Number of classes too large for it, all of which have been seen.
+    n
+        Persons of the sample.
+    anew
+        Of the `Baseline`.
+    """
+
+    def growth(persons: Floats) -> Floats:
+        rates = (persons / n)[:, None] * np.exp(mixture.log_rates)
+        classes = large + mixture.classes * (-np.expm1(-rates) @ mixture.weights)
+        alone = mixture.classes * ((rates * np.exp(-rates)) @ mixture.weights)
+        if single:
+            apart, share = classes_and_growth(anew, single * np.append(persons / n, 1.0))
+            apart *= single / apart[-1]
+            classes += apart[:-1]
+            alone += apart[:-1] * share[:-1]
+        return np.asarray(alone / classes)
+
+    return growth
+
+
+def by_sizes(sizes: Ints, counts: Floats, population: int, anew: Floats) -> tuple[Reach, float]:
     """Where a sample leads by the sizes of its classes, where persons gather in cells.
 
-    Some of those who are alone stand apart: they are drawn by the models of the columns, and
-    others of their kind bring classes of their own. The rest are in cells of a `Mixture`. The
-    likelihood of the sizes weighs the share of the first (cf. one-inflation, Godwin and
-    Boehning 2017), and says how much it leaves open.
+    Some of those who are alone stand apart: they are drawn by the models of the columns. The
+    likelihood of the sizes weighs the share of these (cf. one-inflation, Godwin and Boehning
+    2017), and says how much it leaves open.
 
     Parameters
     ----------
     sizes, counts
         Class sizes that occur, and how many classes have each.
-    growth
-        N / n.
+    population
+        N.
     anew
         Of the `Baseline`.
 
     Returns
     -------
     tuple[Reach, float]
-        Without leverage and trend; and the standard error of the logarithm of its classes.
+        Means over the shares; and the standard error of the logarithm of the classes.
     """
-    large = float(counts[sizes > LARGEST].sum())
+    n, large = round(float(sizes @ counts)), float(counts[sizes > LARGEST].sum())
     mixtures, weights = mixtures_of(sizes, counts)
+    likely = np.flatnonzero(weights > UNLIKELY)
     found = []
-    for single, mixture in mixtures:
-        rates = growth * np.exp(mixture.log_rates)
-        seen = mixture.classes * float(-np.expm1(-rates) @ mixture.weights)
-        ones = mixture.classes * float((rates * np.exp(-rates)) @ mixture.weights)
-        if single:
-            classes, share = classes_and_growth(anew, np.array([single, single * growth]))
-            seen += single * float(classes[1] / classes[0])
-            ones += single * float(classes[1] / classes[0] * share[1])
-        found.append([np.log(seen + large), ones / (seen + large)])
-    classes, share = np.array(found).T
+    for each in likely.tolist():
+        growth = growth_by_sizes(*mixtures[each], large, n, anew)
+        found.append(Extrapolation(sizes, n, population, growth).reach(counts[:, None]))
+    weights = weights[likely] / weights[likely].sum()
+    classes = np.log([float(each.classes[0]) for each in found])
     mean = float(weights @ classes)
     error = float(np.sqrt(weights @ (classes - mean) ** 2))
-    nothing = np.zeros(1)
-    return Reach(np.exp([mean]), np.array([weights @ share]), nothing, nothing), error
+    most = found[int(weights.argmax())]
+    ends = weights @ [float(each.growth[0]) for each in found]
+    return replace(most, classes=np.exp([mean]), growth=np.array([ends])), error
 
 
 def interval(
@@ -483,11 +531,12 @@ def _scatter(sample: SampleClasses, probabilities: Floats, rng: np.random.Genera
     drawn = resampled(sample, rng)
     if not len(drawn.marketer):
         return 0.0
-    extrapolation = Extrapolation(drawn.sizes, sample.n, sample.population, probabilities)
+    growth = growth_of(probabilities)
+    extrapolation = Extrapolation(drawn.sizes, sample.n, sample.population, growth)
     classes = extrapolation.reach(drawn.counts).classes
     alone, persons = drawn.counts[0], drawn.sizes @ drawn.counts
-    growth = alone / drawn.counts.sum(axis=0)
-    estimate = classes / sample.population * (sample.n / persons) ** growth
+    share = alone / drawn.counts.sum(axis=0)
+    estimate = classes / sample.population * (sample.n / persons) ** share
     return float(np.std(np.log(estimate / drawn.marketer)))
 
 
@@ -498,7 +547,8 @@ def _with_pairs(sample: SampleClasses, probabilities: Floats) -> float:
         return np.inf
     if alone <= 0:
         return 0.0
-    extrapolation = Extrapolation(np.array([1, 2]), sample.n, sample.population, probabilities)
+    growth = growth_of(probabilities)
+    extrapolation = Extrapolation(np.array([1, 2]), sample.n, sample.population, growth)
     counts = np.array([[alone], [PAIRS_MISSED]], dtype=float)
     return float(extrapolation.reach(counts).classes[0]) / sample.population
 
@@ -533,7 +583,9 @@ class Accumulation:
         baseline = baseline_of(sample, rng)
         reach, apart = with_sizes(sample, baseline)
         low, high = interval(sample, baseline.probabilities, reach, rng, apart)
-        return replace(_estimate(sample, reach, self.name), low=low, high=high)
+        foretold = None if baseline.model is None else baseline.model.foretold
+        found = _estimate(sample, reach, self.name)
+        return replace(found, low=low, high=high, foretold=foretold)
 
 
 def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]:
@@ -541,19 +593,28 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]
 
     What a `Baseline` and what `by_sizes` says are averaged, the second counting as much as cells
     are followed; where they are not, nobody is alone, or clusters were drawn, the first is taken.
+    Of one quasi-identifier nothing but the sizes of its classes speaks; the other estimate is
+    that of `pitman_classes` then, and only tells how far one may be off.
     """
     sizes, counts = sample.counts_of_sizes
     reach = _reach(sample, sizes, counts.astype(float), baseline.probabilities)
-    share = baseline.followed
-    if share <= TOLD or not sample.alone or sample.clusters is not None:
+    if not sample.alone or sample.clusters is not None:
         return reach, 0.0
-    ratio = sample.population / sample.n
-    other, error = by_sizes(sizes, counts.astype(float), ratio, baseline.anew)
-    difference = np.log(other.classes / reach.classes)
+    if baseline.model is None:
+        try:
+            other = pitman_classes(sizes, counts, sample.population)
+        except EstimationFailedError:
+            return reach, 0.0
+        return reach, abs(float(np.log(other / reach.classes[0])))
+    share = baseline.model.followed
+    if share <= TOLD:
+        return reach, 0.0
+    told, error = by_sizes(sizes, counts.astype(float), sample.population, baseline.anew)
+    difference = np.log(told.classes / reach.classes)
     both = replace(
         reach,
         classes=reach.classes * np.exp(share * difference),
-        growth=reach.growth + share * (other.growth - reach.growth),
+        growth=reach.growth + share * (told.growth - reach.growth),
     )
     return both, share * float(np.hypot(difference[0], STANDARD_DEVIATIONS * error))
 
@@ -566,13 +627,13 @@ def _reach(
     kept: Bools | None = None,
 ) -> Reach:
     """Where the sample leads, or what stays of it without some pairs of class and cluster."""
-    n = round(float(sizes @ counts))
+    n, growth = round(float(sizes @ counts)), growth_of(probabilities)
     if sample.clusters is None:
-        extrapolation = Extrapolation(sizes, n, sample.population, probabilities)
+        extrapolation = Extrapolation(sizes, n, sample.population, growth)
         return extrapolation.reach(counts[:, None])
     spreads, spread = sample.clusters.counts_of_spreads(kept)
     within = sample.clusters.within
-    extrapolation = Extrapolation(sizes, n, sample.population, probabilities, spreads, within)
+    extrapolation = Extrapolation(sizes, n, sample.population, growth, spreads, within)
     return extrapolation.reach(counts[:, None], spread[:, None])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -159,6 +160,9 @@ class Estimate:
     low, high
         Ends of an interval that holds the realised λ of the sample in 95 % of cases, where the
         estimator has one of its own.
+    foretold
+        Gives the probability of each class by a model that lacks the class's own persons, shape
+        (classes,), where the estimator has one.
     path
         The models that a search went through, in words that are publishable.
     """
@@ -171,6 +175,7 @@ class Estimate:
     inverse_sizes: Floats | None = None
     low: float | None = None
     high: float | None = None
+    foretold: Callable[[], Floats] | None = None
     path: tuple[str, ...] = field(default=())
 
     @classmethod

@@ -5,11 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from math import prod
+from math import ceil, prod
 
 import numpy as np
 from scipy.optimize import brentq, minimize
-from scipy.special import expit, gammaln, logit, pdtr
+from scipy.special import expit, gammaln, logit, pdtr, pdtrik
 
 from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.core.measure import Measure
@@ -40,7 +40,7 @@ from sfumato.risk.population.sampling_weights import Weighted, share_between
 from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS, population_uniques
 from sfumato.table.table import Table
 
-SHAPE_FACTOR = 3.0
+SHAPE_FACTOR = 4.0
 """By how much more the ends of λ count for the number of small classes."""
 SUBSAMPLES = 5
 """Subsamples on which the estimator is checked."""
@@ -259,7 +259,9 @@ class _EstimateMeasures:
         self.threshold, self.why = threshold, why
         self.low = estimate.marketer if estimate.low is None else estimate.low
         self.high = estimate.marketer if estimate.high is None else estimate.high
-        self.classes = None if sample.n == sample.population else ClassPosteriors(sample)
+        self.classes = None
+        if sample.n < sample.population:
+            self.classes = ClassPosteriors(sample, estimate.foretold)
         ends = (estimate.marketer, self.low, self.high)
         self.shifts = [0.0 if self.classes is None else self.classes.shift(end) for end in ends]
 
@@ -367,8 +369,10 @@ class _EstimateMeasures:
         value = float(self.estimate.expected_uniques or 0.0)
         middle, low, high = self._realised(1, self.sample.each.astype(np.float64))
         scale = value / middle if middle > 0 else 0.0
-        most = float(self.sample.alone)
-        return self._measure("expected_uniques", (value, low * scale, min(high * scale, most)))
+        # Few of them scatter as Poisson's numbers do, which are whole.
+        fewest, most = whole_ends(value) if self.classes is not None else (value, value)
+        low, high = min(low * scale, fewest), max(ceil(high * scale), most)
+        return self._measure("expected_uniques", (value, low, min(high, float(self.sample.alone))))
 
     def _unique_matches(self) -> Measure:
         most = float(self.sample.alone)
@@ -418,6 +422,14 @@ def _by_model(sample: SampleClasses) -> dict[str, float | str]:
     return found
 
 
+def whole_ends(mean: float) -> tuple[float, float]:
+    """The whole numbers between which 95 % of Poisson's lie."""
+    if not mean:
+        return 0.0, 0.0
+    low, high = np.nan_to_num(pdtrik([0.025, 0.975], mean))
+    return float(np.floor(max(low, 0.0))), float(np.ceil(max(high, 0.0)))
+
+
 class ClassPosteriors:
     """The posterior of F_j given f_j and how many persons a model expects in the class.
 
@@ -431,12 +443,14 @@ class ClassPosteriors:
     ----------
     sample
         The classes; fewer persons than the population.
+    foretold
+        Of an `Estimate`; a model is fitted where it has none.
     """
 
-    def __init__(self, sample: SampleClasses) -> None:
+    def __init__(self, sample: SampleClasses, foretold: Callable[[], Floats] | None = None) -> None:
         self._sample = sample
         self._ratio = (1 - sample.fraction) / sample.fraction
-        expected = _expected(sample)
+        expected = _expected(sample, foretold)
         intercept, slope, self._spread = _fitted(sample, expected)
         self._predictor = intercept + slope * expected
         self._odds = logit(np.clip(self._matches(), EDGE, 1 - EDGE))
@@ -496,12 +510,14 @@ class ClassPosteriors:
             values[here] = np.interp(self._predictor[here], grid, mean)
 
 
-def _expected(sample: SampleClasses) -> Floats:
+def _expected(sample: SampleClasses, foretold: Callable[[], Floats] | None) -> Floats:
     """Logarithm of the persons of the sample in each class by a model that lacks the class's."""
     if sample.keys is None:
         return np.zeros(len(sample.sizes))
-    model = fit_cells(sample.keys, sample.sizes, sample.domains, np.random.default_rng(0))
-    expected: Floats = np.log(np.maximum(model.of(sample.keys, model.founders), TINY) * sample.n)
+    if foretold is None:
+        rng = np.random.default_rng(0)
+        foretold = fit_cells(sample.keys, sample.sizes, sample.domains, rng).foretold
+    expected: Floats = np.log(np.maximum(foretold(), TINY) * sample.n)
     return expected
 
 

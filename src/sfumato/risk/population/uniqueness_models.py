@@ -6,7 +6,7 @@ They stand beside the estimate that is taken by default (`accumulation`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import ceil, exp, log, log1p
+from math import ceil, exp, expm1, log, log1p
 from typing import NamedTuple
 
 import numpy as np
@@ -170,6 +170,33 @@ def expected_uniques(theta: float, sigma: float, population: float) -> float:
     # The ratio is [Γ(θ+σ+1) / Γ(θ+1)]⁻¹ (θ + σ) Γ(ahead + σ) / Γ(ahead) / ahead.
     growth = log_gamma_step(ahead, sigma) - log_gamma_step(theta + 1, sigma)
     return population * (theta + sigma) * exp(growth) / ahead
+
+
+def pitman_classes(sizes: Counts, classes: Counts, population: int) -> float:
+    """E[D(N) | D(n) = d], the classes of the population behind a sample, at the fitted θ and σ.
+
+    (d + θ/σ) [(θ + N) / (θ + n)]^σ − θ/σ for large n (Pitman 2006, Combinatorial Stochastic
+    Processes, ch. 3), and d + θ ln[(θ + N) / (θ + n)] where σ is 0.
+
+    Parameters
+    ----------
+    sizes, classes
+        As in `fit_pitman`.
+    population
+        N.
+
+    Raises
+    ------
+    EstimationFailedError
+        If there is no pair in the sample, or the fit finds no maximum.
+    """
+    if sizes[-1] == 1 or classes.sum() < 2:
+        raise EstimationFailedError("Pitman's model needs two classes, one of them a pair")
+    theta, sigma = fit_pitman(sizes, classes)
+    ahead = log((theta + population) / (theta + float(sizes @ classes)))
+    if sigma * ahead < SMALLEST_SIGMA:
+        return float(classes.sum()) + theta * ahead
+    return float(classes.sum()) * exp(sigma * ahead) + theta / sigma * expm1(sigma * ahead)
 
 
 class Totals(NamedTuple):
