@@ -461,11 +461,11 @@ def scored_events(
     targets, told, rng
         As in `exact_events`.
     """
-    scores = _ClassScores(file, knowledge)
     class_of_unit = np.empty(file.persons, dtype=np.int64)
     class_of_unit[file.unit] = file.class_of
     first = np.full(knowledge.persons, -1, dtype=np.int64)
     first[knowledge.person[::-1]] = np.arange(len(knowledge.person))[::-1]
+    scores = _ClassScores(file, knowledge, first[targets])
     unit, chance = np.full(len(targets), -1, dtype=np.int64), np.zeros(len(targets))
     shown: dict[int, Ints] = {}
     for place, target in enumerate(targets.tolist()):
@@ -486,33 +486,28 @@ def _weight(units: int) -> float:
 
 
 class _ClassScores:
-    """What each class scores by the quasi-identifiers of a row of the register."""
+    """What each class scores by the quasi-identifiers of some rows of the register.
 
-    def __init__(self, file: ReleasedFile, knowledge: Knowledge) -> None:
+    Every cell is held once against all values of these rows.
+    """
+
+    def __init__(self, file: ReleasedFile, knowledge: Knowledge, rows: Ints) -> None:
         known = {column.name: column for column in knowledge.quasi_identifiers}
-        self._pairs = [
-            (shown, known[shown.name], ValuesOf(known[shown.name]))
-            for shown in file.quasi_identifiers
-            if shown.name in known
-        ]
-        self._first = file.first_row
         pairs = np.unique(file.unit * file.classes + file.class_of) % file.classes
         self._units = np.bincount(pairs, minlength=file.classes)
-        self._kept: dict[tuple[int, int], Floats] = {}
+        self._columns = []
+        for shown in file.quasi_identifiers:
+            if shown.name not in known:
+                continue
+            column = known[shown.name]
+            held, values = np.unique(column.codes[rows]), ValuesOf(column)
+            fits = np.array([values.allowed(cell, held) for cell in shown.cells])
+            self._columns.append((column.codes, held, fits, shown.codes[file.first_row]))
 
     def of(self, row: int) -> Floats:
         """Sum of the weights of the quasi-identifiers that fit, shape (classes,)."""
-        total = np.zeros(len(self._first))
-        for place in range(len(self._pairs)):
-            total += self._column(place, row)
+        total = np.zeros(len(self._units))
+        for codes, held, by_cell, cell_of in self._columns:
+            fits = by_cell[cell_of, np.searchsorted(held, codes[row])]
+            total += fits * _weight(int(self._units[fits].sum()))
         return total
-
-    def _column(self, place: int, row: int) -> Floats:
-        shown, known, values = self._pairs[place]
-        value = int(known.codes[row])
-        if (place, value) not in self._kept:
-            own = np.array([value], dtype=np.int64)
-            cells = np.array([bool(values.allowed(cell, own)[0]) for cell in shown.cells])
-            fits = cells[shown.codes[self._first]]
-            self._kept[place, value] = fits * _weight(int(self._units[fits].sum()))
-        return self._kept[place, value]
