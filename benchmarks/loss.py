@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import product
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
+from held_out import held_out
+from populations import GENERATED, generated
 
 import sfumato as sf
 from sfumato.examples import generate_clinics
@@ -55,6 +58,8 @@ LABELS = {
 BETTER_LABELS = 0.0275
 """The same for 8 columns and k = 5 with more effort, where nothing but NCP is to be lost least."""
 TO_MONDRIAN, TO_MONDRIAN_4_50, TO_MONDRIAN_ERRORS = 0.70, 0.92, 0.90
+FEW_VALUES = 12
+"""Values up to which a column of `unseen` holds categories."""
 TO_TREE, TO_BOUND, TO_ALL_PAIRS = 0.85, 1.20, 1.03
 SECONDS = {30_162: 10, 300_000: 60, 1_000_000: 360}
 """Goals of the CPU seconds of 8 columns, k = 5 and labels' ranges, by records."""
@@ -234,6 +239,30 @@ def promised(name: str, g: float, h: float | None) -> Row:
     return {"ANE": ane, "NCP": ncp, "both": both, "seconds": seconds, "met": both <= TO_TREE}
 
 
+def unseen() -> Row:
+    """ANE + NCP over the tree's, on 2,000 persons each of populations made for other benchmarks."""
+    made = {each: generated(each) for each in GENERATED if "1,000,000" not in each} | held_out()
+    ratios = []
+    for (number, columns), k in product(enumerate(made.values()), (5, 25)):
+        rows = np.random.default_rng(number).permutation(len(columns[0]))[:2_000]
+        codes = [np.unique(np.asarray(each)[rows], return_inverse=True)[1] for each in columns]
+        table = pa.table({f"column {at}": each for at, each in enumerate(codes)})
+        schema = sf.Schema(
+            quasi_identifiers={
+                name: "numeric" if len(table[name].unique()) > FEW_VALUES else "categorical"
+                for name in table.column_names
+            }
+        )
+        after, before = (
+            released(table, schema, sf.KAnonymity(k), **how)[0].utility
+            for how in ({}, {"effort": 0})
+        )
+        ratios.append((after.ane + after.ncp) / (before.ane + before.ncp))
+    mean = exp(sum(map(log, ratios)) / len(ratios))
+    found: Row = {"mean": mean, "most": max(ratios), "files": len(ratios)}
+    return {**found, "met": mean <= TO_TREE and max(ratios) <= 1}
+
+
 def all_pairs(form: str) -> Row:
     """NCP with the index of neighbours over that with the nearest of all pairs."""
     names = COLUMNS[8]
@@ -295,6 +324,8 @@ def measurements(*, whole: bool) -> Iterator[tuple[str, Callable[[], Row]]]:
         for g in (0.5, 0.8, 0.95) if whole else (0.8,):
             for h in (None, 0.5, 0.33) if whole else (0.5,):
                 yield f"promises, {name}, g = {g}, h = {h}", partial(promised, name, g, h)
+    if whole:
+        yield "unseen files, k = 5 and 25", unseen
     yield "speed, 30162", partial(speed, 30_162)
     if whole:
         for form in ("set", "hierarchy"):

@@ -20,7 +20,7 @@ FIELDS = 8
 """Numbers per person and column: see `Space`."""
 NEIGHBOURS = 16
 """Neighbours of a point that the index holds."""
-LEAF = 24
+LEAF = 64
 """Points that the index compares pair by pair."""
 
 

@@ -54,7 +54,7 @@ COLD_PASSES = 4
 COMPROMISE = 0.9
 """Where ANE and NCP together fall to this share, one of them may become worse."""
 ERROR_WEIGHTS: Mapping[Loss | None, tuple[float, ...]] = {
-    None: (0.5, 1.0, 2.0),
+    None: (0.7, 1.0, 2.0),
     Loss.ANE: (4.0,),
     Loss.NCP: (0.125,),
     **dict.fromkeys(ANALYSTS, (0.125, 0.5, 1.0, 2.0, 4.0)),
@@ -459,7 +459,7 @@ class _Search:
     def _kept(self, persons: Codes, chosen: Ints, group_of: Codes, groups: int) -> Bools:
         """Which groups of chosen persons keep every promise; shape (groups,)."""
         assert self.limits is not None
-        own = (self.starts[1:] - self.starts[:-1])[persons[chosen]]
+        own = self.starts[persons[chosen] + 1] - self.starts[persons[chosen]]
         members = np.bincount(group_of + 1, minlength=groups + 1)[1:]
         records = np.bincount(group_of + 1, weights=own, minlength=groups + 1)[1:]
         kept = (members >= self.limits.persons) & (records >= self.limits.records)
@@ -540,7 +540,7 @@ class _Search:
 
     def _rows_of(self, persons: Codes) -> tuple[Codes, Ints]:
         """The records of some persons, and the place of each one's person among them."""
-        counts = (self.starts[1:] - self.starts[:-1])[persons]
+        counts = self.starts[persons + 1] - self.starts[persons]
         ends = np.cumsum(counts)
         places = np.arange(ends[-1]) + np.repeat(self.starts[persons] - ends + counts, counts)
         return self.rows[places], np.repeat(np.arange(len(persons)), counts)

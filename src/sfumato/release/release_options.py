@@ -16,7 +16,7 @@ from sfumato.core.errors import InputError
 from sfumato.release.techniques import Technique, Techniques
 from sfumato.schema.roles import Unclassified
 
-USUAL_EFFORT = (3, 24)
+USUAL_EFFORT = (3, 48)
 """Passes where none are stated: of large files, and of small ones, which take little time."""
 USUAL_PERSONS = 1 << 19
 """Persons that all passes look at, between these."""
