@@ -143,7 +143,7 @@ def test_each_loses_least_of_what_is_asked(releases, loss):
 
     # Each has a search of its own, that ends elsewhere; and the queries by which classes are chosen
     # are not those of the report: so nearly the least.
-    slack = 1.05 if loss == "queries" else 1.01
+    slack = 1.08 if loss == "queries" else 1.01
     for other in LOSSES:
         assert measured(releases[loss]) <= slack * measured(releases[other])
     assert measured(releases[loss]) <= slack * measured(releases[None])
