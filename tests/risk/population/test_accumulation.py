@@ -352,3 +352,21 @@ def test_an_interval_allows_for_homes_where_everybody_is_alike(share):
     assert found.low <= real <= found.high
     assert found.marketer == pytest.approx(real, rel=0.2)
     assert found.high / found.low < 3
+
+
+def test_all_who_are_alone_may_stand_apart_from_barracks():
+    """Everybody is in one of ten barracks of persons who are alike, or alone in a cell."""
+    generator, persons = rng(8), 20_000
+    inside = generator.random(persons) < 0.6
+    home = generator.integers(0, 10, persons)
+    drawn = zip((60, 400, 2), (home, home, home % 2), strict=True)
+    columns = [np.where(inside, own, generator.integers(0, size, persons)) for size, own in drawn]
+    keys, of = np.unique(np.column_stack(columns).astype(np.int32), axis=0, return_inverse=True)
+    of, population = of.ravel(), np.bincount(of.ravel())
+    sizes = np.bincount(of[: persons // 20], minlength=len(keys))
+    seen = sizes > 0
+    sample = SampleClasses(sizes[seen], persons, keys[seen], (60, 400, 10))
+    found = Accumulation().estimate(sample, rng())
+    true = float(sizes[seen] @ (1 / population[seen])) / int(sizes.sum())
+    assert found.marketer == pytest.approx(true, rel=0.06)
+    assert found.low < true < found.high

@@ -16,7 +16,9 @@ from sfumato.risk.population.uniqueness_models import (
     UNIQUES_MODELS,
     chance_of_one,
     expected_uniques,
+    fit_pitman,
     fit_snb,
+    pitman_classes,
     population_uniques,
     sh3,
 )
@@ -205,3 +207,12 @@ def test_adult(shared_data, number, uniques):
 def test_no_more_than_the_sample_uniques_can_stand_for(monkeypatch):
     monkeypatch.setitem(UNIQUES_MODELS, "wild", lambda _: 59.0)
     assert population_uniques("wild", SampleClasses(np.array([1, 1, 4]), 60)) == 20
+
+
+def test_classes_of_pitmans_model_grow_person_by_person():
+    sizes, classes = np.array([1, 2, 3, 7]), np.array([900, 120, 30, 4])
+    theta, sigma = fit_pitman(sizes, classes)
+    found, n = float(classes.sum()), int(sizes @ classes)
+    for person in range(n, 20_000):
+        found += (theta + sigma * found) / (theta + person)
+    assert pitman_classes(sizes, classes, 20_000) == pytest.approx(found, rel=1e-3)

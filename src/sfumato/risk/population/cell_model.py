@@ -649,7 +649,7 @@ def _fitted(
         part = inside[train] if anew is None else founders(inside[train], anew[train])
         few = _some(len(train), rng)
         tried = _models(keys[train], part, (keys[train][few], part[few]), domains, latent, rng)
-        # Cells that are looked at, not those that the persons of the third may be found in.
+        # Some cells are enough to weigh by; how many persons were seen is counted over all.
         test = test[_some(len(test), rng)]
         nobody = np.zeros(len(test), dtype=np.int64)
         shares = np.column_stack([model.of(keys[test], nobody) for model in tried])

@@ -40,7 +40,7 @@ from sfumato.risk.population.sampling_weights import Weighted, share_between
 from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS, population_uniques
 from sfumato.table.table import Table
 
-SHAPE_FACTOR = 4.0
+SHAPE_FACTOR = 3.0
 """By how much more the ends of λ count for the number of small classes."""
 SUBSAMPLES = 5
 """Subsamples on which the estimator is checked."""
