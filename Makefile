@@ -15,9 +15,9 @@ PEERS  := .venv-peers
 # Workers of the tests: one more than two processors, as tests of servers and browsers wait. A worker takes
 # whole files, so that what the tests of a file share is made once.
 PYTEST_ARGS ?= --numprocesses 3 --dist loadfile --no-loadscope-reorder
-# The program is started hundreds of times: its modules are compiled once, as on a user's machine, whatever
-# the environment says.
-export PYTHONDONTWRITEBYTECODE :=
+# The program is started hundreds of times, and an editable installation keeps no module that it compiles:
+# they are compiled once, as a wheel's are.
+COMPILED = $(BIN)/python -m compileall -qq -j 0 src
 # Where the study finds the papers' data sets.
 DATA ?= $(wildcard ../shared/data)
 
@@ -32,9 +32,11 @@ demo: $(STAMP)-demo ## a whole project: two clinics linked, reviewed, released, 
 	@$(BIN)/sfumato demo
 
 test: $(STAMP)-test ## run the tests, but for those that are slow
+	@$(COMPILED)
 	@$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow"
 
 test-slow: $(STAMP)-test ## run the slow tests: Spark, whole projects, real data; CI runs them, too
+	@$(COMPILED)
 	@$(BIN)/python -m pytest $(PYTEST_ARGS) -m slow
 
 test-bounds: $(STAMP)-test ## run the tests of the loops with every index checked
@@ -104,6 +106,7 @@ $(STAMP)-build: $(STAMP)-venv pyproject.toml constraints.txt
 $(STAMP)-%: $(STAMP)-build meson.build
 	@echo "installing what 'make $*' needs"
 	@$(BUILDING); $(INSTALL) --no-build-isolation $(WANTS_$*)
+	@$(COMPILED)
 	@touch $@
 
 $(PEERS)/.stamp: benchmarks/peers.txt
