@@ -316,7 +316,7 @@ def measurements(*, whole: bool) -> Iterator[tuple[str, Callable[[], Row]]]:
             goal = LABELS[columns][k]
             yield f"labels, {columns} columns, k = {k}", partial(labels, columns, k, goal)
             yield f"sets, {columns} columns, k = {k}", partial(sets, columns, k)
-            for form in ("set", "hierarchy") if whole else ():
+            for form in ("range", "set", "hierarchy") if whole else ():
                 name = f"tree, {form}, {columns} columns, k = {k}"
                 yield name, partial(to_tree, columns, k, form)
         yield f"bound, {columns} columns", partial(bound, columns)
