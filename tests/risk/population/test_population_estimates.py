@@ -522,6 +522,23 @@ def test_the_posterior_is_right_where_the_truth_is_known():
     assert np.mean(few) == pytest.approx(np.mean(real), rel=0.2)
 
 
+def test_who_stands_apart_from_crowds_is_unique_as_often_as_it_seems():
+    """Most persons live in few homes; who is alone in the sample mostly lives elsewhere."""
+    generator = np.random.default_rng(6)
+    persons = 20_000
+    inside, home = generator.random(persons) < 0.7, generator.integers(0, 50, persons)
+    place = np.where(inside, home, generator.integers(0, 500, persons))
+    age = np.where(inside, home + generator.integers(0, 3, persons), 0)
+    age = np.where(inside, age, generator.integers(0, 90, persons))
+    data = pd.DataFrame({"age": age, "zip": [f"z{each}" for each in place]})
+    alone = data.groupby(["age", "zip"])["age"].transform("size") == 1
+    drawn = generator.permutation(persons)[:2_000]
+    risks = sf.assess(data.iloc[drawn], SCHEMA, population=persons, seed=1).population
+    unique = risks.class_intervals["unique"][risks.class_of]
+    assert unique.sum() == pytest.approx(float(alone.iloc[drawn].sum()), rel=0.1)
+    assert (unique <= risks.record_risks + 1e-12).all()
+
+
 def test_rarer_values_are_riskier():
     """Of two persons who are alone, the one whom the model expects less is the likelier unique."""
     generator = np.random.default_rng(3)

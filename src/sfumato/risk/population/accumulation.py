@@ -583,9 +583,12 @@ class Accumulation:
         baseline = baseline_of(sample, rng)
         reach, apart = with_sizes(sample, baseline)
         low, high = interval(sample, baseline.probabilities, reach, rng, apart)
-        foretold = None if baseline.model is None else baseline.model.foretold
-        found = _estimate(sample, reach, self.name)
-        return replace(found, low=low, high=high, foretold=foretold)
+        found = replace(_estimate(sample, reach, self.name), low=low, high=high)
+        model = baseline.model
+        if model is None:
+            return found
+        followed = model.followed if sample.clusters is None else 0.0
+        return replace(found, foretold=model.foretold, followed=followed)
 
 
 def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]:

@@ -90,10 +90,6 @@ class SampleClasses:
         """f_1, the number of persons who are alone in their class of the sample."""
         return int(self.each[self.sizes == 1].sum())
 
-    def total(self, values: Floats) -> float:
-        """The sum over classes of a value of each entry."""
-        return float(values.sum() if self.times is None else values @ self.times)
-
     @property
     def fraction(self) -> float:
         """The sampling fraction π = n / N."""
@@ -163,6 +159,8 @@ class Estimate:
     foretold
         Gives the probability of each class by a model that lacks the class's own persons, shape
         (classes,), where the estimator has one.
+    followed
+        How much of what comes again comes because of the cells' own persons; in [0, 1].
     path
         The models that a search went through, in words that are publishable.
     """
@@ -176,6 +174,7 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     foretold: Callable[[], Floats] | None = None
+    followed: float = 0.0
     path: tuple[str, ...] = field(default=())
 
     @classmethod

@@ -305,9 +305,24 @@ class _EstimateMeasures:
             ends, unique = [inverse] * 2, [single.astype(float)] * 3
         else:
             ends = [self.classes.inverse_sizes(shift) for shift in self.shifts[1:]]
-            unique = [np.where(single, self.classes.at_most(1, s), 0.0) for s in self.shifts]
+            more = self._more_uniques()
+            unique = [
+                np.where(single, np.minimum(self.classes.at_most(1, shift + more), risk), 0.0)
+                for shift, risk in zip(self.shifts, [inverse, *ends], strict=True)
+            ]
         names = ("risk_low", "risk_high", "unique", "unique_low", "unique_high")
         return dict(zip(names, [*ends, *unique], strict=True))
+
+    def _more_uniques(self) -> float:
+        """By how much more the odds of uniques move where persons gather in cells.
+
+        Some of those who are alone stand apart there and the others are in crowds, so that more are
+        unique at the same λ than in a lognormal: as many as the sizes of the classes tell.
+        """
+        uniques, followed = self.estimate.expected_uniques, self.estimate.followed
+        if self.classes is None or not uniques or not followed:
+            return 0.0
+        return followed * (self.classes.shift_of_uniques(uniques) - self.shifts[0])
 
     def _measure(self, name: str, values: tuple[float, float, float]) -> Measure:
         value, low, high = values
@@ -457,12 +472,18 @@ class ClassPosteriors:
 
     def shift(self, marketer: float) -> float:
         """By how much all odds move so that Σ f_j E[1/F_j] = n λ."""
-        aim = min(marketer * self._sample.n, self._sample.classes * (1 - EDGE))
+        return self._shift(self._odds, marketer * self._sample.n, self._sample.each)
 
-        def missing(shift: float) -> float:
-            return self._sample.total(expit(self._odds + shift)) - aim
+    def shift_of_uniques(self, uniques: float) -> float:
+        """By how much all odds move so that Σ P(F_j = 1 | f_j) = τ1."""
+        single = self._sample.sizes == 1
+        odds = logit(np.clip(self.at_most(1, 0.0)[single], EDGE, 1 - EDGE))
+        return self._shift(odds, uniques, self._sample.each[single])
 
-        return float(brentq(missing, -60.0, 60.0, xtol=1e-10))
+    def _shift(self, odds: Floats, aim: float, times: Ints) -> float:
+        """By how much odds move so that their chances sum to ``aim``, or nearly to all."""
+        aim = float(np.clip(aim, EDGE * times.sum(), (1 - EDGE) * times.sum()))
+        return float(brentq(lambda by: times @ expit(odds + by) - aim, -60.0, 60.0, xtol=1e-10))
 
     def inverse_sizes(self, shift: float) -> Floats:
         """E[1/F_j | f_j] of each class, in (0, 1/f_j]; shape (classes,)."""
