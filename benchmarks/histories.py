@@ -39,7 +39,7 @@ SINGLE = ("widen", "roll-up", "suppress-cells", "split-pseudonyms")
 IN_CLASSES = ",".join(SINGLE[1:])
 """What says less of events in classes as they are."""
 SUCCESSES = ("found", "learned")
-AS_GOOD = 0.005
+AS_GOOD = 0.002
 """What the best single technique may keep more, as what is searched for is what events say, of
 which a label above them is a part."""
 
