@@ -18,6 +18,8 @@ PYTEST_ARGS ?= --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # The program is started hundreds of times, and an editable installation keeps no module that it compiles:
 # they are compiled once, as a wheel's are.
 COMPILED = $(BIN)/python -m compileall -qq -j 0 src
+# Those of the tests are kept, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 # Where the study finds the papers' data sets.
 DATA ?= $(wildcard ../shared/data)
 

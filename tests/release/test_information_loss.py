@@ -292,6 +292,17 @@ def test_correlations_agree_with_numpy(data, chunk, cases) -> None:
     assert found.mean_change == pytest.approx(np.mean(change) if change else 0.0, abs=1e-7)
 
 
+def test_where_both_have_a_value_a_constant_column_has_no_correlation(column) -> None:
+    """Its mean is that of other records, too, so that rounding leaves a residue."""
+    rng = np.random.default_rng(0)
+    for constant in (1, 3, 7, 33):
+        first = [constant] * 30 + rng.integers(0, 100, 40).tolist()
+        second = [*rng.integers(0, 100, 30).tolist(), *[None] * 40]
+        columns = [column("a", Kind.NUMERIC, first), column("b", Kind.NUMERIC, second)]
+        found = correlation_change(columns, np.arange(70, dtype=np.int32), 70)
+        assert found.before[0][1] == found.after[0][1] == 0
+
+
 def test_a_column_with_a_heavy_tail_keeps_its_correlation(column) -> None:
     rng = np.random.default_rng(4)
     ages = rng.integers(20, 80, 500)

@@ -32,8 +32,8 @@ too small shares stay as they are and too large ones do not."""
 CERTAIN = 1e-12
 """Differences of losses below this are rounding."""
 LARGEST_KEY = 1 << 62
-NO_VARIANCE = 1e-24
-"""Variances up to this are rounding errors of constant columns on the unit scale."""
+NO_VARIANCE = 1e-12
+"""Variances up to this share of the mean square are rounding errors of constant columns."""
 
 
 def steps(column: CodedColumn) -> Floats:
@@ -755,8 +755,9 @@ class Moments:
         count = np.maximum(count, 1)
         mean = total / count
         variance = square / count - mean**2
+        varies = variance > NO_VARIANCE * square / count
         covariance = product / count - mean * mean.T
-        varies = (variance > NO_VARIANCE) & (variance.T > NO_VARIANCE)
+        varies &= varies.T
         scale = np.sqrt(np.where(varies, variance * variance.T, 1.0))
         matrix = np.clip(np.where(varies, covariance / scale, 0.0), -1.0, 1.0)
         np.fill_diagonal(matrix, 1.0)
