@@ -94,13 +94,14 @@ and then it throws code away to compile it again.
 
 @pytest.fixture(scope="module")
 def few_random_pairs() -> Iterator[None]:
-    """Linkages of small tables learn from a tenth of the random pairs, in half the time.
+    """Linkages of small tables learn from a tenth of the random pairs, in a third of the time.
 
     For tests that are not about how well a model of real data is estimated.
     """
     pytest.importorskip("splink")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sfumato.linkage.model_fit.RANDOM_PAIRS", 100_000)
+        patched.setattr("sfumato.linkage.chance_agreement._SAMPLED", 10_000)
         yield
 
 
@@ -108,6 +109,8 @@ USE_RELEASES = {"cli", "intruder", "ledger", "pipeline", "release", "reports", "
 """Rooms that use releases: how good the search for their classes is, those of `release` look at."""
 FEW_PASSES = (3, 4)
 """Of the search for classes: of large files, and at most."""
+FEW_SUBSAMPLES = 2
+"""On which an estimator is checked, but for slow tests: five take twice as long as the estimate."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -118,8 +121,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """
     room = item.path.relative_to(ROOT / "tests").parts[0]
     with pytest.MonkeyPatch.context() as patched:
-        if room in USE_RELEASES and item.get_closest_marker("slow") is None:
-            patched.setattr("sfumato.release.release_options.USUAL_EFFORT", FEW_PASSES)
+        if item.get_closest_marker("slow") is None:
+            estimates = "sfumato.risk.population.population_estimates"
+            patched.setattr(f"{estimates}.SUBSAMPLES", FEW_SUBSAMPLES)
+            if room in USE_RELEASES:
+                patched.setattr("sfumato.release.release_options.USUAL_EFFORT", FEW_PASSES)
         return (yield)
 
 

@@ -50,21 +50,21 @@ def test_names_that_both_tables_repeat_are_those_of_twins():
 
 def test_namesakes_whose_addresses_are_made_of_their_name_stay_apart():
     rng = np.random.default_rng(8)
-    person = people(1_500)
+    person = people(900)
     del person["phone"]
-    end = np.where(rng.random(1_500) < 0.5, "", rng.integers(0, 1_000, 1_500).astype(str))
-    at = rng.choice(["@a.example", "@b.example"], 1_500)
+    end = np.where(rng.random(900) < 0.5, "", rng.integers(0, 1_000, 900).astype(str))
+    at = rng.choice(["@a.example", "@b.example"], 900)
     own = zip(person["given_name"], person["surname"], end, at, strict=True)
     person["email"] = np.array([f"{g}.{s}{e}{a}".lower() for g, s, e, a in own], dtype=object)
     tables = {"a": pa.table(person), "b": pa.table(with_errors(person, share=0.03))}
     links = link(tables, suggest_links(tables, mode=Mode.LINK_AND_DEDUPE), seed=1)
-    precision, recall = rates(links.settled.persons.person.tolist(), 2 * list(range(1_500)))
+    precision, recall = rates(links.settled.persons.person.tolist(), 2 * list(range(900)))
     assert precision > 0.98
     assert recall > 0.98
 
 
 def test_families_that_share_an_address_of_email_stay_persons():
-    tables, truth = households(500)
+    tables, truth = households(300)
     for name, table in tables.items():
         mail = pc.binary_join_element_wise(table["phone"], "mail.example", "@")
         tables[name] = table.drop_columns(["phone"]).append_column("email", mail)

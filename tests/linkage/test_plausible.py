@@ -22,15 +22,7 @@ from sfumato.linkage.linkage_quality import quality_of_pairs
 from sfumato.linkage.match_thresholds import MATCH, Pairs, Records
 from sfumato.linkage.model_fit import fit_and_score
 
-pytestmark = pytest.mark.usefixtures("few_random_pairs", "few_drawn_homes")
-
-
-@pytest.fixture(scope="module")
-def few_drawn_homes():
-    """A tenth of the pairs that say how columns of a home agree: they take a third of the time."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("sfumato.linkage.chance_agreement._SAMPLED", 10_000)
-        yield
+pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
 
 COLUMNS = {

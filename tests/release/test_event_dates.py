@@ -210,6 +210,7 @@ def test_a_second_date_is_written_as_days_after_the_first(stays):
 
 
 def test_days_after_a_date_may_be_written_as_weeks(stays):
+    stays = stays[stays["person"] < 800]
     release = released_stays(stays, 0.1, "widen=0.1,shift-dates,coarsen-dates")
     old = stays.iloc[release.source_rows].reset_index(drop=True)
     shown = release.data["discharged"]

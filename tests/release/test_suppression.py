@@ -104,7 +104,9 @@ def test_the_outlier_goes():
     assert release.utility.ane < without.utility.ane / 10
 
 
-@pytest.mark.parametrize(("share", "least_gain"), [(0.01, 0.05), (0.05, 0.3)])
+@pytest.mark.parametrize(
+    ("share", "least_gain"), [pytest.param(0.01, 0.05, marks=pytest.mark.slow), (0.05, 0.3)]
+)
 def test_adult(shared_data, share, least_gain):
     """k = 5 with eight quasi-identifiers; the docs print these gains."""
     parse = pc.ParseOptions(delimiter=";")

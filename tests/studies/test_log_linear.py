@@ -64,9 +64,9 @@ def errors(people, fraction, estimators, samples):
     ("fraction", "published", "within"),
     [
         (0.1, [-14.2, -16.1, 4.1, -25.8], 4),
-        (0.3, [-3.0, -3.5, 1.2, -6.1], 2),
+        pytest.param(0.3, [-3.0, -3.5, 1.2, -6.1], 2, marks=pytest.mark.slow),
         (0.5, [-0.9, -1.2, -0.2, -2.0], 2),
-        (0.7, [0.0, -0.3, -0.8, -0.5], 2),
+        pytest.param(0.7, [0.0, -0.3, -0.8, -0.5], 2, marks=pytest.mark.slow),
     ],
 )
 def test_errors_on_adult_with_four_quasi_identifiers(adult, fraction, published, within):

@@ -22,6 +22,8 @@ from sfumato.table.table_files import open_source
 
 Make = Callable[[int], Any]
 
+SEEDS = [*range(7), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(7, 20))]
+
 
 def _makers(rng: np.random.Generator) -> list[Make]:
     """Ages, sexes, postcodes, regions and years: what does not change about a person."""
@@ -88,7 +90,7 @@ def one_record_each(seed: int) -> pa.Table:
     return _shuffled({_header(rng): make(records) for make in chosen}, rng)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_person_is_found_by_what_is_constant_within_it(seed: int, tmp_path: Path) -> None:
     table, person, constant = events(seed)
     guess = guess_schema(open_source(table))
@@ -120,7 +122,7 @@ def test_the_person_is_found_by_what_is_constant_within_it(seed: int, tmp_path: 
         assert open_classified(table, accepted).records == len(table)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_is_asked_where_each_record_is_a_person(seed: int) -> None:
     table = one_record_each(seed)
     assert person_candidates(table) == []

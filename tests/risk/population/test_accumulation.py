@@ -186,7 +186,7 @@ def test_classes_of_independent_quasi_identifiers_are_found():
     generator = rng(8)
     columns = [generator.choice(60, 30_000, p=np.arange(1, 61) / 1_830) for _ in range(3)]
     errors = []
-    for _ in range(5):
+    for _ in range(3):
         sample, real = sampled(columns, 0.1, generator)
         errors.append(Accumulation().estimate(sample, generator).marketer / real - 1)
     assert abs(np.mean(errors)) < 0.02
