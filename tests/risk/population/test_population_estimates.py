@@ -539,6 +539,24 @@ def test_who_stands_apart_from_crowds_is_unique_as_often_as_it_seems():
     assert (unique <= risks.record_risks + 1e-12).all()
 
 
+def test_records_at_risk_allow_for_small_homes():
+    """Half live in small homes, which are in no lognormal with the others, however sure λ is."""
+    generator = np.random.default_rng(1)
+    persons, chances = 6_000, 1 / np.sqrt(1 + np.arange(150))
+    inside = generator.random(persons) < 0.5
+    home = generator.choice(150, persons, p=chances / chances.sum())
+    place = np.where(inside, home, generator.integers(0, 150, persons))
+    age = np.where(inside, home % 60 + generator.integers(0, 3, persons), 0)
+    age = np.where(inside, age, generator.integers(0, 90, persons))
+    data = pd.DataFrame({"age": age, "zip": [f"z{each}" for each in place]})
+    small = data.groupby(["age", "zip"])["age"].transform("size").to_numpy() < 5
+    drawn = generator.permutation(persons)[: persons // 2]
+    risks = sf.assess(data.iloc[drawn], SCHEMA, population=persons, seed=1).population
+    found = risks.population_records_at_risk
+    assert found.low <= small[drawn].mean() <= found.high
+    assert found.high < 0.75
+
+
 def test_rarer_values_are_riskier():
     """Of two persons who are alone, the one whom the model expects less is the likelier unique."""
     generator = np.random.default_rng(3)

@@ -42,6 +42,10 @@ from sfumato.table.table import Table
 
 SHAPE_FACTOR = 3.0
 """By how much more the ends of λ count for the number of small classes."""
+SHAPE_DRIFT = 0.4
+"""By how much the odds of all classes to be small may be off, though λ is right."""
+DRIFT_OF_FOLLOWERS = 1.2
+"""By how much more, where everybody follows others into a cell."""
 SUBSAMPLES = 5
 """Subsamples on which the estimator is checked."""
 LARGEST_UNCERTAIN = 100
@@ -357,12 +361,15 @@ class _EstimateMeasures:
         sums = [float(weights @ self.classes.at_most(size, shift)) for shift in self.shifts]
         return sums[0], sums[1], sums[2]
 
-    def _realised(self, size: int, weights: Floats) -> tuple[float, float, float]:
+    def _realised(
+        self, size: int, weights: Floats, drift: float = 0.0
+    ) -> tuple[float, float, float]:
         """As `_at_most`, the ends for the sum that this file really has.
 
         The share of small classes follows from the shape of the distribution of F, of which λ
-        fixes only one number: what the ends of λ change in it counts `SHAPE_FACTOR` times. Each
-        class has F_j <= size or not, which scatters the sum besides; the two add up as squares.
+        fixes only one number: what the ends of λ change in it counts `SHAPE_FACTOR` times. The
+        odds of all classes may be off by ``drift``, and each class has F_j <= size or not, which
+        scatters the sum besides; the three add up as squares.
         """
         middle, low, high = self._at_most(size, weights)
         if self.classes is None:
@@ -371,14 +378,19 @@ class _EstimateMeasures:
         squares = weights * weights / self.sample.each
         scatter = float(np.sqrt(squares @ (chances * (1 - chances))))
         noise = subsample_validation.STANDARD_DEVIATIONS * scatter
-        below = float(np.hypot(SHAPE_FACTOR * (middle - low), noise))
-        above = float(np.hypot(SHAPE_FACTOR * (high - middle), noise))
+        least, most = (
+            float(weights @ self.classes.at_most(size, self.shifts[0] + by))
+            for by in (-drift, drift)
+        )
+        below = float(np.linalg.norm([SHAPE_FACTOR * (middle - low), middle - least, noise]))
+        above = float(np.linalg.norm([SHAPE_FACTOR * (high - middle), most - middle, noise]))
         return middle, max(middle - below, 0.0), min(middle + above, float(weights.sum()))
 
     def _records_at_risk(self) -> Measure:
         largest = int(np.ceil(1 / self.threshold - 1e-9)) - 1
         shares = self.records / int(self.records.sum())
-        return self._measure("population_records_at_risk", self._realised(largest, shares))
+        drift = SHAPE_DRIFT + DRIFT_OF_FOLLOWERS * self.estimate.followed
+        return self._measure("population_records_at_risk", self._realised(largest, shares, drift))
 
     def _uniques(self) -> Measure:
         value = float(self.estimate.expected_uniques or 0.0)
