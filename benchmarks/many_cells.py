@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from timing import PeakMemory
 
-from sfumato.risk.population.accumulation import Accumulation
-from sfumato.risk.population.estimation import Estimate, SampleClasses
+from sfumato.risk.population.accumulation_estimator import Accumulation
+from sfumato.risk.population.estimator_protocol import Estimate, SampleClasses
 from sfumato.studies.dankar_el_emam.log_linear import LogLinear, LogLinearCount
 
 RECORDS = 1_000_000

@@ -28,7 +28,7 @@ from held_out import HELD_OUT, held_out
 from population_promise import populations as framed
 from populations import CLUSTERED, GENERATED, SEED, Column, Columns, generated, public
 
-from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.estimator_protocol import EstimationFailedError, SampleClasses
 from sfumato.risk.population.population_estimates import estimated_population, estimator_named
 from sfumato.risk.population.population_risk import PopulationRisk
 from sfumato.risk.population.sampled_clusters import clusters_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sfumato.risk.population.estimation import SampleClasses
+from sfumato.risk.population.estimator_protocol import SampleClasses
 
 
 @cache

@@ -13,7 +13,7 @@ import pyarrow.csv
 import pytest
 
 import sfumato as sf
-from sfumato.risk.population.estimation import SampleClasses
+from sfumato.risk.population.estimator_protocol import SampleClasses
 from sfumato.risk.population.uniqueness_models import fit_pitman, population_uniques
 from sfumato.studies.dankar_el_emam.log_linear import LogLinear
 from sfumato.studies.dankar_el_emam.peer_estimators import Argus

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.estimator_protocol import EstimationFailedError, SampleClasses
 from sfumato.risk.population.uniqueness_models import (
     digamma_gap,
     fit_pitman,

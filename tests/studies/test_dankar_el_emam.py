@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.estimation import EstimationFailedError
+from sfumato.risk.population.estimator_protocol import EstimationFailedError
 from sfumato.studies import DRAWN, STUDIES, Study, dankar_elemam_2010
 from sfumato.studies.dankar_el_emam import estimator_tables
 from sfumato.studies.dankar_el_emam.estimator_tables import (

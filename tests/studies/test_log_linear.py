@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.estimator_protocol import EstimationFailedError, SampleClasses
 from sfumato.studies.dankar_el_emam import log_linear, log_linear_search
 from sfumato.studies.dankar_el_emam.contingency_table import cells_of
 from sfumato.studies.dankar_el_emam.log_linear import LogLinear, LogLinearCount

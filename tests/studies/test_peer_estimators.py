@@ -7,7 +7,7 @@ import pytest
 from population_samples import adult_errors, drawn
 
 from sfumato.core.errors import InputError
-from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.estimator_protocol import EstimationFailedError, SampleClasses
 from sfumato.risk.population.inverse_sizes import negative_binomial, poisson
 from sfumato.studies.dankar_el_emam.peer_estimators import (
     Argus,

@@ -68,7 +68,7 @@ Released = Exact | Range | AtLeast | AtMost | OneOf | Anything | Missing
 def format_released(
     value: Released, kind: Kind, labels: Collection[str] | None = None
 ) -> str | None:
-    """Print a released value so that `parse_released` gives it back.
+    """Print a released value so that whoever knows the column's kind can read it back.
 
     A range of two plain numbers (digits with an optional decimal part) prints as ``84-86``,
     any other as ``a to b``, open ones as ``90 or more`` and ``17 or less``, and a range whose

@@ -48,7 +48,7 @@ from sfumato.release.promises.promise import Budget, Constraint, asked
 from sfumato.release.release_options import Circumstances, Options
 from sfumato.review.review_settings import CHOSEN, Settings
 from sfumato.risk.assess_options import HeldAgainst, KnownPopulation, Measuring
-from sfumato.risk.population.estimation import check_estimator
+from sfumato.risk.population.estimator_protocol import check_estimator
 from sfumato.risk.risk_thresholds import thresholds
 from sfumato.risk.threshold_checks import check_numbers
 from sfumato.schema import Schema

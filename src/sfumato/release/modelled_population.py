@@ -11,7 +11,7 @@ from sfumato.core.arrays import Bools
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.partitioning import Draft
 from sfumato.release.population_register import Population
-from sfumato.risk.population.accumulation import TOLD
+from sfumato.risk.population.accumulation_estimator import TOLD
 from sfumato.risk.population.cell_dispersion import (
     LEAST_DRAWN,
     Boxes,

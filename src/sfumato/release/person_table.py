@@ -156,7 +156,7 @@ class Values:
         return Values(*taken, self.size, self.file, self.rank)
 
     def distances(self, order: Codes, low: Ints, high: Ints, side: Sides) -> Floats:
-        """Equal distance from the file on both sides of each node; see `kernels.distances`."""
+        """Equal distance from the file on both sides of each node; see `kernels.class_counts`."""
         own = self.offsets, self.values, self.counts, self.file
         return side_distances(order, low, high, side, *own)
 

@@ -18,7 +18,7 @@ from sfumato.core.declaration import (
     check_fields,
 )
 from sfumato.core.errors import InputError
-from sfumato.risk.population.estimation import AUTO
+from sfumato.risk.population.estimator_protocol import AUTO
 
 if TYPE_CHECKING:
     from sfumato.risk.population.population_size import Given

@@ -27,7 +27,7 @@ from sfumato.risk.classes import (
 )
 from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
 from sfumato.risk.known_events import measure_known_events
-from sfumato.risk.population.estimation import AUTO, check_estimator
+from sfumato.risk.population.estimator_protocol import AUTO, check_estimator
 from sfumato.risk.reidentification import (
     COUNTING_VALUES,
     check_threshold,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.risk.population.accumulation import Accumulation
-from sfumato.risk.population.estimation import SampleClasses, counts_of, most_shown
+from sfumato.risk.population.accumulation_estimator import Accumulation
+from sfumato.risk.population.estimator_protocol import SampleClasses, counts_of, most_shown
 from sfumato.risk.population.match_distribution import matches
 from sfumato.risk.population.population_estimates import estimated_population
 from sfumato.risk.population.population_risk import PopulationRisk

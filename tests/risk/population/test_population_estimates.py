@@ -18,7 +18,7 @@ from pyarrow import csv
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.risk.population.cell_model import fit_cells
-from sfumato.risk.population.estimation import (
+from sfumato.risk.population.estimator_protocol import (
     ESTIMATORS,
     Estimate,
     SampleClasses,

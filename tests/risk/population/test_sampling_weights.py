@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from sfumato.risk.population.accumulation import Accumulation
-from sfumato.risk.population.estimation import SampleClasses
+from sfumato.risk.population.accumulation_estimator import Accumulation
+from sfumato.risk.population.estimator_protocol import SampleClasses
 from sfumato.risk.population.sampling_weights import Weighted, _strata, share_between, share_of_sums
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, hypergeom, nbinom
 
-from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.estimator_protocol import EstimationFailedError, SampleClasses
 from sfumato.risk.population.uniqueness_models import (
     UNIQUES_MODELS,
     chance_of_one,

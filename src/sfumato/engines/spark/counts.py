@@ -105,7 +105,7 @@ def count_classes(
         the commonest one, entropy over records in nats and half the sum of the differences of
         shares from the whole file's; as `rest`, the records from the l-th commonest value on;
         and, as `ORDERED`, where values have ranks, the distance of
-        `kernels.distances.class_ordered_distances`.
+        `kernels.class_counts.class_ordered_distances`.
     """
     functions = needed("pyspark.sql.functions", extra="spark", by="the engine spark")
     keys, person = [quoted(key) for key in keys], None if person is None else quoted(person)
@@ -206,7 +206,7 @@ def _with_moved(
 def _moved(
     batches: Iterator[pa.RecordBatch], of_file: Mapping[int, tuple[Floats, Floats]]
 ) -> Iterator[pa.RecordBatch]:
-    """The batches with `_MOVED`; of the file, what `kernels.distances.cumulated` gives."""
+    """The batches with `_MOVED`; of the file, what `kernels.class_counts.cumulated` gives."""
     for batch in batches:
         moved = np.zeros(batch.num_rows)
         what = batch.column(_WHAT).to_numpy()

@@ -246,7 +246,7 @@ class EncodeBatches:
         quasi_identifiers: Sequence[Lookup],
         sensitive_attributes: Sequence[Lookup],
     ) -> pa.RecordBatch:
-        """One batch of codes, the columns by name and in the order of `encoded_fields`."""
+        """One batch of codes, the columns by name and in the order of `_fields`."""
         coded = [
             codes_of(sources.plain_column(batch.column(column), name), lookup)
             for (name, column), lookup in zip(

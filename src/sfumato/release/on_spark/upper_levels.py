@@ -179,7 +179,7 @@ def _along(
 
 
 def _relaxed(median: Medians, nodes: Nodes, missing: int) -> tuple[Ints, Places]:
-    """The person of the median record goes left, unless nobody is behind; see `kernels.cuts`."""
+    """The person of the median record goes left, unless nobody is behind (`kernels.tree_loops`)."""
     place = median.before_group[:, 0] + median.place
     rank = median.place + (place + 1 < nodes.high - nodes.low)
     own = np.column_stack([rank, rank * median.records, rank * median.records**2])
@@ -193,7 +193,7 @@ def _relaxed(median: Medians, nodes: Nodes, missing: int) -> tuple[Ints, Places]
 
 
 def _strict(median: Medians, nodes: Nodes, missing: int) -> tuple[Ints, Places]:
-    """Between two positions, as near to the median record as can be; see `kernels.cuts`."""
+    """Between two positions, as near to the median record as can be; see `kernels.tree_loops`."""
     del missing  # is a position like any other
     sizes, records = nodes.high - nodes.low, nodes.records
     below, above = median.before, median.before + median.at

@@ -41,7 +41,7 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark import spark_measures
 from sfumato.risk.on_spark.spark_measures import keyed, packed
 from sfumato.risk.population import population_estimates
-from sfumato.risk.population.estimation import AUTO, SampleClasses
+from sfumato.risk.population.estimator_protocol import AUTO, SampleClasses
 from sfumato.risk.population.population_risk import RegisterClasses, register_population
 from sfumato.risk.population.population_size import (
     Given,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints
-from sfumato.risk.population.accumulation import Accumulation
-from sfumato.risk.population.estimation import Estimate, SampleClasses
+from sfumato.risk.population.accumulation_estimator import Accumulation
+from sfumato.risk.population.estimator_protocol import Estimate, SampleClasses
 
 EQUAL = 1.02
 """Ratio of the largest to the smallest weight up to which they count as equal."""

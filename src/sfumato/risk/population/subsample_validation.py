@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.core.arrays import Ints
-from sfumato.risk.population import estimation
+from sfumato.risk.population import estimator_protocol as protocol
 
 FEWEST = 50
 """Persons of a subsample from which on it tells something."""
@@ -36,8 +36,8 @@ class SubsampleCheck:
 
 
 def check_on_subsamples(
-    estimator: estimation.Estimator,
-    sample: estimation.SampleClasses,
+    estimator: protocol.Estimator,
+    sample: protocol.SampleClasses,
     rng: np.random.Generator,
     repeats: int,
 ) -> SubsampleCheck | None:
@@ -71,8 +71,8 @@ def check_on_subsamples(
 
 
 def _drawn(
-    sample: estimation.SampleClasses, persons: int, rng: np.random.Generator
-) -> tuple[estimation.SampleClasses, float]:
+    sample: protocol.SampleClasses, persons: int, rng: np.random.Generator
+) -> tuple[protocol.SampleClasses, float]:
     """A subsample of so many persons, or about as many, and its realised λ."""
     if sample.times is not None:
         return _thinned(sample, sample.times, rng)
@@ -89,14 +89,14 @@ def _drawn(
 
 
 def _thinned(
-    sample: estimation.SampleClasses, times: Ints, rng: np.random.Generator
-) -> tuple[estimation.SampleClasses, float]:
+    sample: protocol.SampleClasses, times: Ints, rng: np.random.Generator
+) -> tuple[protocol.SampleClasses, float]:
     """Where only the numbers of classes of each size are known: every person with a chance π."""
     from scipy.stats import binom
 
     parts, matches = [], 0.0
     for size, number in zip(sample.sizes.tolist(), times.tolist(), strict=True):
-        top = estimation.most_shown(size, sample.fraction)
+        top = protocol.most_shown(size, sample.fraction)
         if number > top:
             chances = binom.pmf(np.arange(top + 1), size, sample.fraction)
             counts = rng.multinomial(number, chances / chances.sum())
@@ -107,15 +107,13 @@ def _thinned(
             sizes, counts = np.unique(drawn, return_counts=True)
         matches += float(sizes @ counts) / size
         parts.append((sizes[sizes > 0], counts[sizes > 0].astype(np.int64)))
-    sizes, often = estimation.counts_of(
-        *(np.concatenate(each) for each in zip(*parts, strict=True))
-    )
+    sizes, often = protocol.counts_of(*(np.concatenate(each) for each in zip(*parts, strict=True)))
     subsample = replace(sample, sizes=sizes, population=sample.n, weighted=None, times=often)
     return subsample, matches / subsample.n
 
 
 def reason(
-    name: str, sample: estimation.SampleClasses, check: SubsampleCheck | None, *, auto: bool
+    name: str, sample: protocol.SampleClasses, check: SubsampleCheck | None, *, auto: bool
 ) -> str:
     """Say why the estimator was taken, what its interval covers, and how it was checked.
 
@@ -139,7 +137,7 @@ def reason(
     return f"{name}: {taken}; {covers}; {_design_in_words(sample)}; {_check_in_words(check)}"
 
 
-def _design_in_words(sample: estimation.SampleClasses) -> str:
+def _design_in_words(sample: protocol.SampleClasses) -> str:
     """How persons were drawn; where nobody said so, what clusters could do: F_j is at least f_j."""
     if sample.clusters is not None:
         taken = "taken whole" if sample.clusters.within == 1 else "drawn in two stages"

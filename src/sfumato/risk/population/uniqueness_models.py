@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.special import digamma, expit
 
 from sfumato.core.arrays import Floats, Ints
-from sfumato.risk.population.estimation import EstimationFailedError, SampleClasses
+from sfumato.risk.population.estimator_protocol import EstimationFailedError, SampleClasses
 
 Counts = Ints | Floats
 """Class sizes i that occur, ascending, or numbers f_i of classes of each; shape (sizes,)."""

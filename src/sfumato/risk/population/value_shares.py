@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from sfumato.core.arrays import Codes, Floats, Integers, Ints
-from sfumato.risk.population.estimation import counts_of
+from sfumato.risk.population.estimator_protocol import counts_of
 
 LARGEST = 200
 """Classes above this size are known well enough: the sample's share is taken for the rate's."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
-from sfumato.risk.population.estimation import AUTO
+from sfumato.risk.population.estimator_protocol import AUTO
 from sfumato.studies.dankar_el_emam import estimator_tables
 from sfumato.studies.study_document import Drawing, Section, Study
 

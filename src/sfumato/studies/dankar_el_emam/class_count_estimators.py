@@ -10,7 +10,11 @@ import numpy as np
 from scipy.special import xlog1py
 
 from sfumato.core.arrays import Floats
-from sfumato.risk.population.estimation import Estimate, EstimationFailedError, SampleClasses
+from sfumato.risk.population.estimator_protocol import (
+    Estimate,
+    EstimationFailedError,
+    SampleClasses,
+)
 from sfumato.risk.population.uniqueness_models import (
     NEEDS_TWO,
     Counts,

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from sfumato.core.arrays import Codes, Floats, Ints
-from sfumato.risk.population import estimation
+from sfumato.risk.population import estimator_protocol as protocol
 
 Pair = tuple[int, int]
 """A two-way term: two variables, the lower one first."""
@@ -191,7 +191,7 @@ def _pack(rank: Ints, codes: Codes, domains: tuple[int, ...], variables: range) 
     return packed
 
 
-def cells_of(sample: estimation.SampleClasses) -> Cells:
+def cells_of(sample: protocol.SampleClasses) -> Cells:
     """The observed cells of a sample.
 
     Parameters
@@ -205,13 +205,13 @@ def cells_of(sample: estimation.SampleClasses) -> Cells:
         If there are no keys, or not everybody was drawn with the same probability.
     """
     if sample.keys is None or not sample.keys.shape[1]:
-        raise estimation.EstimationFailedError(
+        raise protocol.EstimationFailedError(
             "a log-linear model needs the quasi-identifiers of the classes, not only their sizes"
         )
     if sample.weighted is not None:
         weights = sample.weighted / sample.sizes
         if not np.allclose(weights, weights[0]):
-            raise estimation.EstimationFailedError(
+            raise protocol.EstimationFailedError(
                 "a log-linear model takes everybody to be drawn with the same probability, and "
                 "the weights differ"
             )

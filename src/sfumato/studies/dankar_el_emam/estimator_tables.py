@@ -15,7 +15,7 @@ from scipy import special
 from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.engines.embedded.counts import group
 from sfumato.examples import generate_clinics
-from sfumato.risk.population.estimation import AUTO, EstimationFailedError, SampleClasses
+from sfumato.risk.population.estimator_protocol import AUTO, EstimationFailedError, SampleClasses
 from sfumato.schema import Schema
 from sfumato.studies.dankar_el_emam.peer_estimators import estimator_named
 from sfumato.studies.study_document import Cell, Column, Grid, Section, columns

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.core.arrays import Floats
-from sfumato.risk.population import estimation
+from sfumato.risk.population import estimator_protocol as protocol
 from sfumato.risk.population.inverse_sizes import poisson
 from sfumato.studies.dankar_el_emam import log_linear_search
 from sfumato.studies.dankar_el_emam.contingency_table import Cells, Lookup, cells_of, column_names
@@ -31,12 +31,12 @@ DRAWS = 200_000
 
 def of_inverse_sizes(
     name: str,
-    sample: estimation.SampleClasses,
+    sample: protocol.SampleClasses,
     inverse_sizes: Floats,
     alone: Floats | float,
     class_count: float | None = None,
     path: tuple[str, ...] = (),
-) -> estimation.Estimate:
+) -> protocol.Estimate:
     """λ = Σ f E[1/F] / n, and over the sample uniques τ2 = Σ E[1/F] and τ1 = Σ P(F = 1).
 
     Paper 004, Theorem 1.
@@ -59,7 +59,7 @@ def of_inverse_sizes(
     """
     unique = sample.sizes == 1
     every = np.broadcast_to(np.asarray(alone, dtype=np.float64), unique.shape)
-    return estimation.Estimate(
+    return protocol.Estimate(
         estimator=name,
         marketer=float((sample.each * sample.sizes) @ inverse_sizes) / sample.n,
         class_count=class_count,
@@ -94,8 +94,8 @@ class LogLinear:
         return "log-linear" if self.search == "per-size" else f"log-linear-{self.search}"
 
     def estimate(
-        self, sample: estimation.SampleClasses, rng: np.random.Generator
-    ) -> estimation.Estimate:
+        self, sample: protocol.SampleClasses, rng: np.random.Generator
+    ) -> protocol.Estimate:
         """What the model says of the population behind the sample.
 
         Parameters
@@ -130,7 +130,7 @@ class LogLinear:
         )
 
     def _searched(
-        self, cells: Cells, sample: estimation.SampleClasses, rng: np.random.Generator
+        self, cells: Cells, sample: protocol.SampleClasses, rng: np.random.Generator
     ) -> tuple[Floats, list[log_linear_search.Path]]:
         """The mean of each cell under the model found for its size, and the searches."""
         fitter = Fitter(cells, SEARCHED_CELLS, SEARCH_TOLERANCE)
@@ -155,7 +155,7 @@ def _all_two_way(cells: Cells) -> Fitted:
     try:
         return Fitter(cells, FILLED_CELLS).fit(tuple(combinations(range(cells.variables), 2)))
     except TooManyCellsError:
-        raise estimation.EstimationFailedError(
+        raise protocol.EstimationFailedError(
             f"the model with all two-way terms needs more than {FILLED_CELLS:,} cells"
         ) from None
 
@@ -184,8 +184,8 @@ class LogLinearCount:
         return f"log-linear-count{kind}"
 
     def estimate(
-        self, sample: estimation.SampleClasses, rng: np.random.Generator
-    ) -> estimation.Estimate:
+        self, sample: protocol.SampleClasses, rng: np.random.Generator
+    ) -> protocol.Estimate:
         """What the model says of the population behind the sample.
 
         Parameters
@@ -212,7 +212,7 @@ class LogLinearCount:
             if error:
                 path[-1] += f", from {DRAWS:,} draws, standard error {error:,.1f}"
         count = min(sample.classes + missed, float(sample.population))
-        return estimation.Estimate(
+        return protocol.Estimate(
             self.name, marketer=count / sample.population, class_count=count, path=tuple(path)
         )
 

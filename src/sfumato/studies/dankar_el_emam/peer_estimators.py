@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.core.arrays import Floats
 from sfumato.core.errors import InputError
-from sfumato.risk.population import estimation
+from sfumato.risk.population import estimator_protocol as protocol
 from sfumato.risk.population.inverse_sizes import negative_binomial, poisson
 from sfumato.risk.population.sampling_weights import Weighted
 from sfumato.studies.dankar_el_emam.class_count_estimators import CLASS_COUNTS
@@ -31,8 +31,8 @@ class Argus:
         return "argus"
 
     def estimate(
-        self, sample: estimation.SampleClasses, rng: np.random.Generator
-    ) -> estimation.Estimate:
+        self, sample: protocol.SampleClasses, rng: np.random.Generator
+    ) -> protocol.Estimate:
         """E[1/F] of each class, and what follows from it; P(F = 1 | f = 1) = p.
 
         Parameters
@@ -52,16 +52,16 @@ class Argus:
         return of_inverse_sizes(self.name, sample, _per_class(inverse, sample), share)
 
 
-def _per_class(inverse_sizes: Floats, sample: estimation.SampleClasses) -> Floats:
+def _per_class(inverse_sizes: Floats, sample: protocol.SampleClasses) -> Floats:
     return np.minimum(inverse_sizes, 1.0 / sample.sizes)
 
 
-def _shares(sample: estimation.SampleClasses) -> Floats | float:
+def _shares(sample: protocol.SampleClasses) -> Floats | float:
     """Probability with which the persons of each class were sampled, or one for all."""
     if sample.weighted is None:
         return sample.fraction
     if not np.all((sample.weighted > 0) & np.isfinite(sample.weighted)):
-        raise estimation.EstimationFailedError(
+        raise protocol.EstimationFailedError(
             "estimator argus needs sampling weights whose sum in each class is positive"
         )
     return np.minimum(sample.sizes / sample.weighted, 1.0)
@@ -93,7 +93,7 @@ class NegativeBinomial:
         If it is a number that is not positive and finite.
     """
 
-    classes: float | estimation.Estimator = CLASS_COUNTS["hybrid"]
+    classes: float | protocol.Estimator = CLASS_COUNTS["hybrid"]
 
     def __post_init__(self) -> None:
         if isinstance(self.classes, _NUMBERS) and not 0 < float(self.classes) < float("inf"):
@@ -110,8 +110,8 @@ class NegativeBinomial:
         return "negative-binomial"
 
     def estimate(
-        self, sample: estimation.SampleClasses, rng: np.random.Generator
-    ) -> estimation.Estimate:
+        self, sample: protocol.SampleClasses, rng: np.random.Generator
+    ) -> protocol.Estimate:
         """E[1/F] of each class, and what follows from it; P(F = 1 | f = 1) = s^(α + 1).
 
         Var f = n/J̃ + n² α β² over all J̃ classes, those that the sample lacks included, gives
@@ -147,7 +147,7 @@ class NegativeBinomial:
         return of_inverse_sizes(self.name, sample, inverse, alone, count, path)
 
     def _class_count(
-        self, sample: estimation.SampleClasses, rng: np.random.Generator
+        self, sample: protocol.SampleClasses, rng: np.random.Generator
     ) -> tuple[float, tuple[str, ...]]:
         """J̃, at least the sample's d and at most d + N - n, and how it was reached."""
         path: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ class NegativeBinomial:
         else:
             counted = self.classes.estimate(sample, rng)
             if counted.class_count is None:
-                raise estimation.EstimationFailedError(
+                raise protocol.EstimationFailedError(
                     f"estimator {self.name} needs a number of classes, and "
                     f"{counted.estimator} gives none"
                 )
@@ -166,7 +166,7 @@ class NegativeBinomial:
         return float(np.clip(count, sample.classes, most)), path
 
 
-def gamma(sample: estimation.SampleClasses, classes: float) -> tuple[float, float]:
+def gamma(sample: protocol.SampleClasses, classes: float) -> tuple[float, float]:
     """α and β of the classes' shares by the method of moments; β ≤ 0 where they look equal.
 
     Parameters
@@ -188,7 +188,7 @@ def gamma(sample: estimation.SampleClasses, classes: float) -> tuple[float, floa
     return (1 / (classes * scale) if scale else float("inf")), scale
 
 
-PEERS: Mapping[str, estimation.Estimator] = {
+PEERS: Mapping[str, protocol.Estimator] = {
     "argus": Argus(),
     "negative-binomial": NegativeBinomial(),
     "log-linear": LogLinear(),
@@ -201,6 +201,6 @@ PEERS: Mapping[str, estimation.Estimator] = {
 """The published estimators by their names."""
 
 
-def estimator_named(name: str) -> estimation.Estimator:
+def estimator_named(name: str) -> protocol.Estimator:
     """A published estimator, or ``auto``, which `sfumato.assess` takes."""
-    return Weighted() if name == estimation.AUTO else PEERS[name]
+    return Weighted() if name == protocol.AUTO else PEERS[name]

@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.risk.population.cell_model import CellModel, fit_cells
-from sfumato.risk.population.estimation import (
+from sfumato.risk.population.estimator_protocol import (
     Estimate,
     EstimationFailedError,
     SampleClasses,

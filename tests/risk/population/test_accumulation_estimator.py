@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from population_samples import adult_classes
 
-from sfumato.risk.population import accumulation
-from sfumato.risk.population.accumulation import (
+from sfumato.risk.population import accumulation_estimator
+from sfumato.risk.population.accumulation_estimator import (
     Accumulation,
     Extrapolation,
     Rarefaction,
@@ -20,7 +20,7 @@ from sfumato.risk.population.accumulation import (
     growth_of,
     resampled,
 )
-from sfumato.risk.population.estimation import SampleClasses
+from sfumato.risk.population.estimator_protocol import SampleClasses
 
 
 def rng(seed=1):
@@ -140,7 +140,7 @@ def test_the_curve_of_a_true_model_is_the_integral(monkeypatch):
     counts = np.array(
         [3_000 * exp(-n / 3_000) * (n / 3_000) ** i / factorial(i) for i in sizes.tolist()]
     )
-    monkeypatch.setattr(accumulation, "CURVE_POINTS", 2_001)
+    monkeypatch.setattr(accumulation_estimator, "CURVE_POINTS", 2_001)
     reach = Extrapolation(sizes, n, population, growth_of(probabilities)).reach(counts[:, None])
     expected = 3_000 * (1 - exp(-population / 3_000))
     assert reach.classes[0] == pytest.approx(expected, rel=1e-4)
