@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb, exp, factorial
@@ -16,6 +17,7 @@ from sfumato.risk.population.accumulation_estimator import (
     Extrapolation,
     Rarefaction,
     baseline_of,
+    between_models,
     classes_and_growth,
     growth_of,
     resampled,
@@ -92,6 +94,36 @@ def test_the_sums_over_all_cells_are_those_of_the_product_model():
         alone = sum(m * p * exp(-m * p) for p in cells)
         assert found == pytest.approx(expected, rel=0.01)
         assert slope == pytest.approx(alone / expected, rel=0.03, abs=1e-4)
+
+
+def of_schools(persons=8_000):
+    """Schools have some ages each, and streets about them: no model finds all of it."""
+    generator = rng(4)
+    school, away = generator.integers(0, 60, persons), generator.random(persons) < 0.1
+    age = 6 + school % 5 * 3 + generator.integers(0, 3, persons)
+    street = np.where(away, generator.integers(0, 240, persons), 4 * school + age % 4)
+    return sampled([age, street, generator.integers(0, 2, persons)], 0.1, generator)[0]
+
+
+def test_where_each_model_leads_is_told_by_the_draws_of_all():
+    sample, points = of_schools(), np.array([800.0, 8_000.0])
+    baseline = baseline_of(sample, rng())
+    model = baseline.model
+    for each in np.flatnonzero(model.weights > 0.1).tolist():
+        alone = replace(model, weights=np.eye(len(model.weights))[each])
+        own = alone.again(alone.draw(40_000, rng())[0])[:, each]
+        by_all = classes_and_growth(baseline.by_model[:, each], points, baseline.probabilities)
+        assert np.allclose(by_all, classes_and_growth(own, points), rtol=0.03)
+
+
+def test_models_that_lead_apart_widen_the_interval(monkeypatch):
+    sample = of_schools()
+    assert between_models(sample, baseline_of(sample, rng())) > 0.01
+    found = Accumulation().estimate(sample, rng())
+    monkeypatch.setattr(accumulation_estimator, "between_models", lambda *_: 0.0)
+    agreeing = Accumulation().estimate(sample, rng())
+    assert found.marketer == agreeing.marketer
+    assert found.low < agreeing.low < agreeing.high < found.high
 
 
 def test_the_sums_over_all_cells_are_those_of_a_tree():

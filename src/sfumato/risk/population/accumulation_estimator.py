@@ -26,6 +26,8 @@ DRAWS = 40_000
 """Persons drawn from the model; the sums over all cells are off by under a percent."""
 DRAWS_ANEW = 10_000
 """Persons drawn from the models of the columns alone."""
+EACH_MODEL = 4
+"""One in so many of the draws says where each model leads alone."""
 LEAST = np.exp(-690.0)
 """The least probability of a cell that counts."""
 CURVE_POINTS = 41
@@ -75,11 +77,19 @@ class Baseline:
         Of those whom the models of the columns draw, under these models alone; shape (draws,).
     model
         The model, where there is more than one quasi-identifier.
+    by_model
+        ``probabilities`` under each of its models, shape (`DRAWS`, models).
     """
 
     probabilities: Floats
     anew: Floats
     model: CellModel | None = None
+    by_model: Floats | None = None
+
+    @property
+    def growth(self) -> Growth:
+        """The growth that is expected."""
+        return growth_of(self.probabilities)
 
 
 def baseline_of(sample: SampleClasses, rng: np.random.Generator) -> Baseline:
@@ -93,34 +103,43 @@ def baseline_of(sample: SampleClasses, rng: np.random.Generator) -> Baseline:
         drawn = margin.draw(DRAWS, rng)
         return Baseline(np.maximum(np.exp(margin.log_probability(drawn, rng)), LEAST), np.ones(1))
     model = fit_cells(sample.keys, sample.sizes, sample.domains, rng)
-    probabilities = model.again(model.draw(DRAWS, rng)[0])
+    by_model = np.maximum(model.again(model.draw(DRAWS, rng)[0]), LEAST)
     keys = model.draw_anew(DRAWS_ANEW, rng)
     anew = model.of(keys, np.zeros(len(keys), dtype=np.int64))
-    return Baseline(np.maximum(probabilities, LEAST), np.maximum(anew, LEAST), model)
+    probabilities = by_model @ model.weights
+    return Baseline(probabilities, np.maximum(anew, LEAST), model, by_model)
 
 
-def classes_and_growth(probabilities: Floats, persons: Floats) -> tuple[Floats, Floats]:
-    """Expected classes D(m) of m persons in the model, and their growth d log D / d log m.
+def classes_and_growth(
+    probabilities: Floats, persons: Floats, drawn: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Expected classes D(m) of m persons in a model, and their growth d log D / d log m.
 
-    The sum over all cells of 1 - exp(-m p) is the mean over persons drawn of that over p.
+    The sum over all cells of 1 - exp(-m p) is the mean over persons drawn of that over the
+    probability with which their cells were drawn.
 
     Parameters
     ----------
     probabilities
-        Those of a `Baseline`.
+        Of the cells of persons drawn, shape (draws,).
     persons
         The numbers m, shape (points,).
+    drawn
+        Probability of each cell in the model by which they were drawn, if that was another one.
     """
+    drawn = probabilities if drawn is None else drawn
+    ratio = probabilities / drawn
     classes, alone = np.empty(len(persons)), np.empty(len(persons))
     for point, m in enumerate(persons.tolist()):
-        classes[point] = np.mean(-np.expm1(-m * probabilities) / probabilities)
-        alone[point] = m * np.mean(np.exp(-m * probabilities))
+        missed = np.expm1(-m * probabilities)
+        classes[point] = -np.mean(missed / drawn)
+        alone[point] = m * np.mean((1 + missed) * ratio)
     return classes, alone / classes
 
 
-def growth_of(probabilities: Floats) -> Growth:
+def growth_of(probabilities: Floats, drawn: Floats | None = None) -> Growth:
     """The growth of `classes_and_growth`."""
-    return lambda persons: classes_and_growth(probabilities, persons)[1]
+    return lambda persons: classes_and_growth(probabilities, persons, drawn)[1]
 
 
 class Rarefaction:
@@ -463,7 +482,7 @@ def by_sizes(sizes: Ints, counts: Floats, population: int, anew: Floats) -> tupl
 
 def interval(
     sample: SampleClasses,
-    probabilities: Floats,
+    growth: Growth,
     reach: Reach,
     rng: np.random.Generator,
     apart: float = 0.0,
@@ -485,8 +504,8 @@ def interval(
     ----------
     sample
         The classes; fewer persons than the population.
-    probabilities
-        The baseline that was drawn.
+    growth
+        Of the baseline.
     reach
         Where the sample leads.
     rng
@@ -496,25 +515,25 @@ def interval(
     """
     distance = float(np.log(sample.population / sample.n))
     drift = DRIFT * distance * float(reach.leverage[0])
-    scatter = STANDARD_DEVIATIONS * _scatter(sample, probabilities, rng)
-    parts = [scatter, drift, apart, UNSURE_OF_CLUSTERS * _of_clusters(sample, probabilities, reach)]
+    scatter = STANDARD_DEVIATIONS * _scatter(sample, growth, rng)
+    parts = [scatter, drift, apart, UNSURE_OF_CLUSTERS * _of_clusters(sample, growth, reach)]
     width = float(np.sqrt(sum(part * part for part in parts) + reach.trend[0] ** 2))
     marketer = float(reach.classes[0]) / sample.population
     low = marketer * float(np.exp(-width))
     if sample.clusters is None:
-        low = min(_below(marketer, width), _with_pairs(sample, probabilities))
+        low = min(_below(marketer, width), _with_pairs(sample, growth))
     least = sample.classes / sample.population
     most = least + 1 - sample.fraction
     return float(np.clip(low, least, most)), float(np.clip(marketer * np.exp(width), least, most))
 
 
-def _of_clusters(sample: SampleClasses, probabilities: Floats, reach: Reach) -> float:
+def _of_clusters(sample: SampleClasses, growth: Growth, reach: Reach) -> float:
     """By how much the clusters change the logarithm of λ; 0 where persons were drawn one by one."""
     if sample.clusters is None:
         return 0.0
     sizes, counts = sample.counts_of_sizes
     persons = replace(sample, clusters=None)
-    alone = _reach(persons, sizes, counts.astype(float), probabilities)
+    alone = _reach(persons, sizes, counts.astype(float), growth)
     return float(np.log(reach.classes[0] / alone.classes[0]))
 
 
@@ -524,14 +543,13 @@ def _below(marketer: float, width: float) -> float:
     return float(expit(logit(share) - width / (1 - share)))
 
 
-def _scatter(sample: SampleClasses, probabilities: Floats, rng: np.random.Generator) -> float:
+def _scatter(sample: SampleClasses, growth: Growth, rng: np.random.Generator) -> float:
     """Standard deviation of log(estimate / realised λ) over samples."""
     if sample.clusters is not None:
-        return _cluster_scatter(sample, sample.clusters, probabilities, rng)
+        return _cluster_scatter(sample, sample.clusters, growth, rng)
     drawn = resampled(sample, rng)
     if not len(drawn.marketer):
         return 0.0
-    growth = growth_of(probabilities)
     extrapolation = Extrapolation(drawn.sizes, sample.n, sample.population, growth)
     classes = extrapolation.reach(drawn.counts).classes
     alone, persons = drawn.counts[0], drawn.sizes @ drawn.counts
@@ -540,14 +558,13 @@ def _scatter(sample: SampleClasses, probabilities: Floats, rng: np.random.Genera
     return float(np.std(np.log(estimate / drawn.marketer)))
 
 
-def _with_pairs(sample: SampleClasses, probabilities: Floats) -> float:
+def _with_pairs(sample: SampleClasses, growth: Growth) -> float:
     """The estimate if a sample of singles had had `PAIRS_MISSED` pairs; else no bound."""
     alone = sample.n - 2 * PAIRS_MISSED
     if sample.classes < sample.n:
         return np.inf
     if alone <= 0:
         return 0.0
-    growth = growth_of(probabilities)
     extrapolation = Extrapolation(np.array([1, 2]), sample.n, sample.population, growth)
     counts = np.array([[alone], [PAIRS_MISSED]], dtype=float)
     return float(extrapolation.reach(counts).classes[0]) / sample.population
@@ -582,7 +599,7 @@ class Accumulation:
             return Estimate.of_census(self.name, sample)
         baseline = baseline_of(sample, rng)
         reach, apart = with_sizes(sample, baseline)
-        low, high = interval(sample, baseline.probabilities, reach, rng, apart)
+        low, high = interval(sample, baseline.growth, reach, rng, apart)
         found = replace(_estimate(sample, reach, self.name), low=low, high=high)
         model = baseline.model
         if model is None:
@@ -592,17 +609,21 @@ class Accumulation:
 
 
 def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]:
-    """Where the sample leads, and how far the logarithms of two estimates of it are apart.
+    """Where the sample leads, and how far the logarithms of several estimates of it are apart.
 
     What a `Baseline` and what `by_sizes` says are averaged, the second counting as much as cells
     are followed; where they are not, nobody is alone, or clusters were drawn, the first is taken.
+    The models of the baseline lead to different numbers, too; see `between_models`.
     Of one quasi-identifier nothing but the sizes of its classes speaks; the other estimate is
     that of `pitman_classes` then, and only tells how far one may be off.
     """
     sizes, counts = sample.counts_of_sizes
-    reach = _reach(sample, sizes, counts.astype(float), baseline.probabilities)
-    if not sample.alone or sample.clusters is not None:
+    reach = _reach(sample, sizes, counts.astype(float), baseline.growth)
+    if not sample.alone:
         return reach, 0.0
+    between = STANDARD_DEVIATIONS * between_models(sample, baseline)
+    if sample.clusters is not None:
+        return reach, between
     if baseline.model is None:
         try:
             other = pitman_classes(sizes, counts, sample.population)
@@ -611,7 +632,7 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]
         return reach, abs(float(np.log(other / reach.classes[0])))
     share = baseline.model.followed
     if share <= TOLD:
-        return reach, 0.0
+        return reach, between
     told, error = by_sizes(sizes, counts.astype(float), sample.population, baseline.anew)
     difference = np.log(told.classes / reach.classes)
     both = replace(
@@ -619,18 +640,37 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]
         classes=reach.classes * np.exp(share * difference),
         growth=reach.growth + share * (told.growth - reach.growth),
     )
-    return both, share * float(np.hypot(difference[0], STANDARD_DEVIATIONS * error))
+    apart = share * difference[0], share * STANDARD_DEVIATIONS * error, (1 - share) * between
+    return both, float(np.linalg.norm(apart))
+
+
+def between_models(sample: SampleClasses, baseline: Baseline) -> float:
+    """How far the models of the cells lead apart, as each is weighed.
+
+    The standard deviation of the logarithm of the number of classes; 0 of a single model.
+    """
+    if baseline.model is None or baseline.by_model is None:
+        return 0.0
+    weights = baseline.model.weights
+    likely = np.flatnonzero(weights > UNLIKELY)
+    sizes, counts = sample.counts_of_sizes
+    ends, some = np.empty(len(likely)), slice(None, None, EACH_MODEL)
+    for at, each in enumerate(likely.tolist()):
+        growth = growth_of(baseline.by_model[some, each], baseline.probabilities[some])
+        ends[at] = np.log(_reach(sample, sizes, counts.astype(float), growth).classes[0])
+    weights = weights[likely] / weights[likely].sum()
+    return float(np.sqrt(weights @ (ends - weights @ ends) ** 2))
 
 
 def _reach(
     sample: SampleClasses,
     sizes: Ints,
     counts: Floats,
-    probabilities: Floats,
+    growth: Growth,
     kept: Bools | None = None,
 ) -> Reach:
     """Where the sample leads, or what stays of it without some pairs of class and cluster."""
-    n, growth = round(float(sizes @ counts)), growth_of(probabilities)
+    n = round(float(sizes @ counts))
     if sample.clusters is None:
         extrapolation = Extrapolation(sizes, n, sample.population, growth)
         return extrapolation.reach(counts[:, None])
@@ -643,7 +683,7 @@ def _reach(
 def _cluster_scatter(
     sample: SampleClasses,
     clusters: SampledClusters,
-    probabilities: Floats,
+    growth: Growth,
     rng: np.random.Generator,
 ) -> float:
     """Standard deviation of log(estimate / realised λ), by leaving out groups of clusters.
@@ -656,7 +696,7 @@ def _cluster_scatter(
         persons = clusters.persons[kept]
         left = np.bincount(clusters.class_of[kept], persons)
         sizes, counts = np.unique(left[left > 0].astype(np.int64), return_counts=True)
-        reach = _reach(sample, sizes, counts.astype(float), probabilities, kept)
+        reach = _reach(sample, sizes, counts.astype(float), growth, kept)
         estimates.append(np.log(reach.classes[0]))
         risks.append(np.log(inverse[kept] @ persons / persons.sum()))
     return float(np.sqrt((len(risks) - 1) * (np.var(estimates) + np.var(risks))))

@@ -432,7 +432,7 @@ class LatentClasses:
         joint = np.tile((self._total + 1) / (self._total + 1).sum(), (len(keys), 1))
         for codes, count, margin in zip(keys.T, self._counts, self._margins, strict=True):
             mixed = count + self._prior * margin.shares[:, None]
-            joint *= (mixed / (self._total + self._prior))[codes]
+            joint *= np.take(mixed / (self._total + self._prior), codes, axis=0)
         return np.asarray(joint)
 
     def _joint_without(self, keys: Keys, left_out: Floats) -> Floats:
@@ -505,11 +505,15 @@ class CellModel:
         without
             Founders of each who are taken out of the sample first.
         """
-        found = np.empty(len(keys))
+        return self._by_model(keys, without) @ self.weights
+
+    def _by_model(self, keys: Keys, without: Ints) -> Floats:
+        """As `of`, under each of them; shape (cells, models)."""
+        found = np.empty((len(keys), len(self.models)))
         for start in range(0, len(keys), BLOCK):
             own = slice(start, start + BLOCK)
-            each = [model.of(keys[own], without[own]) for model in self.models]
-            found[own] = np.column_stack(each) @ self.weights
+            for at, model in enumerate(self.models):
+                found[own, at] = model.of(keys[own], without[own])
         return found
 
     def foretold(self) -> Floats:
@@ -534,15 +538,17 @@ class CellModel:
         return max(n - discount.discount * len(self.sizes), 0.0) / (n + discount.strength)
 
     def again(self, keys: Keys) -> Floats:
-        """Probability that the next person has each cell, seen or not; shape (cells,)."""
+        """Probability that the next person has each cell, seen or not, by each model.
+
+        Shape (cells, models); by all of them it is the mean by `weights`.
+        """
         both = np.concatenate([self.keys, keys])
         _, number = np.unique(both, axis=0, return_inverse=True)
         persons = np.bincount(number[: len(self.keys)], self.sizes, minlength=number.max() + 1)
-        base = self.of(keys, np.zeros(len(keys), dtype=np.int64))
+        base = self._by_model(keys, np.zeros(len(keys), dtype=np.int64))
         n, different = float(self.sizes.sum()), float(len(self.sizes))
-        return self.discount.chances(
-            persons[number[len(self.keys) :]].astype(float), n, different, base
-        )
+        own = persons[number[len(self.keys) :]].astype(float)
+        return self.discount.chances(own[:, None], n, different, base)
 
     def draw(self, count: int, rng: np.random.Generator) -> tuple[Keys, int]:
         """Cells of the next persons of the population, and how many of them follow others.

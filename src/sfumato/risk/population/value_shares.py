@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import minimize
@@ -143,7 +144,7 @@ class Margin:
         """Number of codes."""
         return len(self.persons)
 
-    @property
+    @cached_property
     def shares(self) -> Floats:
         """Probability of each code, the last entry being that of one value not shown."""
         absent = self.persons == 0
