@@ -163,15 +163,21 @@ def of_records(
     single = sample.sizes == 1
     chance, unique = found.class_intervals["unique"][single], real[single] == 1
     error = float(np.mean((found.inverse_sizes[single] - 1 / real[single]) ** 2))
-    ranked: dict[str, float | None] = {"auc": None, "squared": error, "decile": None}
-    if 0 < unique.sum() < len(unique):
-        rank = np.unique(chance, return_inverse=True)[1]
-        below = np.cumsum(np.bincount(rank, ~unique)) - np.bincount(rank, ~unique) / 2
-        ranked["auc"] = float(below[rank[unique]].mean() / (~unique).sum())
+    ranked: dict[str, float | None] = {"squared": error, "decile": None}
+    ranked["auc"] = area_under_curve(chance, unique)
     if len(chance) >= 10 * DECILE:
         parts = np.array_split(np.argsort(chance, kind="stable"), 10)
         ranked["decile"] = max(abs(float(chance[p].mean() - unique[p].mean())) for p in parts)
     return ranked
+
+
+def area_under_curve(chance: npt.NDArray[np.float64], true: npt.NDArray[np.bool_]) -> float | None:
+    """How often one of those that are true has the larger chance, of those that are and are not."""
+    if not 0 < true.sum() < len(true):
+        return None
+    rank = np.unique(chance, return_inverse=True)[1]
+    others = np.bincount(rank, ~true)
+    return float((others.cumsum() - others / 2)[rank[true]].mean() / (~true).sum())
 
 
 def mean(values: Iterable[float | None]) -> float:

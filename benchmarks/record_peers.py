@@ -3,12 +3,13 @@
 Usage: record_peers.py [--samples N] [--fraction P] [--only NAME ...]
 
 For sample uniques: how well those who are alone in the population are ranked (AUC), and the mean
-squared error of 1/F, by sfumato and by three models of the cells with the formulas of those who
-proposed them. A record of probability p has F - 1 other persons, Poisson with (N - n) p
-(Skinner and Shlomo 2008); Rocher et al. 2019 take it for unique with (1 - p)^(N - 1).
+squared error of 1/F, by sfumato and by three models of the cells. By these a sample unique of
+probability p has F - 1 other persons, Poisson with (N - n) p (Skinner and Shlomo 2008), and is
+unique with (1 - p)^(N - 1) (Rocher et al. 2019).
 
-copula    normal, of ordered codes, each pair's correlation by maximum likelihood (Rocher et al.)
-latent    latent classes alone, without who is looked for
+copula    normal, of the codes in their order (Rocher et al. 2019), each pair's correlation by
+          maximum likelihood
+latent    sfumato's latent classes alone, those that foretell best
 margins   the product of the shares of its values
 """
 
@@ -18,7 +19,7 @@ import argparse
 
 import numpy as np
 import numpy.typing as npt
-from population import AT_RISK, mean, names, population_named
+from population import AT_RISK, area_under_curve, mean, names, population_named
 from populations import SEED
 from scipy.special import ndtr, ndtri
 
@@ -120,13 +121,7 @@ def judged(
     chance: Floats, inverse: Floats, real: npt.NDArray[np.int64]
 ) -> tuple[float | None, float]:
     """AUC of the chances to be unique, and the squared error of 1/F."""
-    unique = real == 1
-    auc = None
-    if 0 < unique.sum() < len(unique):
-        rank = np.unique(chance, return_inverse=True)[1].ravel()
-        others = np.bincount(rank, ~unique)
-        auc = float((np.cumsum(others) - others / 2)[rank[unique]].mean() / (~unique).sum())
-    return auc, float(np.mean((inverse - 1 / real) ** 2))
+    return area_under_curve(chance, real == 1), float(np.mean((inverse - 1 / real) ** 2))
 
 
 def one(name: str, fraction: float, repeat: int) -> dict[str, tuple[float | None, float]]:

@@ -6,6 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from sfumato.risk.population.estimator_protocol import SampleClasses
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 HELD, WORK, MOST = 400, 100, 250
 """MiB that are held before or around the work, that it takes, and that it may be said to take."""
@@ -36,6 +42,33 @@ def test_the_peak_of_a_command() -> None:
     code = f"import sys\nfrom timing import usage\n{held}\nprint(usage({command}).peak)"
     (peak,) = map(int, run(code))
     assert WORK * MIB <= peak <= MOST * MIB
+
+
+def test_the_copula_of_a_known_correlation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the rectangles of scipy's distribution, at the correlation that was drawn."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from record_peers import copula
+
+    whole = multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]])
+    cuts = [-np.inf, -1, 0, 0.7, np.inf], [-np.inf, -0.5, 0.5, np.inf]
+    drawn = whole.rvs(40_000, random_state=1)
+    codes = [np.digitize(each, ends[1:-1]) for each, ends in zip(drawn.T, cuts, strict=True)]
+    keys, sizes = np.unique(np.column_stack(codes), axis=0, return_counts=True)
+    found = copula(SampleClasses(sizes, 10**6, keys, (4, 3)), np.random.default_rng(1))
+    for (a, b), chance in zip(keys.tolist(), found.tolist(), strict=True):
+        low, high = [cuts[0][a], cuts[1][b]], [cuts[0][a + 1], cuts[1][b + 1]]
+        assert chance == pytest.approx(whole.cdf(high, lower_limit=low), rel=0.08)
+
+
+def test_the_area_under_the_curve_counts_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from population import area_under_curve
+
+    chance, true = np.array([0.1, 0.5, 0.5, 0.9, 0.5]), np.array([False, True, False, True, True])
+    pairs = [(a, b) for a in chance[true] for b in chance[~true]]
+    expected = np.mean([(a > b) + (a == b) / 2 for a, b in pairs])
+    assert area_under_curve(chance, true) == pytest.approx(expected)
+    assert area_under_curve(chance, true | True) is None
 
 
 def test_the_parts_of_a_run(tmp_path: Path) -> None:

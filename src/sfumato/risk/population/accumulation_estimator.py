@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, logit
@@ -71,20 +72,28 @@ class Baseline:
 
     Attributes
     ----------
-    probabilities
-        Probability of the cell of each person, shape (`DRAWS`,).
+    by_model
+        Probability of the cell of each person under each model, shape (`DRAWS`, models).
     anew
         Of those whom the models of the columns draw, under these models alone; shape (draws,).
     model
-        The model, where there is more than one quasi-identifier.
-    by_model
-        ``probabilities`` under each of its models, shape (`DRAWS`, models).
+        The models, where there is more than one quasi-identifier.
     """
 
-    probabilities: Floats
+    by_model: Floats
     anew: Floats
     model: CellModel | None = None
-    by_model: Floats | None = None
+
+    @property
+    def weights(self) -> Floats:
+        """Weight of each model."""
+        return np.ones(1) if self.model is None else self.model.weights
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """Probability of the cell of each person, shape (`DRAWS`,)."""
+        probabilities: Floats = self.by_model @ self.weights
+        return probabilities
 
     @property
     def growth(self) -> Growth:
@@ -101,13 +110,13 @@ def baseline_of(sample: SampleClasses, rng: np.random.Generator) -> Baseline:
     if sample.keys is None or sample.keys.shape[1] == 1:
         margin = Margin(np.arange(len(sample.sizes)), sample.sizes, sample.times)
         drawn = margin.draw(DRAWS, rng)
-        return Baseline(np.maximum(np.exp(margin.log_probability(drawn, rng)), LEAST), np.ones(1))
+        found = np.exp(margin.log_probability(drawn, rng))
+        return Baseline(np.maximum(found, LEAST)[:, None], np.ones(1))
     model = fit_cells(sample.keys, sample.sizes, sample.domains, rng)
     by_model = np.maximum(model.again(model.draw(DRAWS, rng)[0]), LEAST)
     keys = model.draw_anew(DRAWS_ANEW, rng)
     anew = model.of(keys, np.zeros(len(keys), dtype=np.int64))
-    probabilities = by_model @ model.weights
-    return Baseline(probabilities, np.maximum(anew, LEAST), model, by_model)
+    return Baseline(by_model, np.maximum(anew, LEAST), model)
 
 
 def classes_and_growth(
@@ -511,7 +520,7 @@ def interval(
     rng
         Draws the samples of the bootstrap.
     apart
-        How far the logarithms of two estimates are apart.
+        How far the logarithms of several estimates are apart; see `with_sizes`.
     """
     distance = float(np.log(sample.population / sample.n))
     drift = DRIFT * distance * float(reach.leverage[0])
@@ -649,9 +658,7 @@ def between_models(sample: SampleClasses, baseline: Baseline) -> float:
 
     The standard deviation of the logarithm of the number of classes; 0 of a single model.
     """
-    if baseline.model is None or baseline.by_model is None:
-        return 0.0
-    weights = baseline.model.weights
+    weights = baseline.weights
     likely = np.flatnonzero(weights > UNLIKELY)
     sizes, counts = sample.counts_of_sizes
     ends, some = np.empty(len(likely)), slice(None, None, EACH_MODEL)

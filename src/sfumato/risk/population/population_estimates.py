@@ -378,10 +378,8 @@ class _EstimateMeasures:
         squares = weights * weights / self.sample.each
         scatter = float(np.sqrt(squares @ (chances * (1 - chances))))
         noise = subsample_validation.STANDARD_DEVIATIONS * scatter
-        least, most = (
-            float(weights @ self.classes.at_most(size, self.shifts[0] + by))
-            for by in (-drift, drift)
-        )
+        odds = logit(np.clip(chances, EDGE, 1 - EDGE))
+        least, most = (float(weights @ expit(odds + by)) for by in (-drift, drift))
         below = float(np.linalg.norm([SHAPE_FACTOR * (middle - low), middle - least, noise]))
         above = float(np.linalg.norm([SHAPE_FACTOR * (high - middle), most - middle, noise]))
         return middle, max(middle - below, 0.0), min(middle + above, float(weights.sum()))
