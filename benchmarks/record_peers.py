@@ -96,7 +96,7 @@ def _simulated(low: Floats, high: Floats, root: Floats, rng: np.random.Generator
 def latent(sample: SampleClasses, rng: np.random.Generator) -> Floats:
     """Probability of each class, its persons left out, by the latent classes that foretell best."""
     model = fit_cells(_keys(sample), sample.sizes, sample.domains, rng)
-    best = 1 + int(model.weights[1:].argmax())
+    best = 2 + int(model.weights[2:].argmax())
     return model.models[best].of(model.keys, model.founders)
 
 

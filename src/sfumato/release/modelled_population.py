@@ -24,7 +24,7 @@ from sfumato.risk.population.cell_dispersion import (
     random_boxes,
     revised,
 )
-from sfumato.risk.population.cell_model import WIDE, fit_cells
+from sfumato.risk.population.cell_model import fit_cells
 from sfumato.risk.population.value_shares import UNSEEN
 from sfumato.table.table import MISSING, Codes, NumberDomain, Table
 
@@ -132,7 +132,7 @@ class _Model:
         """
         cells, sizes = np.unique(keys, axis=0, return_counts=True)
         count = int(np.clip(DRAWN_EACH * len(keys), *DRAWN))
-        model = fit_cells(cells, sizes, domains, rng, WIDE)
+        model = fit_cells(cells, sizes, domains, rng)
         drawn, following = model.draw(count, rng)
         for place in np.flatnonzero(ordered):
             lost = np.flatnonzero(drawn[:, place] == UNSEEN)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
+from scipy.stats import multivariate_normal
 
 from sfumato.risk.population import cell_model
 from sfumato.risk.population.cell_model import (
-    Conditional,
-    Discount,
+    NODE_WEIGHTS,
+    Copula,
     LatentClasses,
-    Tree,
+    factor_loads,
     fit_cells,
     founders,
-    gains_of_pairs,
+    given_factor,
     stacked,
-    tree_of_pairs,
 )
+from sfumato.risk.population.cell_tree import Tree
 from sfumato.risk.population.value_shares import UNSEEN, Margin
 
 
@@ -37,77 +39,16 @@ def dependent(persons=3_000, seed=5):
     return [first, second, generator.integers(0, 9, persons)]
 
 
-def test_the_tree_joins_what_goes_together():
-    keys, sizes, margins = classes_of(dependent())
-    (root, one), (parent, two), _ = tree_of_pairs(gains_of_pairs(keys, sizes, margins), 3)
-    assert (root, one, parent, two) == (None, 0, 0, 1)
+MODELS = {
+    "tree": Tree,
+    "copula": Copula,
+    "latent classes": lambda *classes: LatentClasses(*classes, 8, 5.0, rng()),
+}
 
 
-def test_persons_who_are_alone_with_their_pair_tell_nothing():
-    keys, sizes, margins = classes_of([np.arange(500), np.arange(500)])
-    assert tree_of_pairs(gains_of_pairs(keys, sizes, margins), 2) == [(None, 0), (None, 1)]
-
-
-def test_a_conditional_is_the_predictive_of_pitman_and_yor():
-    first, second = np.array([0, 0, 1, 1]), np.array([0, 1, 1, 2])
-    sizes = np.array([5, 2, 4, 1])
-    margins = (Margin(first, sizes), Margin(second, sizes))
-    one = Conditional([first], second, margins, sizes)
-    d, s = one.discount.discount, one.discount.strength
-    for a, b, without in ((0, 0, 0), (0, 2, 0), (1, 1, 1), (1, 2, 1)):
-        counts = {(0, 0): 5, (0, 1): 2, (1, 1): 4, (1, 2): 1}
-        counts[a, b] = counts.get((a, b), 0) - without
-        here = {pair: n for pair, n in counts.items() if pair[0] == a and n > 0}
-        n, own = sum(here.values()), here.get((a, b), 0)
-        whole = margins[1].shares_without(np.array([b]), np.array([without]))[0]
-        expected = ((own - d if own else 0) + (s + d * len(here)) * whole) / (n + s)
-        found = one.of([np.array([a])], np.array([b]), np.array([without]))
-        assert found[0] == pytest.approx(float(expected))
-
-
-def told_by_two(persons=4_000, seed=9):
-    """The third column is told by the first two together, and by neither alone."""
-    generator = rng(seed)
-    first, second = generator.integers(0, 6, persons), generator.integers(0, 6, persons)
-    third = np.where(generator.random(persons) < 0.8, (first + second) % 6, first)
-    return [first, second, third]
-
-
-def test_given_two_a_value_is_foretold_by_both():
-    keys, sizes, margins = classes_of(told_by_two())
-    one = Conditional([keys[:, 0]], keys[:, 2], [margins[0], margins[2]], sizes)
-    given = [keys[:, 0], keys[:, 1]]
-    both = Conditional(given, keys[:, 2], margins, sizes, one)
-    assert both.gained(given, keys[:, 2], sizes) > 0.8
-    true = 0.8 * (keys[:, 2] == (keys[:, 0] + keys[:, 1]) % 6) + 0.2 * (keys[:, 2] == keys[:, 0])
-    found = both.of(given, keys[:, 2], np.zeros_like(sizes))
-    assert np.abs(found - true).max() < 0.12
-    unseen = [np.array([0]), np.array([UNSEEN])]
-    nobody = np.zeros(1, dtype=np.int64)
-    assert both.of(unseen, np.array([0]), nobody) == one.of(unseen[:1], np.array([0]), nobody)
-
-
-def test_the_tree_gives_two_where_they_tell_more():
-    together, alone = classes_of(told_by_two()), classes_of(dependent())
-    every = np.stack(np.meshgrid(*[range(6)] * 3), -1).reshape(-1, 3).astype(np.int32)
-    chances = Tree(*together).of(every, np.zeros(len(every), np.int64))
-    assert chances.sum() == pytest.approx(1, abs=1e-3)
-    met = (every[:, 0] + every[:, 1]) % 6 == every[:, 2]
-    assert chances[met].sum() == pytest.approx(0.8 + 0.2 / 6, abs=0.03)
-    nobody = np.zeros(len(alone[0]), np.int64)
-    pairs = Tree(*alone).of(alone[0], nobody)
-    by_hand = alone[1] / alone[1].sum()
-    assert np.corrcoef(np.log(pairs), np.log(by_hand))[0, 1] > 0.9
-
-
-@pytest.mark.parametrize("model", ["tree", "latent classes"])
+@pytest.mark.parametrize("model", MODELS)
 def test_the_cells_of_a_model_sum_to_one_and_are_drawn_as_often(model):
-    keys, sizes, margins = classes_of(dependent())
-    whole = (
-        Tree(keys, sizes, margins)
-        if model == "tree"
-        else LatentClasses(keys, sizes, margins, 8, 5.0, rng())
-    )
+    whole = MODELS[model](*classes_of(dependent()))
     every = np.stack(np.meshgrid(range(6), range(6), range(9)), -1).reshape(-1, 3).astype(np.int32)
     chances = whole.of(every, np.zeros(len(every), np.int64))
     assert chances.sum() == pytest.approx(1, abs=1e-3)
@@ -123,6 +64,47 @@ def test_who_is_left_out_makes_a_cell_no_likelier():
     model = fit_cells(keys, sizes, [6, 6, 9], rng())
     without = model.of(keys, sizes)
     assert (without <= model.of(keys, np.zeros_like(sizes)) * 1.001).all()
+
+
+def scores(loads, persons, seed=8):
+    """Scores that share one factor, and are as far from it as their loads leave them."""
+    generator = rng(seed)
+    noise = generator.normal(size=(persons, len(loads)))
+    return loads * generator.normal(size=(persons, 1)) + np.sqrt(1 - loads**2) * noise
+
+
+def test_the_loads_of_a_factor_are_found_again():
+    loads = np.array([0.8, -0.6, 0.4, 0.0])
+    cuts = np.linspace(-2, 2, 12)
+    keys, sizes, _ = classes_of(list(np.searchsorted(cuts, scores(loads, 6_000)).T))
+    found = factor_loads(keys, sizes)
+    assert found * np.sign(found[0]) == pytest.approx(loads, abs=0.06)
+
+
+def test_pairs_of_a_copula_are_rectangles_of_correlated_normals():
+    first, second = np.array([0.2, 0.5, 0.3]), np.array([0.05, 0.15, 0.6, 0.2])
+    pairs = (given_factor(first, 0.8) * NODE_WEIGHTS) @ given_factor(second, -0.7).T
+    ends = [ndtri(np.append(0, shares.cumsum()).clip(1e-9, 1 - 1e-9)) for shares in (first, second)]
+    normal = multivariate_normal(cov=[[1, -0.56], [-0.56, 1]])
+    below = normal.cdf(np.stack(np.meshgrid(*ends, indexing="ij"), axis=-1))
+    assert pairs == pytest.approx(np.diff(np.diff(below, axis=0), axis=1), abs=2e-3)
+    assert pairs.sum(axis=1) == pytest.approx(first, abs=1e-3)
+
+
+def test_a_copula_foretells_cells_that_nobody_showed():
+    """Of five ordered columns, most cells of the population are not in the sample."""
+    cuts = np.linspace(-2, 2, 10)
+    codes = np.searchsorted(cuts, scores(np.full(5, 0.8), 30_000))
+    sample = classes_of(list(codes[:1_000].T))
+    keys, sizes, _ = classes_of(list(codes.T))
+    seen = {tuple(key) for key in sample[0].tolist()}
+    unseen = np.array([tuple(key) not in seen for key in keys.tolist()])
+    nobody = np.zeros(int(unseen.sum()), dtype=np.int64)
+
+    def foretold(model):
+        return sizes[unseen] @ np.log(model.of(keys[unseen], nobody)) / sizes[unseen].sum()
+
+    assert foretold(Copula(*sample)) > foretold(Tree(*sample)) + 0.3
 
 
 def test_what_has_unseen_values_is_drawn_with_them():
@@ -175,6 +157,17 @@ def test_cells_are_followed_in_homes_and_not_where_columns_tell_all():
     assert (apart.founders == sizes).all()
 
 
+def test_who_follows_is_no_founder_where_homes_are_neighbours():
+    """The homes of one place are told by ranges of age, as if the models drew their persons."""
+    generator = rng(6)
+    home = generator.integers(0, 50, 2_000)
+    inside = generator.random(2_000) < 0.7
+    place = np.where(inside, home, generator.integers(0, 500, 2_000))
+    age = np.where(inside, home + generator.integers(0, 3, 2_000), generator.integers(0, 90, 2_000))
+    keys, sizes, _ = classes_of([age, np.unique(place, return_inverse=True)[1]])
+    assert fit_cells(keys, sizes, [], rng()).founders.sum() < 1.05 * len(sizes)
+
+
 def test_many_cells_of_columns_that_tell_all_are_not_followed(monkeypatch):
     """A part of the cells that has all their persons would look as if these came together."""
     monkeypatch.setattr(cell_model, "FITTED", 600)
@@ -192,18 +185,3 @@ def test_the_weights_are_those_of_the_mixture_that_was_drawn():
     drawn = rng(6).multinomial(50_000, 0.3 * first + 0.7 * second)
     weights = stacked(np.column_stack([first, second]), drawn)
     assert weights == pytest.approx([0.3, 0.7], abs=0.03)
-
-
-def test_a_discount_is_found_again():
-    generator = rng(7)
-    true, tables = Discount(0.5, 20.0), np.zeros(0)
-    for n in range(6_000):
-        new = true.strength + true.discount * len(tables)
-        chances = np.append(tables - true.discount, new) / (n + true.strength)
-        at = int(generator.choice(len(chances), p=chances / chances.sum()))
-        tables = np.append(tables, 0.0) if at == len(tables) else tables
-        tables[at] += 1
-    base = np.full(len(tables), 1e-9)
-    others = len(tables) - (tables == 1).astype(float)
-    found = Discount.fitted(tables - 1, tables.sum() - 1, others, base, tables)
-    assert found.discount == pytest.approx(0.5, abs=0.1)

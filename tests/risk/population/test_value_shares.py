@@ -98,3 +98,14 @@ def test_a_value_without_its_persons_is_an_unseen_one():
     left = margin.shares_without(np.array([0, 2, 3]), np.array([1, 1, 10]))
     assert left[0] == margin.shares[-1]
     assert left[1:] == pytest.approx(margin.shares[[2, 3]] * [1 / 2, 30 / 40])
+
+
+def test_ranges_are_of_neighbours_and_of_about_as_many_persons():
+    codes = np.random.default_rng(3).integers(0, 400, 20_000)
+    margin = Margin(*np.unique(codes, return_counts=True), values=400)
+    ranges = margin.ranges(16)
+    assert ranges[-1] == UNSEEN
+    assert (np.diff(ranges[:-1]) >= 0).all()
+    persons = np.bincount(ranges[codes])
+    assert len(persons) == 16
+    assert persons == pytest.approx(np.full(16, 1_250), rel=0.1)

@@ -17,7 +17,8 @@ from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
 from sfumato.risk.population import subsample_validation
 from sfumato.risk.population.accumulation_estimator import Accumulation
-from sfumato.risk.population.cell_model import TINY, fit_cells
+from sfumato.risk.population.cell_model import fit_cells
+from sfumato.risk.population.cell_tree import TINY
 from sfumato.risk.population.estimator_protocol import (
     AUTO,
     Estimate,

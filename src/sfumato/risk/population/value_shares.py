@@ -151,6 +151,17 @@ class Margin:
         each = self._unseen / max(float(absent.sum()), self._classes, 1.0)
         return np.append(np.where(absent, each, self._mass), each) / self._total
 
+    def ranges(self, count: int) -> Codes:
+        """Range of neighbouring values that each code lies in; shape (values + 1,).
+
+        So many ranges with about as many persons each; the last entry is `UNSEEN`, as is that of
+        values not shown.
+        """
+        shares = self.shares[:-1]
+        middle = (np.cumsum(shares) - shares / 2) / shares.sum()
+        ranges = np.minimum((middle * count).astype(np.int32), count - 1)
+        return np.append(ranges, np.int32(UNSEEN))
+
     def shares_without(self, codes: Codes, persons: Ints) -> Floats:
         """Probability of values of which so many persons are left out.
 
