@@ -41,8 +41,8 @@ HELD_OUT = 1 / 3
 """Share of the persons by whom models are weighed."""
 FOLLOWED = 0.95
 """Share of founders below which the models are fitted to them alone."""
-REFITS = 2
-"""How often that is done, as models of fewer founders leave fewer again."""
+FITS = 3
+"""How often models are fitted to founders at most, as other founders make other models."""
 BLOCK = 1 << 16
 """Cells that are looked at together, as all their latent classes are in memory."""
 
@@ -195,7 +195,7 @@ def given_factor(shares: Floats, load: float) -> Floats:
     inside = np.diff(ndtr((scores - load * NODES) / np.sqrt(1 - load * load)), axis=0)
     whole = (inside @ NODE_WEIGHTS)[:, None]
     given = np.divide(inside, whole, out=np.ones_like(inside), where=whole > TINY)
-    # The nodes are few: neither the values' shares nor the sums at each node come out by themselves.
+    # The nodes are few: neither shares of values nor sums at nodes come out by themselves.
     given *= shares[:, None]
     given *= shares.sum() / given.sum(axis=0)
     return np.asarray(given)
@@ -338,18 +338,16 @@ class CellModel:
 
 
 def fit_cells(
-    keys: Keys,
-    sizes: Ints,
-    domains: Sequence[int],
-    rng: np.random.Generator,
+    keys: Keys, sizes: Ints, domains: Sequence[int], rng: np.random.Generator
 ) -> CellModel:
     """Fit the models, and weigh them by how well they foretell a third that is held out.
 
     The weights maximise the likelihood of the persons of that third, under models of the others
     (stacking; Wolpert 1992, Smyth and Wolpert 1999 for densities). Where many persons came to a
-    cell because others were there, as in homes, the models are fitted again to those whom they
-    drew: who followed says nothing of where somebody new will be (Teh 2006).
-    O(classes x latent classes x columns) per pass.
+    cell because others were there, as in homes, the models are fitted to those whom they drew
+    alone: who followed says nothing of where somebody new will be (Teh 2006). Whom they drew is
+    told first by models that know no neighbours, as a home seems to follow from its neighbours'
+    values, and then by each other until they agree. O(classes x latent classes x columns) per pass.
 
     Parameters
     ----------
@@ -363,13 +361,21 @@ def fit_cells(
         Draws the parts and starting points.
     """
     domains = domains or (keys.max(axis=0) + 1).tolist()
-    some = _some(len(keys), rng)
-    model = _fitted(keys, sizes, None, some, domains, rng)
-    for _ in range(REFITS):
-        anew = model.anew(model.keys, model.founders)
-        if founders(sizes, anew).sum() >= FOLLOWED * model.founders.sum():
+    some, enough = _some(len(keys), rng), FOLLOWED * float(sizes.sum())
+    anew = None
+    if len(keys) < enough:
+        model = _fitted(keys, sizes, None, some, domains, rng, neighbours=False)
+        anew = model.anew(keys, sizes)
+    for _ in range(FITS):
+        if anew is not None and founders(sizes, anew).sum() >= enough:
+            anew = None
+        model = _fitted(keys, sizes, anew, some, domains, rng, neighbours=True)
+        if anew is None:
             break
-        model = _fitted(keys, sizes, anew, some, domains, rng)
+        anew = model.anew(keys, model.founders)
+        ratio = float(founders(sizes, anew).sum() / model.founders.sum())
+        if FOLLOWED < ratio < 1 / FOLLOWED:
+            break
     return model
 
 
@@ -406,10 +412,12 @@ def _fitted(
     some: Ints,
     domains: Sequence[int],
     rng: np.random.Generator,
+    *,
+    neighbours: bool,
 ) -> CellModel:
     """The models of all founders, weighed on some classes; everybody is one without ``anew``."""
     drawn = sizes if anew is None else founders(sizes, anew)
-    models = _models(keys, drawn, (keys[some], drawn[some]), domains, rng)
+    models = _models(keys, drawn, (keys[some], drawn[some]), domains, rng, neighbours=neighbours)
     held = rng.binomial(sizes, HELD_OUT)
     inside = sizes - held
     train, test = np.flatnonzero(inside), np.flatnonzero(held)
@@ -419,7 +427,9 @@ def _fitted(
         train = train[_some(len(train), rng, LEARNT)]
         part = inside[train] if anew is None else founders(inside[train], anew[train])
         few = _some(len(train), rng)
-        tried = _models(keys[train], part, (keys[train][few], part[few]), domains, rng)
+        tried = _models(
+            keys[train], part, (keys[train][few], part[few]), domains, rng, neighbours=neighbours
+        )
         # Some cells are enough to weigh by; how many persons were seen is counted over all.
         test = test[_some(len(test), rng)]
         nobody = np.zeros(len(test), dtype=np.int64)
@@ -436,14 +446,17 @@ def _models(
     few: tuple[Keys, Ints],
     domains: Sequence[int],
     rng: np.random.Generator,
+    *,
+    neighbours: bool,
 ) -> list[Density]:
     margins = [
         Margin(codes, sizes, values=size) for codes, size in zip(keys.T, domains, strict=True)
     ]
-    models: list[Density] = [Tree(keys, sizes, margins)]
+    models: list[Density] = [Tree(keys, sizes, margins, neighbours=neighbours)]
     if keys.shape[1] > 1:
         most = max(1, int(few[1].sum()) // PER_LATENT_CLASS)
-        models.append(Copula(*few, margins))
+        if neighbours:
+            models.append(Copula(*few, margins))
         models += [
             LatentClasses(*few, margins, min(classes, most), prior, rng)
             for classes, prior in LATENT

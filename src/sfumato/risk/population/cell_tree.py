@@ -272,7 +272,7 @@ def _gain(first: Codes, second: Codes, margins: tuple[Margin, Margin], sizes: In
 
 
 def gains_of_pairs(
-    keys: Keys, sizes: Ints, margins: Sequence[Margin]
+    keys: Keys, sizes: Ints, margins: Sequence[Margin], *, neighbours: bool = True
 ) -> dict[frozenset[int], float]:
     """How much any two quasi-identifiers tell of each other, by values or by ranges of them.
 
@@ -284,12 +284,14 @@ def gains_of_pairs(
         The classes and their persons.
     margins
         Of the columns.
+    neighbours
+        Whether ranges of values count, too.
     """
     some = slice(None, None, 1 + len(keys) // LEARNT)
     keys, sizes = keys[some], sizes[some]
     values = [each.values for each in margins]
     gains = _gains(keys, sizes, values)
-    if max(values) <= MANY:
+    if not neighbours or max(values) <= MANY:
         return gains
     roughly = _gains(
         in_ranges(keys, margins), sizes, [RANGES if each > MANY else each for each in values]
@@ -340,12 +342,23 @@ class Tree:
     """Quasi-identifiers that depend on each other along a tree of pairs.
 
     Where a second one tells more of a value than its parent in the tree does, both are given.
+
+    Parameters
+    ----------
+    keys, sizes
+        The classes and their persons.
+    margins
+        Of the columns.
+    neighbours
+        Whether a value that has many others beside it tells what its range of them does, too.
     """
 
-    def __init__(self, keys: Keys, sizes: Ints, margins: Sequence[Margin]) -> None:
-        self._margins = margins
+    def __init__(
+        self, keys: Keys, sizes: Ints, margins: Sequence[Margin], *, neighbours: bool = True
+    ) -> None:
+        self._margins, self._neighbours = margins, neighbours
         self._edges: list[tuple[tuple[int, ...], int, Conditional | None]] = []
-        gains = gains_of_pairs(keys, sizes, margins)
+        gains = gains_of_pairs(keys, sizes, margins, neighbours=neighbours)
         for parent, child in tree_of_pairs(gains, len(margins)):
             earlier = [each for _, each, _ in self._edges if each != parent]
             earlier.sort(key=lambda each: -gains[frozenset((each, child))])
@@ -391,7 +404,7 @@ class Tree:
     ) -> Conditional:
         margins = [self._margins[each] for each in (*parents, child)]
         given, codes = [keys[:, each] for each in parents], keys[:, child]
-        if base is None and margins[0].values > MANY:
+        if base is None and self._neighbours and margins[0].values > MANY:
             base = Conditional(given, codes, margins, sizes, ranges=margins[0].ranges(RANGES))
         return Conditional(given, codes, margins, sizes, base)
 
