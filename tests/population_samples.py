@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sfumato.risk.population.estimator_protocol import SampleClasses
+from sfumato.risk.population.value_shares import Margin
 
 
 @cache
@@ -41,3 +42,17 @@ def adult_errors(folder, columns, fraction, estimator, repetitions=30):
         sample, real = drawn(adult_classes(folder, columns), fraction, generator)
         errors.append(estimator.estimate(sample, generator).marketer / real - 1)
     return np.array(errors)
+
+
+def classes_of(columns):
+    """Keys and sizes of the classes, and the margins of the columns."""
+    keys, sizes = np.unique(np.column_stack(columns).astype(np.int32), axis=0, return_counts=True)
+    return keys, sizes, [Margin(codes, sizes) for codes in keys.T]
+
+
+def dependent(persons=3_000, seed=5):
+    """The second goes with the first, the third with nothing."""
+    generator = np.random.default_rng(seed)
+    first = generator.integers(0, 6, persons)
+    second = np.where(generator.random(persons) < 0.7, first, generator.integers(0, 6, persons))
+    return [first, second, generator.integers(0, 9, persons)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from population_samples import classes_of, dependent
 
 from sfumato.risk.population.cell_tree import (
     Conditional,
@@ -17,19 +18,6 @@ from sfumato.risk.population.value_shares import UNSEEN, Margin
 
 def rng(seed=1):
     return np.random.default_rng(seed)
-
-
-def classes_of(columns):
-    keys, sizes = np.unique(np.column_stack(columns).astype(np.int32), axis=0, return_counts=True)
-    return keys, sizes, [Margin(codes, sizes) for codes in keys.T]
-
-
-def dependent(persons=3_000, seed=5):
-    """The second goes with the first, the third with nothing."""
-    generator = rng(seed)
-    first = generator.integers(0, 6, persons)
-    second = np.where(generator.random(persons) < 0.7, first, generator.integers(0, 6, persons))
-    return [first, second, generator.integers(0, 9, persons)]
 
 
 def test_the_tree_joins_what_goes_together():
