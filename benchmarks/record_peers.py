@@ -23,7 +23,7 @@ from population import AT_RISK, area_under_curve, mean, names, population_named
 from populations import SEED
 from scipy.special import ndtr, ndtri
 
-from sfumato.risk.population.cell_model import fit_cells
+from sfumato.risk.population.cell_model import LatentClasses, fit_cells
 from sfumato.risk.population.estimator_protocol import SampleClasses
 from sfumato.risk.population.population_estimates import estimated_population, estimator_named
 
@@ -96,8 +96,11 @@ def _simulated(low: Floats, high: Floats, root: Floats, rng: np.random.Generator
 def latent(sample: SampleClasses, rng: np.random.Generator) -> Floats:
     """Probability of each class, its persons left out, by the latent classes that foretell best."""
     model = fit_cells(_keys(sample), sample.sizes, sample.domains, rng)
-    best = 2 + int(model.weights[2:].argmax())
-    return model.models[best].of(model.keys, model.founders)
+    pairs = zip(model.weights.tolist(), model.models, strict=True)
+    _, best = max(
+        (each for each in pairs if isinstance(each[1], LatentClasses)), key=lambda each: each[0]
+    )
+    return best.of(model.keys, model.founders)
 
 
 def margins(sample: SampleClasses, _: np.random.Generator) -> Floats:
