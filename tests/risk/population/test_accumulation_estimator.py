@@ -10,13 +10,17 @@ from math import comb, exp, factorial
 import numpy as np
 import pytest
 from population_samples import adult_classes
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logit
 
 from sfumato.risk.population import accumulation_estimator
 from sfumato.risk.population.accumulation_estimator import (
+    EDGE,
     Accumulation,
     Extrapolation,
     Rarefaction,
     baseline_of,
+    believed,
     between_models,
     classes_and_growth,
     growth_of,
@@ -98,7 +102,7 @@ def test_the_sums_over_all_cells_are_those_of_the_product_model():
 
 def of_schools(persons=8_000):
     """Schools have some ages each, and streets about them: no model finds all of it."""
-    generator = rng(4)
+    generator = rng(1)
     school, away = generator.integers(0, 60, persons), generator.random(persons) < 0.1
     age = 6 + school % 5 * 3 + generator.integers(0, 3, persons)
     street = np.where(away, generator.integers(0, 240, persons), 4 * school + age % 4)
@@ -190,6 +194,42 @@ def test_the_leverage_is_the_derivative():
     moved = whole.reach(counts)
     slope = float(np.log(moved.classes / base.classes)[0]) / step
     assert base.leverage[0] == pytest.approx(slope, rel=1e-3)
+
+
+@pytest.mark.parametrize(("alone", "more"), [(0, 40), (3, 3), (9, 400), (700, 300), (50, 0)])
+@pytest.mark.parametrize("expected", [-3.0, -0.5, 2.0])
+def test_the_believed_share_is_the_mode_of_the_posterior(alone, more, expected):
+    classes = alone + more
+    share = min(max(alone / classes, EDGE), 1 - EDGE)
+    apart = logit(share) - expected
+
+    def loss(offset):
+        growth = expit(expected + offset)
+        likelihood = alone * np.log(growth) + more * np.log1p(-growth)
+        return offset * offset / (2 * 0.3**2) - likelihood
+
+    mode = minimize_scalar(loss, (0.0, apart / 10)).x
+    found = believed(np.array([apart]), expected, np.array([float(classes)]), 0.3)
+    assert found[0] * apart == pytest.approx(mode, abs=1e-5)
+    assert 0 < found[0] < 1
+
+
+def test_few_classes_follow_the_model_and_many_the_sample():
+    """A tenth fewer are alone than the model has it: chance among 60 classes, not among 60,000."""
+    probabilities = np.repeat(1 / 3_000, 10)
+    sizes = np.array([1, 2, 3])
+    few = np.array([[36.0], [19.0], [5.0]])
+    for counts, least, most in (few, 0.2, 0.7), (1_000 * few, 0.99, 1.0):
+        n = int((sizes @ counts)[0])
+        model, sample, both = (
+            np.log(Extrapolation(sizes, n, 20 * n, growth).reach(counts).classes[0])
+            for growth in (
+                growth_of(probabilities, spread=1e-6),
+                growth_of(probabilities),
+                growth_of(probabilities, spread=0.3),
+            )
+        )
+        assert least < (both - model) / (sample - model) < most
 
 
 def test_unseen_classes_and_matches_of_uniques_differ_by_the_odds():

@@ -414,8 +414,9 @@ def test_clusters_and_weights_go_together():
     file = in_areas().sample(1_500, random_state=2).reset_index(drop=True)
     file["weight"] = np.where(file.age < 40, 4.0, 12.0)
     schema = AREAS.model_copy(update={"insensitive": ("area", "weight")})
-    found = sf.assess(file, schema, population="weight", cluster="area", seed=1).marketer
-    assert found.low < found.value < found.high
+    risks = sf.assess(file, schema, population="weight", cluster="area", seed=1).population
+    for found in risks.marketer, risks.unique_matches:
+        assert found.low < found.value < found.high
 
 
 @pytest.mark.parametrize(
@@ -474,6 +475,12 @@ def test_the_classes_add_up_to_the_whole(marketer):
     inverse = classes.inverse_sizes(classes.shift(marketer))
     aim = min(marketer * sample.n, sample.classes)
     assert float(sample.sizes @ inverse) == pytest.approx(aim, rel=1e-8)
+    single = sample.sizes == 1
+    alone = 0.8 * min(aim, sample.alone)
+    inverse = classes.inverse_sizes(classes.shift(marketer, alone))
+    assert float(sample.sizes @ inverse) == pytest.approx(aim, rel=1e-8)
+    rest = sample.sizes[~single].size
+    assert float(inverse[single].sum()) == pytest.approx(max(alone, aim - rest), rel=1e-8)
 
 
 @settings(deadline=None, max_examples=30)
@@ -537,6 +544,13 @@ def test_who_stands_apart_from_crowds_is_unique_as_often_as_it_seems():
     unique = risks.class_intervals["unique"][risks.class_of]
     assert unique.sum() == pytest.approx(float(alone.iloc[drawn].sum()), rel=0.1)
     assert (unique <= risks.record_risks + 1e-12).all()
+    file, whole = (
+        each.groupby(["age", "zip"])["age"].transform("size") for each in (data.iloc[drawn], data)
+    )
+    single = (file == 1).to_numpy()
+    found = float(risks.record_risks[single].sum())
+    assert found == pytest.approx(risks.unique_matches.value, rel=1e-6)
+    assert found == pytest.approx(float((1 / whole.iloc[drawn])[single].sum()), rel=0.05)
 
 
 def test_records_at_risk_allow_for_small_homes():
@@ -582,6 +596,6 @@ def test_risk_grows_with_the_estimate():
     sample, _ = sample_of(np.random.default_rng(4), fraction=0.05)
     classes = ClassPosteriors(sample)
     shifts = [classes.shift(marketer) for marketer in (0.05, 0.1, 0.2)]
-    assert shifts == sorted(shifts)
+    assert (np.diff(shifts, axis=0) > 0).all()
     sums = [classes.at_most(3, shift).sum() for shift in shifts]
     assert sums == sorted(sums)

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import expit, logit
 
-from sfumato.core.arrays import Bools, Floats, Ints
+from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.risk.population.cell_model import CellModel, fit_cells
 from sfumato.risk.population.estimator_protocol import (
     Estimate,
@@ -46,6 +46,10 @@ SIZE_RATIO = 1.05
 """Ratio of neighbouring sizes beyond."""
 MOST_DRAWN = 100_000
 """Classes that are drawn for those of one size, or not shown; each may stand for several."""
+OFFSET = 0.3
+"""Standard deviation, over populations, of how far the logit of the growth is off in the model."""
+HALVINGS = 30
+"""Steps in which the share of an offset is found."""
 DRIFT = 0.08
 """By how much the logit of the growth may drift off, per factor e of the number of persons."""
 UNSURE_OF_CLUSTERS = 0.5
@@ -62,8 +66,21 @@ PAIRS_MISSED = 3
 """Expected number of pairs, at most, behind a sample that has none (95 %)."""
 
 
-Growth = Callable[[Floats], Floats]
-"""The growth d log D / d log m at so many persons m, shape (points,)."""
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """The growth d log D / d log m that a model expects.
+
+    Attributes
+    ----------
+    at
+        The growth at so many persons m, both of shape (points,).
+    spread
+        Standard deviation, before the sample is asked, of how far its logit is off; infinite where
+        the model knows nothing but the sizes of the sample's classes.
+    """
+
+    at: Callable[[Floats], Floats]
+    spread: float = np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +95,14 @@ class Baseline:
         Of those whom the models of the columns draw, under these models alone; shape (draws,).
     model
         The models, where there is more than one quasi-identifier.
+    spread
+        Of their `Growth`.
     """
 
     by_model: Floats
     anew: Floats
     model: CellModel | None = None
+    spread: float = np.inf
 
     @property
     def weights(self) -> Floats:
@@ -98,7 +118,7 @@ class Baseline:
     @property
     def growth(self) -> Growth:
         """The growth that is expected."""
-        return growth_of(self.probabilities)
+        return growth_of(self.probabilities, spread=self.spread)
 
 
 def baseline_of(sample: SampleClasses, rng: np.random.Generator) -> Baseline:
@@ -116,7 +136,20 @@ def baseline_of(sample: SampleClasses, rng: np.random.Generator) -> Baseline:
     by_model = np.maximum(model.again(model.draw(DRAWS, rng)[0]), LEAST)
     keys = model.draw_anew(DRAWS_ANEW, rng)
     anew = model.of(keys, np.zeros(len(keys), dtype=np.int64))
-    return Baseline(by_model, np.maximum(anew, LEAST), model)
+    return Baseline(by_model, np.maximum(anew, LEAST), model, _spread(sample, sample.keys))
+
+
+def _spread(sample: SampleClasses, keys: Codes) -> float:
+    """Of the `Growth` of models that know each quasi-identifier by the values that come again.
+
+    To `OFFSET` it adds what one in so many persons scatters whose value was seen before, where
+    these are fewest; infinite where all have a value of their own. Persons of one cluster come
+    again for other reasons, and leave it infinite.
+    """
+    if sample.clusters is not None:
+        return np.inf
+    again = sample.n - max(len(np.unique(column)) for column in keys.T)
+    return float(np.sqrt(OFFSET**2 + 1 / again)) if again else np.inf
 
 
 def classes_and_growth(
@@ -146,9 +179,9 @@ def classes_and_growth(
     return classes, alone / classes
 
 
-def growth_of(probabilities: Floats, drawn: Floats | None = None) -> Growth:
+def growth_of(probabilities: Floats, drawn: Floats | None = None, spread: float = np.inf) -> Growth:
     """The growth of `classes_and_growth`."""
-    return lambda persons: classes_and_growth(probabilities, persons, drawn)[1]
+    return Growth(lambda persons: classes_and_growth(probabilities, persons, drawn)[1], spread)
 
 
 class Rarefaction:
@@ -196,12 +229,16 @@ class Reach:
         By how much log(classes) changes if the logit of the growth changes by 1 all the way.
     trend
         log of classes over the classes without a trend.
+    chance
+        By how much log(classes) may be off because some of the sample's offset from the baseline
+        was taken for chance; a standard deviation.
     """
 
     classes: Floats
     growth: Floats
     leverage: Floats
     trend: Floats
+    chance: Floats
 
 
 class Extrapolation:
@@ -213,7 +250,8 @@ class Extrapolation:
     The growth s(m) = d log D(m) / d log m of the number of classes is known up to the sample:
     rarefaction gives it without error of its own. Beyond it, the difference of its logit from
     that of the baseline goes on as it last went, ever less (a damped trend), and
-    D(N) = d exp(∫ s d log m).
+    D(N) = d exp(∫ s d log m). Few classes differ by chance, too: so much of the
+    difference counts as `believed` says.
 
     Parameters
     ----------
@@ -245,8 +283,9 @@ class Extrapolation:
         self._clusters = None if spreads is None else Rarefaction(spreads, shares)
         self._whole = -float(np.log(within))
         self._ahead = np.linspace(0.0, distance, CURVE_POINTS)
-        self._behind = _logit(baseline(n * np.exp([0.0, -self._half])))
-        self._baseline = _logit(baseline(n * np.exp(self._ahead)))
+        self._behind = _logit(baseline.at(n * np.exp([0.0, -self._half])))
+        self._baseline = _logit(baseline.at(n * np.exp(self._ahead)))
+        self._spread = baseline.spread
 
     def reach(self, counts: Floats, spread: Floats | None = None) -> Reach:
         """Where a sample leads.
@@ -264,17 +303,24 @@ class Extrapolation:
             apart = np.where(more, self._apart(self._clusters, spread), apart)
         else:
             apart = apart[None]
+        seen: Floats = self._rarefaction.classes(counts)[0]
+        raw: Floats = apart[0, 0]
+        share = believed(raw, float(self._behind[0]), seen, self._spread)
+        apart = share * apart
         slope: Floats = (apart[:, 0] - apart[:, 1]) / self._half
         level = self._baseline[:, None] + apart[:, 0]
         faded = -np.expm1(-DAMPING * self._ahead) / DAMPING
         growth = expit(level + faded[:, None] * slope)
         distance = self._integral(growth)
-        classes: Floats = self._rarefaction.classes(counts)[0] * np.exp(distance)
+        leverage = self._integral(growth * (1 - growth))
+        known = self._spread if np.isfinite(self._spread) else 0.0
+        unsure = np.maximum(np.abs(raw) / STANDARD_DEVIATIONS, known)
         return Reach(
-            classes=classes,
+            classes=seen * np.exp(distance),
             growth=growth[-1],
-            leverage=self._integral(growth * (1 - growth)),
+            leverage=leverage,
             trend=distance - self._integral(expit(level)),
+            chance=(1 - share) * unsure * leverage,
         )
 
     def _apart(self, rarefaction: Rarefaction, counts: Floats) -> Floats:
@@ -284,6 +330,35 @@ class Extrapolation:
 
     def _integral(self, values: Floats) -> Floats:
         return np.asarray(np.trapezoid(values, self._ahead, axis=0))
+
+
+def believed(apart: Floats, expected: float, classes: Floats, spread: float) -> Floats:
+    """Share of the offset of samples from the baseline that is not chance; shape (samples,).
+
+    The mode of the posterior over the offset, over the offset itself: its prior is normal about 0,
+    and each class has one person with a probability of the expected logit plus the offset.
+
+    Parameters
+    ----------
+    apart
+        How far the logit of the growth is from the baseline's, shape (samples,).
+    expected
+        The baseline's.
+    classes
+        Number of classes of each sample.
+    spread
+        Standard deviation of the prior; all of the offset counts where it is infinite.
+    """
+    low, high = np.zeros(len(apart)), np.ones(len(apart))
+    if np.isinf(spread):
+        return high
+    growth = expit(expected + apart)
+    for _ in range(HALVINGS):
+        share = (low + high) / 2
+        pull = classes * (growth - expit(expected + share * apart)) - share * apart / spread**2
+        further = pull * np.sign(apart) > 0
+        low, high = np.where(further, share, low), np.where(further, high, share)
+    return (low + high) / 2
 
 
 def _logit(share: Floats) -> Floats:
@@ -449,7 +524,7 @@ def growth_by_sizes(single: float, mixture: Mixture, large: float, n: int, anew:
             alone += apart[:-1] * share[:-1]
         return np.asarray(alone / classes)
 
-    return growth
+    return Growth(growth)
 
 
 def by_sizes(sizes: Ints, counts: Floats, population: int, anew: Floats) -> tuple[Reach, float]:
@@ -498,11 +573,12 @@ def interval(
 ) -> tuple[float, float]:
     """Ends of an interval for the realised λ = Σ f_j / (n F_j).
 
-    Five parts of the error of log λ add up as squares: 1.96 standard deviations of estimate
+    Six parts of the error of log λ add up as squares: 1.96 standard deviations of estimate
     minus realised λ over samples of a population like the one behind the sample (a parametric
     bootstrap); what the estimate changes when the growth's logit drifts by `DRIFT` per factor e
     between the sample and the population; the whole of what the trend contributes; half of what
-    clusters change, as how persons accumulate is known better; and ``apart``. All but the first
+    clusters change, as how persons accumulate is known better; 1.96 standard deviations of an
+    offset that was taken for chance; and ``apart``. All but the first
     allow for the extrapolation's bias; the simulation in the documentation shows how often the
     interval holds.
     The sum is taken on the logarithm upwards, and on the logit downwards where persons were drawn
@@ -525,7 +601,9 @@ def interval(
     distance = float(np.log(sample.population / sample.n))
     drift = DRIFT * distance * float(reach.leverage[0])
     scatter = STANDARD_DEVIATIONS * _scatter(sample, growth, rng)
-    parts = [scatter, drift, apart, UNSURE_OF_CLUSTERS * _of_clusters(sample, growth, reach)]
+    chance = STANDARD_DEVIATIONS * float(reach.chance[0])
+    clusters = UNSURE_OF_CLUSTERS * _of_clusters(sample, growth, reach)
+    parts = [scatter, drift, chance, apart, clusters]
     width = float(np.sqrt(sum(part * part for part in parts) + reach.trend[0] ** 2))
     marketer = float(reach.classes[0]) / sample.population
     low = marketer * float(np.exp(-width))
@@ -663,7 +741,8 @@ def between_models(sample: SampleClasses, baseline: Baseline) -> float:
     sizes, counts = sample.counts_of_sizes
     ends, some = np.empty(len(likely)), slice(None, None, EACH_MODEL)
     for at, each in enumerate(likely.tolist()):
-        growth = growth_of(baseline.by_model[some, each], baseline.probabilities[some])
+        by_model, by_all = baseline.by_model[some, each], baseline.probabilities[some]
+        growth = growth_of(by_model, by_all, baseline.spread)
         ends[at] = np.log(_reach(sample, sizes, counts.astype(float), growth).classes[0])
     weights = weights[likely] / weights[likely].sum()
     return float(np.sqrt(weights @ (ends - weights @ ends) ** 2))

@@ -265,10 +265,11 @@ class _EstimateMeasures:
         self.low = estimate.marketer if estimate.low is None else estimate.low
         self.high = estimate.marketer if estimate.high is None else estimate.high
         self.classes = None
+        self.shifts: list[Floats] = []
         if sample.n < sample.population:
             self.classes = ClassPosteriors(sample, estimate.foretold)
-        ends = (estimate.marketer, self.low, self.high)
-        self.shifts = [0.0 if self.classes is None else self.classes.shift(end) for end in ends]
+            for end in (estimate.marketer, self.low, self.high):
+                self.shifts.append(self.classes.shift(end, self._found_alone(end)))
 
     def population_risk(
         self, persons: int, check: subsample_validation.SubsampleCheck | None, seed: int
@@ -318,7 +319,15 @@ class _EstimateMeasures:
         names = ("risk_low", "risk_high", "unique", "unique_low", "unique_high")
         return dict(zip(names, [*ends, *unique], strict=True))
 
-    def _more_uniques(self) -> float:
+    def _found_alone(self, marketer: float) -> float | None:
+        """τ2 where λ is that: of n dλ further matches, uniques have n dλ / (1 - π)."""
+        found, sample = self.estimate.unique_matches, self.sample
+        if found is None:
+            return None
+        more = sample.n * (marketer - self.estimate.marketer) / (1 - sample.fraction)
+        return float(np.clip(found + more, 0.0, sample.alone))
+
+    def _more_uniques(self) -> Floats | float:
         """By how much more the odds of uniques move where persons gather in cells.
 
         Some of those who are alone stand apart there and the others are in crowds, so that more are
@@ -401,20 +410,11 @@ class _EstimateMeasures:
         return self._measure("expected_uniques", (value, low, min(high, float(self.sample.alone))))
 
     def _unique_matches(self) -> Measure:
-        most = float(self.sample.alone)
-        if self.estimate.unique_matches is None and self.classes is not None:
-            single = np.where(self.sample.sizes == 1, self.sample.each, 0).astype(np.float64)
-            ends = [float(single @ self.classes.inverse_sizes(each)) for each in self.shifts]
-            return self._measure("unique_matches", (ends[0], ends[1], ends[2]))
-        value = float(self.estimate.unique_matches or 0.0)
-        if self.sample.fraction == 1:
-            return self._measure("unique_matches", (value, value, value))
-        ratio = self.sample.fraction / (1 - self.sample.fraction)
-        low, high = (
-            float(np.clip(ratio * (end * self.sample.population - self.sample.classes), 0.0, most))
-            for end in (self.low, self.high)
-        )
-        return self._measure("unique_matches", (value, low, high))
+        single = np.where(self.sample.sizes == 1, self.sample.each, 0).astype(np.float64)
+        found = [float(single.sum())] * 3
+        if self.classes is not None:
+            found = [float(single @ self.classes.inverse_sizes(each)) for each in self.shifts]
+        return self._measure("unique_matches", (found[0], found[1], found[2]))
 
     def _journalist(self) -> Measure:
         """1 over the size that the smallest class has: likely, at most, at least."""
@@ -463,7 +463,7 @@ class ClassPosteriors:
     (`sfumato.risk.population.cell_model`) expects there without the class's own persons; f_j is
     Poisson with that rate, truncated at 0, and F_j - f_j Poisson with (1 - π)/π times it. The line
     and the spread are fitted to the observed classes; what they miss of the whole is put right by
-    moving the odds of all classes together.
+    moving the odds of all classes of one person together, and those of all others.
 
     Parameters
     ----------
@@ -481,9 +481,27 @@ class ClassPosteriors:
         self._predictor = intercept + slope * expected
         self._odds = logit(np.clip(self._matches(), EDGE, 1 - EDGE))
 
-    def shift(self, marketer: float) -> float:
-        """By how much all odds move so that Σ f_j E[1/F_j] = n λ."""
-        return self._shift(self._odds, marketer * self._sample.n, self._sample.each)
+    def shift(self, marketer: float, alone: float | None = None) -> Floats:
+        """By how much the odds of each class move so that Σ f_j E[1/F_j] = n λ; shape (classes,).
+
+        Parameters
+        ----------
+        marketer
+            λ.
+        alone
+            τ2, to which the classes of one person sum; all odds move alike without it.
+        """
+        sizes, times = self._sample.sizes, self._sample.each
+        whole = marketer * self._sample.n
+        if alone is None:
+            return np.full(len(sizes), self._shift(self._odds, whole, times))
+        single = sizes == 1
+        alone = max(alone, whole - float(times[~single].sum()))
+        found = np.zeros(len(sizes))
+        for some, aim in ((single, alone), (~single, whole - alone)):
+            if some.any():
+                found[some] = self._shift(self._odds[some], aim, times[some])
+        return found
 
     def shift_of_uniques(self, uniques: float) -> float:
         """By how much all odds move so that Σ P(F_j = 1 | f_j) = τ1."""
@@ -496,12 +514,12 @@ class ClassPosteriors:
         aim = float(np.clip(aim, EDGE * times.sum(), (1 - EDGE) * times.sum()))
         return float(brentq(lambda by: times @ expit(odds + by) - aim, -60.0, 60.0, xtol=1e-10))
 
-    def inverse_sizes(self, shift: float) -> Floats:
+    def inverse_sizes(self, shift: Floats | float) -> Floats:
         """E[1/F_j | f_j] of each class, in (0, 1/f_j]; shape (classes,)."""
         inverse: Floats = expit(self._odds + shift) / self._sample.sizes
         return inverse
 
-    def at_most(self, size: int, shift: float) -> Floats:
+    def at_most(self, size: int, shift: Floats | float) -> Floats:
         """P(F_j <= size | f_j) of each class; shape (classes,)."""
         sizes = self._sample.sizes
         chances = ((sizes / self._sample.fraction <= size) & (sizes > LARGEST_UNCERTAIN)).astype(

@@ -168,13 +168,16 @@ def _in_strata(sample: SampleClasses, rng: np.random.Generator) -> Estimate:
     def total(values: list[float | None], weights: Floats) -> float:
         return float(weights @ np.array(values, dtype=float))
 
+    def found(matches: list[float | None]) -> float | None:
+        return None if None in matches else total(matches, ones)
+
     ones = np.ones(len(parts))
     return Estimate(
         estimator="accumulation",
         marketer=total([part.marketer for _, part in parts], shares),
         class_count=total([part.class_count for _, part in parts], ones),
         expected_uniques=total([part.expected_uniques for _, part in parts], ones),
-        unique_matches=total([part.unique_matches for _, part in parts], ones),
+        unique_matches=found([part.unique_matches for _, part in parts]),
         low=total([part.marketer if part.low is None else part.low for _, part in parts], shares),
         high=total(
             [part.marketer if part.high is None else part.high for _, part in parts], shares
