@@ -22,6 +22,8 @@ from sfumato.risk.population.accumulation_estimator import (
     baseline_of,
     believed,
     between_models,
+    by_chance,
+    by_sizes,
     classes_and_growth,
     growth_of,
     resampled,
@@ -424,6 +426,31 @@ def test_an_interval_allows_for_homes_where_everybody_is_alike(share):
     assert found.low <= real <= found.high
     assert found.marketer == pytest.approx(real, rel=0.2)
     assert found.high / found.low < 3
+
+
+def test_how_many_stand_apart_follows_from_those_alone():
+    """Of 200 persons in 500 equal cells 200 exp(-0.4) are alone."""
+    sizes = np.arange(1, 9)
+    total, classes, shares = by_chance(200 * exp(-0.4), sizes, np.full(10, 1 / 500))
+    assert total == pytest.approx(200, rel=1e-3)
+    assert classes == pytest.approx(500 * (1 - exp(-0.4)), rel=1e-3)
+    expected = [exp(-0.4) * 0.4**i / factorial(i) / (1 - exp(-0.4)) for i in sizes.tolist()]
+    assert shares == pytest.approx(expected, rel=0.01)
+
+
+def test_pairs_of_those_who_stand_apart_are_not_taken_for_homes():
+    """16,000 persons in 24,000 equal cells and 8,000 in homes; every second one is sampled."""
+    generator, errors = rng(1), []
+    for _ in range(8):
+        apart = np.bincount(generator.integers(0, 24_000, 16_000), minlength=24_000)
+        homes = np.bincount(generator.integers(0, 160, 8_000), minlength=160)
+        whole = np.concatenate([apart, homes])
+        sizes, counts = np.unique(generator.binomial(whole, 0.5), return_counts=True)
+        some = sizes > 0
+        anew = np.full(100, 1 / 24_000)
+        found, _ = by_sizes(sizes[some], counts[some].astype(float), 24_000, anew)
+        errors.append(float(found.classes[0]) / int((whole > 0).sum()) - 1)
+    assert abs(np.mean(errors)) < 0.005
 
 
 def test_all_who_are_alone_may_stand_apart_from_barracks():

@@ -477,7 +477,7 @@ def test_the_classes_add_up_to_the_whole(marketer):
     assert float(sample.sizes @ inverse) == pytest.approx(aim, rel=1e-8)
     single = sample.sizes == 1
     alone = 0.8 * min(aim, sample.alone)
-    inverse = classes.inverse_sizes(classes.shift(marketer, alone))
+    inverse = classes.inverse_sizes(classes.shift(marketer, alone, 1.0))
     assert float(sample.sizes @ inverse) == pytest.approx(aim, rel=1e-8)
     rest = sample.sizes[~single].size
     assert float(inverse[single].sum()) == pytest.approx(max(alone, aim - rest), rel=1e-8)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, gammaln, logit
 
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.risk.population.cell_model import CellModel, fit_cells
@@ -473,55 +473,108 @@ def _rounded(members: Ints) -> Ints:
     return np.where(members <= LARGEST_EXACT, members, row)
 
 
-def mixtures_of(sizes: Ints, counts: Floats) -> tuple[list[tuple[float, Mixture]], Floats]:
-    """What the sizes of classes say, where some who are alone may stand apart from the others.
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Persons of a sample of whom some gather in cells and the others stand apart.
+
+    Attributes
+    ----------
+    apart
+        How many stand apart.
+    mixture
+        The classes of the others.
+    """
+
+    apart: float
+    mixture: Mixture
+
+
+def mixtures_of(
+    sizes: Ints, counts: Floats, anew: Floats | None = None
+) -> tuple[list[Gathered], Floats]:
+    """What the sizes of classes say, where some persons may stand apart from the others.
 
     Parameters
     ----------
     sizes, counts
         Class sizes that occur, and how many classes have each.
+    anew
+        Of the `Baseline`: by its probabilities those who stand apart share classes by chance.
+        Without it, each is alone.
 
     Returns
     -------
     tuple
-        How many persons stand apart, and the `Mixture` of the other classes, for each share of
-        `APART` that the sizes allow; and how likely each is.
+        One for each share of `APART` that the sizes allow; and how likely each is.
     """
     small = float(counts[sizes <= LARGEST].sum())
-    alone = float(counts[sizes == 1].sum())
-    shares = np.unique(APART * min(alone / max(small, 1.0), MOST_APART))
-    found = [(each * small, fit_mixture(sizes, counts, each)) for each in shares.tolist()]
-    likelihood = np.array([mixture.likelihood for _, mixture in found])
+    alone = min(float(counts[sizes == 1].sum()), MOST_APART * small)
+    found = []
+    for single in np.unique(APART * alone).tolist():
+        persons, classes, chances = single, single, None
+        if anew is not None and single:
+            persons, classes, chances = by_chance(single, sizes, anew)
+        if classes <= MOST_APART * small:
+            mixture = fit_mixture(sizes, counts, classes / max(small, 1.0), chances)
+            found.append(Gathered(persons, mixture))
+    likelihood = np.array([each.mixture.likelihood for each in found])
     weights: Floats = np.exp(likelihood - likelihood.max())
     return found, weights / weights.sum()
 
 
-def growth_by_sizes(single: float, mixture: Mixture, large: float, n: int, anew: Floats) -> Growth:
+def by_chance(alone: float, sizes: Ints, anew: Floats) -> tuple[float, float, Floats]:
+    """How many persons drawn anew there are if so many of them are alone, and their classes.
+
+    The fewest persons of whom so many are alone; or of whom most are, if that is never so many.
+
+    Parameters
+    ----------
+    alone
+        How many are alone in their class.
+    sizes
+        Class sizes, shape (sizes,).
+    anew
+        Of the `Baseline`.
+
+    Returns
+    -------
+    tuple
+        The persons, their classes, and the share of these that have each size.
+    """
+    persons = alone * np.exp(np.linspace(0.0, 3.0, CURVE_POINTS))
+    single = persons * np.exp(-persons[:, None] * anew).mean(axis=1)
+    most = int(single.argmax())
+    total = float(np.interp(alone, single[: most + 1], persons[: most + 1]))
+    classes = -float((np.expm1(-total * anew) / anew).mean())
+    rates = total * anew
+    log = sizes[:, None] * np.log(rates) - rates - gammaln(sizes + 1.0)[:, None]
+    return total, classes, (np.exp(log) / anew).mean(axis=1) / classes
+
+
+def growth_by_sizes(gathered: Gathered, large: float, n: int, anew: Floats) -> Growth:
     """The growth where some stand apart and the others are in cells of a `Mixture`.
 
     Parameters
     ----------
-    single
-        Persons of the sample who stand apart: of their kind, others bring classes of their own.
-    mixture
-        The other classes.
+    gathered
+        Persons and classes of the sample.
     large
-        Number of classes too large for it, all of which have been seen.
+        Number of classes too large for the mixture, all of which have been seen.
     n
         Persons of the sample.
     anew
-        Of the `Baseline`.
+        Of the `Baseline`: of the kind of those who stand apart, others come by it.
     """
+    mixture = gathered.mixture
 
     def growth(persons: Floats) -> Floats:
         rates = (persons / n)[:, None] * np.exp(mixture.log_rates)
         classes = large + mixture.classes * (-np.expm1(-rates) @ mixture.weights)
         alone = mixture.classes * ((rates * np.exp(-rates)) @ mixture.weights)
-        if single:
-            apart, share = classes_and_growth(anew, single * np.append(persons / n, 1.0))
-            apart *= single / apart[-1]
-            classes += apart[:-1]
-            alone += apart[:-1] * share[:-1]
+        if gathered.apart:
+            apart, share = classes_and_growth(anew, gathered.apart * persons / n)
+            classes += apart
+            alone += apart * share
         return np.asarray(alone / classes)
 
     return Growth(growth)
@@ -530,7 +583,7 @@ def growth_by_sizes(single: float, mixture: Mixture, large: float, n: int, anew:
 def by_sizes(sizes: Ints, counts: Floats, population: int, anew: Floats) -> tuple[Reach, float]:
     """Where a sample leads by the sizes of its classes, where persons gather in cells.
 
-    Some of those who are alone stand apart: they are drawn by the models of the columns. The
+    Some persons stand apart: they are drawn by the models of the columns. The
     likelihood of the sizes weighs the share of these (cf. one-inflation, Godwin and Boehning
     2017), and says how much it leaves open.
 
@@ -549,11 +602,11 @@ def by_sizes(sizes: Ints, counts: Floats, population: int, anew: Floats) -> tupl
         Means over the shares; and the standard error of the logarithm of the classes.
     """
     n, large = round(float(sizes @ counts)), float(counts[sizes > LARGEST].sum())
-    mixtures, weights = mixtures_of(sizes, counts)
+    mixtures, weights = mixtures_of(sizes, counts, anew)
     likely = np.flatnonzero(weights > UNLIKELY)
     found = []
     for each in likely.tolist():
-        growth = growth_by_sizes(*mixtures[each], large, n, anew)
+        growth = growth_by_sizes(mixtures[each], large, n, anew)
         found.append(Extrapolation(sizes, n, population, growth).reach(counts[:, None]))
     weights = weights[likely] / weights[likely].sum()
     classes = np.log([float(each.classes[0]) for each in found])

@@ -331,11 +331,11 @@ def gathered_risks(
     mixtures, weights = mixtures_of(occurring, counts.astype(float))
     own = np.bincount(box_of, sizes, boxes)
     alone = sizes == 1
-    posteriors = [each.posterior(occurring.clip(max=LARGEST)) for _, each in mixtures]
+    posteriors = [each.mixture.posterior(occurring.clip(max=LARGEST)) for each in mixtures]
     size = np.searchsorted(occurring, sizes)
     found = np.empty(POPULATIONS)
     for at, chosen in enumerate(rng.choice(len(weights), POPULATIONS, p=weights)):
-        apart, mixture = mixtures[chosen]
+        apart, mixture = mixtures[chosen].apart, mixtures[chosen].mixture
         # One rate for each cell, by the distribution that cells of its size have.
         upto = posteriors[chosen].cumsum(axis=1)[size, :-1]
         node = (rng.random(len(sizes))[:, None] > upto).sum(axis=1)

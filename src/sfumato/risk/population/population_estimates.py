@@ -269,7 +269,8 @@ class _EstimateMeasures:
         if sample.n < sample.population:
             self.classes = ClassPosteriors(sample, estimate.foretold)
             for end in (estimate.marketer, self.low, self.high):
-                self.shifts.append(self.classes.shift(end, self._found_alone(end)))
+                alone = self._found_alone(end)
+                self.shifts.append(self.classes.shift(end, alone, estimate.followed))
 
     def population_risk(
         self, persons: int, check: subsample_validation.SubsampleCheck | None, seed: int
@@ -463,7 +464,7 @@ class ClassPosteriors:
     (`sfumato.risk.population.cell_model`) expects there without the class's own persons; f_j is
     Poisson with that rate, truncated at 0, and F_j - f_j Poisson with (1 - π)/π times it. The line
     and the spread are fitted to the observed classes; what they miss of the whole is put right by
-    moving the odds of all classes of one person together, and those of all others.
+    moving the odds of all classes together, or of those of one person and of all others.
 
     Parameters
     ----------
@@ -481,7 +482,7 @@ class ClassPosteriors:
         self._predictor = intercept + slope * expected
         self._odds = logit(np.clip(self._matches(), EDGE, 1 - EDGE))
 
-    def shift(self, marketer: float, alone: float | None = None) -> Floats:
+    def shift(self, marketer: float, alone: float | None = None, share: float = 0.0) -> Floats:
         """By how much the odds of each class move so that Σ f_j E[1/F_j] = n λ; shape (classes,).
 
         Parameters
@@ -489,18 +490,22 @@ class ClassPosteriors:
         marketer
             λ.
         alone
-            τ2, to which the classes of one person sum; all odds move alike without it.
+            τ2, the sum over the classes of one person.
+        share
+            How much of the difference between τ2 and what these have if all odds move alike is
+            put right, at the cost of the other classes.
         """
         sizes, times = self._sample.sizes, self._sample.each
         whole = marketer * self._sample.n
-        if alone is None:
-            return np.full(len(sizes), self._shift(self._odds, whole, times))
+        found = np.full(len(sizes), self._shift(self._odds, whole, times))
         single = sizes == 1
-        alone = max(alone, whole - float(times[~single].sum()))
-        found = np.zeros(len(sizes))
-        for some, aim in ((single, alone), (~single, whole - alone)):
-            if some.any():
-                found[some] = self._shift(self._odds[some], aim, times[some])
+        if alone is None or not share or single.all() or not single.any():
+            return found
+        sums = times * expit(self._odds + found)
+        own = float(sums[single].sum())
+        aim = max(own + share * (alone - own), whole - float(times[~single].sum()))
+        for some, part in ((single, aim), (~single, whole - aim)):
+            found[some] = self._shift(self._odds[some], part, times[some])
         return found
 
     def shift_of_uniques(self, uniques: float) -> float:

@@ -55,7 +55,9 @@ class Mixture:
         return probability
 
 
-def fit_mixture(sizes: Ints, counts: Floats, apart: float = 0.0) -> Mixture:
+def fit_mixture(
+    sizes: Ints, counts: Floats, apart: float = 0.0, by_chance: Floats | None = None
+) -> Mixture:
     """Fit a Poisson-lognormal to the sizes up to `LARGEST`, a class of size 0 being unseen.
 
     Maximum likelihood of the zero-truncated distribution (Bulmer 1974), the integral over the
@@ -68,10 +70,13 @@ def fit_mixture(sizes: Ints, counts: Floats, apart: float = 0.0) -> Mixture:
     counts
         Number of classes of each size.
     apart
-        Share of the classes that have one person and are none of the mixture's; below 1.
+        Share of the classes that are none of the mixture's; below 1.
+    by_chance
+        Share of these that have each size, shape (sizes,); all have one person without it.
     """
     kept = sizes <= LARGEST
-    sizes, counts = sizes[kept], counts[kept]
+    chances = (sizes == 1).astype(np.float64) if by_chance is None else by_chance
+    sizes, counts, chances = sizes[kept], counts[kept], chances[kept]
     classes = float(counts.sum())
     weights = np.exp(-NODES * NODES / 2)
     weights /= weights.sum()
@@ -88,9 +93,9 @@ def fit_mixture(sizes: Ints, counts: Floats, apart: float = 0.0) -> Mixture:
         log = log_rates(parameters)
         likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ weights
         likely *= (1 - apart) / max(1 - unseen(log), 1e-12)
-        return -float(counts @ np.log(np.maximum(likely + apart * (sizes == 1), 1e-300))) / classes
+        return -float(counts @ np.log(np.maximum(likely + apart * chances, 1e-300))) / classes
 
-    mean = (float(sizes @ counts) / classes - apart) / (1 - apart)
+    mean = (float(sizes @ counts) / classes - apart * float(sizes @ chances)) / (1 - apart)
     starts = [(mean, 0.0), (mean, -1.5)] if apart else [(mean, 0.0)]
     options = {"xatol": 1e-3, "fatol": 1e-8, "maxiter": 200}
     tried = [
