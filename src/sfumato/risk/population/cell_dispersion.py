@@ -10,7 +10,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import betainc, expit, gammaln
 
 from sfumato.core.arrays import Codes, Floats, Ints
-from sfumato.risk.population.accumulation_estimator import mixtures_of
+from sfumato.risk.population.class_accumulation import mixtures_of
 from sfumato.risk.population.inverse_sizes import negative_binomial
 from sfumato.risk.population.value_shares import LARGEST
 
