@@ -142,6 +142,6 @@ def test_pairs_of_those_who_stand_apart_are_not_taken_for_homes():
         sizes, counts = np.unique(generator.binomial(whole, 0.5), return_counts=True)
         some = sizes > 0
         anew = np.full(100, 1 / 24_000)
-        found, _ = by_sizes(sizes[some], counts[some].astype(float), 24_000, anew)
+        found, _, _ = by_sizes(sizes[some], counts[some].astype(float), 24_000, anew)
         errors.append(float(found.classes[0]) / int((whole > 0).sum()) - 1)
     assert abs(np.mean(errors)) < 0.005

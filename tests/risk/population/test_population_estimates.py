@@ -477,7 +477,9 @@ def test_the_classes_add_up_to_the_whole(marketer):
     assert float(sample.sizes @ inverse) == pytest.approx(aim, rel=1e-8)
     single = sample.sizes == 1
     alone = 0.8 * min(aim, sample.alone)
-    inverse = classes.inverse_sizes(classes.shift(marketer, alone, 1.0))
+    apart = np.linspace(0.9, 0.0, len(np.unique(sample.sizes)))
+    estimate = Estimate("", marketer, followed=1.0, apart=apart)
+    inverse = classes.inverse_sizes(classes.shift(marketer, alone, estimate))
     assert float(sample.sizes @ inverse) == pytest.approx(aim, rel=1e-8)
     rest = sample.sizes[~single].size
     assert float(inverse[single].sum()) == pytest.approx(max(alone, aim - rest), rel=1e-8)
@@ -529,28 +531,39 @@ def test_the_posterior_is_right_where_the_truth_is_known():
     assert np.mean(few) == pytest.approx(np.mean(real), rel=0.2)
 
 
-def test_who_stands_apart_from_crowds_is_unique_as_often_as_it_seems():
-    """Most persons live in few homes; who is alone in the sample mostly lives elsewhere."""
-    generator = np.random.default_rng(6)
-    persons = 20_000
+def crowds_and_others(generator, persons=20_000):
+    """Most persons live in few homes; who is alone in a sample mostly lives elsewhere."""
     inside, home = generator.random(persons) < 0.7, generator.integers(0, 50, persons)
     place = np.where(inside, home, generator.integers(0, 500, persons))
     age = np.where(inside, home + generator.integers(0, 3, persons), 0)
     age = np.where(inside, age, generator.integers(0, 90, persons))
     data = pd.DataFrame({"age": age, "zip": [f"z{each}" for each in place]})
-    alone = data.groupby(["age", "zip"])["age"].transform("size") == 1
-    drawn = generator.permutation(persons)[:2_000]
-    risks = sf.assess(data.iloc[drawn], SCHEMA, population=persons, seed=1).population
+    return data, data.groupby(["age", "zip"])["age"].transform("size")
+
+
+def test_who_stands_apart_from_crowds_is_unique_as_often_as_it_seems():
+    generator = np.random.default_rng(6)
+    data, whole = crowds_and_others(generator)
+    drawn = generator.permutation(len(data))[:2_000]
+    risks = sf.assess(data.iloc[drawn], SCHEMA, population=len(data), seed=1).population
     unique = risks.class_intervals["unique"][risks.class_of]
-    assert unique.sum() == pytest.approx(float(alone.iloc[drawn].sum()), rel=0.1)
+    assert unique.sum() == pytest.approx(float((whole.iloc[drawn] == 1).sum()), rel=0.1)
     assert (unique <= risks.record_risks + 1e-12).all()
-    file, whole = (
-        each.groupby(["age", "zip"])["age"].transform("size") for each in (data.iloc[drawn], data)
-    )
-    single = (file == 1).to_numpy()
+    single = (data.iloc[drawn].groupby(["age", "zip"])["age"].transform("size") == 1).to_numpy()
     found = float(risks.record_risks[single].sum())
     assert found == pytest.approx(risks.unique_matches.value, rel=1e-6)
     assert found == pytest.approx(float((1 / whole.iloc[drawn])[single].sum()), rel=0.05)
+
+
+@pytest.mark.parametrize("drawn", [1_000, 6_000])
+def test_pairs_are_of_a_crowd_in_a_small_sample_and_met_by_chance_in_a_large_one(drawn):
+    generator = np.random.default_rng(6)
+    data, whole = crowds_and_others(generator)
+    rows = generator.permutation(len(data))[:drawn]
+    risks = sf.assess(data.iloc[rows], SCHEMA, population=len(data), seed=1).population
+    pairs = (data.iloc[rows].groupby(["age", "zip"])["age"].transform("size") == 2).to_numpy()
+    true = float((1 / whole.iloc[rows])[pairs].mean())
+    assert float(risks.record_risks[pairs].mean()) == pytest.approx(true, abs=0.05)
 
 
 def test_records_at_risk_allow_for_small_homes():

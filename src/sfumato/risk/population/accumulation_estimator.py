@@ -352,19 +352,21 @@ class Accumulation:
         if sample.n == sample.population:
             return Estimate.of_census(self.name, sample)
         baseline = baseline_of(sample, rng)
-        reach, apart = with_sizes(sample, baseline)
-        low, high = interval(sample, baseline.growth, reach, rng, apart)
+        reach, width, apart = with_sizes(sample, baseline)
+        low, high = interval(sample, baseline.growth, reach, rng, width)
         found = replace(_estimate(sample, reach, self.name), low=low, high=high)
         model = baseline.model
         if model is None:
             return found
         followed = model.followed if sample.clusters is None else 0.0
-        return replace(found, foretold=model.foretold, followed=followed)
+        return replace(found, foretold=model.foretold, followed=followed, apart=apart)
 
 
-def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]:
-    """Where the sample leads, and how far the logarithms of several estimates of it are apart.
+def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float, Floats | None]:
+    """Where the sample leads, how far several estimates are apart, and which classes stand apart.
 
+    The second is the difference of their logarithms, the third a share of the classes of each
+    size, if sizes count.
     What a `Baseline` and what `by_sizes` says are averaged, the second counting as much as cells
     are followed; where they are not, nobody is alone, or clusters were drawn, the first is taken.
     The models of the baseline lead to different numbers, too; see `between_models`.
@@ -374,20 +376,20 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]
     sizes, counts = sample.counts_of_sizes
     reach = _reach(sample, sizes, counts.astype(float), baseline.growth)
     if not sample.alone:
-        return reach, 0.0
+        return reach, 0.0, None
     between = STANDARD_DEVIATIONS * between_models(sample, baseline)
     if sample.clusters is not None:
-        return reach, between
+        return reach, between, None
     if baseline.model is None:
         try:
             other = pitman_classes(sizes, counts, sample.population)
         except EstimationFailedError:
-            return reach, 0.0
-        return reach, abs(float(np.log(other / reach.classes[0])))
+            return reach, 0.0, None
+        return reach, abs(float(np.log(other / reach.classes[0]))), None
     share = baseline.model.followed
     if share <= TOLD:
-        return reach, between
-    told, error = by_sizes(sizes, counts.astype(float), sample.population, baseline.anew)
+        return reach, between, None
+    told, error, alone = by_sizes(sizes, counts.astype(float), sample.population, baseline.anew)
     difference = np.log(told.classes / reach.classes)
     both = replace(
         reach,
@@ -395,7 +397,7 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float]
         growth=reach.growth + share * (told.growth - reach.growth),
     )
     apart = share * difference[0], share * STANDARD_DEVIATIONS * error, (1 - share) * between
-    return both, float(np.linalg.norm(apart))
+    return both, float(np.linalg.norm(apart)), alone
 
 
 def between_models(sample: SampleClasses, baseline: Baseline) -> float:

@@ -12,6 +12,8 @@ from sfumato.core.arrays import Floats, Ints
 from sfumato.risk.population.subsample_validation import STANDARD_DEVIATIONS
 from sfumato.risk.population.value_shares import LARGEST, Mixture, fit_mixture
 
+TINY = 1e-300
+"""Below every chance that counts."""
 EDGE = 1e-9
 """Distance from 0 and 1 at which a logit is cut off."""
 CURVE_POINTS = 41
@@ -269,12 +271,25 @@ class Gathered:
     ----------
     apart
         How many stand apart.
+    share
+        Share of their classes among all that are not too large for the mixture.
+    chances
+        Share of their classes that have each size, shape (sizes,).
     mixture
         The classes of the others.
     """
 
     apart: float
+    share: float
+    chances: Floats
     mixture: Mixture
+
+    def classes_apart(self, sizes: Ints) -> Floats:
+        """Share of the classes of each size in which persons stand apart; shape (sizes,)."""
+        apart = self.share * self.chances
+        others = (1 - self.share) * self.mixture.of_sizes(np.minimum(sizes, LARGEST))
+        share: Floats = apart / np.maximum(apart + others, TINY)
+        return np.where(sizes <= LARGEST, share, 0.0)
 
 
 def mixtures_of(
@@ -299,12 +314,13 @@ def mixtures_of(
     alone = min(float(counts[sizes == 1].sum()), MOST_APART * small)
     found = []
     for single in np.unique(APART * alone).tolist():
-        persons, classes, chances = single, single, None
+        persons, classes, chances = single, single, (sizes == 1).astype(np.float64)
         if anew is not None and single:
             persons, classes, chances = by_chance(single, sizes, anew)
         if classes <= MOST_APART * small:
-            mixture = fit_mixture(sizes, counts, classes / max(small, 1.0), chances)
-            found.append(Gathered(persons, mixture))
+            share = classes / max(small, 1.0)
+            mixture = fit_mixture(sizes, counts, share, chances)
+            found.append(Gathered(persons, share, chances, mixture))
     likelihood = np.array([each.mixture.likelihood for each in found])
     weights: Floats = np.exp(likelihood - likelihood.max())
     return found, weights / weights.sum()
@@ -368,7 +384,9 @@ def growth_by_sizes(gathered: Gathered, large: float, n: int, anew: Floats) -> G
     return Growth(growth)
 
 
-def by_sizes(sizes: Ints, counts: Floats, population: int, anew: Floats) -> tuple[Reach, float]:
+def by_sizes(
+    sizes: Ints, counts: Floats, population: int, anew: Floats
+) -> tuple[Reach, float, Floats]:
     """Where a sample leads by the sizes of its classes, where persons gather in cells.
 
     Some persons stand apart: they are drawn by the models of the columns. The
@@ -386,8 +404,9 @@ def by_sizes(sizes: Ints, counts: Floats, population: int, anew: Floats) -> tupl
 
     Returns
     -------
-    tuple[Reach, float]
-        Means over the shares; and the standard error of the logarithm of the classes.
+    tuple[Reach, float, Floats]
+        Means over the shares; the standard error of the logarithm of the classes; and of the
+        classes of each size, the share in which persons stand apart, shape (sizes,).
     """
     n, large = round(float(sizes @ counts)), float(counts[sizes > LARGEST].sum())
     mixtures, weights = mixtures_of(sizes, counts, anew)
@@ -402,4 +421,5 @@ def by_sizes(sizes: Ints, counts: Floats, population: int, anew: Floats) -> tupl
     error = float(np.sqrt(weights @ (classes - mean) ** 2))
     most = found[int(weights.argmax())]
     ends = weights @ [float(each.growth[0]) for each in found]
-    return replace(most, classes=np.exp([mean]), growth=np.array([ends])), error
+    apart: Floats = weights @ [mixtures[each].classes_apart(sizes) for each in likely.tolist()]
+    return replace(most, classes=np.exp([mean]), growth=np.array([ends])), error, apart

@@ -161,6 +161,9 @@ class Estimate:
         (classes,), where the estimator has one.
     followed
         How much of what comes again comes because of the cells' own persons; in [0, 1].
+    apart
+        Of the classes of each size that occurs, the share whose persons do not gather there but
+        stand apart, shape (sizes,); where some follow others.
     path
         The models that a search went through, in words that are publishable.
     """
@@ -175,6 +178,7 @@ class Estimate:
     high: float | None = None
     foretold: Callable[[], Floats] | None = None
     followed: float = 0.0
+    apart: Floats | None = None
     path: tuple[str, ...] = field(default=())
 
     @classmethod

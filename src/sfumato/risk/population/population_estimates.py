@@ -59,6 +59,10 @@ CLASSES_FITTED = 5_000
 """Classes that the regression is fitted on."""
 PRIOR = np.array([0.0, 1.0, -0.5]), np.array([0.5, 0.3, 0.7])
 """Means and deviations of intercept, slope and log spread: the model of the cells is near."""
+FARTHEST = 60.0
+"""By how much odds move to be sure of one or the other."""
+LEAST_MOVED = 0.01
+"""How far, at least, classes of several persons move to make up for those of one."""
 EDGE = 1e-12
 
 
@@ -269,8 +273,7 @@ class _EstimateMeasures:
         if sample.n < sample.population:
             self.classes = ClassPosteriors(sample, estimate.foretold)
             for end in (estimate.marketer, self.low, self.high):
-                alone = self._found_alone(end)
-                self.shifts.append(self.classes.shift(end, alone, estimate.followed))
+                self.shifts.append(self.classes.shift(end, self._found_alone(end), estimate))
 
     def population_risk(
         self, persons: int, check: subsample_validation.SubsampleCheck | None, seed: int
@@ -482,30 +485,41 @@ class ClassPosteriors:
         self._predictor = intercept + slope * expected
         self._odds = logit(np.clip(self._matches(), EDGE, 1 - EDGE))
 
-    def shift(self, marketer: float, alone: float | None = None, share: float = 0.0) -> Floats:
+    def shift(
+        self, marketer: float, alone: float | None = None, estimate: Estimate | None = None
+    ) -> Floats:
         """By how much the odds of each class move so that Σ f_j E[1/F_j] = n λ; shape (classes,).
+
+        Where persons follow others into cells, who is alone is less often hidden than the fitted
+        line has it, and larger classes are more often crowds: as far as they do, the classes of one
+        person sum to τ2. Those of several move with them as far as their persons stand apart, too.
 
         Parameters
         ----------
         marketer
             λ.
         alone
-            τ2, the sum over the classes of one person.
-        share
-            How much of the difference between τ2 and what these have if all odds move alike is
-            put right, at the cost of the other classes.
+            τ2.
+        estimate
+            Says how far persons follow others; all odds move alike without it.
         """
         sizes, times = self._sample.sizes, self._sample.each
         whole = marketer * self._sample.n
         found = np.full(len(sizes), self._shift(self._odds, whole, times))
         single = sizes == 1
-        if alone is None or not share or single.all() or not single.any():
+        others = ~single
+        if estimate is None or estimate.apart is None or alone is None or not others.any():
             return found
-        sums = times * expit(self._odds + found)
-        own = float(sums[single].sum())
-        aim = max(own + share * (alone - own), whole - float(times[~single].sum()))
-        for some, part in ((single, aim), (~single, whole - aim)):
-            found[some] = self._shift(self._odds[some], part, times[some])
+        own = float((times * expit(self._odds + found))[single].sum())
+        aim = max(own + estimate.followed * (alone - own), whole - float(times[others].sum()))
+        found[single] = self._shift(self._odds[single], aim, times[single])
+        apart = estimate.apart[np.searchsorted(np.unique(sizes), sizes)]
+        share = (apart / max(apart[single][0], EDGE))[others]
+        moved = np.clip(1 - share, LEAST_MOVED, 1.0)
+        with_single = (1 - moved) * found[single][0]
+        odds = self._odds[others] + with_single
+        by = self._shift(odds, whole - aim, times[others], moved)
+        found[others] = with_single + moved * by
         return found
 
     def shift_of_uniques(self, uniques: float) -> float:
@@ -514,10 +528,15 @@ class ClassPosteriors:
         odds = logit(np.clip(self.at_most(1, 0.0)[single], EDGE, 1 - EDGE))
         return self._shift(odds, uniques, self._sample.each[single])
 
-    def _shift(self, odds: Floats, aim: float, times: Ints) -> float:
+    def _shift(self, odds: Floats, aim: float, times: Ints, moved: Floats | float = 1.0) -> float:
         """By how much odds move so that their chances sum to ``aim``, or nearly to all."""
         aim = float(np.clip(aim, EDGE * times.sum(), (1 - EDGE) * times.sum()))
-        return float(brentq(lambda by: times @ expit(odds + by) - aim, -60.0, 60.0, xtol=1e-10))
+        far = FARTHEST / float(np.min(moved))
+
+        def missed(by: float) -> float:
+            return float(times @ expit(odds + moved * by)) - aim
+
+        return float(brentq(missed, -far, far, xtol=1e-10))
 
     def inverse_sizes(self, shift: Floats | float) -> Floats:
         """E[1/F_j | f_j] of each class, in (0, 1/f_j]; shape (classes,)."""

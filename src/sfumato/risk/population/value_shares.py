@@ -54,6 +54,13 @@ class Mixture:
         probability /= probability.sum(axis=1, keepdims=True)
         return probability
 
+    def of_sizes(self, sizes: Ints) -> Floats:
+        """Share of the classes that the sample shows which have each size; shape (sizes,)."""
+        rates = np.exp(self.log_rates)
+        log = sizes[:, None] * self.log_rates - rates - gammaln(sizes + 1.0)[:, None]
+        chances: Floats = np.exp(log) @ self.weights / (-np.expm1(-rates) @ self.weights)
+        return chances
+
 
 def fit_mixture(
     sizes: Ints, counts: Floats, apart: float = 0.0, by_chance: Floats | None = None
