@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -43,7 +45,7 @@ def rows(case: Case, pair: int) -> list[list[str | None]]:
 @given(cases(budget=None, policy=Policy.PAPER, k_floor=Floor.REFUSE))
 def test_the_floor_is_what_a_worker_meets_at_each_pair(case: Case) -> None:
     """Under the paper's policy no pair bears on another: each worker begins anew."""
-    openable, shown, costs = 0, 0, [0.0] * 3
+    openable, shown, costs = [0] * 3, 0, [0.0] * 3
     for pair in range(len(case.pairs)):
         worker = WorkerState(case.review(), [pair], 2 * len(case.pairs))
         if isinstance(worker.show(pair), Refusal):
@@ -51,13 +53,27 @@ def test_the_floor_is_what_a_worker_meets_at_each_pair(case: Case) -> None:
         shown += 1
         for each in worker.costs(pair):
             if len(each.opening.attributes) == 1 and each.opening.mode is Mode.FULL:
-                openable += each.refusal is None
+                openable[each.opening.attributes[0]] += each.refusal is None
                 costs[each.opening.attributes[0]] += 0 if each.refusal else each.cost
                 assert each.refusal is None or each.refusal.reason is Reason.FLOOR
     found = outlook_of(case)
-    assert (found.openable, found.shown) == (openable, shown)
-    assert [each.cost for each in found.attributes] == pytest.approx(costs)
-    assert found.opened <= found.openable
+    assert found.shown == shown
+    for mine, alone, cost in zip(found.attributes, openable, costs, strict=True):
+        assert alone <= mine.openable
+        assert mine.opened <= mine.openable
+        if alone == mine.openable:
+            assert mine.cost == pytest.approx(cost)
+
+
+def test_a_cell_that_others_make_openable_counts() -> None:
+    """One race is one person's; both who were born on that day have the other."""
+    day = "08/09/1964"
+    columns = ((None,) * 5, (day, None, day, None, None), ("y", None, "y", None, "x"))
+    rules = table_2(k=2, k_floor=Floor.REFUSE, start=Mode.MASKED)
+    found = outlook_of(replace(rules, columns=columns, pairs=((0, 1),)))
+    _, born, race = found.attributes
+    assert (born.openable, born.opened) == (race.openable, race.opened) == (1, 1)
+    assert born.cost == race.cost == pytest.approx(1 / 6)
 
 
 def test_cells_of_pairs_that_are_not_shown_count_as_closed() -> None:

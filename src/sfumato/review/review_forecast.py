@@ -265,9 +265,10 @@ class AttributeOutlook:
     cells
         Number of pairs in which it can be asked for.
     openable
-        Those in which the floor k lets it be opened in full.
+        Those in which the floor k lets it be opened in full, on its own or once others are open:
+        they may tell that no anonymity set is as small as it could be without them.
     cost
-        KAPR, at most, of opening it in those, and nothing else.
+        KAPR, at most, of opening it in those, on its own where that may be.
     opened
         Those in which the budget holds it, too.
     """
@@ -310,7 +311,7 @@ class Outlook:
 
     @property
     def openable(self) -> int:
-        """Those that the floor k lets be opened in full, each on its own."""
+        """Those that the floor k lets be opened in full."""
         return sum(each.openable for each in self.attributes)
 
     @property
@@ -384,10 +385,12 @@ def _open(worker: WorkerState, pair: int, attributes: tuple[AttributeOutlook, ..
     cells = [each for each in worker.costs(pair) if _is_cell(each.opening)]
     for each in sorted(cells, key=lambda cell: cell.cost):
         attribute = attributes[each.opening.attributes[0]]
-        if each.refusal is None or each.refusal.reason is not Reason.FLOOR:
+        charge = worker.open(pair, each.opening)
+        alone = each.refusal is None or each.refusal.reason is not Reason.FLOOR
+        if alone or isinstance(charge, Charge):
             attribute.openable += 1
-            attribute.cost += each.cost
-        if isinstance(worker.open(pair, each.opening), Charge):
+            attribute.cost += each.cost if alone else charge.cost
+        if isinstance(charge, Charge):
             attribute.opened += 1
             anything = True
     return anything
