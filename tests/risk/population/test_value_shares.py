@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from sfumato.risk.population.value_shares import NODES, UNSEEN, Margin, Mixture, fit_mixture
+from sfumato.risk.population.value_shares import (
+    NODES,
+    UNSEEN,
+    Margin,
+    Mixture,
+    fit_mixture,
+    shares_of_sizes,
+)
 
 
 def rng(seed=1):
@@ -26,11 +33,12 @@ def test_the_mixture_has_the_likelihood_of_quadrature_and_finds_the_parameters(m
     assert mixture.classes == pytest.approx(40_000, rel=0.12)
     middle = float(mixture.log_rates[len(NODES) // 2])
     width = float(mixture.log_rates[-1] - middle) / float(NODES[-1])
-    for size in (0, 1, 2, 7):
-        mine = float(
-            np.exp(size * mixture.log_rates - np.exp(mixture.log_rates)) @ mixture.weights
-        ) / factorial(size)
-        assert mine == pytest.approx(poisson_lognormal(size, middle, width), rel=2e-4, abs=1e-12)
+    log_rates, weights = mixture.log_rates, mixture.weights
+    unseen = poisson_lognormal(0, middle, width)
+    assert float(np.exp(-np.exp(log_rates)) @ weights) == pytest.approx(unseen, rel=2e-4)
+    expected = [poisson_lognormal(size, middle, width) / (1 - unseen) for size in (1, 2, 7)]
+    mine = shares_of_sizes(np.array([1, 2, 7]), log_rates, weights)
+    assert mine == pytest.approx(expected, rel=2e-4, abs=1e-12)
 
 
 def poisson_lognormal(size, middle, width):

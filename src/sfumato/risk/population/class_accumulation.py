@@ -10,7 +10,7 @@ from scipy.special import expit, gammaln, logit
 
 from sfumato.core.arrays import Floats, Ints
 from sfumato.risk.population.subsample_validation import STANDARD_DEVIATIONS
-from sfumato.risk.population.value_shares import LARGEST, Mixture, fit_mixture
+from sfumato.risk.population.value_shares import LARGEST, Mixture, fit_mixture, shares_of_sizes
 
 TINY = 1e-300
 """Below every chance that counts."""
@@ -287,8 +287,9 @@ class Gathered:
     def classes_apart(self, sizes: Ints) -> Floats:
         """Share of the classes of each size in which persons stand apart; shape (sizes,)."""
         apart = self.share * self.chances
-        others = (1 - self.share) * self.mixture.of_sizes(np.minimum(sizes, LARGEST))
-        share: Floats = apart / np.maximum(apart + others, TINY)
+        log_rates, weights = self.mixture.log_rates, self.mixture.weights
+        others = shares_of_sizes(np.minimum(sizes, LARGEST), log_rates, weights)
+        share: Floats = apart / np.maximum(apart + (1 - self.share) * others, TINY)
         return np.where(sizes <= LARGEST, share, 0.0)
 
 

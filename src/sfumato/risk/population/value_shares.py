@@ -54,12 +54,22 @@ class Mixture:
         probability /= probability.sum(axis=1, keepdims=True)
         return probability
 
-    def of_sizes(self, sizes: Ints) -> Floats:
-        """Share of the classes that the sample shows which have each size; shape (sizes,)."""
-        rates = np.exp(self.log_rates)
-        log = sizes[:, None] * self.log_rates - rates - gammaln(sizes + 1.0)[:, None]
-        chances: Floats = np.exp(log) @ self.weights / (-np.expm1(-rates) @ self.weights)
-        return chances
+
+def shares_of_sizes(sizes: Ints, log_rates: Floats, weights: Floats) -> Floats:
+    """Share of the classes that a sample shows which have each size; shape (sizes,).
+
+    Parameters
+    ----------
+    sizes
+        At least 1, shape (sizes,).
+    log_rates, weights
+        Of a `Mixture`.
+    """
+    rates = np.exp(log_rates)
+    log = sizes[:, None] * log_rates - rates - gammaln(sizes + 1.0)[:, None]
+    seen = max(float(-np.expm1(-rates) @ weights), 1e-12)
+    shares: Floats = np.exp(log) @ weights / seen
+    return shares
 
 
 def fit_mixture(
@@ -87,19 +97,13 @@ def fit_mixture(
     classes = float(counts.sum())
     weights = np.exp(-NODES * NODES / 2)
     weights /= weights.sum()
-    factorials = gammaln(sizes + 1.0)[:, None]
 
     def log_rates(parameters: Floats) -> Floats:
         rates: Floats = parameters[0] + np.exp(parameters[1]) * NODES
         return np.clip(rates, -60.0, 30.0)
 
-    def unseen(log: Floats) -> float:
-        return float(np.exp(-np.exp(log)) @ weights)
-
     def loss(parameters: Floats) -> float:
-        log = log_rates(parameters)
-        likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ weights
-        likely *= (1 - apart) / max(1 - unseen(log), 1e-12)
+        likely = (1 - apart) * shares_of_sizes(sizes, log_rates(parameters), weights)
         return -float(counts @ np.log(np.maximum(likely + apart * chances, 1e-300))) / classes
 
     mean = (float(sizes @ counts) / classes - apart * float(sizes @ chances)) / (1 - apart)
@@ -111,7 +115,8 @@ def fit_mixture(
     ]
     best = min(tried, key=lambda each: float(each.fun))
     log = log_rates(best.x)
-    of_mixture = classes * (1 - apart) / max(1 - unseen(log), 1e-12)
+    seen = max(float(-np.expm1(-np.exp(log)) @ weights), 1e-12)
+    of_mixture = classes * (1 - apart) / seen
     return Mixture(log, weights, of_mixture, -float(best.fun) * classes)
 
 
