@@ -23,8 +23,9 @@ from population import AT_RISK, area_under_curve, mean, names, population_named
 from populations import SEED
 from scipy.special import ndtr, ndtri
 
-from sfumato.risk.population.cell_model import LatentClasses, fit_cells
+from sfumato.risk.population.cell_model import fit_cells
 from sfumato.risk.population.estimator_protocol import SampleClasses
+from sfumato.risk.population.local_independence import LatentClasses
 from sfumato.risk.population.population_estimates import estimated_population, estimator_named
 
 Floats = npt.NDArray[np.float64]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import json
@@ -10,7 +9,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -513,7 +512,7 @@ def create(path: Path, first: Entry) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with said_clearly(path.name), contextlib.closing(_connected(part, 0.0)) as connection:
+        with said_clearly(path.name), closing(_connected(part, 0.0)) as connection:
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
             _settle(connection)
@@ -533,7 +532,7 @@ def create(path: Path, first: Entry) -> None:
         ) from None
     finally:
         for end in ("", "-wal", "-shm"):
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 part.with_name(part.name + end).unlink(missing_ok=True)
 
 

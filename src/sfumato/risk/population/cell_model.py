@@ -7,38 +7,29 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.sparse import csr_matrix
-from scipy.special import digamma, ndtr, ndtri
+from scipy.special import digamma
 
-from sfumato.core.arrays import Codes, Floats, Ints
-from sfumato.risk.population.cell_tree import LEARNT, TINY, Discount, Tree, in_ranges
-from sfumato.risk.population.value_shares import UNSEEN, Margin
+from sfumato.core.arrays import Floats, Ints
+from sfumato.risk.population.cell_tree import LEARNT, TINY, Discount, Keys, Tree
+from sfumato.risk.population.local_independence import Copula, LatentClasses
+from sfumato.risk.population.value_shares import Margin
 
-Keys = Codes
 FITTED = 8_000
 """Classes that the models are fitted to at most."""
-LATENT = ((8, 30.0), (24, 12.0))
+LATENT = ((4, 10.0), (24, 12.0))
 """Numbers of latent classes, and the persons of the whole that each one's shares are mixed with.
 
 With fewer persons the classes are homes, whose persons then seem to be ones whom the models draw.
 """
-PER_LATENT_CLASS = 25
+STARTED = 12
+"""Latent classes that EM starts with in all, as few of them find their places by luck."""
+PER_LATENT_CLASS = 15
 """Persons of the sample that a latent class needs."""
-PASSES = 20
-"""Passes of the EM algorithm."""
-NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
-NODE_WEIGHTS /= NODE_WEIGHTS.sum()
-"""Values of the factor of a copula, and how likely each is."""
-LOADS_FITTED = 4_000
-"""Classes that loads are fitted to at most."""
-LOADS_PASSES = 2
-"""How often each load is found anew."""
-MOST = 0.97
-"""Greatest load."""
 EM_STEPS = 100
-HELD_OUT = 1 / 3
-"""Share of the persons by whom models are weighed."""
+PARTS = 3
+"""Parts of the sample, each of which is held out where there are few cells, else one."""
+FEW_CELLS = 2_000
+"""Cells up to which all parts are."""
 FOLLOWED = 0.95
 """Share of founders below which the models are fitted to them alone."""
 FITS = 3
@@ -55,187 +46,6 @@ class Density(Protocol):
 
     def draw(self, count: int, rng: np.random.Generator) -> Keys:
         """Cells of persons drawn at random, `UNSEEN` among the codes; shape (count, columns)."""
-
-
-class LocallyIndependent:
-    """Quasi-identifiers that are independent within latent classes of persons.
-
-    Attributes
-    ----------
-    weights
-        Share of the persons in each latent class, shape (latent,).
-    chances
-        Of each quasi-identifier the probability of its values, the last entry being one value not
-        shown; each of shape (values + 1, latent).
-    """
-
-    weights: Floats
-    chances: list[Floats]
-
-    def joint(self, keys: Keys) -> Floats:
-        """Probability of each cell together with each latent class; shape (cells, latent)."""
-        joint = np.tile(self.weights, (len(keys), 1))
-        for codes, chances in zip(keys.T, self.chances, strict=True):
-            joint *= np.take(chances, codes, axis=0)
-        return joint
-
-    def draw(self, count: int, rng: np.random.Generator) -> Keys:
-        """See `Density`."""
-        belongs = np.sort(rng.choice(len(self.weights), count, p=self.weights))
-        drawn = np.empty((count, len(self.chances)), dtype=np.int32)
-        for latent in range(len(self.weights)):
-            here = np.flatnonzero(belongs == latent)
-            for column, chances in enumerate(self.chances):
-                shown = chances[:-1, latent]
-                every = np.append(shown, max(1 - shown.sum(), 0.0))
-                codes = rng.choice(len(every), len(here), p=every / every.sum())
-                drawn[here, column] = np.where(codes == len(shown), UNSEEN, codes)
-        return rng.permutation(drawn)
-
-
-class LatentClasses(LocallyIndependent):
-    """Latent classes fitted by EM (Goodman 1974).
-
-    The shares of a class are mixed with those of the whole, unseen values included, as if it had
-    ``prior`` persons more.
-    """
-
-    def __init__(
-        self,
-        keys: Keys,
-        sizes: Ints,
-        margins: Sequence[Margin],
-        classes: int,
-        prior: float,
-        rng: np.random.Generator,
-    ) -> None:
-        self._margins, self._prior = margins, prior
-        values, codes = zip(*(np.unique(each, return_inverse=True) for each in keys.T), strict=True)
-        shown = [
-            csr_matrix((np.ones(len(keys)), (each, np.arange(len(keys)))), (len(own), len(keys)))
-            for own, each in zip(values, codes, strict=True)
-        ]
-        base = [each.shares[own][:, None] for each, own in zip(margins, values, strict=True)]
-        belongs = rng.dirichlet(np.full(classes, 0.3), len(keys))
-        for _ in range(PASSES):
-            weighted = belongs * sizes[:, None]
-            self._total = weighted.sum(axis=0)
-            counts = [one @ weighted for one in shown]
-            self.weights = (self._total + 1) / (self._total + 1).sum()
-            self.chances = [self._mixed(*each) for each in zip(counts, base, strict=True)]
-            belongs = self.joint(np.column_stack(codes))
-            belongs /= np.maximum(belongs.sum(axis=1, keepdims=True), TINY)
-        self._counts = [np.zeros((each.values + 1, classes)) for each in margins]
-        for every, own, count in zip(self._counts, values, counts, strict=True):
-            every[own] = count
-        self.chances = [
-            self._mixed(count, margin.shares[:, None])
-            for count, margin in zip(self._counts, margins, strict=True)
-        ]
-
-    def _mixed(self, count: Floats, whole: Floats) -> Floats:
-        """Probability of values in each latent class, by its persons and the shares of all."""
-        mixed: Floats = (count + self._prior * whole) / (self._total + self._prior)
-        return mixed
-
-    def _joint_without(self, keys: Keys, left_out: Floats) -> Floats:
-        """As `joint`, with so many persons of each cell left out; shape (cells, latent)."""
-        total = np.maximum(self._total - left_out, 0.0)
-        joint: Floats = (total + 1) / (self._total + 1).sum()
-        total += self._prior
-        for codes, count, margin in zip(keys.T, self._counts, self._margins, strict=True):
-            own = np.take(count, codes, axis=0)
-            own -= left_out
-            np.maximum(own, 0.0, out=own)
-            own += self._prior * np.take(margin.shares, codes)[:, None]
-            own /= total
-            joint *= own
-        return joint
-
-    def of(self, keys: Keys, without: Ints) -> Floats:
-        """See `Density`; a person counts for each latent class as it was fitted with them."""
-        joint = self.joint(keys)
-        if without.any():
-            belongs = joint / np.maximum(joint.sum(axis=1, keepdims=True), TINY)
-            joint = self._joint_without(keys, belongs * without[:, None])
-        return np.asarray(joint.sum(axis=1))
-
-
-class Copula(LocallyIndependent):
-    """A normal copula of the values in their order, whose scores share one factor.
-
-    The score of a column is load · factor + sqrt(1 - load²) · noise, and its value the quantile of
-    its margin there. Rocher et al. 2019 (Nature Communications 10:3069) have a correlation for each
-    pair; with one factor a cell's probability is a sum over `NODES`.
-    """
-
-    def __init__(self, keys: Keys, sizes: Ints, margins: Sequence[Margin]) -> None:
-        self._margins, self.weights = margins, NODE_WEIGHTS
-        some = slice(None, None, 1 + len(keys) // LOADS_FITTED)
-        loads = factor_loads(in_ranges(keys[some], margins), sizes[some])
-        self.chances = [
-            np.vstack([given_factor(each.shares[:-1], load), np.full(len(NODES), each.shares[-1])])
-            for each, load in zip(margins, loads.tolist(), strict=True)
-        ]
-
-    def of(self, keys: Keys, without: Ints) -> Floats:
-        """See `Density`; who is left out counts for the margins alone."""
-        chances = self.joint(keys).sum(axis=1)
-        for codes, margin in zip(keys.T, self._margins, strict=True):
-            own = margin.shares[codes]
-            left = margin.shares_without(codes, without)
-            chances *= np.divide(left, own, out=np.ones_like(own), where=own > 0)
-        return np.asarray(chances)
-
-
-def given_factor(shares: Floats, load: float) -> Floats:
-    """Probability of ordered values given the factor of a copula; shape (values, `NODES`)."""
-    ends = np.append(0.0, shares.cumsum())
-    scores = ndtri(ends / ends[-1])[:, None]
-    inside = np.diff(ndtr((scores - load * NODES) / np.sqrt(1 - load * load)), axis=0)
-    whole = (inside @ NODE_WEIGHTS)[:, None]
-    given = np.divide(inside, whole, out=np.ones_like(inside), where=whole > TINY)
-    # The nodes are few: neither shares of values nor sums at nodes come out by themselves.
-    given *= shares[:, None]
-    given *= shares.sum() / given.sum(axis=0)
-    return np.asarray(given)
-
-
-def factor_loads(keys: Keys, sizes: Ints) -> Floats:
-    """The loads under which the persons are likeliest, found one after the other; (columns,).
-
-    They start from the first principal component of the values' scores. A column whose order tells
-    nothing has a load near 0.
-    """
-    shares = [np.bincount(codes, sizes) / sizes.sum() for codes in keys.T]
-    scores = [
-        ndtri(each.cumsum() - each / 2)[codes] for each, codes in zip(shares, keys.T, strict=True)
-    ]
-    values, vectors = np.linalg.eigh(np.cov(scores, fweights=sizes, ddof=0))
-    loads: Floats = (vectors[:, -1] * np.sqrt(max(float(values[-1]), 0.0))).clip(-MOST, MOST)
-
-    def chances(load: float, column: int) -> Floats:
-        found: Floats = np.take(given_factor(shares[column], load), keys[:, column], axis=0)
-        return found
-
-    def loss(load: float, column: int, others: Floats) -> float:
-        likely = np.einsum("ij,ij->i", others, chances(load, column))
-        return -float(sizes @ np.log(np.maximum(likely, TINY)))
-
-    given = [chances(load, column) for column, load in enumerate(loads.tolist())]
-    for column in [*range(len(given))] * LOADS_PASSES:
-        given[column] = np.ones_like(given[column])
-        others = NODE_WEIGHTS * np.prod(given, axis=0)
-        found = minimize_scalar(
-            loss,
-            bounds=(-MOST, MOST),
-            args=(column, others),
-            method="bounded",
-            options={"xatol": 0.01},
-        )
-        loads[column] = found.x
-        given[column] = chances(found.x, column)
-    return loads
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,9 +150,10 @@ class CellModel:
 def fit_cells(
     keys: Keys, sizes: Ints, domains: Sequence[int], rng: np.random.Generator
 ) -> CellModel:
-    """Fit the models, and weigh them by how well they foretell a third that is held out.
+    """Fit the models, and weigh them by how well they foretell persons who are held out.
 
-    The weights maximise the likelihood of the persons of that third, under models of the others
+    The weights maximise the likelihood of a third of the persons, or where there are few cells of
+    each third, under models of the others
     (stacking; Wolpert 1992, Smyth and Wolpert 1999 for densities). Where many persons came to a
     cell because others were there, as in homes, the models are fitted to those whom they drew
     alone: who followed says nothing of where somebody new will be (Teh 2006). Whom they drew is
@@ -418,26 +229,52 @@ def _fitted(
     """The models of all founders, weighed on some classes; everybody is one without ``anew``."""
     drawn = sizes if anew is None else founders(sizes, anew)
     models = _models(keys, drawn, (keys[some], drawn[some]), domains, rng, neighbours=neighbours)
-    held = rng.binomial(sizes, HELD_OUT)
-    inside = sizes - held
+    parts = rng.multinomial(sizes, np.full(PARTS, 1 / PARTS)).T
+    foretold = [
+        _foretold(keys, (sizes - held, held), anew, domains, rng, neighbours=neighbours)
+        for held in (parts if len(keys) <= FEW_CELLS else parts[:1])
+        if 0 < held.sum() < sizes.sum()
+    ]
+    if not foretold:
+        weights = np.full(len(models), 1 / len(models))
+        return CellModel(Discount(0.5, 1.0), weights, tuple(models), keys, sizes, drawn)
+    shares, count, times, others, distinct = (
+        np.concatenate(each) for each in zip(*foretold, strict=True)
+    )
+    weights = stacked(shares, times if anew is None else 1.0 * (count == 0))
+    discount = Discount.fitted(count, others, distinct, shares @ weights, times)
+    return CellModel(discount, weights, tuple(models), keys, sizes, drawn)
+
+
+def _foretold(
+    keys: Keys,
+    parts: tuple[Ints, Ints],
+    anew: Floats | None,
+    domains: Sequence[int],
+    rng: np.random.Generator,
+    *,
+    neighbours: bool,
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """How well models of the persons of one part foretell cells of the other's.
+
+    Of each of these cells its probability by each model, its persons in both parts, and of the
+    first part all persons and cells; the first of shape (cells, models), the others (cells,).
+    """
+    inside, held = parts
     train, test = np.flatnonzero(inside), np.flatnonzero(held)
     seen = float(inside.sum()), float(len(train))
-    weights, discount = np.full(len(models), 1 / len(models)), Discount(0.5, 1.0)
-    if len(train) and len(test):
-        train = train[_some(len(train), rng, LEARNT)]
-        part = inside[train] if anew is None else founders(inside[train], anew[train])
-        few = _some(len(train), rng)
-        tried = _models(
-            keys[train], part, (keys[train][few], part[few]), domains, rng, neighbours=neighbours
-        )
-        # Some cells are enough to weigh by; how many persons were seen is counted over all.
-        test = test[_some(len(test), rng)]
-        nobody = np.zeros(len(test), dtype=np.int64)
-        shares = np.column_stack([model.of(keys[test], nobody) for model in tried])
-        count, times = inside[test].astype(float), held[test].astype(float)
-        weights = stacked(shares, times if anew is None else 1.0 * (count == 0))
-        discount = Discount.fitted(count, *seen, shares @ weights, times)
-    return CellModel(discount, weights, tuple(models), keys, sizes, drawn)
+    train = train[_some(len(train), rng, LEARNT)]
+    part = inside[train] if anew is None else founders(inside[train], anew[train])
+    few = _some(len(train), rng)
+    tried = _models(
+        keys[train], part, (keys[train][few], part[few]), domains, rng, neighbours=neighbours
+    )
+    # Some cells are enough to weigh by; how many persons were seen is counted over all.
+    test = test[_some(len(test), rng)]
+    nobody = np.zeros(len(test), dtype=np.int64)
+    shares = np.column_stack([model.of(keys[test], nobody) for model in tried])
+    others, distinct = (np.full(len(test), each) for each in seen)
+    return shares, inside[test].astype(float), held[test].astype(float), others, distinct
 
 
 def _models(
@@ -457,10 +294,12 @@ def _models(
         most = max(1, int(few[1].sum()) // PER_LATENT_CLASS)
         if neighbours:
             models.append(Copula(*few, margins))
-        models += [
-            LatentClasses(*few, margins, min(classes, most), prior, rng)
-            for classes, prior in LATENT
-        ]
+        for classes, prior in LATENT:
+            tried = [
+                LatentClasses(*few, margins, min(classes, most), prior, rng, neighbours=neighbours)
+                for _ in range(STARTED // classes or 1)
+            ]
+            models.append(max(tried, key=lambda each: each.likelihood))
     return models
 
 

@@ -7,14 +7,13 @@ import io
 import json
 import shutil
 import threading
-import uuid
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -434,7 +433,7 @@ def make_project(
     gold_share
         Share of pairs with known truth among those dealt.
     """
-    rules, project_id = project.settings, uuid.uuid4()
+    rules, project_id = project.settings, uuid4()
     index = index_of(project, rules, silent)
     evidence = evidence_of(project)
     done = False
