@@ -22,7 +22,7 @@ LATENT = ((4, 10.0), (24, 12.0))
 With fewer persons the classes are homes, whose persons then seem to be ones whom the models draw.
 """
 STARTED = 12
-"""Latent classes that EM starts with in all, as few of them find their places by luck."""
+"""Latent classes over all starts of EM; the likeliest are kept, as few find places by luck."""
 PER_LATENT_CLASS = 15
 """Persons of the sample that a latent class needs."""
 EM_STEPS = 100
@@ -152,13 +152,13 @@ def fit_cells(
 ) -> CellModel:
     """Fit the models, and weigh them by how well they foretell persons who are held out.
 
-    The weights maximise the likelihood of a third of the persons, or where there are few cells of
-    each third, under models of the others
-    (stacking; Wolpert 1992, Smyth and Wolpert 1999 for densities). Where many persons came to a
-    cell because others were there, as in homes, the models are fitted to those whom they drew
-    alone: who followed says nothing of where somebody new will be (Teh 2006). Whom they drew is
-    told first by models that know no neighbours, as a home seems to follow from its neighbours'
-    values, and then by each other until they agree. O(classes x latent classes x columns) per pass.
+    The weights maximise the likelihood of a third of the persons, or of each third in turn where
+    there are few cells, under models of the others (stacking; Wolpert 1992, Smyth and Wolpert 1999
+    for densities). Where many persons came to a cell because others were there, as in homes, the
+    models are fitted to those whom they drew alone: who followed says nothing of where somebody new
+    will be (Teh 2006). Whom they drew is told first by models that know no neighbours, as a home
+    seems to follow from its neighbours' values, and then by each other until they agree.
+    O(classes x latent classes x columns) per pass.
 
     Parameters
     ----------
