@@ -16,15 +16,17 @@ from sfumato.risk.population.value_shares import Margin
 
 FITTED = 8_000
 """Classes that the models are fitted to at most."""
-LATENT = ((4, 10.0), (24, 12.0))
-"""Numbers of latent classes, and the persons of the whole that each one's shares are mixed with.
+LATENT = ((4, 10.0, True), (24, 12.0, False))
+"""Numbers of latent classes, the persons of the whole that each one's shares are mixed with, and
+whether they know values by their neighbours.
 
-With fewer persons the classes are homes, whose persons then seem to be ones whom the models draw.
+With fewer persons, or by their neighbours, many classes are homes, whose persons then seem to be
+ones whom the models draw.
 """
 STARTED = 12
 """Latent classes over all starts of EM; the likeliest are kept, as few find places by luck."""
-PER_LATENT_CLASS = 15
-"""Persons of the sample that a latent class needs."""
+PER_LATENT_CLASS = 25
+"""Persons of the sample that each of many latent classes needs."""
 EM_STEPS = 100
 PARTS = 3
 """Parts of the sample, each of which is held out where there are few cells, else one."""
@@ -291,12 +293,14 @@ def _models(
     ]
     models: list[Density] = [Tree(keys, sizes, margins, neighbours=neighbours)]
     if keys.shape[1] > 1:
-        most = max(1, int(few[1].sum()) // PER_LATENT_CLASS)
+        most = max(LATENT[0][0], int(few[1].sum()) // PER_LATENT_CLASS)
         if neighbours:
             models.append(Copula(*few, margins))
-        for classes, prior in LATENT:
+        for classes, prior, near in LATENT:
             tried = [
-                LatentClasses(*few, margins, min(classes, most), prior, rng, neighbours=neighbours)
+                LatentClasses(
+                    *few, margins, min(classes, most), prior, rng, neighbours=near and neighbours
+                )
                 for _ in range(STARTED // classes or 1)
             ]
             models.append(max(tried, key=lambda each: each.likelihood))
