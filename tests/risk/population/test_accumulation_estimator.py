@@ -87,7 +87,7 @@ def test_where_each_model_leads_is_told_by_the_draws_of_all():
 
 
 def test_models_that_lead_apart_widen_the_interval(monkeypatch):
-    sample = of_schools()
+    sample = of_schools(3_000)
     assert between_models(sample, baseline_of(sample, rng())) > 0.01
     found = Accumulation().estimate(sample, rng())
     monkeypatch.setattr(accumulation_estimator, "between_models", lambda *_: 0.0)

@@ -70,6 +70,19 @@ def test_latent_classes_tell_values_by_their_neighbours():
     assert shares[True] > 0.85 > shares[False]
 
 
+def test_latent_classes_leave_room_for_values_that_the_sample_does_not_show():
+    """Everybody has a number of their own: whoever comes has another, in each latent class."""
+    keys, sizes, margins = classes_of([np.arange(2_000), np.arange(2_000) % 7])
+    drawn = [
+        LatentClasses(keys, sizes, margins, 4, 10.0, rng(), neighbours=neighbours).draw(
+            9_000, rng()
+        )
+        for neighbours in (False, True)
+    ]
+    without, by_neighbours = ((each[:, 0] == UNSEEN).mean() for each in drawn)
+    assert by_neighbours == pytest.approx(without, abs=0.01)
+
+
 def test_latent_classes_count_nobody_who_is_left_out():
     """One class is the whole: what is left has the shares of the others, mixed with the whole."""
     keys, sizes, margins = classes_of(schools(700))

@@ -73,9 +73,11 @@ class _Base:
     def __init__(self, margin: Margin, *, neighbours: bool) -> None:
         self._shares, self._ranges = margin.shares, None
         if neighbours and margin.values > MANY:
-            # The last range is that of the values that are not shown.
+            # Values that are not shown are as likely in all classes: everybody is in their range.
             self._ranges = margin.ranges(RANGES) % (RANGES + 1)
-            self._whole = np.bincount(self._ranges, margin.shares, RANGES + 1)
+            shown = margin.shares[:-1]
+            self._whole = np.bincount(self._ranges[:-1], shown / shown.sum(), RANGES + 1)
+            self._whole[RANGES] = 1.0
             self._shares = margin.shares / np.maximum(self._whole[self._ranges], TINY)
 
     def persons_in(self, values: Integers, counts: Floats) -> Floats:
@@ -83,8 +85,8 @@ class _Base:
         if self._ranges is None:
             return counts[:0]
         where = (self._ranges[values], np.arange(len(values)))
-        lies = csr_matrix((np.ones(len(values)), where), (RANGES + 1, len(values)))
-        return np.asarray(lies @ counts)
+        lies = csr_matrix((np.ones(len(values)), where), (RANGES, len(values)))
+        return np.vstack([lies @ counts, counts.sum(axis=0)])
 
     def of(
         self, values: Integers, persons: Floats, total: Floats, left_out: Floats | float = 0.0
