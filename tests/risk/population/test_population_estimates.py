@@ -513,7 +513,7 @@ def test_bounds_and_order(sizes, times, share, keyed):
 def test_the_posterior_is_right_where_the_truth_is_known():
     generator = np.random.default_rng(2)
     small, large, few, real = [], [], [], []
-    for _ in range(5):
+    for _ in range(3):
         sample, whole = sample_of(generator)
         classes = ClassPosteriors(sample)
         shift = classes.shift(float((sample.sizes / whole).sum()) / sample.n)
@@ -555,7 +555,7 @@ def test_who_stands_apart_from_crowds_is_unique_as_often_as_it_seems():
     assert found == pytest.approx(float((1 / whole.iloc[drawn])[single].sum()), rel=0.05)
 
 
-@pytest.mark.parametrize("drawn", [1_000, 6_000])
+@pytest.mark.parametrize("drawn", [pytest.param(1_000, marks=pytest.mark.slow), 6_000])
 def test_pairs_are_of_a_crowd_in_a_small_sample_and_met_by_chance_in_a_large_one(drawn):
     generator = np.random.default_rng(6)
     data, whole = crowds_and_others(generator)
