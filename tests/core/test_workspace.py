@@ -16,6 +16,7 @@ def test_what_a_killed_run_has_left_is_removed(tmp_path: Path) -> None:
     (left.path / "canary").write_text("x")
     still_running = Workspace(tmp_path)
     assert left.path.exists()
+    left._remove.detach()
     os.close(left._lock)
     with Workspace(tmp_path) as workspace:
         assert not left.path.exists()
@@ -24,6 +25,12 @@ def test_what_a_killed_run_has_left_is_removed(tmp_path: Path) -> None:
     still_running.close()
     still_running.close()
     assert list(left.path.parent.iterdir()) == []
+
+
+def test_what_nobody_refers_to_any_more_is_removed(tmp_path: Path) -> None:
+    """Ctrl-C may come between its making and the block that would remove it."""
+    path = Workspace(tmp_path).path
+    assert not path.exists()
 
 
 def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:

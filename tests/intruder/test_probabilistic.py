@@ -249,6 +249,7 @@ def test_what_it_spills_lies_in_a_private_folder_that_goes(
     """So does what a killed run left there."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left = Workspace()
+    left._remove.detach()
     os.close(left._lock)
     with database() as connection:
         assert not left.path.exists()

@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import tempfile
+import weakref
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -49,6 +50,8 @@ class Workspace:
             _remove_left(root)
             self.path = root / secrets.token_hex(8)
             self._lock = _locked(self.path)
+            # Ctrl-C between the making and the block that ends with it leaves nothing, either.
+            self._remove = weakref.finalize(self, _removed, self.path, self._lock)
         except OSError:
             raise _not_private() from None
 
@@ -67,10 +70,12 @@ class Workspace:
 
     def close(self) -> None:
         """Remove the folder and all in it; more than once does no harm."""
-        if self._lock >= 0:
-            shutil.rmtree(self.path, ignore_errors=True)
-            os.close(self._lock)
-            self._lock = -1
+        self._remove()
+
+
+def _removed(path: Path, lock: int) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    os.close(lock)
 
 
 def _locked(path: Path) -> int:
