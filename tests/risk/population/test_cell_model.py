@@ -46,7 +46,7 @@ def test_the_cells_of_a_model_sum_to_one_and_are_drawn_as_often(model):
 
 
 def schools(persons, seed=4):
-    """Month of birth and school; each has a third of the years. No two schools are alike."""
+    """Month of birth and school; each has a third of the years."""
     generator = rng(seed)
     school = generator.integers(0, 40, persons)
     return [school % 3 * 40 + generator.integers(0, 40, persons), school]
