@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.core.arrays import Bools
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.partitioning import Draft
 from sfumato.release.population_register import Population
@@ -40,6 +40,8 @@ FEWEST = 40
 """Persons of a file whose halves tell something."""
 UNKNOWN = 0.7
 """Standard error of log λ where nothing was tried."""
+BLOCK = 4_096
+"""Persons looked at together, as whether they lie in every class is in memory."""
 SURE = 1.645
 """Standard deviations above the estimate that 95 % of normal errors are below."""
 
@@ -69,7 +71,7 @@ def modelled(
     """
     keys, ordered = _keys(table), _ordered(table)
     domains = [column.domain.size + 1 for column in table.quasi_identifiers]
-    dispersion, error, chosen = Dispersion(persons), UNKNOWN, None
+    dispersion, error, draft = Dispersion(persons), UNKNOWN, None
     if len(keys) >= FEWEST and not _varies(table):
         some = rng.permutation(len(keys))[: 2 * LARGEST_HALF]
         own, other = some[: len(some) // 2], some[len(some) // 2 :]
@@ -85,16 +87,17 @@ def modelled(
         if draft is not None:
             boxes = _boxes(draft, keys[other], ordered, (part.persons, len(other), half.count))
             dispersion, error = revised(dispersion, boxes)
-            chosen = _Chosen(half, draft, boxes)
     model = _Model.of(keys, domains, ordered, rng)
     gathered, spread = 1.0, 0.0
-    followed = 0.0 if chosen is None else min(model.followed, chosen.model.followed)
-    if chosen is not None and followed > TOLD:
-        gathered, spread = chosen.gathered(dispersion, followed, rng)
+    if draft is not None and model.followed > TOLD:
+        risks = _risks_as_gathered(draft, keys, model, ordered, persons, rng)
+        middle, high = np.quantile(risks, (0.5, 0.95))
+        n = boxes.persons[0]
+        priced = boxes.chosen @ dispersion.inverse_sizes(boxes.chosen, boxes.shares, n) / n
+        gathered = max(float(middle / priced), 1.0) ** model.followed
+        spread = model.followed * float(np.log(high / middle))
     allowance = gathered * float(np.exp(np.hypot(SURE * error, spread)))
-    least = 1 / allowance
-    if chosen is not None:
-        least = least_share(dispersion, chosen.boxes, allowance)
+    least = 1 / allowance if draft is None else least_share(dispersion, boxes, allowance)
     prices = ModelPrices(len(keys), model.count, dispersion, allowance, least, gathered)
     return Population(persons, None, _table(table, model.keys), prices)
 
@@ -142,47 +145,27 @@ class _Model:
         return cls(seen, count, following, count - following, model.followed)
 
 
-@dataclass(frozen=True, eq=False)
-class _Chosen:
-    """Classes that a half of the file's persons chose by its model, and who lies in them."""
+def _risks_as_gathered(
+    draft: Draft,
+    keys: Keys,
+    model: _Model,
+    ordered: Sequence[bool],
+    persons: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """λ of classes that a half of the file chose, as persons gather in cells.
 
-    model: _Model
-    draft: Draft
-    boxes: Boxes
-
-    def gathered(
-        self, dispersion: Dispersion, share: float, rng: np.random.Generator
-    ) -> tuple[float, float]:
-        """By how much more are found as persons gather in cells, and what that leaves open.
-
-        Parameters
-        ----------
-        dispersion
-            How far classes are from the model.
-        share
-            How much of what comes again comes because of the cells' own persons.
-        rng
-            Draws populations.
-
-        Returns
-        -------
-        tuple[float, float]
-            A factor, at least 1; and how far the logarithm of its 95th percentile is above it.
-        """
-        draft, boxes = self.draft, self.boxes
-        assert draft.class_of_register is not None
-        _, number, sizes = np.unique(
-            _keys(draft.table), axis=0, return_inverse=True, return_counts=True
-        )
-        box_of = np.empty(len(sizes), dtype=np.int64)
-        box_of[number] = draft.class_of[np.unique(draft.table.person, return_index=True)[1]]
-        anew = draft.class_of_register[self.model.following :]
-        inside = np.bincount(anew[anew >= 0], minlength=draft.classes) / max(self.model.anew, 1)
-        risks = gathered_risks(sizes, box_of, inside, dispersion.population, rng)
-        n = boxes.persons[0]
-        priced = boxes.chosen @ dispersion.inverse_sizes(boxes.chosen, boxes.shares, n) / n
-        middle, high = np.quantile(risks, (0.5, 0.95))
-        return max(float(middle / priced), 1.0) ** share, share * float(np.log(high / middle))
+    See `gathered_risks`. The half chose them by its own model; how persons gather is told by the
+    whole file, and so is where the models draw others.
+    """
+    _, number, sizes = np.unique(
+        _keys(draft.table), axis=0, return_inverse=True, return_counts=True
+    )
+    box_of = np.empty(len(sizes), dtype=np.int64)
+    box_of[number] = draft.class_of[np.unique(draft.table.person, return_index=True)[1]]
+    anew = _inside(draft, model.keys[model.following :], ordered) / max(model.anew, 1)
+    whole = np.unique(keys, axis=0, return_counts=True)[1]
+    return gathered_risks(sizes, box_of, anew, whole, persons, rng)
 
 
 def _keys(table: Table) -> Keys:
@@ -229,17 +212,33 @@ def _boxes(
     assert draft.class_of_register is not None
     first = np.unique(draft.table.person, return_index=True)[1]
     chosen = np.bincount(draft.class_of[first], minlength=draft.classes)
-    inside = np.ones((draft.classes, len(others)), dtype=bool)
-    own = draft.table.quasi_identifiers
-    for column, (quasi, numbers) in enumerate(zip(own, ordered, strict=True)):
-        held = _held(draft, column, quasi.codes, quasi.domain.size, whole=numbers)
-        if not numbers:
-            held &= np.isin(np.arange(held.shape[1]), quasi.codes + 1)
-        inside &= held[:, others[:, column]]
     model = np.bincount(draft.class_of_register[draft.class_of_register >= 0],
                         minlength=draft.classes)  # fmt: skip
     shares = np.maximum(model, LEAST_DRAWN) / persons[2]
-    return Boxes(chosen, inside.sum(axis=1), shares, persons[:2])
+    return Boxes(chosen, _inside(draft, others, ordered), shares, persons[:2])
+
+
+def _inside(draft: Draft, persons: Keys, ordered: Sequence[bool]) -> Ints:
+    """How many persons lie in the cells of each class, shape (classes,).
+
+    O(classes x persons x columns).
+    """
+    all_held = []
+    for column, (quasi, numbers) in enumerate(
+        zip(draft.table.quasi_identifiers, ordered, strict=True)
+    ):
+        held = _held(draft, column, quasi.codes, quasi.domain.size, whole=numbers)
+        if not numbers:
+            held &= np.isin(np.arange(held.shape[1]), quasi.codes + 1)
+        all_held.append(np.ascontiguousarray(held.T))
+    found = np.zeros(draft.classes, dtype=np.int64)
+    for start in range(0, len(persons), BLOCK):
+        block = persons[start : start + BLOCK]
+        inside = np.ones((len(block), draft.classes), dtype=bool)
+        for held, codes in zip(all_held, block.T, strict=True):
+            inside &= held[codes]
+        found += inside.sum(axis=0)
+    return found
 
 
 def _held(draft: Draft, column: int, codes: Codes, size: int, *, whole: bool) -> Bools:

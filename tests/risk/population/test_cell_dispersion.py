@@ -120,32 +120,41 @@ def test_with_the_least_share_the_risk_grows_by_the_allowance():
 
 
 def half_in_homes(seed, persons=12_000, boxes=1_000):
-    """A twentieth of persons half of whom have a cell of their own, the others one of fifty."""
+    """A twentieth of persons half of whom have a cell of their own, the others one of fifty.
+
+    Half of these are a part; its cells, their boxes, and the cells of all.
+    """
     generator = rng(seed)
     sizes = np.concatenate([np.ones(persons // 2, int), np.full(persons // 100, 50)])
     box_of = generator.integers(0, boxes, len(sizes))
     drawn = generator.binomial(sizes, 0.05)
-    own, whole = (np.bincount(box_of, each, boxes) for each in (drawn, sizes))
-    true = (own[own > 0] / whole[own > 0]).sum() / drawn.sum()
+    part = generator.binomial(drawn, 0.5)
+    own, whole = (np.bincount(box_of, each, boxes) for each in (part, sizes))
+    true = (own[own > 0] / whole[own > 0]).sum() / part.sum()
     anew = np.bincount(box_of[sizes == 1], minlength=boxes) / (persons // 2)
-    return drawn[drawn > 0], box_of[drawn > 0], anew, persons, true
+    return part[part > 0], box_of[part > 0], anew, drawn[drawn > 0], persons, true
 
 
 def test_lonely_persons_are_hidden_by_no_crowd_elsewhere():
     """By the sizes of cells alone; a mean over lonely persons and homes says half of it."""
-    within = []
+    within, errors = [], []
     for seed in range(8):
-        *sample, true = half_in_homes(seed)
-        found = gathered_risks(*sample, rng(seed))
+        part, box_of, anew, drawn, persons, true = half_in_homes(seed)
+        found = gathered_risks(part, box_of, anew, drawn, persons, rng(seed))
         assert np.median(found) == pytest.approx(true, rel=0.35)
         low, high = np.quantile(found, [0.025, 0.975])
         within.append(low <= true <= high)
+        alone = gathered_risks(part, box_of, anew, part, persons, rng(seed))
+        errors.append([abs(np.log(np.median(each) / true)) for each in (found, alone)])
     assert sum(within) >= 7
+    by_whole, by_part = np.mean(errors, axis=0)
+    assert by_whole < by_part
 
 
 def test_crowds_alone_hide_everybody():
     generator = rng(3)
     drawn = generator.poisson(2.5, 300)
     kept = drawn[drawn > 0]
-    found = gathered_risks(kept, np.arange(len(kept)), np.zeros(len(kept)), 20 * kept.sum(), rng())
+    persons = 20 * kept.sum()
+    found = gathered_risks(kept, np.arange(len(kept)), np.zeros(len(kept)), kept, persons, rng())
     assert np.median(found) == pytest.approx(1 / 50, rel=0.25)

@@ -304,7 +304,12 @@ def least_share(dispersion: Dispersion, boxes: Boxes, allowance: float) -> float
 
 
 def gathered_risks(
-    sizes: Ints, box_of: Ints, anew: Floats, population: int, rng: np.random.Generator
+    sizes: Ints,
+    box_of: Ints,
+    anew: Floats,
+    whole: Ints,
+    population: int,
+    rng: np.random.Generator,
 ) -> Floats:
     """λ of boxes in populations that the sizes of cells leave open; shape (`POPULATIONS`,).
 
@@ -315,11 +320,13 @@ def gathered_risks(
     Parameters
     ----------
     sizes
-        Persons of the sample in each cell, shape (cells,).
+        Persons of a part of the sample in each cell, shape (cells,).
     box_of
         Box of each cell.
     anew
         Share of those whom the models draw anew that lies in each box, shape (boxes,).
+    whole
+        Persons of the whole sample in each of its cells: it tells more than the part.
     population
         N.
     rng
@@ -327,19 +334,23 @@ def gathered_risks(
     """
     n, boxes = int(sizes.sum()), len(anew)
     more = population / n - 1
-    occurring, counts = np.unique(sizes, return_counts=True)
+    occurring, counts = np.unique(whole, return_counts=True)
     mixtures, weights = mixtures_of(occurring, counts.astype(float))
+    share = n / float(whole.sum())
     own = np.bincount(box_of, sizes, boxes)
     alone = sizes == 1
-    posteriors = [each.mixture.posterior(occurring.clip(max=LARGEST)) for each in mixtures]
-    size = np.searchsorted(occurring, sizes)
+    different, size = np.unique(sizes, return_inverse=True)
+    thinned = [
+        replace(each.mixture, log_rates=each.mixture.log_rates + np.log(share)) for each in mixtures
+    ]
+    posteriors = [each.posterior(different.clip(max=LARGEST)) for each in thinned]
     found = np.empty(POPULATIONS)
     for at, chosen in enumerate(rng.choice(len(weights), POPULATIONS, p=weights)):
-        apart, mixture = mixtures[chosen].apart, mixtures[chosen].mixture
+        apart = mixtures[chosen].apart * share
         # One rate for each cell, by the distribution that cells of its size have.
         upto = posteriors[chosen].cumsum(axis=1)[size, :-1]
         node = (rng.random(len(sizes))[:, None] > upto).sum(axis=1)
-        rates = np.where(sizes > LARGEST, sizes, np.exp(mixture.log_rates)[node])
+        rates = np.where(sizes > LARGEST, sizes, np.exp(thinned[chosen].log_rates)[node])
         companions = rng.poisson(more * rates)
         companions[alone & (rng.random(len(sizes)) < apart / max(alone.sum(), 1))] = 0
         others = np.bincount(box_of, companions, boxes) + rng.poisson(apart * more * anew)
