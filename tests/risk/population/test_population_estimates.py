@@ -531,6 +531,23 @@ def test_the_posterior_is_right_where_the_truth_is_known():
     assert np.mean(few) == pytest.approx(np.mean(real), rel=0.2)
 
 
+def test_tenths_are_right_where_the_model_tells_less_of_rare_cells():
+    generator = np.random.default_rng(3)
+    expected = generator.uniform(-4.0, 2.0, 80_000)
+    spread = 0.7 * np.exp(-0.3 * (expected + 1))
+    rates = np.exp(expected + spread * generator.normal(size=len(expected)))
+    sizes = generator.poisson(rates)
+    whole = (sizes + generator.poisson(9 * rates))[sizes > 0]
+    keys = np.arange(len(sizes), dtype=np.int32)[sizes > 0]
+    sizes, expected = sizes[sizes > 0], expected[sizes > 0]
+    sample = SampleClasses(sizes, 10 * int(sizes.sum()), np.column_stack([keys, keys]))
+    classes = ClassPosteriors(sample, lambda: np.exp(expected) / sample.n)
+    found = classes.inverse_sizes(classes.shift(float((sizes / whole).sum()) / sample.n))
+    alone = np.flatnonzero(sizes == 1)
+    for tenth in np.array_split(alone[np.argsort(found[alone])], 10):
+        assert found[tenth].mean() == pytest.approx((1 / whole[tenth]).mean(), abs=0.03)
+
+
 def crowds_and_others(generator, persons=20_000):
     """Most persons live in few homes; who is alone in a sample mostly lives elsewhere."""
     inside, home = generator.random(persons) < 0.7, generator.integers(0, 50, persons)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil, prod
 
 import numpy as np
@@ -54,11 +54,16 @@ LARGEST_UNCERTAIN = 100
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 GRID_POINTS = 64
-"""Values of the predictor at which expectations are tabulated."""
+"""Numbers of expected persons at which expectations are tabulated."""
 CLASSES_FITTED = 5_000
 """Classes that the regression is fitted on."""
-PRIOR = np.array([0.0, 1.0, -0.5]), np.array([0.5, 0.3, 0.7])
-"""Means and deviations of intercept, slope and log spread: the model of the cells is near."""
+PRIOR = np.array([0.0, 1.0, -0.5, 0.0]), np.array([0.5, 0.1, 0.7, 0.3])
+"""Means and deviations of a `_Regression`'s numbers: the model of the cells is near.
+
+A slope beyond 1 would explain crowds that nobody expects, and spoil the order of the others.
+"""
+LARGEST_LOG_SPREAD = 2.0
+"""Logarithm of the largest spread, and of 1 over the least."""
 FARTHEST = 60.0
 """By how much odds move to be sure of one or the other."""
 LEAST_MOVED = 0.01
@@ -466,8 +471,9 @@ class ClassPosteriors:
     The rate of a class is lognormal around a line in the logarithm of what the model of the cells
     (`sfumato.risk.population.cell_model`) expects there without the class's own persons; f_j is
     Poisson with that rate, truncated at 0, and F_j - f_j Poisson with (1 - π)/π times it. The line
-    and the spread are fitted to the observed classes; what they miss of the whole is put right by
-    moving the odds of all classes together, or of those of one person and of all others.
+    and the spread, which is less where more persons tell, are fitted to the observed classes; what
+    they miss of the whole is put right by moving the odds of all classes together, or of those of
+    one person and of all others.
 
     Parameters
     ----------
@@ -480,9 +486,8 @@ class ClassPosteriors:
     def __init__(self, sample: SampleClasses, foretold: Callable[[], Floats] | None = None) -> None:
         self._sample = sample
         self._ratio = (1 - sample.fraction) / sample.fraction
-        expected = _expected(sample, foretold)
-        intercept, slope, self._spread = _fitted(sample, expected)
-        self._predictor = intercept + slope * expected
+        self._expected = _expected(sample, foretold)
+        self._regression = _Regression.fitted(sample, self._expected)
         self._odds = logit(np.clip(self._matches(), EDGE, 1 - EDGE))
 
     def shift(
@@ -572,8 +577,8 @@ class ClassPosteriors:
 
     def _fill(self, values: Floats, table: Callable[[int, Floats], Floats], largest: int) -> None:
         """Set the values of classes up to a size: the posterior mean of ``table(size, rates)``."""
-        grid = np.linspace(self._predictor.min(), self._predictor.max(), GRID_POINTS)
-        log = grid[:, None] + self._spread * NODES
+        grid = np.linspace(self._expected.min(), self._expected.max(), GRID_POINTS)
+        log = self._regression.log_rates(grid)
         rates = np.exp(log)
         sizes = self._sample.sizes
         for size in np.unique(sizes[sizes <= largest]).tolist():
@@ -581,7 +586,7 @@ class ClassPosteriors:
             likely = size * log - rates
             likely = np.exp(likely - likely.max(axis=1, keepdims=True)) * WEIGHTS
             mean = (likely * table(size, rates)).sum(axis=1) / likely.sum(axis=1)
-            values[here] = np.interp(self._predictor[here], grid, mean)
+            values[here] = np.interp(self._expected[here], grid, mean)
 
 
 def _expected(sample: SampleClasses, foretold: Callable[[], Floats] | None) -> Floats:
@@ -595,26 +600,63 @@ def _expected(sample: SampleClasses, foretold: Callable[[], Floats] | None) -> F
     return expected
 
 
-def _fitted(sample: SampleClasses, expected: Floats) -> tuple[float, float, float]:
-    """Intercept, slope and spread of the regression: what is likeliest after `PRIOR`."""
-    step = max(1, len(sample.sizes) // CLASSES_FITTED)
-    sizes, expected = np.minimum(sample.sizes[::step], LARGEST_UNCERTAIN), expected[::step]
-    times = sample.each[::step]
-    factorials = gammaln(sizes + 1.0)[:, None]
-    means, deviations = PRIOR
-    start = np.where(np.array([True, np.ptp(expected) > 0, True]), means, 0.0)
+@dataclass(frozen=True)
+class _Regression:
+    """How the rates of classes scatter around what a model of the cells expects.
 
-    def loss(parameters: Floats) -> float:
-        intercept, slope, log_spread = parameters
-        log = (intercept + slope * expected)[:, None] + np.exp(min(log_spread, 2.0)) * NODES
-        log = np.clip(log, -60.0, 30.0)
-        likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ WEIGHTS
-        seen = -np.expm1(-np.exp(log)) @ WEIGHTS
-        each = np.log(np.maximum(likely, 1e-300) / np.maximum(seen, 1e-300))
-        far = (parameters - start) / deviations
-        return float(far @ far / 2 - each @ times)
+    Attributes
+    ----------
+    intercept, slope
+        Of the line.
+    log_spread
+        Logarithm of the standard deviation around it, at ``middle``.
+    narrowing
+        How it changes with the logarithm of the expected persons; it never grows. What the model
+        expects rests on few persons where it expects few.
+    middle
+        Mean of the logarithms of the expected persons.
+    """
 
-    around = np.vstack([start, start + np.diag(deviations)])
-    options = {"xatol": 1e-2, "fatol": 1e-2, "maxiter": 150, "initial_simplex": around}
-    best = minimize(loss, start, method="Nelder-Mead", options=options).x
-    return float(best[0]), float(best[1]), float(np.exp(min(best[2], 2.0)))
+    intercept: float
+    slope: float
+    log_spread: float
+    narrowing: float
+    middle: float
+
+    def log_rates(self, expected: Floats) -> Floats:
+        """At each of `NODES`, by logarithms of the expected persons; shape (classes, nodes)."""
+        wider = min(self.narrowing, 0.0) * (expected - self.middle)
+        spread = np.exp(np.clip(self.log_spread + wider, -LARGEST_LOG_SPREAD, LARGEST_LOG_SPREAD))
+        line = self.intercept + self.slope * expected
+        return np.clip(line[:, None] + spread[:, None] * NODES, -60.0, 30.0)
+
+    @classmethod
+    def fitted(cls, sample: SampleClasses, expected: Floats) -> _Regression:
+        """What is likeliest after `PRIOR`."""
+        step = max(1, len(sample.sizes) // CLASSES_FITTED)
+        sizes, expected = np.minimum(sample.sizes[::step], LARGEST_UNCERTAIN), expected[::step]
+        times = sample.each[::step]
+        factorials = gammaln(sizes + 1.0)[:, None]
+        middle = float(np.average(expected, weights=times))
+        means, deviations = PRIOR
+        varied = np.ptp(expected) > 0
+        start = means * np.array([1, varied, 1, 1])
+
+        def loss(parameters: Floats) -> float:
+            log = cls.of(parameters, middle).log_rates(expected)
+            likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ WEIGHTS
+            seen = -np.expm1(-np.exp(log)) @ WEIGHTS
+            each = np.log(np.maximum(likely, 1e-300) / np.maximum(seen, 1e-300))
+            far = (parameters - start) / deviations
+            return float(far @ far / 2 - each @ times)
+
+        around = np.vstack([start, start + np.diag(deviations * [1, 1, 1, -1])])
+        options = {"xatol": 1e-2, "fatol": 1e-2, "maxiter": 250, "initial_simplex": around}
+        best = minimize(loss, start, method="Nelder-Mead", options=options).x
+        return cls.of(best, middle)
+
+    @classmethod
+    def of(cls, numbers: Floats, middle: float) -> _Regression:
+        """From intercept, slope, log spread and narrowing."""
+        intercept, slope, log_spread, narrowing = numbers.tolist()
+        return cls(intercept, slope, log_spread, narrowing, middle)
