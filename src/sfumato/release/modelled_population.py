@@ -28,10 +28,14 @@ from sfumato.risk.population.cell_model import fit_cells
 from sfumato.risk.population.value_shares import UNSEEN
 from sfumato.table.table import MISSING, Codes, NumberDomain, Table
 
-DRAWN = (15_000, 150_000)
+DRAWN = (60_000, 1_000_000)
 """Persons drawn from the model, at least and at most."""
-DRAWN_EACH = 15
-"""Persons of the model drawn for each of the file."""
+DRAWN_EACH = 2
+"""Persons of the model drawn for each of the population.
+
+A class in which none of them lies may hold nobody else; it counts as half of one, which must not
+be a crowd.
+"""
 LARGEST_HALF = 4_000
 """Persons of each part of the sample, at most, on which the model is tried."""
 BOX_SIZES = (1, 4, 16)
@@ -75,7 +79,7 @@ def modelled(
     if len(keys) >= FEWEST and not _varies(table):
         some = rng.permutation(len(keys))[: 2 * LARGEST_HALF]
         own, other = some[: len(some) // 2], some[len(some) // 2 :]
-        half = _Model.of(keys[own], domains, ordered, rng)
+        half = _Model.of(keys[own], domains, ordered, persons, rng)
         parts = [
             random_boxes(keys[own], keys[other], half.keys, ordered, size, rng)
             for size in BOX_SIZES
@@ -87,7 +91,7 @@ def modelled(
         if draft is not None:
             boxes = _boxes(draft, keys[other], ordered, (part.persons, len(other), half.count))
             dispersion, error = revised(dispersion, boxes)
-    model = _Model.of(keys, domains, ordered, rng)
+    model = _Model.of(keys, domains, ordered, persons, rng)
     gathered, spread = 1.0, 0.0
     if draft is not None and model.followed > TOLD:
         risks = _risks_as_gathered(draft, keys, model, ordered, persons, rng)
@@ -126,15 +130,20 @@ class _Model:
 
     @classmethod
     def of(
-        cls, keys: Keys, domains: Sequence[int], ordered: Sequence[bool], rng: np.random.Generator
+        cls,
+        keys: Keys,
+        domains: Sequence[int],
+        ordered: Sequence[bool],
+        persons: int,
+        rng: np.random.Generator,
     ) -> _Model:
-        """Persons of a model of these.
+        """Persons of a model of these, as many as a population of so many needs.
 
         Who has an unseen category lies in no class, and is left out. An unseen number lies between
         others: it is taken for one of them.
         """
         cells, sizes = np.unique(keys, axis=0, return_counts=True)
-        count = int(np.clip(DRAWN_EACH * len(keys), *DRAWN))
+        count = int(np.clip(DRAWN_EACH * persons, *DRAWN))
         model = fit_cells(cells, sizes, domains, rng)
         drawn, following = model.draw(count, rng)
         for place in np.flatnonzero(ordered):

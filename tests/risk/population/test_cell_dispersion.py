@@ -10,6 +10,7 @@ import pytest
 from sfumato.risk.population.cell_dispersion import (
     Boxes,
     Dispersion,
+    ModelPrices,
     dispersion_of,
     gathered_risks,
     least_share,
@@ -158,3 +159,11 @@ def test_crowds_alone_hide_everybody():
     persons = 20 * kept.sum()
     found = gathered_risks(kept, np.arange(len(kept)), np.zeros(len(kept)), kept, persons, rng())
     assert np.median(found) == pytest.approx(1 / 50, rel=0.25)
+
+
+@pytest.mark.parametrize("population", [10_000, 10_000_000])
+def test_a_class_without_drawn_persons_stands_for_no_crowd(population):
+    prices = ModelPrices(1_000, 60_000, Dispersion(population))
+    nobody, one = np.array([0]), np.array([1])
+    assert prices.smaller(2, one, nobody)[0] > 0.7
+    assert prices.matches(one, nobody)[0] > 0.8

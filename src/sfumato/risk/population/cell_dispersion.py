@@ -19,6 +19,8 @@ LEAST_LOG_SHARE = -3.0
 """Logarithm of the least share of the model's persons who are surely there."""
 LEAST_DRAWN = 0.5
 """Persons of the model in a box that has none."""
+LEAST_PERSONS = 0.25
+"""Persons of the population for whom a box without any of the model's counts at most."""
 POPULATIONS = 200
 """Populations that are drawn."""
 PRIOR_SHAPE = (1.0, 0.3)
@@ -413,4 +415,5 @@ class ModelPrices:
         return self.dispersion.smaller(size, persons, shares, self.sample)
 
     def _shares(self, drawn: Ints) -> Floats:
-        return np.maximum(drawn, LEAST_DRAWN) / self.drawn
+        least = LEAST_PERSONS * self.drawn / self.dispersion.population
+        return np.maximum(drawn, min(LEAST_DRAWN, least)) / self.drawn
