@@ -82,6 +82,7 @@ def test_lonely_persons_do_not_hide_behind_homes(persons):
     assert found.low < true < found.high <= 0.2 + 1e-9
 
 
+@pytest.mark.slow
 def test_a_class_in_which_the_model_has_nobody_stands_for_no_crowd(monkeypatch):
     """Of a population of 150,000; with few persons drawn, half of one were five of them."""
     seen = []
@@ -128,6 +129,7 @@ def test_the_same_seed_makes_the_same_release():
     assert one.population.marketer != other.population.marketer
 
 
+@pytest.mark.slow
 def test_what_was_not_tried_has_a_large_allowance():
     """Files of few persons, and files in which the records of a person differ."""
     few = sf.anonymize(

@@ -86,6 +86,7 @@ def test_where_each_model_leads_is_told_by_the_draws_of_all():
         assert np.allclose(by_all, classes_and_growth(own, points), rtol=0.03)
 
 
+@pytest.mark.slow
 def test_models_that_lead_apart_widen_the_interval(monkeypatch):
     sample = of_schools(3_000)
     assert between_models(sample, baseline_of(sample, rng())) > 0.01

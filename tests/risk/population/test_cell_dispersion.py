@@ -145,8 +145,9 @@ def test_lonely_persons_are_hidden_by_no_crowd_elsewhere():
         assert np.median(found) == pytest.approx(true, rel=0.35)
         low, high = np.quantile(found, [0.025, 0.975])
         within.append(low <= true <= high)
-        alone = gathered_risks(part, box_of, anew, part, persons, rng(seed))
-        errors.append([abs(np.log(np.median(each) / true)) for each in (found, alone)])
+        if seed < 4:
+            alone = gathered_risks(part, box_of, anew, part, persons, rng(seed))
+            errors.append([abs(np.log(np.median(each) / true)) for each in (found, alone)])
     assert sum(within) >= 7
     by_whole, by_part = np.mean(errors, axis=0)
     assert by_whole < by_part

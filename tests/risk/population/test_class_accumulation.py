@@ -132,6 +132,7 @@ def test_how_many_stand_apart_follows_from_those_alone():
     assert shares == pytest.approx(expected, rel=0.01)
 
 
+@pytest.mark.slow
 def test_pairs_of_those_who_stand_apart_are_not_taken_for_homes():
     """16,000 persons in 24,000 equal cells and 8,000 in homes; every second one is sampled."""
     generator, errors = rng(1), []

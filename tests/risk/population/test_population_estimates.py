@@ -124,6 +124,7 @@ def test_the_records_risks_are_those_of_their_classes(file):
     assert (by_class.first() <= 1 / by_class.size() + 1e-12).all()
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_and_is_reported(small_file):
     one, two = (sf.assess(small_file, SCHEMA, population=0.1, seed=5).to_json() for _ in range(2))
     assert one == two
@@ -558,6 +559,7 @@ def crowds_and_others(generator, persons=20_000):
     return data, data.groupby(["age", "zip"])["age"].transform("size")
 
 
+@pytest.mark.slow
 def test_who_stands_apart_from_crowds_is_unique_as_often_as_it_seems():
     generator = np.random.default_rng(6)
     data, whole = crowds_and_others(generator)
@@ -572,7 +574,8 @@ def test_who_stands_apart_from_crowds_is_unique_as_often_as_it_seems():
     assert found == pytest.approx(float((1 / whole.iloc[drawn])[single].sum()), rel=0.05)
 
 
-@pytest.mark.parametrize("drawn", [pytest.param(1_000, marks=pytest.mark.slow), 6_000])
+@pytest.mark.slow
+@pytest.mark.parametrize("drawn", [1_000, 6_000])
 def test_pairs_are_of_a_crowd_in_a_small_sample_and_met_by_chance_in_a_large_one(drawn):
     generator = np.random.default_rng(6)
     data, whole = crowds_and_others(generator)
@@ -583,6 +586,7 @@ def test_pairs_are_of_a_crowd_in_a_small_sample_and_met_by_chance_in_a_large_one
     assert float(risks.record_risks[pairs].mean()) == pytest.approx(true, abs=0.05)
 
 
+@pytest.mark.slow
 def test_records_at_risk_allow_for_small_homes():
     """Half live in small homes, which are in no lognormal with the others, however sure λ is."""
     generator = np.random.default_rng(1)
