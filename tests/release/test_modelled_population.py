@@ -83,21 +83,6 @@ def test_lonely_persons_do_not_hide_behind_homes(persons):
 
 
 @pytest.mark.slow
-def test_a_class_in_which_the_model_has_nobody_stands_for_no_crowd(monkeypatch):
-    """Of a population of 150,000; with few persons drawn, half of one were five of them."""
-    seen = []
-    prices = modelled_population.ModelPrices
-    monkeypatch.setattr(
-        modelled_population, "ModelPrices", lambda *each: seen.append(prices(*each)) or seen[-1]
-    )
-    file = population().slice(0, 200)
-    sf.anonymize(file, SCHEMA, sf.PopulationUniques(0.02), population=150_000, seed=1)
-    half, whole = seen
-    for each in (half, whole):
-        assert each.smaller(2, np.array([1]), np.array([0]))[0] > 0.5
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 def test_each_of_the_other_half_is_in_one_class_at_most(monkeypatch, missing):
     seen = []

@@ -606,6 +606,8 @@ class _Regression:
 
     Attributes
     ----------
+    middle
+        Mean of the logarithms of the expected persons.
     intercept, slope
         Of the line.
     log_spread
@@ -613,15 +615,13 @@ class _Regression:
     narrowing
         How it changes with the logarithm of the expected persons; it never grows. What the model
         expects rests on few persons where it expects few.
-    middle
-        Mean of the logarithms of the expected persons.
     """
 
+    middle: float
     intercept: float
     slope: float
     log_spread: float
     narrowing: float
-    middle: float
 
     def log_rates(self, expected: Floats) -> Floats:
         """At each of `NODES`, by logarithms of the expected persons; shape (classes, nodes)."""
@@ -643,7 +643,7 @@ class _Regression:
         start = means * np.array([1, varied, 1, 1])
 
         def loss(parameters: Floats) -> float:
-            log = cls.of(parameters, middle).log_rates(expected)
+            log = cls(middle, *parameters.tolist()).log_rates(expected)
             likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ WEIGHTS
             seen = -np.expm1(-np.exp(log)) @ WEIGHTS
             each = np.log(np.maximum(likely, 1e-300) / np.maximum(seen, 1e-300))
@@ -653,10 +653,4 @@ class _Regression:
         around = np.vstack([start, start + np.diag(deviations * [1, 1, 1, -1])])
         options = {"xatol": 1e-2, "fatol": 1e-2, "maxiter": 250, "initial_simplex": around}
         best = minimize(loss, start, method="Nelder-Mead", options=options).x
-        return cls.of(best, middle)
-
-    @classmethod
-    def of(cls, numbers: Floats, middle: float) -> _Regression:
-        """From intercept, slope, log spread and narrowing."""
-        intercept, slope, log_spread, narrowing = numbers.tolist()
-        return cls(intercept, slope, log_spread, narrowing, middle)
+        return cls(middle, *best.tolist())
