@@ -56,30 +56,47 @@ def test_the_true_risk_is_below_the_upper_end(persons, tau):
     assert true > tau / 4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("persons", [400, 800])
-def test_lonely_persons_do_not_hide_behind_homes(persons):
-    """Half live in 30 homes of people who are alike, the others are alone in their cells."""
-    rng = np.random.default_rng(4)
-    home = rng.random(8_000) < 0.5
-    house = rng.integers(0, 30, 8_000)
-    place = np.where(home, house, rng.integers(0, 300, 8_000))
-    everybody = pa.table(
+def homes(persons, houses, places, seed=4):
+    """Half live in homes of people who are alike, the others are alone in their cells."""
+    rng = np.random.default_rng(seed)
+    home = rng.random(persons) < 0.5
+    house = rng.integers(0, houses, persons)
+    place = np.where(home, house, rng.integers(0, places, persons))
+    return pa.table(
         {
-            "who": [f"w{number}" for number in range(8_000)],
+            "who": [f"w{number}" for number in range(persons)],
             "age": np.where(
-                home, 30 + house + rng.integers(0, 3, 8_000), rng.integers(18, 90, 8_000)
+                home, 30 + house + rng.integers(0, 3, persons), rng.integers(18, 90, persons)
             ),
-            "sex": np.where(home, house % 2, rng.integers(0, 2, 8_000)).astype(str),
+            "sex": np.where(home, house % 2, rng.integers(0, 2, persons)).astype(str),
             "place": [f"p{each}" for each in place],
         }
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("persons", [400, 800])
+def test_lonely_persons_do_not_hide_behind_homes(persons):
+    everybody = homes(8_000, houses=30, places=300)
     release = sf.anonymize(
         everybody.slice(0, persons), SCHEMA, sf.MarketerRisk(0.2), population=8_000, seed=1
     )
     found = release.population.marketer
     true = float(marketer_risk(count_population(texts(release.table), texts(everybody), KINDS)))
     assert found.low < true < found.high <= 0.2 + 1e-9
+
+
+@pytest.mark.slow
+def test_uniques_do_not_hide_behind_homes():
+    everybody = homes(12_000, houses=50, places=500)
+    release = sf.anonymize(
+        everybody.slice(0, 1_200), SCHEMA, sf.PopulationUniques(0.05), population=12_000, seed=1
+    )
+    found = release.population.population_uniques
+    classes = count_population(texts(release.table), texts(everybody), KINDS)
+    true = sum(each.population == 1 for each in classes) / 1_200
+    assert true < found.high <= 0.05 + 1e-9
+    assert true > 0.01
 
 
 @pytest.mark.slow
@@ -129,6 +146,8 @@ def test_what_was_not_tried_has_a_large_allowance():
     for release in (few, several):
         found = release.population.marketer
         assert found.high / found.value == pytest.approx(np.exp(1.645 * 0.7))
+        uniques = release.population.population_uniques
+        assert uniques.high > uniques.value > 0
 
 
 def test_forms_that_leave_open_who_lies_in_a_class_are_refused():

@@ -14,13 +14,13 @@ from sfumato.release.population_register import Population
 from sfumato.risk.population.accumulation_estimator import TOLD
 from sfumato.risk.population.cell_dispersion import (
     LEAST_DRAWN,
+    SURE,
     Boxes,
     Dispersion,
     Keys,
     ModelPrices,
     dispersion_of,
     gathered_risks,
-    least_share,
     random_boxes,
     revised,
 )
@@ -46,8 +46,8 @@ UNKNOWN = 0.7
 """Standard error of log λ where nothing was tried."""
 BLOCK = 4_096
 """Persons looked at together, as whether they lie in every class is in memory."""
-SURE = 1.645
-"""Standard deviations above the estimate that 95 % of normal errors are below."""
+TRIALS = 3
+"""How often classes are chosen at new prices, at most."""
 
 
 def modelled(
@@ -75,7 +75,7 @@ def modelled(
     """
     keys, ordered = _keys(table), _ordered(table)
     domains = [column.domain.size + 1 for column in table.quasi_identifiers]
-    dispersion, error, draft = Dispersion(persons), UNKNOWN, None
+    dispersion, draft = Dispersion(persons), None
     if len(keys) >= FEWEST and not _varies(table):
         some = rng.permutation(len(keys))[: 2 * LARGEST_HALF]
         own, other = some[: len(some) // 2], some[len(some) // 2 :]
@@ -86,23 +86,16 @@ def modelled(
         ]
         dispersion = dispersion_of(parts, persons)
         part = table.take(np.flatnonzero(np.isin(table.person, own)))
-        prices = ModelPrices(len(own), half.count, dispersion)
-        draft = divided(part, Population(persons, None, _table(table, half.keys), prices))
-        if draft is not None:
-            boxes = _boxes(draft, keys[other], ordered, (part.persons, len(other), half.count))
-            dispersion, error = revised(dispersion, boxes)
+        trial = _Trial(part, keys[other], half, persons, divided)
+        draft = trial.draft(ModelPrices(len(own), half.count, dispersion))
     model = _Model.of(keys, domains, ordered, persons, rng)
-    gathered, spread = 1.0, 0.0
-    if draft is not None and model.followed > TOLD:
-        risks = _risks_as_gathered(draft, keys, model, ordered, persons, rng)
-        middle, high = np.quantile(risks, (0.5, 0.95))
-        n = boxes.persons[0]
-        priced = boxes.chosen @ dispersion.inverse_sizes(boxes.chosen, boxes.shares, n) / n
-        gathered = max(float(middle / priced), 1.0) ** model.followed
-        spread = model.followed * float(np.log(high / middle))
-    allowance = gathered * float(np.exp(np.hypot(SURE * error, spread)))
-    least = 1 / allowance if draft is None else least_share(dispersion, boxes, allowance)
-    prices = ModelPrices(len(keys), model.count, dispersion, allowance, least, gathered)
+    if draft is not None:
+        prices = trial.prices(draft, dispersion, model, rng)
+    else:
+        surely = float(np.exp(-SURE * UNKNOWN))
+        prices = ModelPrices(
+            len(keys), model.count, dispersion, 1 / surely, least=surely, least_beside=surely
+        )
     return Population(persons, None, _table(table, model.keys), prices)
 
 
@@ -112,6 +105,8 @@ class _Model:
 
     Attributes
     ----------
+    fitted
+        Keys of the file's persons, shape (persons, columns).
     keys
         Those who may lie in a class, who follow others first; shape (persons, columns).
     count
@@ -122,6 +117,7 @@ class _Model:
         See `sfumato.risk.population.cell_model.CellModel.followed`.
     """
 
+    fitted: Keys
     keys: Keys
     count: int
     following: int
@@ -151,30 +147,100 @@ class _Model:
             drawn[lost, place] = rng.choice(keys[:, place], len(lost))
         # Who follows somebody has no unseen value.
         seen = drawn[(drawn != UNSEEN).all(axis=1)]
-        return cls(seen, count, following, count - following, model.followed)
+        return cls(keys, seen, count, following, count - following, model.followed)
 
 
-def _risks_as_gathered(
-    draft: Draft,
-    keys: Keys,
-    model: _Model,
-    ordered: Sequence[bool],
-    persons: int,
-    rng: np.random.Generator,
-) -> Floats:
-    """λ of classes that a half of the file chose, as persons gather in cells.
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """A half of the file that chooses classes, and the other one that says what they are.
 
-    See `gathered_risks`. The half chose them by its own model; how persons gather is told by the
-    whole file, and so is where the models draw others.
+    Attributes
+    ----------
+    part
+        The first half's records.
+    others
+        Keys of the other half's persons.
+    half
+        The model of the first half.
+    population
+        N.
+    divided
+        As in `modelled`.
     """
-    _, number, sizes = np.unique(
-        _keys(draft.table), axis=0, return_inverse=True, return_counts=True
-    )
-    box_of = np.empty(len(sizes), dtype=np.int64)
-    box_of[number] = draft.class_of[np.unique(draft.table.person, return_index=True)[1]]
-    anew = _inside(draft, model.keys[model.following :], ordered) / max(model.anew, 1)
-    whole = np.unique(keys, axis=0, return_counts=True)[1]
-    return gathered_risks(sizes, box_of, anew, whole, persons, rng)
+
+    part: Table
+    others: Keys
+    half: _Model
+    population: int
+    divided: Callable[[Table, Population], Draft | None]
+
+    def draft(self, prices: ModelPrices) -> Draft | None:
+        """The classes that the first half chooses at these prices."""
+        drawn = _table(self.part, self.half.keys)
+        return self.divided(self.part, Population(self.population, None, drawn, prices))
+
+    def prices(
+        self, draft: Draft, first: Dispersion, model: _Model, rng: np.random.Generator
+    ) -> ModelPrices:
+        """Prices at which classes are no riskier than they are said to be, in 95 of 100 releases.
+
+        Where many follow others, the model hardly knows who is alone, and classes that are chosen
+        at new prices are the ones that these underrate: they are tried in turn, until prices hold.
+
+        Parameters
+        ----------
+        draft
+            Classes that the half chose.
+        first
+            The dispersion of boxes that nobody chose.
+        model
+            Of the whole file.
+        rng
+            Draws populations.
+        """
+        boxes = self._boxes(draft)
+        dispersion, error = revised(first, boxes)
+        prices = ModelPrices(len(model.fitted), model.count, dispersion)
+        if model.followed <= TOLD:
+            return prices.raised(boxes, error)
+        seed = int(rng.integers(1 << 32))
+        prices = prices.raised(boxes, error, self._gathered(draft, model, seed), model.followed)
+        for _ in range(TRIALS):
+            again = self.draft(replace(prices, sample=self.part.persons, drawn=self.half.count))
+            if again is None:
+                break
+            before, counted = prices, self._gathered(again, model, seed)
+            prices = prices.raised(self._boxes(again), error, counted, model.followed)
+            if prices == before:
+                break
+        return prices
+
+    def _boxes(self, draft: Draft) -> Boxes:
+        """The classes of the first half: its persons, the others and the model's in each."""
+        assert draft.class_of_register is not None
+        first = np.unique(draft.table.person, return_index=True)[1]
+        chosen = np.bincount(draft.class_of[first], minlength=draft.classes)
+        inside = draft.class_of_register[draft.class_of_register >= 0]
+        model = np.bincount(inside, minlength=draft.classes)
+        shares = np.maximum(model, LEAST_DRAWN) / self.half.count
+        persons = self.part.persons, len(self.others)
+        return Boxes(chosen, _inside(draft, self.others), shares, persons)
+
+    def _gathered(self, draft: Draft, model: _Model, seed: int) -> Floats:
+        """λ and uniques of the classes that the half chose, as persons gather in cells.
+
+        See `gathered_risks`. The half chose them by its own model; how persons gather is told by
+        the whole file, and so is where the models draw others.
+        """
+        _, number, sizes = np.unique(
+            _keys(draft.table), axis=0, return_inverse=True, return_counts=True
+        )
+        box_of = np.empty(len(sizes), dtype=np.int64)
+        box_of[number] = draft.class_of[np.unique(draft.table.person, return_index=True)[1]]
+        anew = _inside(draft, model.keys[model.following :]) / max(model.anew, 1)
+        whole = np.unique(model.fitted, axis=0, return_counts=True)[1]
+        rng = np.random.default_rng(seed)
+        return gathered_risks(sizes, box_of, anew, whole, self.population, rng)
 
 
 def _keys(table: Table) -> Keys:
@@ -214,27 +280,14 @@ def _table(table: Table, keys: Keys) -> Table:
     )
 
 
-def _boxes(
-    draft: Draft, others: Keys, ordered: Sequence[bool], persons: tuple[int, int, int]
-) -> Boxes:
-    """The classes of a part: its persons, those of the other part and of the model in each."""
-    assert draft.class_of_register is not None
-    first = np.unique(draft.table.person, return_index=True)[1]
-    chosen = np.bincount(draft.class_of[first], minlength=draft.classes)
-    model = np.bincount(draft.class_of_register[draft.class_of_register >= 0],
-                        minlength=draft.classes)  # fmt: skip
-    shares = np.maximum(model, LEAST_DRAWN) / persons[2]
-    return Boxes(chosen, _inside(draft, others, ordered), shares, persons[:2])
-
-
-def _inside(draft: Draft, persons: Keys, ordered: Sequence[bool]) -> Ints:
+def _inside(draft: Draft, persons: Keys) -> Ints:
     """How many persons lie in the cells of each class, shape (classes,).
 
     O(classes x persons x columns).
     """
     all_held = []
     for column, (quasi, numbers) in enumerate(
-        zip(draft.table.quasi_identifiers, ordered, strict=True)
+        zip(draft.table.quasi_identifiers, _ordered(draft.table), strict=True)
     ):
         held = _held(draft, column, quasi.codes, quasi.domain.size, whole=numbers)
         if not numbers:

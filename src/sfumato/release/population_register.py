@@ -534,7 +534,8 @@ def _by_model(
     population: int, prices: ModelPrices, persons: Ints, alike: Ints, first: Ints
 ) -> PopulationRisk:
     """The measures of `measured` where the cells of the population follow a model."""
-    n, likely = int(persons.sum()), replace(prices, least=1.0)
+    n = int(persons.sum())
+    likely = replace(prices, least=1.0, least_beside=prices.beside)
 
     def estimate(
         name: str, value: float, low: float, high: float, where: Position | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp
 
 import numpy as np
@@ -104,7 +105,7 @@ def test_few_boxes_leave_much_open():
     assert revised(first, few)[1] > 3 * revised(first, many)[1]
 
 
-def test_with_the_least_share_the_risk_grows_by_the_allowance():
+def test_with_the_least_share_the_risk_is_the_one_aimed_at():
     dispersion = Dispersion(1_000)
     boxes = Boxes(
         np.array([1, 1, 4]), np.array([1, 0, 3]), np.array([0.001, 0.02, 0.05]), (100, 100)
@@ -114,10 +115,11 @@ def test_with_the_least_share_the_risk_grows_by_the_allowance():
         inverse = dispersion.inverse_sizes(boxes.chosen, boxes.shares * share, 100)
         return boxes.chosen @ inverse
 
-    share = least_share(dispersion, boxes, 1.3)
+    share = least_share(risk, 1.3 * risk(1.0), -3.0)
     assert risk(share) == pytest.approx(1.3 * risk(1.0), rel=1e-2)
     assert share < 1 / 1.3
-    assert least_share(dispersion, boxes, 50.0) == pytest.approx(np.exp(-3.0))
+    assert least_share(risk, 50.0, -3.0) == pytest.approx(np.exp(-3.0))
+    assert least_share(risk, risk(1.0) - 1e-12, -3.0) == 1.0
 
 
 def half_in_homes(seed, persons=12_000, boxes=1_000):
@@ -131,7 +133,8 @@ def half_in_homes(seed, persons=12_000, boxes=1_000):
     drawn = generator.binomial(sizes, 0.05)
     part = generator.binomial(drawn, 0.5)
     own, whole = (np.bincount(box_of, each, boxes) for each in (part, sizes))
-    true = (own[own > 0] / whole[own > 0]).sum() / part.sum()
+    risk = (own[own > 0] / whole[own > 0]).sum() / part.sum()
+    true = risk, (own[whole == 1] == 1).sum() / part.sum()
     anew = np.bincount(box_of[sizes == 1], minlength=boxes) / (persons // 2)
     return part[part > 0], box_of[part > 0], anew, drawn[drawn > 0], persons, true
 
@@ -140,17 +143,29 @@ def test_lonely_persons_are_hidden_by_no_crowd_elsewhere():
     """By the sizes of cells alone; a mean over lonely persons and homes says half of it."""
     within, errors = [], []
     for seed in range(8):
-        part, box_of, anew, drawn, persons, true = half_in_homes(seed)
-        found = gathered_risks(part, box_of, anew, drawn, persons, rng(seed))
+        part, box_of, anew, drawn, persons, (true, _) = half_in_homes(seed)
+        found = gathered_risks(part, box_of, anew, drawn, persons, rng(seed))[0]
         assert np.median(found) == pytest.approx(true, rel=0.35)
         low, high = np.quantile(found, [0.025, 0.975])
         within.append(low <= true <= high)
         if seed < 4:
-            alone = gathered_risks(part, box_of, anew, part, persons, rng(seed))
+            alone = gathered_risks(part, box_of, anew, part, persons, rng(seed))[0]
             errors.append([abs(np.log(np.median(each) / true)) for each in (found, alone)])
     assert sum(within) >= 7
     by_whole, by_part = np.mean(errors, axis=0)
     assert by_whole < by_part
+
+
+def test_uniques_are_counted_among_lonely_persons():
+    """In boxes of two cells each, of which some have a single person of the population."""
+    within = 0
+    for seed in range(8):
+        part, box_of, anew, drawn, persons, (_, true) = half_in_homes(seed, boxes=3_000)
+        found = gathered_risks(part, box_of, anew, drawn, persons, rng(seed))[1]
+        assert np.median(found) == pytest.approx(true, rel=0.5)
+        low, high = np.quantile(found, [0.025, 0.975])
+        within += low <= true <= high
+    assert within >= 6
 
 
 def test_crowds_alone_hide_everybody():
@@ -159,7 +174,50 @@ def test_crowds_alone_hide_everybody():
     kept = drawn[drawn > 0]
     persons = 20 * kept.sum()
     found = gathered_risks(kept, np.arange(len(kept)), np.zeros(len(kept)), kept, persons, rng())
-    assert np.median(found) == pytest.approx(1 / 50, rel=0.25)
+    assert np.median(found[0]) == pytest.approx(1 / 50, rel=0.25)
+    assert np.median(found[1]) < 1 / 500
+
+
+def raised_boxes():
+    """A sixth of a file: boxes of one person, in which the model expects 0.2 to 20 others."""
+    expected = np.geomspace(0.2, 20, 100)
+    ones = np.ones(100, dtype=np.int64)
+    return Boxes(ones, np.zeros(100, dtype=np.int64), expected / 10_000, (100, 100))
+
+
+def test_prices_are_raised_to_what_was_counted():
+    """To the 95th percentile of λ and of the uniques, as far as persons follow others."""
+    boxes, prices = raised_boxes(), ModelPrices(600, 60_000, Dispersion(10_000))
+    dispersion = prices.dispersion
+    counted = np.array([np.linspace(0.5, 0.6, 201), np.linspace(0.4, 0.5, 201)])
+    found = prices.raised(boxes, 0.0, counted, 1.0)
+    assert found.allowance * dispersion.matches(boxes) == pytest.approx(59.5)
+    assert found.gathered * dispersion.matches(boxes) == pytest.approx(55.0)
+    assert dispersion.uniques(boxes, found.beside) == pytest.approx(45.0, rel=0.01)
+    assert dispersion.uniques(boxes, found.least_beside) == pytest.approx(49.5, rel=0.02)
+    half = prices.raised(boxes, 0.0, counted, 0.5)
+    assert found.least_beside < half.least_beside < 1
+    assert found.raised(boxes, 0.0, counted, 1.0) == found
+    assert found.raised(boxes, 0.0) == found
+
+
+def test_uniques_scatter_where_nobody_follows():
+    """By twice the error of log λ, or by the chance of few of them; k-map follows λ."""
+    boxes, persons = raised_boxes(), np.array([1])
+    for error in (0.0, 0.3):
+        few, many = (
+            ModelPrices(sample, 60_000, Dispersion(10_000)).raised(boxes, error)
+            for sample in (100, 5_000)
+        )
+        own = few.dispersion.uniques(boxes)
+        assert few.dispersion.uniques(boxes, few.least_beside) > own * np.exp(2 * 1.645 * error)
+        assert few.least_beside < many.least_beside <= many.least <= 1
+        assert few.beside == 1
+        lone = few.smaller(2, persons, np.array([60]))
+        assert lone > replace(few, least_beside=few.least).smaller(2, persons, np.array([60]))
+        assert few.smaller(3, persons, np.array([60])) == replace(few, least_beside=1.0).smaller(
+            3, persons, np.array([60])
+        )
 
 
 @pytest.mark.parametrize("population", [10_000, 10_000_000])

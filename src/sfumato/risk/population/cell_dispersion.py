@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -15,12 +16,16 @@ from sfumato.risk.population.inverse_sizes import negative_binomial
 from sfumato.risk.population.value_shares import LARGEST
 
 Keys = Codes
-LEAST_LOG_SHARE = -3.0
-"""Logarithm of the least share of the model's persons who are surely there."""
 LEAST_DRAWN = 0.5
 """Persons of the model in a box that has none."""
 LEAST_PERSONS = 0.25
 """Persons of the population for whom a box without any of the model's counts at most."""
+SURE = 1.645
+"""Standard deviations above the estimate that 95 % of normal errors are below."""
+UNIQUES_FACTOR = 2.0
+"""By how much more the logarithm of uniques is off than that of λ."""
+LEAST_LOG_SHARE, LEAST_LOG_BESIDE = -3.0, -12.0
+"""Logarithms of the least shares of the model's persons: who surely are there, and beside one."""
 POPULATIONS = 200
 """Populations that are drawn."""
 PRIOR_SHAPE = (1.0, 0.3)
@@ -93,6 +98,16 @@ class Dispersion:
             n, the persons of the sample.
         """
         return negative_binomial(persons, *self._others(shares, sample))
+
+    def matches(self, boxes: Boxes, share: float = 1.0) -> float:
+        """Expected matches of the choosing part, with a share of the model's persons."""
+        shares, n = boxes.shares * share, boxes.persons[0]
+        return float(boxes.chosen @ self.inverse_sizes(boxes.chosen, shares, n))
+
+    def uniques(self, boxes: Boxes, share: float = 1.0) -> float:
+        """Expected persons of the part who are alone in a box, as `matches`."""
+        shares, n = boxes.shares * share, boxes.persons[0]
+        return float(self.smaller(2, boxes.chosen, shares, n).sum())
 
     def smaller(self, size: int, persons: Ints, shares: Floats, sample: int) -> Floats:
         """P(F < size | f); the parameters are those of `inverse_sizes`."""
@@ -281,28 +296,27 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
     return found, float(np.sqrt(max(slope @ np.linalg.pinv(curve) @ slope, 0.0) + seen))
 
 
-def least_share(dispersion: Dispersion, boxes: Boxes, allowance: float) -> float:
-    """The share of the model's persons with whom the risk of classes grows by the allowance.
+def least_share(risk: Callable[[float], float], aim: float, least: float) -> float:
+    """The share of the model's persons with which a risk of classes is as high as ``aim``.
 
     Parameters
     ----------
-    dispersion
-        What `revised` gave.
-    boxes
-        The classes.
-    allowance
-        By how much more matches are counted.
+    risk
+        By the share, in (0, 1]; falls with it.
+    aim
+        A risk; 1 is the share where that is no more than the risk with all of the model's persons.
+    least
+        Logarithm of the least share.
     """
 
-    def matches(log_share: float) -> float:
-        shares = boxes.shares * np.exp(log_share)
-        inverse = dispersion.inverse_sizes(boxes.chosen, shares, boxes.persons[0])
-        return float(boxes.chosen @ inverse)
+    def missing(log_share: float) -> float:
+        return risk(float(np.exp(log_share))) - aim
 
-    aim = matches(0.0) * allowance
-    if matches(LEAST_LOG_SHARE) <= aim:
-        return float(np.exp(LEAST_LOG_SHARE))
-    return float(np.exp(brentq(lambda at: matches(at) - aim, LEAST_LOG_SHARE, 0.0, xtol=1e-3)))
+    if missing(0.0) >= 0:
+        return 1.0
+    if missing(least) <= 0:
+        return float(np.exp(least))
+    return float(np.exp(brentq(missing, least, 0.0, xtol=1e-3)))
 
 
 def gathered_risks(
@@ -313,7 +327,7 @@ def gathered_risks(
     population: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """λ of boxes in populations that the sizes of cells leave open; shape (`POPULATIONS`,).
+    """λ and uniques of boxes in populations that the sizes of cells leave open.
 
     Who is alone in a cell stands apart, so that those of the box whom the models draw anew are all
     that hide them, or has so many companions in the cell as a class of its size. A mean over both
@@ -333,6 +347,12 @@ def gathered_risks(
         N.
     rng
         Draws the populations.
+
+    Returns
+    -------
+    Floats
+        λ, and the share of the part's persons who are alone in their box of the population;
+        shape (2, `POPULATIONS`).
     """
     n, boxes = int(sizes.sum()), len(anew)
     more = population / n - 1
@@ -346,7 +366,7 @@ def gathered_risks(
         replace(each.mixture, log_rates=each.mixture.log_rates + np.log(share)) for each in mixtures
     ]
     posteriors = [each.posterior(different.clip(max=LARGEST)) for each in thinned]
-    found = np.empty(POPULATIONS)
+    found = np.empty((2, POPULATIONS))
     for at, chosen in enumerate(rng.choice(len(weights), POPULATIONS, p=weights)):
         apart = mixtures[chosen].apart * share
         # One rate for each cell, by the distribution that cells of its size have.
@@ -356,7 +376,8 @@ def gathered_risks(
         companions = rng.poisson(more * rates)
         companions[alone & (rng.random(len(sizes)) < apart / max(alone.sum(), 1))] = 0
         others = np.bincount(box_of, companions, boxes) + rng.poisson(apart * more * anew)
-        found[at] = (own / np.maximum(own + others, 1)).sum() / n
+        found[0, at] = (own / np.maximum(own + others, 1)).sum() / n
+        found[1, at] = ((own == 1) & (others == 0)).sum() / n
     return found
 
 
@@ -377,6 +398,8 @@ class ModelPrices:
         so stands in docs/population_release.md.
     least
         The share of the model's persons that is surely there: with it λ has that upper end.
+    beside, least_beside
+        The share that likely, and surely, is beside somebody who is alone in a class of the file.
     gathered
         How much of the allowance is expected, as persons gather in cells; see `gathered_risks`.
     """
@@ -386,6 +409,8 @@ class ModelPrices:
     dispersion: Dispersion
     allowance: float = 1.0
     least: float = 1.0
+    beside: float = 1.0
+    least_beside: float = 1.0
     gathered: float = 1.0
 
     def matches(self, persons: Ints, drawn: Ints) -> Floats:
@@ -411,8 +436,49 @@ class ModelPrices:
         persons, drawn
             As in `matches`.
         """
-        shares = self._shares(drawn) * self.least
+        shares = self._shares(drawn) * (self.least_beside if size == 2 else self.least)
         return self.dispersion.smaller(size, persons, shares, self.sample)
+
+    def raised(
+        self, boxes: Boxes, error: float, counted: Floats | None = None, followed: float = 0.0
+    ) -> ModelPrices:
+        """The prices, higher where classes would be riskier than these say in 5 of 100 cases.
+
+        Parameters
+        ----------
+        boxes
+            Classes that a part of the file chose.
+        error
+            Standard error of log λ, as of `revised`.
+        counted
+            What `gathered_risks` gave.
+        followed
+            How far that counts, in [0, 1].
+        """
+        found, n = self.dispersion, boxes.persons[0]
+        own = np.array([found.matches(boxes), found.uniques(boxes)])
+        middle, high = (own, own) if counted is None else np.quantile(n * counted, (0.5, 0.95), 1)
+        # One more is alone, as none of few is not none of all.
+        more = np.array([0, 1])
+        likely = np.maximum((middle + more) / (own + more), 1.0) ** followed
+        spread = followed * np.log((high + more) / (middle + more))
+        # The uniques of the whole file scatter as whole numbers do.
+        spread[1] = max(spread[1], SURE / np.sqrt(own[1] * likely[1] * self.sample / n + 1))
+        sure = likely * np.exp(np.hypot(SURE * error * np.array([1, UNIQUES_FACTOR]), spread))
+        prices = self
+        if sure[0] > self.allowance:
+            allowance, gathered = float(sure[0]), float(likely[0])
+            least = least_share(partial(found.matches, boxes), own[0] * allowance, LEAST_LOG_SHARE)
+            prices = replace(self, allowance=allowance, least=least, gathered=gathered)
+        beside, least = (
+            least_share(partial(found.uniques, boxes), (own[1] + 1) * each - 1, LEAST_LOG_BESIDE)
+            for each in (likely[1], sure[1])
+        )
+        return replace(
+            prices,
+            beside=min(beside, self.beside),
+            least_beside=min(least, self.least_beside, prices.least),
+        )
 
     def _shares(self, drawn: Ints) -> Floats:
         least = LEAST_PERSONS * self.drawn / self.dispersion.population
