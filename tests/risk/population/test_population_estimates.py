@@ -479,8 +479,8 @@ def test_the_classes_add_up_to_the_whole(marketer):
     single = sample.sizes == 1
     alone = 0.8 * min(aim, sample.alone)
     apart = np.linspace(0.9, 0.0, len(np.unique(sample.sizes)))
-    estimate = Estimate("", marketer, followed=1.0, apart=apart)
-    inverse = classes.inverse_sizes(classes.shift(marketer, alone, estimate))
+    classes = ClassPosteriors(sample, Estimate("", marketer, followed=1.0, apart=apart))
+    inverse = classes.inverse_sizes(classes.shift(marketer, alone))
     assert float(sample.sizes @ inverse) == pytest.approx(aim, rel=1e-8)
     rest = sample.sizes[~single].size
     assert float(inverse[single].sum()) == pytest.approx(max(alone, aim - rest), rel=1e-8)
@@ -542,7 +542,8 @@ def test_tenths_are_right_where_the_model_tells_less_of_rare_cells():
     keys = np.arange(len(sizes), dtype=np.int32)[sizes > 0]
     sizes, expected = sizes[sizes > 0], expected[sizes > 0]
     sample = SampleClasses(sizes, 10 * int(sizes.sum()), np.column_stack([keys, keys]))
-    classes = ClassPosteriors(sample, lambda: np.exp(expected) / sample.n)
+    estimate = Estimate("", 0.5, foretold=lambda: np.exp(expected) / sample.n)
+    classes = ClassPosteriors(sample, estimate)
     found = classes.inverse_sizes(classes.shift(float((sizes / whole).sum()) / sample.n))
     alone = np.flatnonzero(sizes == 1)
     for tenth in np.array_split(alone[np.argsort(found[alone])], 10):
@@ -584,6 +585,23 @@ def test_pairs_are_of_a_crowd_in_a_small_sample_and_met_by_chance_in_a_large_one
     pairs = (data.iloc[rows].groupby(["age", "zip"])["age"].transform("size") == 2).to_numpy()
     true = float((1 / whole.iloc[rows])[pairs].mean())
     assert float(risks.record_risks[pairs].mean()) == pytest.approx(true, abs=0.05)
+
+
+@pytest.mark.slow
+def test_pairs_who_met_by_chance_are_records_at_risk():
+    """Half of persons of whom a fifth live in homes: λ is within 1 %, and so is this."""
+    generator = np.random.default_rng(5)
+    inside, home = generator.random(20_000) < 0.2, generator.integers(0, 60, 20_000)
+    place = np.where(inside, home, generator.integers(0, 400, 20_000))
+    age = np.where(inside, home + generator.integers(0, 3, 20_000), 0)
+    age = np.where(inside, age, generator.integers(0, 90, 20_000))
+    data = pd.DataFrame({"age": age, "zip": [f"z{each}" for each in place]})
+    small = data.groupby(["age", "zip"])["age"].transform("size").to_numpy() < 5
+    drawn = generator.permutation(20_000)[:10_000]
+    risks = sf.assess(data.iloc[drawn], SCHEMA, population=20_000, seed=1).population
+    found = risks.population_records_at_risk
+    assert found.low <= small[drawn].mean() <= found.high
+    assert found.value == pytest.approx(small[drawn].mean(), rel=0.006)
 
 
 @pytest.mark.slow

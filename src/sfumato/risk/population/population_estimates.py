@@ -276,9 +276,9 @@ class _EstimateMeasures:
         self.classes = None
         self.shifts: list[Floats] = []
         if sample.n < sample.population:
-            self.classes = ClassPosteriors(sample, estimate.foretold)
+            self.classes = ClassPosteriors(sample, estimate)
             for end in (estimate.marketer, self.low, self.high):
-                self.shifts.append(self.classes.shift(end, self._found_alone(end), estimate))
+                self.shifts.append(self.classes.shift(end, self._found_alone(end)))
 
     def population_risk(
         self, persons: int, check: subsample_validation.SubsampleCheck | None, seed: int
@@ -479,20 +479,22 @@ class ClassPosteriors:
     ----------
     sample
         The classes; fewer persons than the population.
-    foretold
-        Of an `Estimate`; a model is fitted where it has none.
+    estimate
+        Says what a model expects, and how far persons follow others; a model is fitted without it.
     """
 
-    def __init__(self, sample: SampleClasses, foretold: Callable[[], Floats] | None = None) -> None:
+    def __init__(self, sample: SampleClasses, estimate: Estimate | None = None) -> None:
         self._sample = sample
         self._ratio = (1 - sample.fraction) / sample.fraction
-        self._expected = _expected(sample, foretold)
+        self._expected = _expected(sample, None if estimate is None else estimate.foretold)
+        self._followed, self._apart = 0.0, None
+        if estimate is not None and estimate.apart is not None:
+            self._followed = estimate.followed
+            self._apart = estimate.apart[np.unique(sample.sizes, return_inverse=True)[1]]
         self._regression = _Regression.fitted(sample, self._expected)
         self._odds = logit(np.clip(self._matches(), EDGE, 1 - EDGE))
 
-    def shift(
-        self, marketer: float, alone: float | None = None, estimate: Estimate | None = None
-    ) -> Floats:
+    def shift(self, marketer: float, alone: float | None = None) -> Floats:
         """By how much the odds of each class move so that Σ f_j E[1/F_j] = n λ; shape (classes,).
 
         Where persons follow others into cells, who is alone is less often hidden than the fitted
@@ -504,22 +506,19 @@ class ClassPosteriors:
         marketer
             λ.
         alone
-            τ2.
-        estimate
-            Says how far persons follow others; all odds move alike without it.
+            τ2; all odds move alike without it.
         """
         sizes, times = self._sample.sizes, self._sample.each
         whole = marketer * self._sample.n
         found = np.full(len(sizes), self._shift(self._odds, whole, times))
         single = sizes == 1
         others = ~single
-        if estimate is None or estimate.apart is None or alone is None or not others.any():
+        if self._apart is None or alone is None or not others.any():
             return found
         own = float((times * expit(self._odds + found))[single].sum())
-        aim = max(own + estimate.followed * (alone - own), whole - float(times[others].sum()))
+        aim = max(own + self._followed * (alone - own), whole - float(times[others].sum()))
         found[single] = self._shift(self._odds[single], aim, times[single])
-        apart = estimate.apart[np.searchsorted(np.unique(sizes), sizes)]
-        share = (apart / max(apart[single][0], EDGE))[others]
+        share = (self._apart / max(self._apart[single][0], EDGE))[others]
         moved = np.clip(1 - share, LEAST_MOVED, 1.0)
         with_single = (1 - moved) * found[single][0]
         odds = self._odds[others] + with_single
@@ -549,7 +548,11 @@ class ClassPosteriors:
         return inverse
 
     def at_most(self, size: int, shift: Floats | float) -> Floats:
-        """P(F_j <= size | f_j) of each class; shape (classes,)."""
+        """P(F_j <= size | f_j) of each class; shape (classes,).
+
+        Classes of several persons who stand apart from crowds have others by chance alone, as many
+        as the model expects.
+        """
         sizes = self._sample.sizes
         chances = ((sizes / self._sample.fraction <= size) & (sizes > LARGEST_UNCERTAIN)).astype(
             float
@@ -562,6 +565,10 @@ class ClassPosteriors:
         self._fill(chances, table, largest)
         inside = np.clip(chances, EDGE, 1 - EDGE)
         moved: Floats = np.where(sizes <= largest, expit(logit(inside) + shift), chances)
+        if self._apart is not None:
+            some = (sizes > 1) & (sizes <= largest)
+            by_chance = pdtr(size - sizes[some], np.exp(self._expected[some]) * self._ratio)
+            moved[some] += self._apart[some] * (by_chance - moved[some])
         return moved
 
     def _matches(self) -> Floats:
