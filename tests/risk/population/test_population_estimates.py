@@ -23,7 +23,11 @@ from sfumato.risk.population.estimator_protocol import (
     Estimate,
     SampleClasses,
 )
-from sfumato.risk.population.population_estimates import LARGEST_UNCERTAIN, ClassPosteriors
+from sfumato.risk.population.population_estimates import (
+    LARGEST_UNCERTAIN,
+    ClassPosteriors,
+    most_of_few,
+)
 from sfumato.risk.population.population_size import Given, read_population
 from sfumato.risk.population.subsample_validation import (
     SubsampleCheck,
@@ -585,6 +589,15 @@ def test_pairs_are_of_a_crowd_in_a_small_sample_and_met_by_chance_in_a_large_one
     pairs = (data.iloc[rows].groupby(["age", "zip"])["age"].transform("size") == 2).to_numpy()
     true = float((1 / whole.iloc[rows])[pairs].mean())
     assert float(risks.record_risks[pairs].mean()) == pytest.approx(true, abs=0.05)
+
+
+def test_few_classes_hold_whole_ones():
+    """A tenth of a class is none or one; of many classes the normal scatter says enough."""
+    shares, each = np.full(50, 0.004), np.full(50, 2)
+    assert most_of_few(np.full(50, 0.001), shares, each) == pytest.approx(0.002)
+    assert most_of_few(np.full(50, 0.02), shares, each) == pytest.approx(0.01)
+    assert most_of_few(np.zeros(50), shares, each) == 0
+    assert most_of_few(np.full(50, 0.2), shares, each) == 0
 
 
 @pytest.mark.slow
