@@ -231,7 +231,7 @@ def test_the_population_in_the_cells_of_a_class():
         sf.KMap(4).against(register).met(ClassSummary(sizes, sizes, sizes, sizes))
     sharp = Dispersion(1_000, level=20.0, slope=0.0)
     for least in (1.0, 0.5):
-        prices = ModelPrices(100, 10_000, sharp, 1.2, least)
+        prices = ModelPrices(100, 10_000, sharp, 1.2, least, least_beside=least)
         others = 900 * np.array([1, 30, 2]) / 10_000 * least
         alone = sf.PopulationUniques(0.5).against(prices).spent(classes)
         assert alone == pytest.approx([*np.exp(-others[:2]), 0])
