@@ -487,7 +487,7 @@ def most_of_few(chances: Floats, shares: Floats, each: Ints) -> float:
     Returns
     -------
     float
-        A share that is not passed in 95 of 100 files; 0 where not few classes count.
+        A share that is not passed in 97.5 of 100 files; 0 where not few classes count.
     """
     classes = float(each @ chances)
     if not 0 < classes < FEW:
