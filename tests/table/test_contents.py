@@ -8,9 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from messy_files import COUNTRIES
 
-from sfumato.table.contents import Content, held_in
+from sfumato.table.contents import _NATIONAL, Content, held_in, validator
 from sfumato.table.value_forms import form_of
 
 RNG = np.random.default_rng(7)
@@ -138,3 +140,25 @@ def test_codes_different_in_every_record_are_no_public_codes() -> None:
 )
 def test_shapes_that_look_like_others(values: list[object], header: str, held: str) -> None:
     assert content(values, header) == held
+
+
+CHECKS = sorted({*_NATIONAL, ("iban", r"[A-Z]{2}\d{5,}", ""), ("luhn", r"\d{15}", ""),
+                 ("verhoeff", r"\d+", ""), ("of.nothing", r"\d+", "")})  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(CHECKS).flatmap(
+    lambda each: st.tuples(st.just(each[0]), st.from_regex(rf"\A(?:{each[1]})\Z") | st.text())
+))  # fmt: skip
+@example(("cn.ric", "354779198001015197"))
+@example(("pt.cc", "000000000ZZ0"))
+def test_no_foreign_check_of_numbers_ends_a_guess(given: tuple[str, str]) -> None:
+    assert validator(given[0])(given[1]) in (True, False)
+
+
+@example([756789.123456789012] * 3)
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(0, 1e6), min_size=3, max_size=3))
+def test_decimals_are_no_national_numbers(some: list[float]) -> None:
+    numbers = [each + n / 7 for n in range(40) for each in some]
+    assert content(numbers) not in (Content.NATIONAL_NUMBER, Content.PAYMENT_NUMBER)
