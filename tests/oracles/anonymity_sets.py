@@ -147,6 +147,9 @@ class Naive:
                 or seen.positions
                 or (everything and (seen.missingness or seen.length or seen.rarity))
             )
+        whole = len(seen.positions) == len(value.characters)
+        if whole and value != another:
+            return False
         if everything and seen.length and len(value.characters) != len(another.characters):
             return False
         bands = self.rarity(record, attribute), self.rarity(other, attribute)

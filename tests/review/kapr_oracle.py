@@ -150,6 +150,8 @@ class Scratch:
                 continue
             if what.twice and self.counts[place][its.folded] < 2:
                 return False
+            if len(what.positions) == len(mine.characters) and mine.characters != its.characters:
+                return False
             if strict and what.length and len(its.characters) != len(mine.characters):
                 return False
             if strict and what.rarity and self.band(place, its) != self.band(place, mine):

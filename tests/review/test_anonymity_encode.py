@@ -1,12 +1,11 @@
 """Values are encoded as they are displayed, by the fast way and the slow one."""
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.review.anonymity_database import Alphabet, beginnings, encode
+from sfumato.review.anonymity_database import Alphabet, encode
 from sfumato.review.pair_rendering import shown
 from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder
 
@@ -43,15 +42,6 @@ def test_encoded_values_are_those_displayed(attribute, column):
     held = {code for code in found.codes.tolist() if code >= 0}
     assert held == set(range(len(found.texts)))
     assert len(held) == len({value for value in expected if value is not None})
-
-
-@given(st.lists(st.text("ab", min_size=1, max_size=4), unique=True))
-def test_beginnings_are_those_of_texts(texts):
-    lengths = [len(text) for text in texts]
-    start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    characters = np.frombuffer("".join(texts).encode(), np.uint8)
-    expected = [any(other != text and other.startswith(text) for other in texts) for text in texts]
-    assert beginnings(start, characters).tolist() == expected
 
 
 def test_parts_of_arrow_arrays_are_read():

@@ -7,7 +7,18 @@ from oracles.anonymity_sets import Naive
 
 from sfumato.review.anonymity_database import Database
 from sfumato.review.anonymity_index import Index
-from sfumato.review.review_settings import Attribute, AttributeKind, DateOrder, Policy, Seen
+from sfumato.review.disclosure_account import Review
+from sfumato.review.review_settings import (
+    Attribute,
+    AttributeKind,
+    Costs,
+    DateOrder,
+    Mode,
+    Policy,
+    Seen,
+    Settings,
+)
+from sfumato.review.worker_state import Opening, Refusal, WorkerState
 
 ATTRIBUTES = (
     Attribute(name="Name", kind=AttributeKind.VARIABLE),
@@ -49,3 +60,28 @@ def test_sizes_are_those_of_the_tables(full, printed):
         members = index.members(pair[0], masked, Policy.PAPER)
         opened = dict(enumerate(shows))
         assert index.size_after(members, pair[0], opened, Policy.PAPER) == expected[0]
+
+
+def test_a_value_shown_in_full_is_equal_or_not():
+    """Ann, shown in full, is neither Anna nor Annette: the floor k counts Ann alone."""
+    names = Attribute(name="Name", kind=AttributeKind.VARIABLE)
+    columns = (["Ann", "Anna", "Annette", "Ann"],)
+    index, naive = Index.build(Database.of((names,), columns)), Naive.of((names,), columns)
+    for of in (index, naive):
+        whole = (Seen(positions=frozenset(range(3))),)
+        assert list(of.members(0, whole, Policy.PAPER)) == [0, 3]
+        part = (Seen(positions=frozenset({0, 1})),)
+        assert len(of.members(0, part, Policy.PAPER)) == 4
+
+
+@pytest.mark.parametrize("costs", Costs)
+@pytest.mark.parametrize("mode", [Mode.PARTIAL, Mode.FULL])
+def test_the_floor_holds_for_names_that_begin_others(costs, mode):
+    """Partial disclosure of ``ab`` beside ``ba`` shows all of it; ``abc`` is no companion."""
+    names = Attribute(name="Name", kind=AttributeKind.VARIABLE)
+    columns = (["ab", "ba", "abc", "bad"],)
+    settings = Settings(policy=Policy.PAPER, k=2, costs=costs)
+    index = Index.build(Database.of((names,), columns))
+    worker = WorkerState(Review((names,), settings, index, [0], [1]), range(1))
+    worker.show(0)
+    assert isinstance(worker.open(0, Opening((0,), mode)), Refusal)

@@ -63,6 +63,12 @@ def test_table_3_prints_4_and_costs_0(study: Study) -> None:
     assert {row["value"] for row in rows} == {"0"}
 
 
+def test_exchanged_day_and_month_move_with_their_signs(study: Study) -> None:
+    """Table 3 prints ``*@/*&/****`` in row 1 and ``*&/*@/****`` in row 2 of the pair (1, 3)."""
+    rows = study.grid("table_3").records()
+    assert [row["dob"] for row in rows[2:4]] == ["*@/*&/****", "*&/*@/****"]
+
+
 def test_renderings_of_table_4(study: Study) -> None:
     rows = study.grid("table_4").records()
     assert [(row["name"], row["dob"]) for row in rows[6:8]] == [

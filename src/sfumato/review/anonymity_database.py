@@ -169,39 +169,6 @@ class Kept:
                 self._used -= freed
 
 
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-
-
-def beginnings(start: Ints, characters: npt.NDArray[np.unsignedinteger[Any]]) -> Bools:
-    """Whether another value may begin with all characters of a value, and goes on.
-
-    Beginnings are compared by 64-bit hashes: where none is equal, no value does.
-
-    Parameters
-    ----------
-    start
-        Where the characters of each value start, at least one each; shape (values + 1,).
-    characters
-        The characters of all values, one value after the other.
-
-    Returns
-    -------
-    NDArray
-        Shape (values,).
-    """
-    lengths = np.diff(start)
-    result = np.zeros(len(lengths), np.bool_)
-    values = np.arange(len(lengths))
-    hashes = np.zeros(len(lengths), np.uint64)
-    for place in range(int(lengths.max(initial=0))):
-        hashes = hashes * _FACTOR + characters[start[values] + place] + np.uint64(1)
-        ends = lengths[values] == place + 1
-        if ends.any() and not ends.all():
-            result[values[ends]] = np.isin(hashes[ends], hashes[~ends])
-        values, hashes = values[~ends], hashes[~ends]
-    return result
-
-
 _PLAIN = r"^[!-~]+( [!-~]+)*$"
 """Text that is displayed as it is, each of its bytes a character."""
 _PLAIN_KINDS = frozenset({AttributeKind.VARIABLE, AttributeKind.FIXED})
@@ -412,8 +379,6 @@ class Database:
         Numbers of the characters of all values, one value after the other; at least 1.
     folded_count
         Number of records whose value is compared as equal to this one; shape (values,).
-    begins
-        Whether another value may begin with all characters of this one; shape (values,).
     one_layout
         Per attribute, whether equal characters have equal layouts.
     rare_below, common_from
@@ -427,7 +392,6 @@ class Database:
     start: Ints
     characters: npt.NDArray[np.unsignedinteger[Any]]
     folded_count: Codes
-    begins: Bools
     one_layout: tuple[bool, ...]
     rare_below: int
     common_from: int
@@ -525,8 +489,8 @@ class Database:
 
 def _joined(
     parts: list[Encoded], alphabet: Alphabet
-) -> tuple[Ints, Codes, Ints, npt.NDArray[np.unsignedinteger[Any]], Codes, Bools]:
-    """Bases, codes, starts, characters, counts and beginnings of all attributes in one sequence."""
+) -> tuple[Ints, Codes, Ints, npt.NDArray[np.unsignedinteger[Any]], Codes]:
+    """Bases, codes, starts, characters and counts of all attributes in one sequence."""
     base = np.cumsum([0, *(len(part.texts) for part in parts)]).astype(np.int64)
     codes = np.empty((len(parts[0].codes), len(parts)), np.int32)
     for place, part in enumerate(parts):
@@ -539,7 +503,6 @@ def _joined(
         read_only(np.concatenate([*start, ends[-1:]]).astype(np.int64)),
         read_only(np.concatenate([part.characters.astype(alphabet.dtype) for part in parts])),
         read_only(np.concatenate([part.folded_count for part in parts])),
-        read_only(np.concatenate([beginnings(part.start, part.characters) for part in parts])),
     )
 
 

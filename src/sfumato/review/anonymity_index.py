@@ -469,7 +469,7 @@ def packed(
 ) -> bytes:
     """A database and its index as bytes."""
     arrays: _Arrays = {
-        **fields_of(database, "base codes start characters folded_count begins"),
+        **fields_of(database, "base codes start characters folded_count"),
         **fields_of(bitmaps, "keys ends sizes data"),
         "postings": postings,
         "posting_start": posting_start,
@@ -515,7 +515,6 @@ def unpacked(data: bytes) -> tuple[Database, Bitmaps, npt.NDArray[np.uint32], In
         arrays["start"],
         arrays["characters"],
         arrays["folded_count"],
-        arrays["begins"],
         tuple(header["one_layout"]),
         header["rare_below"],
         header["common_from"],
@@ -719,29 +718,24 @@ class Index:
         """The conditions on a value that is not missing."""
         database = self.database
         start, stop = database.start[code : code + 2].tolist()
-        if len(seen.positions) == stop - start and self._alone(attribute, code, seen, policy):
+        whole = len(seen.positions) == stop - start
+        if whole and self.database.one_layout[attribute]:
+            # Who sees all of a value knows where it ends: Ann is not Anna, by either policy.
             yield attribute, Kind.VALUE, 0, code
             if seen.twice and database.folded_count[code] < 2:
                 yield attribute, Kind.TWICE, 0, 0
             return
-        if policy is Policy.CONSISTENT:
-            if seen.length:
-                yield attribute, Kind.LENGTH, 0, stop - start
-            elif seen.missingness:
-                yield attribute, Kind.HELD, 0, 0
-            if seen.rarity:
-                band = database.bands(database.folded_count[code : code + 1])
-                yield attribute, Kind.BAND, 0, int(band[0])
+        if policy is Policy.CONSISTENT and seen.missingness and not (seen.length or whole):
+            yield attribute, Kind.HELD, 0, 0
+        if whole or (policy is Policy.CONSISTENT and seen.length):
+            yield attribute, Kind.LENGTH, 0, stop - start
+        if policy is Policy.CONSISTENT and seen.rarity:
+            band = database.bands(database.folded_count[code : code + 1])
+            yield attribute, Kind.BAND, 0, int(band[0])
         if seen.twice:
             yield attribute, Kind.TWICE, 0, 0
         for place in seen.positions:
             yield attribute, Kind.CHARACTER, place, int(database.characters[start + place])
-
-    def _alone(self, attribute: int, code: int, seen: Seen, policy: Policy) -> bool:
-        """Whether no other value agrees with one all of whose characters are seen."""
-        if not self.database.one_layout[attribute]:
-            return False
-        return (policy is Policy.CONSISTENT and seen.length) or not self.database.begins[code]
 
     def _narrowed(self, members: BitMap, record: int, keys: Iterable[Key]) -> BitMap:
         """The members that meet conditions too; they are all met by the record but for marks.

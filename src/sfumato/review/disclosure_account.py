@@ -514,7 +514,8 @@ class _Change:
             return NO_PLACES
         if self.after[place] is review_settings.Mode.FULL or self.hides(place):
             return None
-        return self.side(place, side).positions
+        found = self.side(place, side)
+        return None if found.share == 1 else found.positions
 
     def share(self, place: int, side: int) -> Fraction:
         """The most that p_ij can be, by what shows before."""

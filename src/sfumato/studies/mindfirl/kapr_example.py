@@ -15,15 +15,14 @@ from sfumato.core.errors import InputError
 from sfumato.review.anonymity_database import Database
 from sfumato.review.anonymity_index import Index
 from sfumato.review.disclosure_account import Review, disclosure_state, kapr, row_units, row_value
+from sfumato.review.pair_rendering import symbols
 from sfumato.review.review_settings import (
     Attribute,
     AttributeKind,
-    CellKind,
     DateOrder,
     Floor,
     Mode,
     Policy,
-    RenderedAttribute,
     Seen,
     Settings,
 )
@@ -108,8 +107,6 @@ ATTRIBUTES = (
     Attribute(name="race", kind=AttributeKind.CATEGORY),
 )
 ALL_ATTRIBUTES = tuple(range(len(ATTRIBUTES)))
-_SIGNS = {CellKind.EQUAL: "**", CellKind.DIFFERING: "@&", CellKind.MASKED: "**"}
-_MISSING = "?"
 
 
 def example_sections() -> tuple[Section, ...]:
@@ -182,7 +179,7 @@ def _state_section(mode: Mode) -> Section:
             (
                 f"({left + 1}, {right + 1})",
                 place + 1,
-                *(_text(each, row.side) for each in rendered),
+                *("".join(symbols(each.rows[row.side], row.side)) for each in rendered),
                 row.set_size,
                 printed.sets[place],
                 ", ".join(map(str, row.shares)),
@@ -204,17 +201,6 @@ def _state_section(mode: Mode) -> Section:
         tuple(text),
         (Grid(f"table_{printed.number}", "Every row of the display", _STATE_COLUMNS, tuple(rows)),),
     )
-
-
-def _text(rendered: RenderedAttribute, side: int) -> str:
-    """One row of an attribute as the paper prints it."""
-    texts = []
-    for cell in rendered.rows[side]:
-        if cell.kind is CellKind.MISSING:
-            texts.append(_MISSING)
-        else:
-            texts.append(cell.text or _SIGNS[cell.kind][side])
-    return "".join(texts)
 
 
 def _scores_section() -> Section:
