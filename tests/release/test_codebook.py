@@ -51,7 +51,7 @@ def test_it_stands_beside_the_release(tmp_path: Path) -> None:
     assert lines[2] == "40 records of 20 persons."
     assert "| `pid` |  | text | the person: a pseudonym, which means nothing outside" in text
     assert (
-        "| `age` | Age in years | text | 1 text taken as missing; read as numbers, decimal sign ,; "
+        "| `age` |  | text | 1 text taken as missing; read as numbers, decimal sign ,; "
         "generalised: each record shows the range from" in text
     )
     assert "| `dx` |  | number | unchanged |" in text
@@ -63,7 +63,7 @@ def test_it_stands_beside_the_release(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"values": "bounds"}, "| `age_low` | Age in years (lowest) | number |"),
+        ({"values": "bounds"}, "| `age_low` |  | number |"),
         (
             {"values": "bounds", "ends": "tight"},
             "generalised: the highest value of the record’s class",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,87 @@ def test_a_release_keeps_the_labels_of_its_columns(tmp_path: Path) -> None:
     labels = open_source(tmp_path / "out.sav").labels
     assert labels.columns == {"sex": "Sex", "dx": "Diagnosis"}
     assert labels.values == {"sex": {"1": "male", "2": "female"}, "dx": {1.0: "flu", 3.0: "scurvy"}}
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Path:
+    """Visits in a file of SPSS, whose labels name people and values of other columns."""
+    people = ["Vries, Anna de", "Bo Larsson", "Ali Kaya", "Mia Novak"]
+    frame = pd.DataFrame({
+        "pid": [f"12-{n // 2:03}.7" for n in range(40)],
+        "name": [people[n // 2 % 4] for n in range(40)],
+        "born": [dt.date(1970, 5, 1 + n // 2) for n in range(40)],
+        "town": ["Grünau", "Halden"] * 20,
+        "sex": [1.0, 2.0] * 20,
+        "dx": [float(n % 3) for n in range(40)],
+        "drug": [float(n % 5) for n in range(40)],
+        "plain": [float(n % 2) for n in range(40)],
+    })  # fmt: skip
+    labels = {
+        "pid": "Number of the person, as 12-001.7",
+        "name": "Name",
+        "town": "Where they live, Halden or Grünau",
+        "sex": "Sex of the person",
+        "dx": "Diagnosis (anna de  VRIES alone: 2)",
+        "drug": "Drugs given in GRUNAU",
+        "plain": "Comes again",
+    }
+    said = {
+        "sex": {1: "male", 2: "female"},
+        "dx": {0: "flu", 1: "as 12 001 7 has", 2: "born 03.05.1970"},
+        "drug": {0: "none", 1: "what Novak takes", 2: "of Dr. Unheard", 3: "for Maria Schmidt"},
+        "plain": {0: "no", 1: "yes", 9: "of Halden"},
+    }
+    path = tmp_path / "in.sav"
+    pyreadstat.write_sav(frame, path, column_labels=labels, variable_value_labels=said,
+                         file_label="Halden 12-001.7", note="Bo Larsson")  # fmt: skip
+    return path
+
+
+def released(path: Path, **options: Any) -> sf.Release:
+    schema = sf.Schema(
+        person="pid",
+        quasi_identifiers={"town": "categorical", "sex": "categorical"},
+        sensitive="dx",
+        insensitive=["drug", "plain"],
+        direct_identifiers=["name", "born"],
+    )
+    return sf.anonymize(path, schema, sf.PidKAnonymity(12), seed=1, **options)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_no_label_tells_what_the_release_hides(suffix: str, told: Path, tmp_path: Path) -> None:
+    release = released(told)
+    assert set(release.table["town"].to_pylist()) == {"*"}
+    labels = release.content.shown_labels
+    assert labels.columns == {"plain": "Comes again"}
+    assert labels.values == {
+        "dx": {0: "flu"}, "drug": {0: "none"}, "plain": {0: "no", 1: "yes"}
+    }  # fmt: skip
+    release.write(tmp_path / f"out{suffix}")
+    book = (tmp_path / "out.codebook.md").read_text(encoding="utf-8")
+    path = tmp_path / f"out{suffix}"
+    parts = [path.read_bytes()]
+    if suffix == ".xlsx":
+        with zipfile.ZipFile(path) as kept:
+            parts = [kept.read(each) for each in kept.namelist()]
+    files = "".join(each.decode("latin-1") for each in parts)
+    for hidden in ("nna", "Novak", "Halden", "GRUNAU", "Unheard", "Schmidt", "1970", "Larsson"):
+        assert hidden not in book
+        assert hidden not in files
+    assert "'dx', 'drug'" in next(each for each in release.warnings if "labels" in each)
+
+
+def test_a_column_that_is_withheld_counts_as_hidden(told: Path) -> None:
+    assert "plain" in released(told).content.shown_labels.columns
+    left = released(told, withhold=["plain"]).content.shown_labels
+    assert "plain" not in {*left.columns, *left.values}
+
+
+def test_an_unchanged_quasi_identifier_keeps_its_labels(told: Path) -> None:
+    schema = sf.Schema(quasi_identifiers={"sex": "categorical"}, sensitive="dx",
+                       direct_identifiers=["pid", "name", "born", "town", "drug"],
+                       insensitive="plain")  # fmt: skip
+    labels = sf.anonymize(told, schema, sf.KAnonymity(4), seed=1).content.shown_labels
+    assert labels.columns["sex"] == "Sex of the person"
+    assert labels.values["sex"] == {1: "male", 2: "female"}

@@ -74,7 +74,8 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
 from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures, untested_events
-from sfumato.table.sources import from_numpy, from_texts, is_bytes
+from sfumato.table.labelled_files import quotations, shown
+from sfumato.table.sources import from_numpy, from_texts, is_bytes, listed
 from sfumato.table.table import ColumnFigures, Table
 
 OFFSETS = 0x6F666673657473
@@ -249,20 +250,18 @@ def make_release(
     against = None if population is None else _against(population, draft, order, risk)
     utility = _utility(table, finished, manifest)
     progress("measure", 1.0)
+    content = assemble(
+        named,
+        finished.released,
+        draft.class_of,
+        pseudonyms,
+        order,
+        finished.cells,
+        household_pseudonyms(part, manifest.constraints, rng),
+    ).drop_columns(list(options.withhold))
+    untouched = _untouched(content.column_names, finished)
     return Release(
-        content=ReleasedTable(
-            assemble(
-                named,
-                finished.released,
-                draft.class_of,
-                pseudonyms,
-                order,
-                finished.cells,
-                household_pseudonyms(part, manifest.constraints, rng),
-            ).drop_columns(list(options.withhold)),
-            original,
-            table.labels,
-        ),
+        content=ReleasedTable(content, original, shown(table.labels, content, untouched)),
         schema=table.schema,
         constraints=manifest.constraints,
         risk_before=assess(
@@ -283,6 +282,7 @@ def make_release(
             *_told_first(risk),
             *(f"the {each.column} {each.leak}" for each in risk.columns if each.role == ORDER),
             *table.warnings,
+            *_without_labels(quotations(table.labels, untouched)),
             *(draft.levels.notes() if draft.levels else ()),
             *(against.warnings() if against else ()),
         ),
@@ -298,6 +298,33 @@ def make_release(
             frozenset(options.withhold),
         ),
     )
+
+
+_COARSER = ("rename", "first", "resolution", "parts", "from_")
+"""Steps of a recipe after which a column says something else than its file."""
+
+
+def _untouched(names: Sequence[str], finished: _Generalised) -> frozenset[str]:
+    """The columns of a release whose every cell is that of the original."""
+    draft, schema = finished.draft, finished.draft.table.schema
+    changed = {schema.person, schema.household, *finished.cells}
+    for name, line in schema.recipe.items():
+        if any(getattr(line, step) for step in _COARSER):
+            changed.add(name)
+    for column in draft.table.quasi_identifiers:
+        shown_as = finished.released[column.name]
+        single = len(shown_as) == 1 and bool((shown_as[0].leaves <= 1).all())
+        if not single or column.domain.size < 2 or column.ends or draft.levels:
+            changed |= {each.name for each in shown_as}
+    return frozenset(names) - changed
+
+
+def _without_labels(columns: Sequence[str]) -> tuple[str, ...]:
+    """Whose labels quote what the release hides."""
+    if not columns:
+        return ()
+    what = "labels in which people, or values that the release hides, are named"
+    return (f"{what}, are left out of {listed(columns)}",)
 
 
 def _under_budget(

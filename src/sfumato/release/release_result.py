@@ -33,7 +33,6 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.notebook_view import class_sizes_picture, measures_table
 from sfumato.schema import Schema
 from sfumato.table.databases import check_new_table, write_database
-from sfumato.table.labelled_files import occurring
 from sfumato.table.sources import NO_LABELS, Labels
 from sfumato.table.table import Table
 from sfumato.table.table_files import check_output_path, content_sha256, write_table
@@ -148,13 +147,13 @@ class ReleasedTable:
         The file as Arrow.
     original
         The dataframe that it was made from, or ``None`` for a path.
-    labels
-        What the original says about its columns and values.
+    shown_labels
+        Labels of its columns, and of those of their values that occur.
     """
 
     table: pa.Table = field(repr=False)
     original: Any = field(default=None, repr=False)
-    labels: Labels = NO_LABELS
+    shown_labels: Labels = NO_LABELS
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -165,11 +164,6 @@ class ReleasedTable:
     def types(self) -> Mapping[str, pa.DataType | None]:
         """Its columns in their order, and their types."""
         return {field.name: field.type for field in self.table.schema}
-
-    @property
-    def shown_labels(self) -> Labels:
-        """Labels of its columns, and of those of their values that occur."""
-        return occurring(self.labels, self.table) if self.labels != NO_LABELS else NO_LABELS
 
     @property
     def data(self) -> Any:
@@ -203,7 +197,7 @@ class ReleasedTable:
         path
             A file of one of `OUTPUT_SUFFIXES`.
         """
-        write_table(self.table, path, labels=self.labels)
+        write_table(self.table, path, labels=self.shown_labels)
         return file_sha256(written_at(path))
 
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:

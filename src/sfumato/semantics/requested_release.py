@@ -49,7 +49,7 @@ from sfumato.semantics.requested_content import Members, NotedAssociation, Relea
 from sfumato.semantics.rules.derivation import Requirements, derive
 from sfumato.semantics.sla import MANY, Change, by_rules, disclosure_risks, semantic_levels
 from sfumato.table.dataframes import to_frame_like as like
-from sfumato.table.labelled_files import occurring
+from sfumato.table.labelled_files import shown
 from sfumato.table.sources import Labels
 from sfumato.table.table_files import check_output_path, data_sha256, write_table
 
@@ -554,7 +554,9 @@ class RequestedRelease:
     @property
     def shown_labels(self) -> Labels:
         """Labels of its columns, and of those of their values that occur."""
-        return occurring(self.linked.table.labels, self.table)
+        original = self.linked.table
+        changed = {original.schema.person, *original.schema.quasi_identifiers}
+        return shown(original.labels, self.table, {*self.table.column_names} - changed)
 
     def codebook(self, name: str = "the release") -> str:
         """What each column is, what was done to it and how its cells are read, as Markdown.

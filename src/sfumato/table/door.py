@@ -18,10 +18,11 @@ from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
 from sfumato.schema import Event, Kind, QuasiIdentifier, Schema, check_schema
 from sfumato.schema.recipe import READERS, StepCount
 from sfumato.table.domains import encode_event, encode_quasi_identifier, encode_sensitive
+from sfumato.table.labelled_files import quoting
 from sfumato.table.numbering import Accumulator, RawColumn, at_rows, counted_records
 from sfumato.table.preparation import prepared
 from sfumato.table.scalars import have_spaces, mean_missing
-from sfumato.table.sources import Source, check_utf8, is_bytes, listed
+from sfumato.table.sources import NO_LABELS, Source, check_utf8, is_bytes, listed
 from sfumato.table.table import MISSING, CodedColumn, EventColumn, Table
 from sfumato.table.table_files import open_source
 
@@ -73,6 +74,10 @@ def open_table(
     if isinstance(data, Table):
         return _checked_table(data, schema, keep_source)
     source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+    labels = source.labels
+    if keep_source and labels != NO_LABELS:
+        people = () if schema.person is None else (schema.person,)
+        labels = quoting(source, {*people, *schema.direct_identifiers})
     if schema.recipe:
         source = prepared(source, schema)
     warnings = check_columns(source.subject, source.names, schema)
@@ -105,7 +110,7 @@ def open_table(
             *person_warnings(1 + int(person.any()), len(person), named=schema.person is not None),
         ),
         household=household,
-        labels=source.labels,
+        labels=labels,
         preparation=steps,
         events=events or _all_events(others, sensitive, schema),
     )

@@ -8,7 +8,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,16 @@ import pyarrow.compute as pc
 
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
-from sfumato.table.sources import NO_LABELS, Labels, is_number, is_text, listed
+from sfumato.table.common_words import GIVEN_NAMES, SURNAME_ENDING, SURNAMES, folded
+from sfumato.table.sources import (
+    NAMES,
+    NO_LABELS,
+    Labels,
+    Source,
+    is_number,
+    is_text,
+    listed,
+)
 
 SHEET_ROWS, CELL_LETTERS = 1_048_576, 32_767
 """Rows of a sheet of Excel, and letters of a cell."""
@@ -105,8 +115,7 @@ def write_labelled(
 
 def occurring(labels: Labels, table: pa.Table) -> Labels:
     """The labels of a table's columns, and of those of its values that occur."""
-    columns = {name: _label(name, labels) for name in table.column_names}
-    columns = {name: said for name, said in columns.items() if said}
+    columns = {name: said for name in table.column_names if (said := labels.columns.get(name))}
     values = {}
     for name, known in labels.values.items():
         if name not in table.column_names:
@@ -119,13 +128,142 @@ def occurring(labels: Labels, table: pa.Table) -> Labels:
     return Labels(columns, values)
 
 
-def _label(name: str, labels: Labels) -> str:
-    """What a column is about; one of the two ends of a range is about what the range is."""
-    if name in labels.columns:
-        return labels.columns[name]
-    own, _, end = name.rpartition("_")
-    said = labels.columns.get(own, "") if end in ("low", "high") else ""
-    return f"{said} ({'lowest' if end == 'low' else 'highest'})" if said else ""
+LONGEST = 12
+"""Words of a label that are looked at together, as many as an address has."""
+_WORD = re.compile(r"[^\W_]+")
+_TITLE = re.compile(r"\b(?:Dr|Drs|Prof|Mrs?|Ms|Miss|Sir|Frau|Herr|Mme|Sra?)\b\.? +[^\W\d_]{2,}")
+_PARTICLES = frozenset(
+    ["van", "von", "de", "den", "der", "di", "da", "dos", "del", "la", "le", "el", "al", "bin"]
+)
+_NAME_LETTERS = 4
+"""Letters from which on one word of somebody's name is looked for by itself; shorter ones are
+initials and particles."""
+
+
+def quoting(source: Source, people: Collection[str]) -> Labels:
+    """The labels of a source with the columns whose values stand in each, all records read.
+
+    Words count whatever their case, accents and order, and whatever stands between them.
+
+    Parameters
+    ----------
+    source
+        The file as it is stored.
+    people
+        The columns that name people, of whose values each word counts.
+    """
+    labels = source.labels
+    several = {name: [*known.values()] for name, known in labels.values.items()}
+    places: dict[str, set[str]] = {}
+    quoted: dict[str, set[str]] = {}
+    for text in {*labels.columns.values(), *(said for own in several.values() for said in own)}:
+        quoted[text] = {NAMES} if _names_somebody(text) else set()
+        for key in _windows(_words(text)):
+            places.setdefault(key, set()).add(text)
+    for own in several.values():
+        if 2 * sum(_is_name(_words(said)) for said in own) > len(own):
+            quoted.update((said, {NAMES}) for said in own)
+    for batch in source.batches(source.names) if quoted else ():
+        for name, column in zip(source.names, batch.columns, strict=True):
+            for value in pc.unique(column).drop_null().to_pylist():
+                for key in _keys(value, parts=name in people):
+                    for text in places.get(key, ()):
+                        quoted[text].add(name)
+    return replace(labels, quoted={text: frozenset(own) for text, own in quoted.items()})
+
+
+def shown(labels: Labels, table: pa.Table, untouched: Collection[str]) -> Labels:
+    """The labels that may go out with a table: those of columns that are released as they are.
+
+    A label in which a person, or a value of a column that is not so released, stands is none of
+    them, nor is one into which nobody has looked.
+
+    Parameters
+    ----------
+    labels
+        What the original says about its columns and values.
+    table
+        What is released.
+    untouched
+        The columns that are released as they are.
+    """
+    return occurring(
+        Labels(
+            {
+                name: said
+                for name, said in labels.columns.items()
+                if name in untouched and not _quotes(said, labels, untouched)
+            },
+            {
+                name: {v: said for v, said in own.items() if not _quotes(said, labels, untouched)}
+                for name, own in labels.values.items()
+                if name in untouched
+            },
+        ),
+        table,
+    )
+
+
+def quotations(labels: Labels, untouched: Collection[str]) -> tuple[str, ...]:
+    """The columns that are released as they are, but without labels that quote what is hidden."""
+    texts = {name: [*own.values()] for name, own in labels.values.items()}
+    for name, said in labels.columns.items():
+        texts.setdefault(name, []).append(said)
+    return tuple(
+        name
+        for name, own in texts.items()
+        if name in untouched and any(_quotes(said, labels, untouched) for said in own)
+    )
+
+
+def _quotes(label: str, labels: Labels, untouched: Collection[str]) -> bool:
+    return labels.quoted is None or not set(labels.quoted[label]) <= {*untouched}
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold() if text.isascii() else folded(text))
+
+
+def _windows(words: Sequence[str]) -> Iterator[str]:
+    """Words that stand together, joined as they stand, and in the order of the alphabet."""
+    for first in range(len(words)):
+        for last in range(first + 1, min(first + LONGEST, len(words)) + 1):
+            yield "".join(words[first:last])
+            yield " ".join(sorted(words[first:last]))
+
+
+def _keys(value: object, *, parts: bool) -> Iterator[str]:
+    """How a value may stand in a label, as `_windows` joins its words."""
+    if isinstance(value, dt.date):
+        for form in ("%Y%m%d", "%d%m%Y", "%m%d%Y"):
+            yield value.strftime(form)
+        yield f"{value.day}{value.month}{value.year}"
+        yield f"{value.month}{value.day}{value.year}"
+        return
+    words = _words(_as_label(value))
+    if words:
+        yield "".join(words)
+        yield " ".join(sorted(words))
+    if parts:
+        yield from (each for each in words if len(each) >= _NAME_LETTERS)
+
+
+def _names_somebody(label: str) -> bool:
+    """Whether a label has a title before a name, or a common given name beside a surname."""
+    if _TITLE.search(label):
+        return True
+    words = [each for each in _words(label) if each not in _PARTICLES]
+    return any(_is_name(words[at : at + 2]) for at in range(len(words) - 1))
+
+
+def _is_name(words: Sequence[str]) -> bool:
+    """Whether one word is a common name, or of two one is a given name and the other a surname."""
+    if len(words) == 1:
+        return words[0] in GIVEN_NAMES or words[0] in SURNAMES
+    return len(words) == 2 and any(
+        one in GIVEN_NAMES and (other in SURNAMES or re.match(SURNAME_ENDING, other))
+        for one, other in (words, words[::-1])
+    )
 
 
 def _as_label(value: object) -> str:

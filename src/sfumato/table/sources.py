@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -180,6 +180,10 @@ def matching(texts: pa.Array, pattern: str) -> Bools:
     return flags(pc.match_substring_regex(texts, pattern))
 
 
+NAMES = ""
+"""Stands among the columns of `Labels.quoted` for the name of somebody; no column is called so."""
+
+
 @dataclass(frozen=True)
 class Labels:
     """What a file of a statistics package says about its columns.
@@ -190,10 +194,14 @@ class Labels:
         What each column is about.
     values
         What values mean, by the column and the value as it is stored.
+    quoted
+        By label the columns whose values stand in it; `NAMES` where people are named. ``None``
+        where nobody has looked.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[Any, str]] = field(default_factory=dict, repr=False)
+    quoted: Mapping[str, Collection[str]] | None = field(default=None, repr=False)
 
 
 NO_LABELS = Labels()
