@@ -61,7 +61,7 @@ def project_folder(folder: Path, settings: Settings | None = None, gold: bool = 
         }
     )
     truth = {"p1": True, "p3": False} if gold else {}
-    project = Project(ATTRIBUTES, settings or Settings(), records, pairs, gold=truth)
+    project = Project(ATTRIBUTES, settings or Settings(budget=None), records, pairs, gold=truth)
     return write_project(project, folder)
 
 

@@ -314,7 +314,7 @@ def test_a_projects_rules_are_its_managers(tmp_path: Path, play: Play) -> None:
 
 
 def test_a_project_budget_counts_what_others_saw(tmp_path: Path, run: Run, play: Play) -> None:
-    folder = project_folder(tmp_path / "project", Settings(project_budget=0.2))
+    folder = project_folder(tmp_path / "project", Settings(budget=None, project_budget=0.2))
     first = play(folder, "oo\to", "--worker", "one", "--seed", "1")
     assert "Opened in full" in first.screens
     second = play(folder, "AnAnA", "--worker", "two", "--seed", "1")

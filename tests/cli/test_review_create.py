@@ -120,7 +120,7 @@ def test_the_help_names_what_is_proposed(tmp_path: Path, command: tuple[str, ...
     text = " ".join(run(tmp_path, *command).stdout.replace("│", " ").split())
     usual = f"{PROPOSED.k} when not given" if command[2] == "init" else f"[default: ({PROPOSED.k})]"
     assert re.search(rf"fit at least[.;] {re.escape(usual)}", text)
-    assert f"{PROPOSED.budget:g} for a new project" in text
+    assert f"what was spent stays spent. [default: ({PROPOSED.budget})]" in text
 
 
 @pytest.mark.slow

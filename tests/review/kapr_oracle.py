@@ -76,7 +76,7 @@ class Case:
 
 def table_2(**rules: object) -> Case:
     """The example of Section 4.3, all six pairs; the paper's policy unless told otherwise."""
-    settings = Settings.model_validate({"policy": Policy.PAPER, **rules})
+    settings = Settings.model_validate({"policy": Policy.PAPER, "budget": None, **rules})
     return Case(TABLE_2, TABLE_2_COLUMNS, SIX_PAIRS, settings)
 
 

@@ -80,7 +80,7 @@ def test_the_floor_holds_for_names_that_begin_others(costs, mode):
     """Partial disclosure of ``ab`` beside ``ba`` shows all of it; ``abc`` is no companion."""
     names = Attribute(name="Name", kind=AttributeKind.VARIABLE)
     columns = (["ab", "ba", "abc", "bad"],)
-    settings = Settings(policy=Policy.PAPER, k=2, costs=costs)
+    settings = Settings(budget=None, policy=Policy.PAPER, k=2, costs=costs)
     index = Index.build(Database.of((names,), columns))
     worker = WorkerState(Review((names,), settings, index, [0], [1]), range(1))
     worker.show(0)

@@ -148,7 +148,7 @@ def test_weights_are_the_models(linked: Path) -> None:
 def test_attributes_and_settings_of_ones_own(linked: Path) -> None:
     """No other column is in the project; an unknown one is refused."""
     surname = Attribute(name="surname", kind=AttributeKind.VARIABLE)
-    project = from_linkage(linked, rng(), attributes=[surname], settings=Settings(k=3))
+    project = from_linkage(linked, rng(), attributes=[surname], settings=Settings(budget=None, k=3))
     assert project.records.column_names == ["source", "id", "surname"]
     assert project.settings.k == 3
     town = surname.model_copy(update={"name": "town"})

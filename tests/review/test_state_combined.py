@@ -51,7 +51,7 @@ def test_one_who_did_everything_is_the_combined_state(case: Case, asked: list) -
 def test_two_halves_are_more_than_their_sum() -> None:
     """One opened the name of a record, one its race: each has a set of two, together one."""
     columns = (("ann", "ann", "bob", "bob"), ("x", "y", "y", "x"))
-    case = Case((TABLE_2[0], TABLE_2[2]), columns, ((0, 2), (1, 3)), Settings())
+    case = Case((TABLE_2[0], TABLE_2[2]), columns, ((0, 2), (1, 3)), Settings(budget=None))
     combined, workers = team(case, [(0, Opening((0,), Mode.FULL))], [(0, Opening((1,), Mode.FULL))])
     assert [worker.units for worker in workers] == [UNITS, UNITS]
     assert combined.units == 4 * UNITS

@@ -96,7 +96,12 @@ def test_a_large_set_is_grouped_once(monkeypatch: pytest.MonkeyPatch) -> None:
         Index, "least", lambda self, *given: calls.append(given) or least(self, *given)
     )
     columns = (("ann", "bob", "eva", "max"), ("x", "y", "x", "y"))
-    case = Case((TABLE_2[0], TABLE_2[2]), columns, ((0, 1), (2, 3)), Settings(mask_width="fixed"))
+    case = Case(
+        (TABLE_2[0], TABLE_2[2]),
+        columns,
+        ((0, 1), (2, 3)),
+        Settings(budget=None, mask_width="fixed"),
+    )
     worker = WorkerState(case.review(), [0, 1])
     for pair in (0, 1):
         worker.show(pair)
@@ -108,7 +113,7 @@ def test_a_mark_that_could_leave_too_few_is_not_shown() -> None:
     """Eva or one of two Anns, of race x: an identity mark on the name would tell which."""
     columns = (("eva", "ann", "ann", "bob"), ("x", "x", "y", "y"))
     for k in (1, 2):
-        case = Case((TABLE_2[0], TABLE_2[2]), columns, ((0, 3), (0, 1)), Settings(k=k))
+        case = Case((TABLE_2[0], TABLE_2[2]), columns, ((0, 3), (0, 1)), Settings(budget=None, k=k))
         worker = WorkerState(case.review(), [0, 1])
         worker.show(0)
         assert isinstance(worker.open(0, Opening((1,), Mode.FULL)), Charge)

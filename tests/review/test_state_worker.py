@@ -192,7 +192,7 @@ def test_openings_are_cells_the_name_and_everything() -> None:
         (*names, TABLE_2[2]),
         (("ann", "anna"), ("smith", "smyth"), ("x", "y")),
         ((0, 1),),
-        Settings(),
+        Settings(budget=None),
     )
     worker = start(case)
     worker.show(0)
@@ -277,14 +277,16 @@ def test_lengths_and_rarity_marks_narrow_the_set() -> None:
         (name.model_copy(update={"rarity": True}), "fixed", 4),
         (name.model_copy(update={"rarity": True}), "true", 3),
     ):
-        rules = Settings(mask_width=width, rare_below=2, common_from=9)
+        rules = Settings(budget=None, mask_width=width, rare_below=2, common_from=9)
         worker = start(Case((attribute,), columns, ((1, 2),), rules))
         worker.show(0)
         assert [row.set_size for row in worker.disclosed()] == [size] * 2
 
 
 def test_an_identity_mark_narrows_the_set() -> None:
-    worker = start(Case(TABLE_2[:1], (("ann", "ann", "bob", "eva"),), ((0, 1),), Settings()))
+    worker = start(
+        Case(TABLE_2[:1], (("ann", "ann", "bob", "eva"),), ((0, 1),), Settings(budget=None))
+    )
     worker.show(0)
     assert [row.set_size for row in worker.disclosed()] == [2, 2]
 
@@ -295,7 +297,7 @@ def test_what_was_seen_in_another_pair_counts() -> None:
     attributes = (TABLE_2[0], TABLE_2[2])
     sizes = {}
     for policy in Policy:
-        case = Case(attributes, columns, ((0, 1), (0, 2)), Settings(policy=policy))
+        case = Case(attributes, columns, ((0, 1), (0, 2)), Settings(budget=None, policy=policy))
         worker = start(case)
         for pair in (0, 1):
             worker.show(pair)

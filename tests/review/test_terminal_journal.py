@@ -41,7 +41,7 @@ ATTRIBUTES = (
 )
 COLUMNS = (("Anna", "Anne", "Bert", "Berta"), ("f", "f", "m", "f"))
 IDS = ("p1", "p2")
-BEGINNING = Beginning("reviewer", Settings(), ("p2", "p1"), "0" * 64)
+BEGINNING = Beginning("reviewer", Settings(budget=None), ("p2", "p1"), "0" * 64)
 ENTRIES = (
     Shown("p1", "00", NOON),
     Shown("p1", "20", NOON),
@@ -53,7 +53,7 @@ ENTRIES = (
 
 def session(path: Path, settings: Settings | None = None) -> Session:
     """A session of two pairs; its journal is begun or taken up."""
-    rules = settings or Settings()
+    rules = settings or Settings(budget=None)
     index = Index.build(Database.of(ATTRIBUTES, COLUMNS))
     review = Review(ATTRIBUTES, rules, index, [0, 2], [1, 3])
     beginning = Beginning("reviewer", rules, ("p2", "p1"), "0" * 64)
@@ -74,10 +74,16 @@ def test_of_a_cluster_nothing_is_asked_that_follows(
 ) -> None:
     """Of three records two answers settle the third pair, unless both are "different"."""
     review = Review(
-        ATTRIBUTES, Settings(), Index.build(Database.of(ATTRIBUTES, COLUMNS)), [0, 1, 0], [1, 2, 2]
+        ATTRIBUTES,
+        Settings(budget=None),
+        Index.build(Database.of(ATTRIBUTES, COLUMNS)),
+        [0, 1, 0],
+        [1, 2, 2],
     )
     ids = ("p1", "p2", "p3")
-    journal = Journal(tmp_path / "journal", Beginning("reviewer", Settings(), ids, "0" * 64))
+    journal = Journal(
+        tmp_path / "journal", Beginning("reviewer", Settings(budget=None), ids, "0" * 64)
+    )
     own = Session(review, ids, journal, now=lambda: NOON, clusters=ClusterQuestions((ids,)))
     for place, answer in enumerate(said):
         assert own.undecided(-1) == place

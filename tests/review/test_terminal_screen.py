@@ -67,7 +67,7 @@ def view_of(
 ) -> View:
     """The first two of some records as a pair, opened in a mode."""
     index = Index.build(Database.of(ATTRIBUTES, list(zip(*records, strict=True))))
-    worker = WorkerState(Review(ATTRIBUTES, rules or Settings(), index, [0], [1]), [0])
+    worker = WorkerState(Review(ATTRIBUTES, rules or Settings(budget=None), index, [0], [1]), [0])
     worker.show(0)
     if mode is not None:
         worker.open(0, Opening(tuple(range(len(ATTRIBUTES))), mode))
@@ -149,12 +149,14 @@ def test_a_pair_at_80_by_24() -> None:
 
 
 def test_masked_rows_of_a_fixed_width_are_alike() -> None:
-    view = view_of(RECORDS, None, Settings(mask_width=MaskWidth.FIXED))
+    view = view_of(RECORDS, None, Settings(budget=None, mask_width=MaskWidth.FIXED))
     other = [("Theodora", "Schmid", "1980-02-03", "f", "x"), *RECORDS[1:]]
     lines = text_of(draw_screen(view, Look(), 4, Message()))
     assert any("********" in line for line in lines)
     assert not any("Anna" in line or "Hill" in line for line in lines)
-    assert view_of(other, None, Settings(mask_width=MaskWidth.FIXED)).rendered is not None
+    assert (
+        view_of(other, None, Settings(budget=None, mask_width=MaskWidth.FIXED)).rendered is not None
+    )
 
 
 def test_a_value_wider_than_the_terminal_goes_on_below() -> None:

@@ -70,7 +70,9 @@ def _by_record(shown: WorkerShown) -> dict[tuple[str, str], dict[str, dict[str, 
 
 
 def test_each_cell_is_what_the_worker_saw(tmp_path: Path) -> None:
-    folder = _folder(tmp_path, Settings(rare_below=2, common_from=3), {"w": [("p1", "120")]})
+    folder = _folder(
+        tmp_path, Settings(budget=None, rare_below=2, common_from=3), {"w": [("p1", "120")]}
+    )
     (shown,) = _shown(folder)
     cells = _by_record(shown)
     assert set(cells) == {("a", "7"), ("a", "8")}
@@ -87,7 +89,9 @@ def test_each_cell_is_what_the_worker_saw(tmp_path: Path) -> None:
 
 
 def test_masks_of_one_width_show_no_length(tmp_path: Path) -> None:
-    folder = _folder(tmp_path, Settings(mask_width=MaskWidth.FIXED), {"w": [("p1", "000")]})
+    folder = _folder(
+        tmp_path, Settings(budget=None, mask_width=MaskWidth.FIXED), {"w": [("p1", "000")]}
+    )
     (shown,) = _shown(folder)
     assert shown.cells["length"].null_count == 6
     assert not any(shown.cells["characters"].to_pylist())
@@ -95,12 +99,12 @@ def test_masks_of_one_width_show_no_length(tmp_path: Path) -> None:
 
 def test_a_row_is_a_record_in_all_pairs_or_one_row_of_a_pair(tmp_path: Path) -> None:
     seen = {"w": [("p1", "200"), ("p2", "020")]}
-    (one,) = _shown(_folder(tmp_path, Settings(), seen))
+    (one,) = _shown(_folder(tmp_path, Settings(budget=None), seen))
     both = _by_record(one)["a", "7"]
     assert len(one.truth) == 3
     assert [len(both[name]["characters"]) for name in ("name", "born", "sex")] == [5, 8, 0]
     (tmp_path / "paper").mkdir()
-    (paper,) = _shown(_folder(tmp_path / "paper", Settings(policy=Policy.PAPER), seen))
+    (paper,) = _shown(_folder(tmp_path / "paper", Settings(budget=None, policy=Policy.PAPER), seen))
     rows = [each["row"] for each in paper.truth.to_pylist() if each["id"] == "7"]
     assert len(paper.truth) == 4
     assert len(rows) == 3
@@ -125,7 +129,7 @@ def test_the_kapr_is_that_of_the_status(tmp_path: Path) -> None:
 
 def test_names_of_rows_tell_nothing(tmp_path: Path) -> None:
     seen = {"one": [("p1", "000"), ("p3", "000")], "two": [("p3", "000")]}
-    folder = _folder(tmp_path, Settings(), seen)
+    folder = _folder(tmp_path, Settings(budget=None), seen)
     names = [tuple(row for each in _shown(folder, seed) for row in each.truth["row"].to_pylist())
              for seed in range(8)]  # fmt: skip
     assert {tuple(sorted(each)) for each in names} == {tuple("012345")}
@@ -135,7 +139,7 @@ def test_names_of_rows_tell_nothing(tmp_path: Path) -> None:
 
 def test_only_the_owner_reads_the_files(tmp_path: Path) -> None:
     seen = {"one": [("p1", "222")], "two": [("p3", "000")]}
-    shown = _shown(_folder(tmp_path, Settings(), seen))
+    shown = _shown(_folder(tmp_path, Settings(budget=None), seen))
     target, truth = tmp_path / "shown.parquet", tmp_path / "truth.parquet"
     write_shown(shown, target, truth)
     assert [stat.S_IMODE(each.stat().st_mode) for each in (target, truth)] == [0o600, 0o600]
@@ -150,11 +154,11 @@ def test_only_the_owner_reads_the_files(tmp_path: Path) -> None:
 def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         _shown(tmp_path / "none")
-    folder = _folder(tmp_path, Settings(), {})
+    folder = _folder(tmp_path, Settings(budget=None), {})
     with pytest.raises(InputError, match="no journal"):
         _shown(folder)
     (tmp_path / "second").mkdir()
     with pytest.raises(InputError, match="nobody has seen"):
-        _shown(_folder(tmp_path / "second", Settings(), {"w": []}))
+        _shown(_folder(tmp_path / "second", Settings(budget=None), {"w": []}))
     with pytest.raises(InputError, match="Parquet"):
         write_shown((), tmp_path / "shown.csv")

@@ -57,7 +57,7 @@ def review_project(
     ids = pa.array([f"p{number}" for number in range(len(pairs))], pa.string())
     return ReviewProject(
         attributes=tuple(attributes),
-        settings=Settings(**settings),
+        settings=Settings(**{"budget": None} | settings),
         records=pa.table(columns),
         pairs=pa.table({"pair": ids, "left": numbers[:, 0], "right": numbers[:, 1]}),
         gold=dict(gold or {}),

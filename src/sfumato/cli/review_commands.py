@@ -18,7 +18,7 @@ from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import Seeded
 from sfumato.core.errors import InputError
 from sfumato.review.review_extra import needs_review
-from sfumato.review.review_settings import CHOSEN, PROPOSED, Settings
+from sfumato.review.review_settings import CHOSEN, Settings
 
 if TYPE_CHECKING:
     from sfumato.review.review_forecast import Point
@@ -299,7 +299,7 @@ def create(
 
     chief = _person(manager, Role.MANAGER)
     owner = _person(custodian, Role.CUSTODIAN, other_than=chief)
-    settings = Settings(**{"budget": PROPOSED.budget} | chosen_rules(given))
+    settings = Settings(**chosen_rules(given))
     with progress_bar() as progress:
         progress("reading", 0.0)
         project = from_linkage(folder, np.random.default_rng(), settings=settings, gold=gold)

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.cluster_questions import ClusterQuestions
 from sfumato.core.errors import InputError
-from sfumato.review.review_settings import Attribute, Settings
+from sfumato.review.review_settings import NO_LIMIT, Attribute, Settings
 from sfumato.table.table_files import write_table
 
 SOURCE, ID = "source", "id"
@@ -448,7 +448,10 @@ def _text(project: Project) -> str:
     attributes = [each.model_dump(mode="json", exclude_none=True) for each in project.attributes]
     fields = {
         "prior": project.prior,
-        "settings": project.settings.model_dump(mode="json", exclude_none=True),
+        "settings": {
+            name: NO_LIMIT if value is None else value
+            for name, value in project.settings.model_dump(mode="json").items()
+        },
         "attributes": attributes,
         "fingerprints": dict(project.fingerprints) or None,
         "weights": [asdict(each) for each in project.weights] or None,

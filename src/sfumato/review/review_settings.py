@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sfumato.core.declaration import Count, Parameter, Share
 
@@ -134,6 +134,10 @@ class MaskWidth(StrEnum):
     """Always as wide: neither shows until characters are disclosed."""
 
 
+NO_LIMIT = "no limit"
+"""Asked for in words where a form or a file has no other way: what is left out lifts no limit."""
+
+
 class Settings(BaseModel):
     """The rules of a review.
 
@@ -173,9 +177,9 @@ class Settings(BaseModel):
             "start holds from then on and is recorded; what was spent stays spent.",
             "KAPR",
             Share(zero=True, one=True),
-            usual="no limit; 0.2 for a new project",
         ),
-    ] = None
+    ] = 0.2
+    """In the trade-off that docs/review.md shows it holds all that hints name."""
     project_budget: Annotated[
         float | None,
         Parameter(
@@ -199,6 +203,11 @@ class Settings(BaseModel):
         int, Parameter("From so many records on a value is called common.", "NUMBER", Count(2))
     ] = 50
 
+    @field_validator("budget", "project_budget", mode="before")
+    @classmethod
+    def _unlimited_in_words(cls, given: object) -> object:
+        return None if given == NO_LIMIT else given
+
     @model_validator(mode="after")
     def _bands_in_order(self) -> Settings:
         if self.common_from < self.rare_below:
@@ -208,11 +217,8 @@ class Settings(BaseModel):
 
 CHOSEN = ("k", "budget", "project_budget", "costs", "mask_width", "policy", "start", "hints")
 """What is chosen on a command line or in a project file; the web application knows all."""
-PROPOSED = Settings(budget=0.2)
-"""What is proposed where a project is made: every cell can be opened, and the budget is the limit.
-
-In the trade-off that docs/review.md shows it holds all that hints name.
-"""
+PROPOSED = Settings()
+"""What is proposed for a new project: every cell can be opened, and the budget is the limit."""
 
 
 Positions = frozenset[int]

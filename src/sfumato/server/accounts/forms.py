@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 
+from sfumato.review.review_settings import NO_LIMIT
 from sfumato.server.accounts.backend import LONGEST_NAME, LONGEST_PASSWORD, plain_name
 from sfumato.server.accounts.sessions import INVITATION_DAYS
 from sfumato.server.store.models import Account, Project, ProjectState, Role
@@ -79,18 +80,27 @@ class Code(forms.CharField):
         )
 
 
-class Percent(forms.FloatField):
-    """A share of KAPR; empty for no limit."""
+class Budget(forms.FloatField):
+    """A share of KAPR, ``None`` for no limit.
+
+    No limit is asked for in words: a field that somebody forgot must not lift one.
+    """
 
     def __init__(self, label: str, help_text: str) -> None:
         super().__init__(
             label=label,
             min_value=0.0,
             max_value=1.0,
-            required=False,
             help_text=help_text,
-            widget=forms.NumberInput(attrs={"step": "any"}),
+            widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
         )
+
+    def clean(self, value: Any) -> float | None:
+        """The share, or ``None`` where no limit is asked for in words."""
+        if " ".join(str(value).split()).casefold() == NO_LIMIT:
+            return None
+        share: float = super().clean(value)
+        return share
 
 
 class LoginForm(forms.Form):

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.utils import timezone
 
+from sfumato.review.review_settings import NO_LIMIT
 from sfumato.server.audit_log import append
 from sfumato.server.live.live_projects import Stop, forget_project, lock_of, locked, remove_files
 from sfumato.server.permissions import Action, decide
@@ -39,7 +40,7 @@ def limit(budget: float | None) -> str:
     budget
         KAPR, ``None`` for no limit.
     """
-    return "no limit" if budget is None else f"{budget:g}"
+    return NO_LIMIT if budget is None else f"{budget:g}"
 
 
 def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float | None) -> Grant:

@@ -11,7 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from sfumato.server.accounts.forms import Percent
+from sfumato.review.review_settings import NO_LIMIT
+from sfumato.server.accounts.forms import Budget
 from sfumato.server.accounts.views import of_project
 from sfumato.server.custodian import project_grants
 from sfumato.server.custodian.project_grants import limit, purge
@@ -19,10 +20,10 @@ from sfumato.server.permissions import Action
 from sfumato.server.store.models import Account, Allowance, Grant, GrantKind, Project, ProjectState
 
 
-def new_budget() -> Percent:
+def new_budget() -> Budget:
     """The field for a budget that is raised."""
-    help_text = "From 0 to 1, higher than it is now. Empty for no limit."
-    return Percent("New budget (KAPR)", help_text)
+    help_text = f"From 0 to 1, higher than it is now; or: {NO_LIMIT}."
+    return Budget("New budget (KAPR)", help_text)
 
 
 class WorkerBudgetForm(forms.Form):

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from sfumato.core.errors import InputError
 from sfumato.review.review_settings import (
+    NO_LIMIT,
     PROPOSED,
     Attribute,
     AttributeKind,
@@ -23,7 +24,7 @@ from sfumato.review.review_settings import (
     Policy,
     Settings,
 )
-from sfumato.server.accounts.forms import Percent
+from sfumato.server.accounts.forms import Budget
 from sfumato.server.accounts.sessions import INVITATION_DAYS
 from sfumato.server.manager import uploads
 from sfumato.server.store.models import Account, Dealt, Project, Role
@@ -225,10 +226,10 @@ class RulesForm(forms.Form):
     costs = forms.ChoiceField(label="Costs that are shown", choices=_words(_COSTS))
     start = forms.TypedChoiceField(label="Shown at first", choices=_words(_START), coerce=int)
     mask_width = forms.ChoiceField(label="Width of masks", choices=_words(_WIDTH))
-    budget = Percent("Budget of each worker (KAPR)", "From 0 to 1; empty for no limit.")
-    project_budget = Percent(
+    budget = Budget("Budget of each worker (KAPR)", f"From 0 to 1, or: {NO_LIMIT}.")
+    project_budget = Budget(
         "Budget of the project (KAPR)",
-        "What all workers together may be shown, as if they told each other; empty for no limit.",
+        f"What all workers together may be shown, as if they told each other; or: {NO_LIMIT}.",
     )
     hints = forms.BooleanField(
         label="Hints: mark the cell that is expected to tell most for its cost", required=False
@@ -242,7 +243,9 @@ class RulesForm(forms.Form):
     common_from = forms.IntegerField(label="Common: as many as", min_value=2)
 
     def __init__(self, manager: Account, data: Any = None) -> None:
-        super().__init__(data, initial=PROPOSED.model_dump(mode="json"))
+        super().__init__(
+            data, initial=PROPOSED.model_dump(mode="json") | {"project_budget": NO_LIMIT}
+        )
         custodians = Account.objects.filter(is_active=True)
         able = [each.pk for each in custodians if each.has_role(Role.CUSTODIAN)]
         others = [key for key in able if key != manager.pk]

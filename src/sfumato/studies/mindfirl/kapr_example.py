@@ -169,7 +169,7 @@ _SCORE_COLUMNS = columns(
 
 def _state_section(mode: Mode) -> Section:
     printed = TABLES[mode]
-    worker, _ = worker_after_opening(mode, Settings(policy=Policy.PAPER, k=EXAMPLE_K))
+    worker, _ = worker_after_opening(mode, Settings(budget=None, policy=Policy.PAPER, k=EXAMPLE_K))
     scale = Fraction(EXAMPLE_K, worker.rows * len(ATTRIBUTES))
     rows: list[tuple[Cell, ...]] = []
     for place, row in enumerate(worker.disclosed()):
@@ -224,9 +224,11 @@ def _scores_section() -> Section:
 
 
 def _score_row(mode: Mode, k: int, floor: Floor, paper: Fraction | None) -> tuple[Cell, ...]:
-    worker, refused = worker_after_opening(mode, Settings(policy=Policy.PAPER, k=k, k_floor=floor))
+    worker, refused = worker_after_opening(
+        mode, Settings(budget=None, policy=Policy.PAPER, k=k, k_floor=floor)
+    )
     consistent, _ = worker_after_opening(
-        mode, Settings(policy=Policy.CONSISTENT, k=k, k_floor=floor)
+        mode, Settings(budget=None, policy=Policy.CONSISTENT, k=k, k_floor=floor)
     )
     score = exact_score(worker)
     return (
