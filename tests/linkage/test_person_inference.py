@@ -40,6 +40,23 @@ def test_expectation_is_the_truth():
     )
 
 
+def test_persons_that_a_careless_clerk_made_are_held_against_the_scores():
+    """Whoever calls the best pair of each record the same joins as many wrongly as is said."""
+    left, right, score, limited, truth = ambiguous(np.random.default_rng(1))
+    best = np.zeros(len(score), dtype=bool)
+    best[
+        [np.flatnonzero(left == one)[np.argmax(score[left == one])] for one in np.unique(left)]
+    ] = True
+    taken = best & (np.bincount(right[best], minlength=len(limited))[right] == 1)
+    label = np.arange(len(limited))
+    label[right[taken]] = left[taken]
+    made = infer_persons(left, right, score, limited).of(label)
+    same = truth[left] == truth[right]
+    assert made.precision.value == pytest.approx(np.mean(same[taken]), abs=0.04)
+    assert made.recall.value == pytest.approx(np.mean(taken[same]), abs=0.04)
+    assert not made.answered
+
+
 def test_one_record_of_a_source():
     left, right, score, limited, _ = ambiguous(np.random.default_rng(2), 300)
     for label in (infer := infer_persons(left, right, score, limited)).draws:

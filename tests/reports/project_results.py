@@ -48,7 +48,11 @@ LINKED = {
         "pairs_to_review": 121, "false_matches": 0.94, "missed_matches": 0.2,
         "lost_to_blocking": 0.4, "precision": 0.9789, "recall": 0.9716, "labels": 0,
     },
-    "persons": {"count": 400, "by_records": {"1": 396, "2": 4}},
+    "persons": {
+        "count": 400, "by_records": {"1": 396, "2": 4},
+        "precision": {"value": 0.952, "low": 0.94, "high": 0.963, "why": WHY},
+        "recall": {"value": 0.988, "low": 0.981, "high": 0.992, "why": WHY},
+    },
     "decisions": {"answers": 118, "contradictions": [], "matches_kept_apart": 3},
     "checks": {
         "drawn": 114, "answered": 114,

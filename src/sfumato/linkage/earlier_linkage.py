@@ -323,6 +323,7 @@ def apply_decisions(
     decisions: str | os.PathLike[str],
     *,
     afresh: bool = False,
+    believed: bool = True,
     pseudonym_key: bytes | None = None,
 ) -> Links:
     """The linkage of a folder with decisions: outcomes, persons and the linked file again.
@@ -337,6 +338,9 @@ def apply_decisions(
         again, withdrawn or changed.
     afresh
         Whether the answers applied before count no more.
+    believed
+        Whether the answers are evidence of who is one person; else they decide who is joined, and
+        the persons are held against what the scores alone say.
     pseudonym_key
         The secret, for a linkage whose ids were made with one.
 
@@ -351,6 +355,11 @@ def apply_decisions(
     if earlier.answers is not None and not afresh:
         answers = match_decisions.each_once(match_decisions.together(earlier.answers, answers))
     settled, reviewed = settled_again(earlier, answers)
+    if not believed and settled.persons.inferred is not None:
+        alone = settled_again(earlier, None)[0].persons.inferred
+        assert alone is not None  # both are inferred by the same model
+        persons = replace(settled.persons, inferred=alone.of(settled.persons.person))
+        settled = replace(settled, persons=persons)
     seed = earlier.manifest.seed
     ids = name_persons(
         earlier.records,

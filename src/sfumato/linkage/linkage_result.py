@@ -251,7 +251,8 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
     quality = () if inferred is None or unknown else (inferred.precision, inferred.recall)
     if reviewed is not None and reviewed.learned.answered:
         quality = reviewed.quality
-    decided = "; what people decided taken to be right" if found.settled.verdicts.pair.size else ""
+    answered = inferred is not None and inferred.answered
+    decided = "; what people decided taken to be right" if answered else ""
     expected |= {
         each.name: {
             "value": each.value,
@@ -607,7 +608,8 @@ def _decided(links: Links) -> list[str]:
     said = decisions_json(links)
     lines = [f"Decisions         {said['decided_pairs']:,} pairs decided, "]
     lines[0] += f"{said['undecided_pairs']:,} left open, {said['gave_way']:,} gave way to others"
-    if links.reviewed is None and said["decided_pairs"]:
+    inferred = links.settled.persons.inferred
+    if links.reviewed is None and inferred is not None and inferred.answered:
         lines.append("                  taken to be right, in what is expected, too")
     for each in said["contradictions"]:
         against = f"{each['different']} different" if each["different"] else "one per source"

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit
 
-from sfumato.core.arrays import Bools, Codes, Floats, Ints, Levels, Words
+from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints, Levels, Words
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.kernels.loop_calls import floats, in_threads, ints
@@ -66,12 +66,30 @@ class Inferred:
         Expected share of the pairs of records within a person that are one person's.
     recall
         Expected share of the pairs of records of one person that are within a person.
+    beyond
+        Expected number of pairs of one person that no draw can join; shape (draws,).
+    answered
+        Whether the draws take what people decided to be right.
     """
 
     label: Codes
     draws: Codes
     precision: Measure
     recall: Measure
+    beyond: Floats
+    answered: bool
+
+    def of(self, label: Integers) -> Inferred:
+        """Other persons, held against the same draws.
+
+        Parameters
+        ----------
+        label
+            A number of the person of each record; shape (records,).
+        """
+        own = np.unique(label, return_inverse=True)[1].astype(np.int32)
+        quality = _expected(own, self.draws, np.ones(len(own), np.int64), self.beyond)
+        return Inferred(own, self.draws, *quality, self.beyond, self.answered)
 
 
 def infer_persons(
@@ -174,10 +192,11 @@ def infer_persons(
     best = Graph(one[likely], two[likely], size, graph.held, graph.first)
     worth = ((share - cut) * size[one] * size[two])[likely]
     label = best.partitions(worth, apart=-cut)[0]
-    quality = _expected(label, draws, size, np.repeat(beyond, DRAWS))
+    beyond = np.repeat(beyond, DRAWS)
+    quality = _expected(label, draws, size, beyond)
     if node is not None:
         label, draws = graph.first[label][node].astype(np.int32), draws[:, node]
-    return Inferred(label, draws, *quality)
+    return Inferred(label, draws, *quality, beyond, node is not None)
 
 
 def _near(left: Ints, right: Ints, weight: Floats, records: int) -> Bools:

@@ -293,11 +293,13 @@ def _apply(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     progress("persons", 0.0)
     asked = place.project.link
     key = None if asked is None else place.key(asked.key_file, "link.key_file")
-    links = apply_decisions(place.of_stage(LINK), answers, afresh=True, pseudonym_key=key)
+    simulated = place.project.review.by is Reviewers.SIMULATED
+    links = apply_decisions(
+        place.of_stage(LINK), answers, afresh=True, believed=not simulated, pseudonym_key=key
+    )
     links.write(
         making, also=lambda folder: write_report(links, place, folder, "Linkage after review")
     )
-    simulated = place.project.review.by is Reviewers.SIMULATED
     whose = "a simulated worker's" if simulated else "people's"
     return Made.of(links, f"{links.settled.persons.count:,} persons, with {whose} answers", place)
 

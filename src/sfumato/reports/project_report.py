@@ -9,7 +9,6 @@ from datetime import date
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from sfumato.linkage.linkage_result import unless_contradicted
 from sfumato.reports import project_results, project_risk
 from sfumato.reports.adversaries import attack_title, project_assumptions, project_limits
 from sfumato.reports.audience import FEWEST, Audience, Discretion, largest_chance
@@ -192,11 +191,7 @@ def _linkage(results: project_results.ProjectResults, show: Discretion) -> dict[
         return None
     specification = results.settings(project_results.LINK).get("specification") or {}
     checks, answers = found.get("checks"), found.get("decisions", {})
-    expected = unless_contradicted(found["expected"], checks)
     outcomes, persons = found["outcomes"], found["persons"]
-    contradicted = expected.get("contradicted", [])
-    missed = expected["missed_matches"]
-    missed = None if missed is None else missed + expected["lost_to_blocking"]
     return {
         "persons": show.count(persons["count"]),
         "persons_by_records": {} if show.is_public else dict(persons["by_records"]),
@@ -204,26 +199,27 @@ def _linkage(results: project_results.ProjectResults, show: Discretion) -> dict[
         "candidate_pairs": show.count(found["candidate_pairs"]),
         "all_pairs": show.count(found["comparisons_without_blocking"]),
         "matches": show.count(outcomes["match"]),
-        "to_review": show.count(expected["pairs_to_review"]),
+        "to_review": show.count(found["expected"]["pairs_to_review"]),
         "undecided": None if show.is_public else outcomes["possible_match"],
         "contradictions": show.count(len(answers.get("contradictions", ()))),
         "quality": [
             {
                 "name": name,
                 "says": says,
-                "expected": show.share(expected.get(name), outcomes["match"]),
+                "released": show.share(_if_known(persons.get(name)), outcomes["match"]),
                 "checked": show.share((checks or {}).get(name), outcomes["match"]),
             }
             for name, says in _QUALITY.items()
         ],
-        "false_matches": show.count(expected["false_matches"]),
-        "missed": show.count(missed),
-        "contradicted": list(contradicted),
-        "calibrated_by": show.count(expected["labels"]),
+        "why": None if show.is_public else (persons.get("precision") or {}).get("why"),
         "checks": None
         if checks is None
         else {key: show.count(checks[key]) for key in ("drawn", "answered")},
     }
+
+
+def _if_known(quality: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    return None if quality is None or quality["value"] is None else quality
 
 
 def _review(results: project_results.ProjectResults, show: Discretion) -> dict[str, Any] | None:

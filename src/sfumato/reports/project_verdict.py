@@ -303,13 +303,17 @@ def _released_unchanged(content: dict[str, Any], results: ProjectResults) -> lis
 
 
 def _wrong_links(linkage: dict[str, Any]) -> str:
-    checked = all(each["checked"] for each in linkage["quality"])
-    by = {each["name"]: each["checked" if checked else "expected"] for each in linkage["quality"]}
-    how = "by people’s checks" if checked else "expected by its model, and not checked by people"
+    by = {each["name"]: each["released"] for each in linkage["quality"]}
+    if by["precision"] is None or by["recall"] is None:
+        return (
+            "How many records of different people are joined, or of one person left apart, was not "
+            "measured."
+        )
     return (
         "Records of different people may be joined, or of one person left apart: "
-        f"{printed(by['precision'], SHARE)} of the links are right and "
-        f"{printed(by['recall'], SHARE)} of those that should be there are ({how})."
+        f"{printed(by['precision'], SHARE)} of the links in the release are right, and "
+        f"{printed(by['recall'], SHARE)} of those that should be there are "
+        "(estimated after review)."
     )
 
 
