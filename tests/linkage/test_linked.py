@@ -297,3 +297,32 @@ def test_columns_named_as_ours_keep_their_names() -> None:
     assert links.schema.person == "person_"
     assert set(links.linked["source"].to_pylist()) == {"fax", None}
     assert set(links.linked["source_"].to_pylist()) == {"a", "b"}
+
+
+def test_parts_of_a_compared_date_that_are_declared_are_linked_too() -> None:
+    """What the schema calls quasi-identifiers is in the linked file, under its own name."""
+    rng = np.random.default_rng(1)
+    birth = rng.integers([1930, 1, 1], [2000, 13, 29], (300, 3))
+    names = pa.array([f"{a}{b}ov" for a, b in rng.choice(list("abdefgklmnoprst"), (300, 2))])
+    one = pa.table(
+        {
+            "surname": names, "by": birth[:, 0], "bm": birth[:, 1], "bd": birth[:, 2],
+            "clinic": rng.choice(["a", "b", "c"], 300), "icd": rng.choice(["I10", "E11"], 300),
+        }
+    )  # fmt: skip
+    spec = LinkSpec(
+        columns={"surname": "surname", "born": "date", "clinic": "category"},
+        rename={name: {"born": ["by", "bm", "bd"]} for name in ("one", "two")},
+        blocking=["surname", "born:year"],
+    )
+    schema = sf.Schema(
+        direct_identifiers=("surname",),
+        quasi_identifiers={"by": sf.QuasiIdentifier(kind="numeric"), "bm": {}, "bd": {}},
+        sensitive=("icd",),
+        insensitive=("clinic",),
+    )
+    links = link({"one": one, "two": one.slice(0, 200)}, spec, schema=schema, seed=1)
+    assert {"by", "bm", "bd", "icd"} <= set(links.linked.column_names)
+    assert set(links.linked_schema.schema.quasi_identifiers) == {"by", "bm", "bd"}
+    assert sorted(links.linked["by"].to_pylist()) == sorted([*birth[:, 0], *birth[:200, 0]])
+    assert any("clinic" in each for each in links.linked_schema.warnings)

@@ -265,10 +265,15 @@ def separate(
                 advice="leave it out of the specification's columns",
             )
     taken = {link_spec.sql_name(name) for name in compared}
+    declared = (
+        set() if schema is None else {link_spec.sql_name(n) for n in schema.quasi_identifiers}
+    )
+    # Under another name than its own, as a part of a date, a column is compared and analysed.
+    parts = {each for each in used if link_spec.sql_name(each) in declared - taken}
     beside: dict[str, str] = {}
     analytic = []
     for header in headers:
-        if header == id_header or header in used:
+        if header == id_header or header in used - parts:
             continue
         if not _identifies(header, schema):
             analytic.append(header)

@@ -466,6 +466,8 @@ def linked_schema(
     if schema is not None:
         compared = {name: guessed[name] for name in quasi_identifiers}
         given = _given(schema, rest, person, source, compared)
+        if lost := declared_and_lost(schema, given):
+            said += (f"Declared in the schema and left out of the linked file: {', '.join(lost)}.",)
         return LinkedSchema(given, {}, said, left_out)
     numbering = [name for name in (proposed.person, proposed.household) if name is not None]
     direct = _without((*proposed.direct_identifiers, *numbering), guessed)
@@ -514,6 +516,20 @@ def _persons_numbers(
 
 def _without(names: tuple[str, ...], taken: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in taken)
+
+
+def declared_and_lost(declared: Schema, linked: Schema) -> tuple[str, ...]:
+    """Columns to be analysed that the sources' schema declares and the linked file has not.
+
+    Parameters
+    ----------
+    declared, linked
+        The schema of the sources, and of the linked file.
+    """
+    there = {sql_name(name) for name in linked.columns()}
+    names = (*declared.quasi_identifiers, *declared.sensitive, *declared.insensitive)
+    household = () if declared.household is None else (declared.household,)
+    return tuple(name for name in (*household, *names) if sql_name(name) not in there)
 
 
 def _given(

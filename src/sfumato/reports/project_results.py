@@ -208,6 +208,13 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
             done = written(events[name]) if name in events else UNCHANGED
             lines.append(_line(results, name, role, done))
     lines += [_line(results, name, UNDECIDED, "removed") for name in schema["undecided"]]
+    told = {line["name"] for line in lines}
+    linked = results.settings(LINK).get("schema", {})
+    for role, part in (
+        (QUASI, "quasi_identifiers"), (SENSITIVE, "sensitive"), (INSENSITIVE, "insensitive"),
+    ):  # fmt: skip
+        gone = (name for name in linked.get(part, ()) if name not in told)
+        lines += [_line(results, name, role, "left out by the linkage") for name in gone]
     return lines
 
 
