@@ -11,6 +11,7 @@ from oracles import histories
 
 import sfumato as sf
 from sfumato.kernels.history_loops import DatedRows, dated_units
+from sfumato.reports.release_verdict import release_verdict
 
 UNDATED = 2
 """The key of rows that show no date."""
@@ -96,6 +97,8 @@ def test_an_offset_a_person_keeps_the_days_between(data):
     assert release.risk.known_events.of(2).found.value <= 0.1
     left = release.utility.histories
     assert left.co_occurring == left.intervals_exact == 1
+    assert left.columns == {"visit": pytest.approx(np.mean(moved == 0))}
+    assert left.hidden == {"visit": 0}
     spans = days(old["visit"]).groupby(old["person"]).agg(np.ptp)
     for limit, (before, after) in left.survival.items():
         assert before == after == (spans > int(limit)).mean()
@@ -230,3 +233,41 @@ def test_who_knows_stays_to_a_day_finds_no_more_than_is_predicted(stays, techniq
         predicted = release.risk.known_events.of(m).found.value
         for way in ("events", "events_moved"):
             assert found[f"{way}_{m}"].success.low <= predicted <= 0.7
+
+
+@pytest.fixture(scope="module")
+def dateless(data):
+    """A release that keeps most codes and no date."""
+    codes = np.random.default_rng(5).choice(["a", "b"], len(data), p=[0.9, 0.1])
+    known = {"visit": {"kind": "date", "known": "1 day"}, "code": {}}
+    schema = sf.Schema(
+        person="person",
+        quasi_identifiers=["age"],
+        sensitive=["code"],
+        insensitive=["visit"],
+        events=known,
+    )
+    some = data.assign(code=codes)[:900]
+    promises = sf.PidKAnonymity(20), sf.KnownEvents(2, 0.1, p95=1.0)
+    return sf.anonymize(some, schema, *promises, seed=1, techniques="suppress-cells")
+
+
+def test_a_column_that_is_lost_in_all_records_comes_first(dateless):
+    assert set(dateless.data["visit"]) == {"*"}
+    assert [each.column for each in dateless.lost][:1] == ["visit"]
+    assert "'visit'" in dateless.nothing_left
+    assert "'code'" not in dateless.nothing_left
+    plain = dateless.to_json()
+    assert next(iter(plain)) == "lost"
+    assert plain["lost"][0]["hidden"] == 1
+    assert dateless._repr_html_().startswith("<p>Warning: Column &#x27;visit&#x27;")
+    assert release_verdict(dateless, []).headline.startswith("Column 'visit'")
+
+
+def test_each_column_of_events_counts(dateless):
+    left = dateless.utility.histories
+    kept = np.mean(dateless.data["code"] != "*")
+    assert left.columns == {"visit": 0.0, "code": pytest.approx(kept)}
+    assert left.hidden == {"visit": 1.0, "code": pytest.approx(1 - kept)}
+    assert left.exact == pytest.approx(kept / 2)
+    assert left.kept <= left.exact

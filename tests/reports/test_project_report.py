@@ -221,6 +221,16 @@ def test_a_broken_promise_and_a_successful_attack_stand_first(release: Release) 
     assert "not kept" in draw_project(plain)
 
 
+def test_a_column_that_is_lost_in_all_records_stands_first(release: Release) -> None:
+    found = results(release)
+    lost = {"ncp": 0.1, "remedies": None}
+    found.stages["release"].measured["lost"] = [
+        {"column": "visit", "hidden": 1.0, **lost}, {"column": "icd9", "hidden": 0.7, **lost}
+    ]  # fmt: skip
+    for audience in Audience:
+        assert content(found, audience)["verdict"]["headline"].startswith("Column 'visit'")
+
+
 @pytest.mark.parametrize("audience", list(Audience))
 def test_what_only_an_estimate_keeps_is_said_to_both(audience: Audience) -> None:
     visits = generate_clinics(100, rng=3).visits.select(["patient", "age", "zip"])

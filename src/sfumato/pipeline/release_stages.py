@@ -252,8 +252,8 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     risk = release.risk
     return Made.of(
         release,
-        f"{risk.records:,} records of {risk.persons:,} persons in {risk.classes:,} classes; "
-        f"information lost: ncp {release.utility.ncp:.1%}{noted}",
+        f"{release.nothing_left}{risk.records:,} records of {risk.persons:,} persons in "
+        f"{risk.classes:,} classes; information lost: ncp {release.utility.ncp:.1%}{noted}",
         place,
     )
 

@@ -36,7 +36,7 @@ from sfumato.release.generalisation import (
     with_snapped_ends,
 )
 from sfumato.release.histories import ROUGH, USUAL, Pricing
-from sfumato.release.history_utility import history_utility
+from sfumato.release.history_utility import ShownCells, history_utility
 from sfumato.release.household_classes import divide_households, household_of
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import PersonTable, person_table
@@ -388,8 +388,13 @@ def _utility(table: Table, finished: _Generalised, manifest: Manifest) -> Utilit
     )
     left = None
     if events is not None:
+        own = draft.table
+        cells = {
+            each.name: ShownCells.of(own.source.column(each.name), events.cells.get(each.name))
+            for each in own.events
+        }
         left = history_utility(
-            draft.table.person, events.pseudonym_of, events.exact, events.done, events.dates
+            own.person, events.pseudonym_of, events.exact, events.done, events.dates, cells
         )
     return replace(found, counts=finished.count_loss, histories=left)
 

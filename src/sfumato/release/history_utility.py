@@ -7,10 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.number_text import percent
 from sfumato.release.event_dates import AFTER, Dates, Dating
+from sfumato.release.histories import ANYTHING
 from sfumato.risk.measure_table import Row
 
 WEEK = 7
@@ -26,15 +29,19 @@ class HistoryUtility:
     ----------
     done
         By column, the share of records that are written in each way.
+    columns
+        By column, the share of a person's records that show it as it was.
+    hidden
+        By column, the share of records that show ``*``.
     exact
-        Share of a person's records whose events are written as they were.
+        The mean of ``columns``, each column counting alike.
     together
         Share of the pairs of a person's records that one pseudonym still shows; 1 for one record.
     kept
         The product of both, person by person.
     co_occurring
-        Share of the pairs of a person's records whose events are both written as they were, under
-        one pseudonym.
+        Share of the pairs of a person's records whose events are both written as they were, dates
+        aside, under one pseudonym.
     divided
         Number of persons who have several pseudonyms.
     intervals_exact, intervals_near
@@ -48,6 +55,8 @@ class HistoryUtility:
     """
 
     done: Mapping[str, Mapping[str, float]]
+    columns: Mapping[str, float]
+    hidden: Mapping[str, float]
     exact: float
     together: float
     kept: float
@@ -65,10 +74,18 @@ class HistoryUtility:
     def rows(self) -> list[Row]:
         """The lines of a table."""
         lines = [
-            ("events_exact", self.exact, "share of a person's events as they were"),
+            ("events_exact", self.exact, "share of a person's events as they were, by column"),
+            *(
+                (f"events_exact ({name})", share, "the same of this column")
+                for name, share in self.columns.items()
+            ),
             ("events_together", self.together, "share of pairs of a person's events kept together"),
             ("histories_kept", self.kept, "the product of both, person by person"),
-            ("co_occurring", self.co_occurring, "share of pairs of events as they were, together"),
+            (
+                "co_occurring",
+                self.co_occurring,
+                "share of pairs of events as they were but for dates, together",
+            ),
             ("divided", self.divided, "number of persons with several pseudonyms"),
             ("intervals_exact", self.intervals_exact, "share of times between dates as they were"),
             ("intervals_near", self.intervals_near, "share of them within 7 days"),
@@ -120,12 +137,37 @@ def written(ways: Mapping[str, float]) -> str:
     return "; ".join(said)
 
 
+@dataclass(frozen=True, eq=False)
+class ShownCells:
+    """What the cells of a column of events show; shape (records,) each.
+
+    Attributes
+    ----------
+    exact
+        Which are as they were.
+    hidden
+        Which show nothing.
+    """
+
+    exact: Bools
+    hidden: Bools
+
+    @classmethod
+    def of(cls, before: pa.ChunkedArray, after: pa.Array | None) -> ShownCells:
+        """Of the cells before and after; ``None`` where none was written anew."""
+        if after is None:
+            return cls(np.ones(len(before), np.bool_), np.zeros(len(before), np.bool_))
+        own, new = (pc.fill_null(pc.cast(each, pa.string()), "") for each in (before, after))
+        return cls(np.asarray(pc.equal(own, new)), np.asarray(pc.equal(new, ANYTHING)))
+
+
 def history_utility(
     person: Codes,
     pseudonym_of: Codes,
     exact: Bools,
     done: Mapping[str, Mapping[str, float]],
     dates: Dates | None,
+    cells: Mapping[str, ShownCells],
 ) -> HistoryUtility:
     """Measure what is left of histories.
 
@@ -139,9 +181,13 @@ def history_utility(
         By column, the share of records that are written in each way.
     dates
         The dates; ``None`` without any.
+    cells
+        What the cells of each column of events show.
     """
     records = np.bincount(person).astype(np.float64)
     detail = np.bincount(person, exact) / records
+    by_column = {name: np.bincount(person, own.exact) / records for name, own in cells.items()}
+    whole = np.mean([*by_column.values()], axis=0) if by_column else detail
     sizes = np.bincount(pseudonym_of)
     first = np.unique(pseudonym_of, return_index=True)[1]
     pairs = records * (records - 1)
@@ -155,9 +201,11 @@ def history_utility(
     paired = within(np.bincount(pseudonym_of, exact).astype(np.float64), detail)
     found = HistoryUtility(
         done,
-        float(detail.mean()),
+        {name: float(own.mean()) for name, own in by_column.items()},
+        {name: float(own.hidden.mean()) for name, own in cells.items()},
+        float(whole.mean()),
         float(together.mean()),
-        float((detail * together).mean()),
+        float((whole * together).mean()),
         float(paired.mean()),
         int((np.bincount(person[first]) > 1).sum()),
     )

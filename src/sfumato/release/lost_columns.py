@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,9 +15,10 @@ from sfumato.release.partitioning import partition_of_persons
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.promise import Constraint, Promise, unmet
 from sfumato.release.release_options import Cut, Ends, Form, Options, Split
-from sfumato.release.utility_measures import ColumnLoss
+from sfumato.release.utility_measures import ColumnLoss, Utility
 from sfumato.risk.risk_thresholds import Bound
 from sfumato.schema import Kind
+from sfumato.table.sources import listed
 from sfumato.table.table import CodedColumn, Table
 
 TRIED_PERSONS = 20_000
@@ -26,6 +27,8 @@ HEAVIER = 10.0
 """So many times its weight is tried."""
 DROPPED = 3
 """Other columns that are tried without: those with the most values."""
+ALL = 1 - 1e-9
+"""A share that is rounded as a sum of as many shares as there are records counts as all of them."""
 HELPS = 0.9
 """A remedy is told if the column is hidden in fewer than this share of the records as before."""
 
@@ -83,6 +86,21 @@ class LostColumn:
         return f"{said}. Tried (mean NCP as it is {self.ncp:.3g}): {tried}."
 
 
+def nothing_left(hidden: Mapping[str, float]) -> str:
+    """Names the columns of which no record shows anything, as a sentence; empty without any.
+
+    Parameters
+    ----------
+    hidden
+        By column, the share of the records that show nothing of it.
+    """
+    gone = [name for name, share in hidden.items() if share >= ALL]
+    if not gone:
+        return ""
+    said = f"Column {listed(gone)} shows" if len(gone) == 1 else f"Columns {listed(gone)} show"
+    return f"{said} nothing in any record. "
+
+
 _Trial = tuple[dict[str, float], float]
 """By column the share of records that show nothing of it, and the mean NCP."""
 
@@ -136,6 +154,14 @@ def named_only(losses: Sequence[ColumnLoss]) -> tuple[LostColumn, ...]:
     """The lost columns, the worst first, without anything tried."""
     lost = sorted((each for each in losses if each.lost), key=lambda each: -each.hidden)
     return tuple(LostColumn(each.column, each.hidden, each.ncp) for each in lost)
+
+
+def lost_events(utility: Utility) -> tuple[LostColumn, ...]:
+    """The lost columns of events, where a promise is made about these."""
+    hidden = {} if utility.histories is None else utility.histories.hidden
+    return tuple(
+        LostColumn(name, share, utility.ncp) for name, share in hidden.items() if share > 1 / 2
+    )
 
 
 def _remedies(

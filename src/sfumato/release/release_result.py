@@ -23,7 +23,7 @@ from sfumato.core.notebook_parts import notes
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.full_domain import Levels
 from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
-from sfumato.release.lost_columns import LostColumn, named_only
+from sfumato.release.lost_columns import LostColumn, lost_events, named_only, nothing_left
 from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_manifest import Manifest, file_sha256
@@ -321,9 +321,17 @@ class Release:
 
         With what would save them: each remedy is tried when this is first read.
         """
-        if self.tried is not None:
-            return self.tried()
-        return named_only(self.utility.columns)
+        found = named_only(self.utility.columns) if self.tried is None else self.tried()
+        both = (*found, *lost_events(self.utility))
+        return tuple(sorted(both, key=lambda each: -each.hidden))
+
+    @property
+    def nothing_left(self) -> str:
+        """Names the columns of which no record shows anything, first in every summary."""
+        columns = {each.column: each.hidden for each in self.utility.columns}
+        return nothing_left(
+            columns | {each.column: each.hidden for each in lost_events(self.utility)}
+        )
 
     @property
     def data(self) -> Any:
@@ -480,6 +488,7 @@ class Release:
         """
         against = {} if self.population is None else self.population.marketer.to_json()
         return {
+            "lost": [asdict(each) for each in self.lost],
             **self.risk.to_json(),
             **({"marketer": against} if against else {}),
             "tree": asdict(self.tree),
@@ -487,7 +496,6 @@ class Release:
             **({} if self.population is None else {"population": self.population.to_json()}),
             "before": self.risk_before.to_json(),
             "utility": self.utility.to_json(),
-            "lost": [asdict(each) for each in self.lost],
             "constraints": [
                 {
                     "name": each.name,
@@ -504,8 +512,10 @@ class Release:
         """One table, the original beside the release, one picture, and what was lost."""
         files = {"original": self.risk_before, "release": self.risk}
         lost = [replace(row, name=f"loss: {row.name}") for row in self.utility.rows()]
+        first = self.nothing_left
         return "".join(
             (
+                notes((first,) if first else ()),
                 measures_table(
                     "Release",
                     {

@@ -6,10 +6,11 @@ from typing import Any
 
 from sfumato.core.measure import ESTIMATED
 from sfumato.release.history_utility import DIVIDED, UNCHANGED
+from sfumato.release.lost_columns import nothing_left
 from sfumato.release.promises import PROMISES
 from sfumato.reports.audience import Discretion, disclosed_measure
 from sfumato.reports.printed_numbers import SHARE, at_most, is_small, listed, printed, some
-from sfumato.reports.project_results import INSENSITIVE, QUASI, ProjectResults
+from sfumato.reports.project_results import INSENSITIVE, QUASI, RELEASE, ProjectResults
 from sfumato.reports.project_risk import limit_words
 
 QUESTIONS = (
@@ -37,10 +38,12 @@ def first_page(
         _promised(content),
         _residual_risks(content, results, show),
     )
+    lost = results.measured(RELEASE).get("lost", ())
+    hidden = {each["column"]: each["hidden"] for each in lost}
     return {
         "met": _is_met(content),
         "promised": all(each["promised"] for each in _limits(content)),
-        "headline": _headline(content),
+        "headline": f"{nothing_left(hidden)}{_headline(content)}",
         "answers": dict(zip(QUESTIONS, answers, strict=True)),
     }
 

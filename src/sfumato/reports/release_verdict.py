@@ -163,10 +163,11 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
         headline = f"What was asked is met: {kept} {of}."
     if estimated:
         headline += f" {ESTIMATED.capitalize()}: {estimated}."
+    headline = f"{release.nothing_left}{headline}"
     sentences = [
+        *map(str, release.lost),
         *(f"Accepted: {each}." for each in acceptances(after.columns)),
         _untold(after),
-        *map(str, release.lost),
         (
             f"The release holds {count(after.records)} of {count(before.records)} records and "
             f"{count(after.persons)} of {count(before.persons)} persons, in {count(after.classes)} "
