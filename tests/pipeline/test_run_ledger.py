@@ -11,7 +11,10 @@ from ledger.releases import people
 from pipeline.clinics_project import Call, caller
 
 from sfumato.core.errors import InputError
-from sfumato.pipeline.project_text import parse_project
+from sfumato.ledger.ledger_options import movable
+from sfumato.pipeline.project_folder import open_project
+from sfumato.pipeline.project_text import load_project, parse_project
+from sfumato.pipeline.release_stages import ledger_file
 
 PROJECT = """\
 [project]
@@ -134,7 +137,7 @@ def test_a_project_that_names_no_ledger_is_remembered(call: Call, own: Path) -> 
     assert "remember = false" in made.err
     (draft,) = json.loads(call("ledger", "remembered", "--json").out)
     assert draft["to"] == []
-    assert str(own) not in call("run").err
+    assert str(own) not in call("run").err  # nothing was made anew
     own.unlink()
     gone = call("run", "--force", "release")
     assert gone.code == 1
@@ -183,6 +186,60 @@ def test_init_stops_where_nothing_can_be_remembered(call: Call, own: Path, tmp_p
         assert made.code == 1, made.err
         assert "ledger" in made.err
     assert not (tmp_path / "new.toml").exists()
+
+
+INIT = ("init", "visits.csv", "--g-balance", "0.5", "-o")
+
+
+def test_init_says_where_releases_are_remembered(call: Call, own: Path, tmp_path: Path) -> None:
+    for name in ("one.toml", "two.toml"):  # the second finds the ledger there
+        made = call(*INIT, name)
+        assert made.code == 0, made.err
+        assert str(own) in made.err
+        assert str(tmp_path / "config" / "sfumato" / "ledger-keys") in made.err
+        assert "--no-remember" in made.err
+    own.unlink()
+    alone = call(*INIT, "three.toml", "--no-remember")
+    assert alone.code == 0, alone.err
+    assert not own.exists()
+    ledger = load_project(tmp_path / "three.toml").ledger
+    assert ledger is not None
+    assert not ledger.remember
+    refused = call(*INIT, "four.toml", "--no-remember", *BOOK)
+    assert refused.code == 1
+    assert "--no-remember" in refused.err
+
+
+def test_a_project_moves_with_its_ledger_or_finds_it_at_home(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "books").mkdir()
+    (tmp_path / "project").mkdir()
+    kept = ("--ledger", str(tmp_path / "books" / "l.sqlite"), "--keys", str(tmp_path / "keys"))
+    assert call(*INIT, "project/one.toml", *kept).code == 0
+    place = open_project(tmp_path / "project" / "one.toml")
+    ledger = place.project.ledger
+    assert ledger is not None
+    assert (str(ledger.file), str(ledger.keys)) == ("~/books/l.sqlite", "~/keys")
+    assert ledger_file(place) == tmp_path / "books" / "l.sqlite"
+    inside = tmp_path / "project" / "book" / "l.sqlite"
+    assert movable(inside, tmp_path / "project") == Path("book/l.sqlite")
+    monkeypatch.setenv("HOME", str(tmp_path / "other"))
+    lost = call("run", "project/one.toml")
+    assert lost.code == 1
+    assert str(tmp_path / "other" / "books" / "l.sqlite") in lost.err
+
+
+def test_under_another_home_the_error_says_which_ledger(
+    call: Call, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sfumato.toml").write_text(f"{UNNAMED}\n[ledger]\n")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "elsewhere"))
+    lost = call("run")
+    assert lost.code == 1
+    assert str(tmp_path / "elsewhere" / "sfumato" / "ledger.sqlite") in lost.err
+    assert "remember = false" in lost.err
 
 
 def test_a_second_ledger_is_made_by_nothing_but_create(

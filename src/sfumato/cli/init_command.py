@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from enum import StrEnum
@@ -18,13 +17,19 @@ from sfumato.cli.parameters import argument, file_option, option
 from sfumato.cli.project_commands import run_again
 from sfumato.core.declaration import Delimited, Place, Seeded, place_of
 from sfumato.core.errors import InputError
-from sfumato.ledger.ledger_options import LedgerOptions, default_ledger, default_ledger_keys
+from sfumato.ledger.ledger_options import (
+    LedgerOptions,
+    default_ledger,
+    default_ledger_keys,
+    movable,
+)
 from sfumato.linkage.link_options import Comparing, Deduping, LinkedFile
 from sfumato.release.promises import PROMISES
 from sfumato.review.review_settings import Settings
 from sfumato.risk.assess_options import HeldAgainst
 
 if TYPE_CHECKING:
+    from sfumato.pipeline.project_folder import ProjectFolder
     from sfumato.pipeline.project_model import Reviewers
     from sfumato.pipeline.proposal import ProposalRequest
 
@@ -90,6 +95,15 @@ JsonSchema = Annotated[
 ]
 
 
+Remember = Annotated[
+    bool,
+    typer.Option(
+        help="Note each release in the ledger, so that later ones are compared with it; otherwise "
+        "[ledger] says 'remember = false'."
+    ),
+]
+
+
 @with_declared(Seeded)
 @with_declared(Delimited, panel=WHAT)
 @with_declared(
@@ -118,6 +132,7 @@ def init(
     review_k: ReviewK = None,
     format_: Formats = None,
     json_schema: JsonSchema = False,
+    remember: Remember = True,
     *,
     given: Given,
 ) -> None:
@@ -152,20 +167,40 @@ def init(
     )
     if not wanted.sources:
         wanted = _asked(wanted)
-    _write(wanted, output, given["ledger"], given["keys"])
+    _write(wanted, output, _section(wanted.folder, given["ledger"], given["keys"], remember))
 
 
-def _write(wanted: ProposalRequest, output: Path, ledger: Path | None, keys: Path | None) -> None:
+def _section(
+    folder: Path, ledger: Path | None, keys: Path | None, remember: bool
+) -> dict[str, Path | bool]:
+    """The section ``[ledger]``: paths so named that the project may move.
+
+    Raises
+    ------
+    InputError
+        If a ledger is named in which nothing is to be noted.
+    """
+    named = {name: path for name, path in (("file", ledger), ("keys", keys)) if path}
+    if remember:
+        return {name: movable(path, folder) for name, path in named.items()}
+    if named:
+        raise InputError(
+            "option --no-remember",
+            "needs no ledger beside it",
+            found="--ledger or --keys, or their environment variables",
+            advice="leave one of them out",
+        )
+    return {"remember": False}
+
+
+def _write(wanted: ProposalRequest, output: Path, section: dict[str, Path | bool]) -> None:
+    from sfumato.pipeline.project_folder import ProjectFolder
     from sfumato.pipeline.proposal import propose, write_project_file
 
     with progress_bar() as progress:
         progress("reading", 0.0)
-        named = {name: path for name, path in (("file", ledger), ("keys", keys)) if path}
-        relative = {
-            name: Path(os.path.relpath(path, wanted.folder)) for name, path in named.items()
-        }
-        proposed = propose(replace(wanted, ledger=relative))
-    _remembering(ledger or default_ledger(), keys or default_ledger_keys(), first=not named)
+        proposed = propose(replace(wanted, ledger=section))
+    _remembering(ProjectFolder(proposed.project, output))
     write_project_file(proposed.text, output)
     say(f"Wrote {output}. Read and edit it: only you know what an intruder may know.")
     questions = getattr(proposed.project.columns, "undecided", {})
@@ -176,8 +211,8 @@ def _write(wanted: ProposalRequest, output: Path, ledger: Path | None, keys: Pat
     say(f"Next: {first}{run_again(output)}")
 
 
-def _remembering(ledger: Path, keys: Path, *, first: bool) -> None:
-    """Look whether a ledger can be used; make it where it is not there.
+def _remembering(place: ProjectFolder) -> None:
+    """Look whether a project's ledger can be used, make it where it is not there, say where it is.
 
     Raises
     ------
@@ -186,11 +221,20 @@ def _remembering(ledger: Path, keys: Path, *, first: bool) -> None:
     """
     from sfumato.ledger.release_ledger import ReleaseLedger
 
+    section = place.project.ledger
+    if section is None or not section.remember:
+        say("Releases of this project are not remembered: [ledger] says 'remember = false'.")
+        return
+    ledger = default_ledger() if section.file is None else place.at(section.file)
+    keys = default_ledger_keys() if section.keys is None else place.at(section.keys)
     is_new = not ledger.exists()
-    with ReleaseLedger.open(ledger, keys, make=True, first=first) as found:
+    with ReleaseLedger.open(ledger, keys, make=True, first=section.file is None) as found:
         head = found.head()
-    if is_new:
-        say(f"Made the ledger {ledger}, its keys in {keys}; head {head} (keep it elsewhere)")
+    made = f"Made the ledger, head {head} (keep it elsewhere). " if is_new else ""
+    say(
+        f"{made}Releases of this project are remembered in {ledger}, whose keys are in {keys}. "
+        "For a project that has to stand alone: --no-remember, or --ledger FILE --keys FOLDER."
+    )
 
 
 def _check_new(output: Path) -> None:

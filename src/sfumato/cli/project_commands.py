@@ -61,16 +61,16 @@ def run(
 
 
 def _say_remembered(place: ProjectFolder) -> None:
-    """Say where a release is remembered that no section speaks of, or that it is not."""
-    from sfumato.ledger.ledger_options import default_ledger
+    """Say where a release is remembered, or that it is not."""
+    from sfumato.pipeline.release_stages import ledger_file
 
     section = place.project.ledger
-    if section is None:
+    if section is None or section.remember:
         say(
-            f"Remembered: {default_ledger()}, so that later releases are compared with this one; "
+            f"Remembered: {ledger_file(place)}, so that later releases are compared with this one; "
             "a project names another ledger under [ledger], or says 'remember = false' there."
         )
-    elif not section.remember:
+    else:
         say(
             "Not remembered: [ledger] says 'remember = false', so that no later release is "
             "compared with this one."

@@ -174,7 +174,7 @@ def check_no_other(folder: Path, ledger: Path, *, first: bool) -> None:
     others = others_in(folder)
     if first and others and ledger.resolve() not in others.values():
         raise InputError(
-            f"ledger {ledger.name}",
+            f"ledger {ledger}",
             "must be the first that its keys know",
             found="keys that know other ledgers",
             advice="name the one that remembers these people; 'sfumato ledger create' makes a "
@@ -182,7 +182,7 @@ def check_no_other(folder: Path, ledger: Path, *, first: bool) -> None:
         )
     if ledger.resolve() in others.values() and not ledger.exists():
         raise InputError(
-            f"ledger {ledger.name}",
+            f"ledger {ledger}",
             "must not take the place of one that is missing",
             found="keys that know a ledger of this path",
             advice="restore it from its backup, or choose another path",

@@ -42,6 +42,26 @@ def default_ledger_keys() -> Path:
     return Path(given) if given else _of_user("XDG_CONFIG_HOME", ".config") / "sfumato/ledger-keys"
 
 
+def movable(path: Path, folder: Path) -> Path:
+    """A path as a file in a folder names it, so that both may move.
+
+    From the folder where it lies within it, else from the home where both are in it, else as
+    it leads there.
+
+    Parameters
+    ----------
+    path
+        A path as the command line takes it.
+    folder
+        The folder.
+    """
+    full, own = path.expanduser().resolve(), folder.resolve()
+    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111, as a home may be unknown
+    if not full.is_relative_to(own) and full.is_relative_to(home):
+        return Path("~") / full.relative_to(home)
+    return Path(os.path.relpath(full, own))
+
+
 def _of_user(variable: str, usual: str) -> Path:
     given = os.environ.get(variable)
     try:

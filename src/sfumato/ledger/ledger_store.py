@@ -271,7 +271,7 @@ def _key(folder: Path, name: str, *, make: bool) -> bytes:
             make_key(path)
         if not path.exists():
             raise InputError(
-                f"key folder {folder.name}",
+                f"key folder {folder}",
                 f"must hold the ledger's {name}",
                 found="none",
                 advice="restore it from its backup, or give the folder that holds it",
@@ -454,11 +454,11 @@ def connect(path: Path, wait: float) -> sqlite3.Connection:
         with ExitStack() as stack:
             stack.callback(connection.close)
             if _pragma(connection, "application_id") != APPLICATION:
-                raise not_a_ledger(path.name, "another file")
+                raise not_a_ledger(str(path), "another file")
             version = _pragma(connection, "user_version")
             if version != VERSION:
                 known = f"version {version} of it where this program knows {VERSION}"
-                raise not_a_ledger(path.name, known)
+                raise not_a_ledger(str(path), known)
             _settle(connection)
             stack.pop_all()
         return connection
@@ -473,7 +473,7 @@ def check_there(path: Path) -> None:
         If there is none.
     """
     if not path.is_file():
-        raise not_a_ledger(path.name, "a folder" if path.is_dir() else "no such file")
+        raise not_a_ledger(str(path), "a folder" if path.is_dir() else "no such file")
 
 
 def _connected(path: Path, wait: float) -> sqlite3.Connection:

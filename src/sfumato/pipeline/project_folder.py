@@ -88,8 +88,15 @@ class ProjectFolder:
     def at(self, path: Place) -> Place: ...
 
     def at(self, path: Place) -> Place:
-        """Where a path leads that is written in the project file, or the file of a database."""
-        return self.located(path) if is_database(path) else self.folder / path
+        """Where a path leads that is written in the project file, or the file of a database.
+
+        From the project's folder, or from the home of whoever runs it (``~/``).
+        """
+        if is_database(path):
+            return self.located(path)
+        if isinstance(path, Path) and path.parts[:1] == ("~",):
+            return path.expanduser()
+        return self.folder / path
 
     def located(self, url: str) -> str:
         """The URL of a table, its file named from the project's folder."""

@@ -121,7 +121,7 @@ class ProposalRequest:
     pid_k: int | None = None
     presets: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
-    ledger: Mapping[str, Path] | None = None
+    ledger: Mapping[str, Path | bool] | None = None
 
     def __post_init__(self) -> None:
         for field_ in ("sources", "attach"):

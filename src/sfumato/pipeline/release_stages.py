@@ -189,6 +189,12 @@ def _check_release(place: ProjectFolder) -> None:
     )
 
 
+def ledger_file(place: ProjectFolder) -> Path:
+    """Where the releases of a project are remembered, if they are."""
+    file = _ledger(place).file
+    return default_ledger() if file is None else place.at(file)
+
+
 def ledger_of(
     place: ProjectFolder, *, make: bool = False
 ) -> AbstractContextManager[RequestLedger | None]:
@@ -209,7 +215,7 @@ def ledger_of(
     section = _ledger(place)
     if not section.remember:
         return nullcontext()
-    file = default_ledger() if section.file is None else place.at(section.file)
+    file = ledger_file(place)
     unnamed = place.project.ledger is None and named_ledger() is None
     if unnamed and not make and not file.exists():
         return nullcontext()
@@ -222,7 +228,7 @@ def ledger_of(
             head=None if section.head is None else place.at(section.head),
         )
     except InputError as error:
-        if not unnamed or file.exists():
+        if section.file is not None or file.exists():
             raise
         advice = "name another one as 'file' under [ledger], or write 'remember = false' there"
         raise InputError(
