@@ -323,7 +323,7 @@ def test_a_measure_that_no_release_can_promise_is_refused():
 
 
 def test_the_strictest_of_one_kind_is_left():
-    from sfumato.release.preset_promises import strictest
+    from sfumato.release.promises.promise import strictest
 
     several = (
         sf.PidKAnonymity(3),

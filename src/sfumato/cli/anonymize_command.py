@@ -223,13 +223,10 @@ def say_draft(draft: Remembered, given: Given) -> None:
 def _promised(given: Given, presets: tuple[Preset, ...]) -> tuple[Constraint | Budget, ...]:
     """What the options ask for, and that under which the release meets the presets."""
     from sfumato.release.preset_promises import promises as of_presets
-    from sfumato.release.preset_promises import strictest
 
     every = [asked(kind, given) for kind in PROMISES.values()]
     named = tuple(each for each in every if each is not None)
-    if not presets:
-        return named
-    return strictest((*named, *of_presets(*presets, threshold=given["threshold"])))
+    return (*named, *(of_presets(*presets, threshold=given["threshold"]) if presets else ()))
 
 
 def _hand_over(release: Release, output: str, report: Path | None, *, json: bool) -> None:

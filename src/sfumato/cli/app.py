@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -77,6 +78,19 @@ class Program(TyperGroup):
             self.commands = commands
 
 
+class Once(TyperCommand):
+    """A command that takes each option once, but for those that list several things."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse an option that is there twice: of two numbers nobody knows which one holds."""
+        _, _, order = self.make_parser(ctx).parse_args(args=[*args])
+        for each, times in Counter(order).items():
+            single = not getattr(each, "multiple", False) and not getattr(each, "is_flag", False)
+            if times > 1 and each.param_type_name == "option" and single:
+                ctx.fail(f"Option {max(each.opts, key=len)} must be given once.")
+        return super().parse_args(ctx, args)
+
+
 def _listed(name: str) -> TyperCommand:
     """A command as the help of the program lists it: its name, and its function's first line.
 
@@ -103,7 +117,7 @@ def _command(name: str) -> Any:
     if isinstance(found, typer.Typer):
         alone.add_typer(found, name=name)
         return cast(TyperGroup, get_command(alone)).commands[name]
-    alone.command(name)(found)
+    alone.command(name, cls=Once)(found)
     return get_command(alone)
 
 

@@ -14,7 +14,7 @@ from sfumato.pipeline.project_model import Assess, Attack, LedgerSection
 from sfumato.pipeline.project_model import Release as ReleaseSection
 from sfumato.pipeline.stage import Made, Stage, depends, write_report
 from sfumato.release.anonymize import anonymize, check_asked
-from sfumato.release.preset_promises import held_against, strictest
+from sfumato.release.preset_promises import held_against
 from sfumato.release.preset_promises import promises as promises_of
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_options import Options
@@ -158,9 +158,8 @@ def _promised(place: ProjectFolder) -> tuple[Constraint | Budget, ...]:
     """All promises, those of presets too."""
     asked = place.project.release
     presets = _presets(place, asked)
-    if not presets:
-        return asked.promises
-    return strictest((*asked.promises, *promises_of(*presets, threshold=asked.threshold)))
+    held = promises_of(*presets, threshold=asked.threshold) if presets else ()
+    return (*asked.promises, *held)
 
 
 def _check_release(place: ProjectFolder) -> None:

@@ -72,6 +72,8 @@ def anonymize(
     making, given = declaration.taken(
         options, release_options.Options, release_options.Circumstances
     )
+    check_constraints(schema, promises)
+    promises = promise.strictest(promises)
     register, population, pseudonym_key = given.register, given.population, given.pseudonym_key
     check_asked(
         schema,
@@ -353,6 +355,14 @@ def check_constraints(
             "must keep at least one promise",
             found="no constraint",
             advice="give one, for example GBalance(0.9) or --g-balance 0.9",
+        )
+    known = [each for each in promise.strictest(constraints) if isinstance(each, KnownEvents)]
+    if len(known) > 1:
+        raise InputError(
+            "constraint known_events",
+            "may be given several times where one of them is the strictest",
+            found="two of which each asks for more in one way, and for less in another",
+            advice="give one that asks for as much as both of them",
         )
     for each in constraints:
         of = f"the class {each.__name__}" if isinstance(each, type) else type(each).__name__

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.release.promises import PROMISES
-from sfumato.release.promises.promise import Budget, Constraint, Promise
+from sfumato.release.promises.promise import Budget, Constraint, strictest
 from sfumato.release.release_result import Release
 from sfumato.risk.risk_thresholds import AT_RISK, Preset, Threshold, thresholds
 from sfumato.risk.threshold_checks import check_numbers, hold
@@ -48,29 +47,6 @@ def promises(
     check_numbers(chosen)
     made = [_promise(preset, each, threshold) for preset in chosen for each in preset.thresholds]
     return strictest(made)
-
-
-def strictest(several: Iterable[Constraint | Budget]) -> tuple[Constraint | Budget, ...]:
-    """Of the promises of one kind and attribute the strictest, in the order of first mention.
-
-    Parameters
-    ----------
-    several
-        Promises; a custodian's own, and those with two limits, stay as they are.
-    """
-    kept: dict[object, Any] = {}
-    for each in several:
-        if not isinstance(each, Promise) or len(each.limits) > 1:
-            kept[object()] = each
-            continue
-        beside = {
-            name: value for name, value in each.parameters().items() if name not in each.limits
-        }
-        key = (each.name, *sorted(beside.items()))
-        other = kept.get(key)
-        if other is None or each.stricter(other):
-            kept[key] = each
-    return tuple(kept.values())
 
 
 def held_against(release: Release, presets: Sequence[Preset]) -> Release:

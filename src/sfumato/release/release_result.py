@@ -18,14 +18,14 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.declaration import is_database
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.notebook_parts import notes
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.full_domain import Levels
 from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
 from sfumato.release.lost_columns import LostColumn, lost_events, named_only, nothing_left
 from sfumato.release.population_register import PopulationRisk
-from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.promises.promise import Budget, Constraint, kept_by
 from sfumato.release.release_manifest import Manifest, file_sha256
 from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Utility
@@ -298,6 +298,11 @@ class Release:
     disclosed
         Who is in the release and what it shows of them, for a memory of releases; ``None`` on
         Spark.
+
+    Raises
+    ------
+    SfumatoError
+        If the manifest names a promise that was not measured and kept.
     """
 
     content: Content
@@ -314,6 +319,23 @@ class Release:
     source_rows: Ints | None = None
     tried: Callable[[], tuple[LostColumn, ...]] | None = field(default=None, repr=False)
     disclosed: Disclosed | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Give no release out whose manifest names a promise that was not measured and kept.
+
+        What only an estimate keeps the manifest names as such, and the report holds it against it.
+
+        Raises
+        ------
+        SfumatoError
+            If there is such a promise: a mistake of ours, which nobody is to rely on.
+        """
+        for each in self.manifest.constraints:
+            if self.manifest.promised(each) and not kept_by(each, self.risk, self.population):
+                raise SfumatoError(
+                    f"no release is given out: that it keeps {each.name} was not found when it was "
+                    "measured. This is a mistake of sfumato; please report it."
+                )
 
     @cached_property
     def lost(self) -> tuple[LostColumn, ...]:

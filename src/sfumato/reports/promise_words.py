@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato.core.declaration import fields_of
-from sfumato.core.errors import InputError
 from sfumato.core.measure import Position
 from sfumato.release.promises import restored
 from sfumato.release.promises.promise import (
@@ -16,7 +15,7 @@ from sfumato.release.promises.promise import (
     Budget,
     Constraint,
     Promise,
-    overspent,
+    kept_by,
 )
 from sfumato.release.release_result import Release
 
@@ -149,8 +148,8 @@ def _line(release: Release, constraint: Constraint | Budget) -> PromiseLine:
         promise.bound,
         promise.threshold,
         promise.printed(promise.threshold),
-        promise.printed(before),
-        promise.printed(reached),
+        "" if before is None else promise.printed(before),
+        "" if reached is None else promise.printed(reached),
         where,
         classes_met,
         classes_met_before,
@@ -162,29 +161,15 @@ def _line(release: Release, constraint: Constraint | Budget) -> PromiseLine:
 def _verdict(
     release: Release, constraint: Constraint | Budget
 ) -> tuple[bool, int | None, int | None]:
-    """Whether it is kept, and by how many classes of the release and of the original."""
+    """Whether it is kept, and by how many classes of the release and of the original.
+
+    Of a release on a cluster, where the numbers of the classes stayed, all keep it or nobody knows.
+    """
     risk = release.risk
-    if risk.ran is not None:
-        return _verdict_by_worst(release, constraint)
+    met = bool(kept_by(constraint, risk, release.population))
     if isinstance(constraint, Budget):
-        return not overspent(constraint, risk.own_classes(), risk.persons), None, None
+        return met, None, None
+    if risk.ran is not None:
+        return met, risk.classes if met else None, None
     after = int(constraint.met(risk.own_classes()).sum())
-    before = int(constraint.met(release.risk_before.own_classes()).sum())
-    return after == risk.classes, after, before
-
-
-def _verdict_by_worst(
-    release: Release, constraint: Constraint | Budget
-) -> tuple[bool, int | None, int | None]:
-    """The verdict from the worst class alone, where the others stayed on a cluster."""
-    if not isinstance(constraint, Promise):
-        raise InputError(
-            f"constraint {constraint.name}",
-            "must be one that Spark measures",
-            found="one of the custodian's own",
-            advice="take engine='embedded'",
-        )
-    value, _ = constraint.reached(release.risk, str(constraint.parameters().get("attribute", "")))
-    met = constraint.keeps(value)
-    whole = isinstance(constraint, Budget)
-    return met, release.risk.classes if met and not whole else None, None
+    return met, after, int(constraint.met(release.risk_before.own_classes()).sum())

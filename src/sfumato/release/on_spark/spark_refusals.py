@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sfumato.core.errors import InputError
 from sfumato.release.promises.delta_presence import DeltaPresence
-from sfumato.release.promises.promise import Budget, asked_of_households
+from sfumato.release.promises.promise import Budget, Promise, asked_of_households
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_options import Ends, Recoding
 from sfumato.schema import Schema
@@ -84,7 +86,15 @@ def refuse_options(manifest: Manifest) -> None:
             raise InputError(f"parameter {name}", "must be left out on Spark", advice=ADVICE)
     if asked_of_households(manifest.constraints):
         raise InputError("parameter household_k", "must be left out on Spark", advice=ADVICE)
-    for each in manifest.constraints:
+    promises: tuple[Any, ...] = manifest.constraints
+    for each in promises:
+        if not isinstance(each, Promise):
+            raise InputError(
+                f"constraint {each.name}",
+                "must be one that Spark measures",
+                found="one of the custodian's own",
+                advice=ADVICE,
+            )
         if isinstance(each, Budget | DeltaPresence):
             raise InputError(
                 f"parameter {each.name}",

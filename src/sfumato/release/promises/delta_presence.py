@@ -72,6 +72,12 @@ class DeltaPresence(promise.Promise):
         """The upper end: the lower one protects those who are not in the file."""
         return self.high
 
+    def implies(self, other: object) -> bool:
+        """Whether its interval lies within the other's."""
+        if not isinstance(other, DeltaPresence):
+            return False
+        return other.low <= self.low and self.high <= other.high
+
     def met(self, classes: ClassSummary) -> promise.Verdicts:
         """low·F ≤ f ≤ high·F, with a tolerance; F is never below f.
 

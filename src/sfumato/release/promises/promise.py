@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
@@ -378,8 +378,38 @@ class Promise:
         at_least = self.bound is Bound.AT_LEAST
         return self.threshold > other.threshold if at_least else self.threshold < other.threshold
 
-    def reached(self, risk: Risk, attribute: str = "") -> tuple[float, Position | None]:
-        """The measure of a file, and the class that it comes from.
+    def implies(self, other: object) -> bool:
+        """Whether whatever keeps this promise keeps the other, which is then no second one.
+
+        Parameters
+        ----------
+        other
+            Any promise.
+        """
+        if not isinstance(other, type(self)) or len(self.limits) > 1:
+            return self == other
+        alike, beside = (
+            {name: value for name, value in each.parameters().items() if name not in self.limits}
+            for each in (self, other)
+        )
+        return alike == beside and not other.stricter(self)
+
+    def kept(self, risk: Risk) -> bool | None:
+        """Whether what was measured keeps it; ``None`` where nothing measured says so.
+
+        Parameters
+        ----------
+        risk
+            The assessment of a release.
+        """
+        return self._keeps_found(risk, "")
+
+    def _keeps_found(self, risk: Risk, attribute: str) -> bool | None:
+        value, _ = self.reached(risk, attribute)
+        return None if value is None else self.keeps(value)
+
+    def reached(self, risk: Risk, attribute: str = "") -> tuple[float | None, Position | None]:
+        """The measure of a file, ``None`` where it was not measured, and the class it comes from.
 
         Parameters
         ----------
@@ -391,10 +421,8 @@ class Promise:
         part = KINDS[self.measure].part
         holder: Any = risk.sensitive[attribute] if part is Part.SENSITIVE else risk
         holder = risk.household if part is Part.HOUSEHOLD else holder
-        found: Measure | float | None = getattr(holder, self.measure)
-        if found is None:
-            return 0.0, None
-        if isinstance(found, (int, float)):
+        found: Measure | float | None = getattr(holder, self.measure, None)
+        if found is None or isinstance(found, (int, float)):
             return found, getattr(holder, f"{self.measure}_where", None)
         return found.value, found.where
 
@@ -451,6 +479,11 @@ class AboutAttribute(Promise):
 
     attribute: str | None
 
+    def kept(self, risk: Risk) -> bool | None:
+        """See `Promise`: of each attribute that it is about; ``None`` where there is none."""
+        found = [self._keeps_found(risk, name) for name in self.spoken_of(risk.sensitive)]
+        return None if not found or None in found else all(found)
+
     def spoken_of(self, counted: Mapping[str, Any]) -> dict[str, Any]:
         """What was counted of the attributes that the promise is about."""
         return {name: each for name, each in counted.items() if self.attribute in (None, name)}
@@ -485,6 +518,50 @@ def asked(promise: type[Any], given: Mapping[str, Any]) -> Constraint | Budget |
         if named
         else None
     )
+
+
+def strictest(several: Iterable[Constraint | Budget]) -> tuple[Constraint | Budget, ...]:
+    """The promises that no other of them implies, in the order of first mention.
+
+    Parameters
+    ----------
+    several
+        Promises; of a custodian's own nobody knows what they imply.
+    """
+    kept: list[Any] = []
+    for each in several:
+        if any(isinstance(other, Promise) and other.implies(each) for other in kept):
+            continue
+        weaker = [isinstance(each, Promise) and each.implies(other) for other in kept]
+        place = weaker.index(True) if any(weaker) else len(kept)
+        kept = [other for other, less in zip(kept, weaker, strict=True) if not less]
+        kept.insert(place, each)
+    return tuple(kept)
+
+
+def kept_by(
+    promise: Constraint | Budget, risk: Risk, population: PopulationMeasures | None
+) -> bool | None:
+    """Whether what was measured of a release keeps a promise; ``None`` where nothing says so.
+
+    Parameters
+    ----------
+    promise
+        One of ours, or a custodian's own, of whose classes the numbers are in this process.
+    risk
+        The assessment of the release.
+    population
+        What was measured against a population.
+    """
+    if population is not None and isinstance(promise, AboutPopulation):
+        return promise.in_population(population).met
+    if isinstance(promise, Promise):
+        return promise.kept(risk)
+    if risk.summary is None:
+        return None
+    if isinstance(promise, Budget):
+        return not overspent(promise, risk.summary, risk.persons)
+    return bool(promise.met(risk.summary).all())
 
 
 def asked_of_households(promises: Sequence[Constraint | Budget]) -> int:

@@ -233,10 +233,10 @@ class KnownEvents(Promise):
         """The largest mean chance; with k the largest of any m events."""
         return self.risk
 
-    def reached(self, risk: Risk, attribute: str = "") -> tuple[float, Position | None]:
+    def reached(self, risk: Risk, attribute: str = "") -> tuple[float | None, Position | None]:
         """The measured chance, the largest of those that `among` looks at."""
         told = risk.known_events
-        return self.among(() if told is None else told.to_json()["known_events"]), None
+        return None if told is None else self.among(told.to_json()["known_events"]), None
 
     def among(self, measured: Iterable[Mapping[str, Any]]) -> float:
         """The largest of the measured chances for every number of events up to m.
@@ -264,6 +264,36 @@ class KnownEvents(Promise):
     def stricter(self, other: KnownEvents) -> bool:
         """Whether it covers more known events, or allows less of as many."""
         return (self.m, -self.risk) > (other.m, -other.risk)
+
+    def implies(self, other: object) -> bool:
+        """Whether it covers as many events and allows as little of each of them.
+
+        Where k persons share every m events, none is found with a chance above 1 / k; and who is
+        found may be found without anything new being learned.
+        """
+        if not isinstance(other, KnownEvents) or self.m < other.m or self.risk > other.risk:
+            return False
+        if self.k:
+            return bool(other.k) or self.risk <= other.p95
+        alike = self.of in (Success.FOUND, other.of)
+        return other.k is None and self.p95 <= other.p95 and alike
+
+    def kept(self, risk: Risk) -> bool | None:
+        """See `Promise`: by the mean chance and the 95th percentile of whoever is found.
+
+        Of k it sees whether nobody is alone and every class has as many persons: pseudonyms are
+        counted, and a person may have several of those that fit.
+        """
+        told = risk.known_events
+        known = () if told is None else [each for each in told.risks if each.m <= self.m]
+        if self.k:
+            shared = risk.pid_k >= self.k and not any(each.alone.value for each in known)
+            return shared if known else None
+        if not any(each.m == self.m for each in known):
+            return None
+        drawn = [each for each in known if each.drawn == "random"]
+        highest = max(each.p95.value for each in drawn) if self.of == Success.FOUND else 0.0
+        return highest <= self.p95 + TOLERANCE and bool(self._keeps_found(risk, ""))
 
     def parameters(self) -> Mapping[str, Any]:
         """What it was made with."""
