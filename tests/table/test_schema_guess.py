@@ -304,3 +304,103 @@ def test_a_column_that_gives_away_another_is_a_quasi_identifier() -> None:
 def test_few_names_under_a_header_that_says_so_are_not_released(header: str) -> None:
     found = guess({header: [STRANGE[i % 12] for i in range(N)], "age": [i % 80 for i in range(N)]})
     assert role_of(found.schema, header) == "direct identifier"
+
+
+def few_people(people: int, header: int) -> dict[str, list[Any]]:
+    """Records of few people: what names, numbers and reaches them, in three kinds of headers."""
+    named = {
+        ("patient_name", "name", "v1"): [f"{each} Kwabetsi" for each in STRANGE],
+        ("nhs_number", "number_2", "v2"): [f"{9434765919 + 31 * i}" for i in range(9)],
+        ("mobile", "telefon", "v3"): [f"+49 171 55{i} 23{i}" for i in range(9)],
+        ("email", "contact", "v4"): [f"k{i}@mail.example" for i in range(9)],
+        ("address", "adresse", "v5"): [f"Kvartzweg {i}3, 8010 Graz" for i in range(9)],
+        ("surname", "nachname", "v6"): ["Meier", "Weber", "Huber", *STRANGE],
+    }
+    return {heads[header]: [each[i % people] for i in range(N)] for heads, each in named.items()}
+
+
+@pytest.mark.parametrize("header", [0, 1, 2])
+@pytest.mark.parametrize("people", [1, 2, 5, 9])
+def test_what_names_few_people_is_hidden_however_often_it_is_there(
+    people: int, header: int
+) -> None:
+    columns = {**few_people(people, header), "visit": list(VISITS["admitted"])}
+    found = guess({**columns, "ward": ["abcd"[i * i % 7 % 4] for i in range(N)]})
+    for name in few_people(people, header):
+        assert role_of(found.answered(), name) in {"direct identifier", "person"}
+    assert role_of(found.answered(), "ward") == "quasi-identifier"
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("v1", "Alex Example"), ("kunde", "Anna Weber"), ("patient", "Q. Zlimpi"),
+        ("v1", "943 476 5919"), ("national_id", "H-31"), ("v1", "BRCMRL69E42H802W"),
+        ("v1", "850730-1234"), ("v1", "0171 1234567"), ("v1", "a.b@mail.example"),
+        ("v1", "12 High Street, Leeds"), ("v1", "1961-05-03"), ("dob", "2019-05-03"),
+        ("v1", "c595db47-e982-485f-8ee9-803244813893"), ("hiv", "positive"),
+        ("v1", "Dr. Weber has seen her and said that she may go home with her son"),
+    ],
+)  # fmt: skip
+def test_one_value_throughout_is_looked_at_before_it_is_counted(header: str, value: str) -> None:
+    found = guess({"ward": cycle("a", "b", "c"), "day": VISITS["admitted"], header: [value] * N})
+    assert role_of(found.answered(), header) == "direct identifier"
+    assert not found.questions
+
+
+@pytest.mark.parametrize(
+    ("header", "value"),
+    [
+        ("country", "AT"), ("year", 2020), ("unit", "mg/dl"), ("v1", "ICD-10-GM-2020"),
+        ("hospital", "Royal Free"), ("wave", 1), ("v1", "registry"), ("population", 1_900_000),
+        ("fiscal_year", "2019/2020"), ("v1", "10000-19999"), ("price", 9.99), ("site_id", 7),
+    ],
+)  # fmt: skip
+def test_one_harmless_value_throughout_stays_quiet(header: str, value: object) -> None:
+    found = guess({"ward": cycle("a", "b", "c"), "day": VISITS["admitted"], header: [value] * N})
+    assert role_of(found.schema, header) == "insensitive"
+
+
+def test_of_one_person_nothing_that_others_know_is_released() -> None:
+    one = {"patient_name": ["Alex Example"] * N, "sex": ["f"] * N, "birth_year": [1961] * N}
+    schema = guess({**one, "ward": cycle("a", "b", "c")}).schema
+    assert set(schema.direct_identifiers) == set(one)
+
+
+@pytest.mark.parametrize("header", ["hiv", "v7", "date_of_death"])
+@pytest.mark.parametrize(
+    "value", ["HIV", "X", "yes", "1", "deceased", "2020-03-01", "unknown", "?", "NA", 1, True]
+)
+def test_a_value_or_none_is_sensitive(header: str, value: object) -> None:
+    columns = {"age": [20 + i * i % 61 for i in range(N)], "sex": cycle("f", "m")}
+    flags = [value if i % 11 == 0 else None for i in range(N)]
+    assert role_of(guess({**columns, header: flags}).schema, header) == "sensitive"
+
+
+@pytest.mark.parametrize("people", [3, 7])
+def test_few_people_are_the_persons_of_their_records(people: int) -> None:
+    own = few_people(people, 2)
+    found = guess({
+        **{name: own[name] for name in ("v1", "v2", "v5")},
+        "v7": [f"{1930 + i % people * 9}-04-0{1 + i % people}" for i in range(N)],
+        "v8": ["fm"[i % people % 2] for i in range(N)],
+        "v9": VISITS["admitted"],
+    })  # fmt: skip
+    assert found.schema.person == "v2"
+
+
+CATEGORIES = (
+    "Internal Medicine|General Surgery|Emergency Room", "Brown|Green|Blue|Hazel",
+    "Vienna|Graz|Linz|Salzburg", "Austin|Jackson|Houston|Madison", "April|May|June|July",
+    "0-9999|10000-19999|20000-49999", "10,000 - 20,000|20,001 - 50,000", "2020-Q1|2020-Q2",
+    "Stage II|Stage III", "Never Smoker|Current Smoker", "1990000|2490000|12500000",
+    "ICD-10-GM-2019|ICD-10-GM-2020", "Metformin 500 mg|Insulin glargine", "North East|South West",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", CATEGORIES)
+def test_few_categories_are_no_names(words: str) -> None:
+    columns = {"age": [20 + i * i % 61 for i in range(N)], "sex": cycle("f", "m")}
+    values = words.split("|")
+    found = guess({**columns, "v1": [values[i * i % 11 % len(values)] for i in range(N)]})
+    assert role_of(found.schema, "v1") != "direct identifier"

@@ -43,8 +43,11 @@ LISTS: Mapping[str, Any] = tomllib.loads(
 GIVEN_NAMES = _words("given_names")
 """Common given names."""
 
-SURNAMES = _words("surnames")
+SURNAMES = _words("surnames", "common")
 """Common surnames."""
+
+ORDINARY = _words("surnames", "ordinary")
+"""Names that are also words of other columns: colours, months, virtues, places."""
 
 SURNAME_ENDING = (
     r"(?i)^(?:.*(?:s+on|sen|ez|ski|ska|cki|cka|dottir|nen|i[cć]|ov[aá]?|ev[aá]?|enko|[ck]zyk"
@@ -79,6 +82,8 @@ CURRENCIES = _words("values", "currencies")
 
 DATE_WORDS: str = LISTS["headers"]["date"]
 """Words of headers that say date, as `header_words.named` takes them."""
+BIRTH_WORDS: str = LISTS["headers"]["birth"]
+"""Words of headers that say birth, likewise."""
 MISSING_WORDS = _words("values", "missing") | set(LISTS["values"]["missing_phrases"])
 """What stands for a missing value."""
 

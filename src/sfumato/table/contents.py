@@ -14,8 +14,10 @@ import pyarrow.compute as pc
 
 from sfumato.core.arrays import Floats
 from sfumato.table.common_words import (
+    BIRTH_WORDS,
     COUNTRIES,
     GIVEN_NAMES,
+    ORDINARY,
     OTHER_SEXES,
     SEXES,
     STREET,
@@ -24,13 +26,18 @@ from sfumato.table.common_words import (
     YES_NO,
     folded,
 )
-from sfumato.table.header_words import named, words_of
+from sfumato.table.header_words import named, says_nothing, words_of
 from sfumato.table.person_candidates import FREE_TEXT_LENGTH, FREE_TEXT_SPACES, scale_of
 from sfumato.table.sources import is_text, matching
 from sfumato.table.value_forms import Form
 
 FEW = 50
 """Different values up to which text or numbers look like categories."""
+FEW_PEOPLE = 10
+"""Different values below which each is looked at by itself.
+
+As many must be there before a check digit, which one number in ten has by chance, tells anything.
+"""
 LOOKED_AT = 2_000
 """Different values that decide about what a column holds."""
 CHECKED = 300
@@ -41,6 +48,8 @@ CERTAIN = 0.6
 """Confidence of what is likelier than anything else."""
 LABEL = 5
 """Records per long text from which few such texts are labels of categories."""
+YOUNGEST = 15
+"""Years before now that dates lie back from which so few of them are births rather than events."""
 BEYOND = 1e30
 """Larger numbers count nothing and number nobody."""
 BY_CHANCE = 0.4
@@ -139,10 +148,10 @@ def held_in(form: Form, header: str = "") -> Held:
     """
     if form.look == "empty" or not form.distinct:
         return Held(Content.EMPTY, 1.0, "no value in any record")
-    if form.distinct == 1:
-        return Held(Content.CONSTANT, 1.0, "one value throughout")
     if form.look == "bytes":
         return Held(Content.BYTES, 1.0, "bytes cannot be judged")
+    if form.distinct == 1:
+        return _one_value(form, header)
     if form.look == "yes/no":
         return Held(Content.YES_NO, 1.0, "yes or no")
     if form.look == "dates":
@@ -152,6 +161,27 @@ def held_in(form: Form, header: str = "") -> Held:
     column = _Values(form, header)
     tests = _OF_NUMBERS if form.look == "numbers" else _OF_TEXTS
     return next(found for found in (test(column) for test in tests) if found is not None)
+
+
+def _one_value(form: Form, header: str) -> Held:
+    """What the only value of a column is: what names somebody, or nothing that can be told."""
+    column = _Values(form, header)
+    found = None if form.look in ("dates", "yes/no") else _shapes(column) or _of_few(column)
+    if found is not None:
+        return found
+    if form.look == "text" and _is_sentence(column.texts[0].as_py()):
+        return Held(Content.FREE_TEXT, CERTAIN, "a long text throughout")
+    if says_nothing(header) and form.look == "text" and may_be_names(column.texts.to_pylist()):
+        return Held(
+            Content.FULL_NAME, CERTAIN, "words with capitals under a name that says nothing"
+        )
+    if form.look == "dates" and (
+        named(map(folded, column.words), BIRTH_WORDS) or _years_ago(form) >= YOUNGEST
+    ):
+        return Held(Content.DATE_OF_BIRTH, CERTAIN, "one past date, as that of a birth")
+    if form.told_apart > 1:
+        return Held(Content.YES_NO, 1.0, "one value or none, which tells two kinds of records")
+    return Held(Content.CONSTANT, 1.0, "one value throughout")
 
 
 class _Values:
@@ -208,9 +238,13 @@ def _date(form: Form) -> Held:
         return Held(
             Content.DATE_OF_BIRTH, 0.9, f"past dates spread over {spread:.0f} years, as births are"
         )
-    if years[2] + 1970 < now - 15 and years[4] + 1970 < now and spread >= 8:
+    if years[2] + 1970 < now - YOUNGEST and years[4] + 1970 < now and spread >= 8:
         return Held(Content.DATE_OF_BIRTH, 0.6, f"past dates spread over {spread:.0f} years")
     return Held(Content.DATE, 0.9, f"dates within {max(spread, 0.1):.1f} years, as events have")
+
+
+def _years_ago(form: Form) -> float:
+    return _now() - 1970 - float(form.numbers().max()) / 365.25
 
 
 def _now() -> int:
@@ -224,6 +258,114 @@ def _shapes(column: _Values) -> Held | None:
     if column.share(r"^(?:\d{1,3}\.){3}\d{1,3}$|^(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$|^[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{0,4}){4,7}$|^https?://") > MOSTLY:  # fmt: skip # noqa: E501
         return Held(Content.NETWORK_ADDRESS, 0.95, "addresses of a network")
     return None
+
+
+def _of_few(column: _Values) -> Held | None:
+    """What names, numbers or reaches somebody, in columns of so few values that no count tells.
+
+    Each value is looked at by itself, however often it is there.
+    """
+    if column.form.distinct >= FEW_PEOPLE or (
+        column.form.look == "numbers" and not column.form.whole
+    ):
+        return None
+    texts = column.texts.to_pylist()
+    for content, test, most, why in _ONE_BY_ONE:
+        if float(np.mean([bool(test(each)) for each in texts])) > most:
+            return Held(content, CERTAIN, f"{why}, by each of its few values")
+    names = [each for each in texts if _is_called_as_people_are(each)]
+    if len(names) == len(texts) and _are_known_names(texts):
+        several = all(re.search(r"\S[ ,]+\S", each) for each in texts)
+        content = Content.FULL_NAME if several else Content.GIVEN_NAME
+        return Held(content, CERTAIN, "frequent names of persons among its few values")
+    return None
+
+
+_DAY = r"(?:18|19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
+_BAND = re.compile(r"\D{0,3}(\d[\d.,]*)\D{1,5}(\d[\d.,]*)\D{0,3}")
+
+
+def _is_long_number(text: str) -> bool:
+    """Whether a text is a number or code of six digits or more that counts and dates nothing."""
+    compact = re.sub(r"[\s./()+_-]", "", text)
+    if len(compact) < 7 or not (compact.isascii() and compact.isalnum()):
+        return False
+    if re.fullmatch(r"[0-9A-Fa-f-]{16,}", text) and len(set(compact)) > 4:
+        return True
+    if re.fullmatch(_DAY, compact) or compact.endswith("000") or re.search("[a-z]{3}", compact):
+        return False
+    band = _BAND.fullmatch(text)
+    if band is not None:
+        low, high = (re.sub(r"\D", "", each) for each in band.groups())
+        if int(low) < int(high) and low[-1] in "01" and low[0] != "0":
+            return False
+    undated = re.sub(
+        r"(?<!\d)(?:\d\d?[-./]\d\d?[-./])?(?:19|20)\d\d(?:[-./]\d\d?[-./]\d\d?)?(?!\d)", "", text
+    )
+    digits = sum(map(str.isdigit, undated))
+    return digits >= 6 and 3 * digits >= len(compact)
+
+
+def _is_address(text: str) -> bool:
+    """Whether a text has a word for a street and a number, or two parts with a number in one."""
+    if not (re.search(r"\d", text) and re.search(r"[^\W\d_]{3}", text)):
+        return False
+    parts = re.search(r"[^\W\d_]{3}.*,.*[^\W\d_]{3}", text) is not None
+    capitals = len(re.findall(r"\b[^\W\d_a-z][^\W\d_]{2}", text))
+    return _STREET.search(text) is not None or (parts and capitals > 1)
+
+
+def _tells_of_somebody(text: str) -> bool:
+    """Whether a text is a sentence with a name in it."""
+    words = re.findall(r"\b[^\W\d_a-z][^\W\d_]+", text)
+    return _is_sentence(text) and any(folded(each) in _NAMES for each in words)
+
+
+def _is_sentence(text: str) -> bool:
+    return len(text) >= FREE_TEXT_LENGTH and text.count(" ") >= FREE_TEXT_SPACES
+
+
+def may_be_names(texts: list[str]) -> bool:
+    """Whether texts are built as full names are, two to four capitalised words or ideographs."""
+    words = [re.split(r"[ ,]+", each) for each in texts]
+    capitals = all(w[:1] != w[:1].lower() for each in words for w in (each[0], each[-1]))
+    built = capitals and all(2 <= len(each) <= 4 for each in words)
+    every = [word for each in words for word in each]
+    return (
+        built
+        and len(set(every)) > MOSTLY * len(every)
+        and all(map(_is_called_as_people_are, texts))
+    ) or bool(
+        texts and all(re.fullmatch(r"[\u4e00-\u9fff\uac00-\ud7a3]{2,4}", each) for each in texts)
+    )
+
+
+def _is_called_as_people_are(text: str) -> bool:
+    named_so = text[:1] != text[:1].lower() and re.fullmatch(_NAME_OF_ONE, text) is not None
+    return named_so and _OF_INSTITUTIONS.search(text) is None
+
+
+def _are_known_names(texts: list[str]) -> bool:
+    """Whether a third of some texts of several words has a frequent name, of single ones half."""
+    words = [re.split(r"[ ,.\-]+", folded(each)) for each in texts]
+    known = float(np.mean([any(word in _NAMES for word in each) for each in words]))
+    several = float(np.mean([len(each) > 1 for each in words]))
+    return known >= 1 / 3 if several > MOSTLY else known > 1 / 2
+
+
+_NAMES = (GIVEN_NAMES | SURNAMES) - ORDINARY
+_OF_INSTITUTIONS = re.compile(
+    r"(?i)hospi|h[oô]pital|clini|klini|krankenhaus|univers|school|schule|colleg|cent(?:er|re|rum)\b"
+)
+_NAME_OF_ONE = r"[^\W\d_][\w.'’\-]*(?:,? [^\W\d_][\w.'’\-]*){0,5}"
+_REACHED = re.compile(r"(?=(?:\D*\d){7})[(]?(?:\+|00?)[\d ()./-]{7,22}(?: ?x\d+)?")
+_ONE_BY_ONE: tuple[tuple[Content, Callable[[str], object], float, str], ...] = (
+    (Content.PHONE, _REACHED.fullmatch, 2 / 3, "telephone numbers"),
+    (Content.IDENTIFIER, _is_long_number, 2 / 3, "long numbers that count nothing"),
+    (Content.ADDRESS, _is_address, 1 / 2, "streets or towns with numbers"),
+    (Content.FREE_TEXT, _tells_of_somebody, 0, "sentences with names in them"),
+)  # fmt: skip
+"""What values are one by one, how many of them must be, and what is said of them."""
 
 
 def _time(column: _Values) -> Held | None:
@@ -749,9 +891,9 @@ def _one_length(numbers: Floats) -> bool:
 
 _Test = Callable[[_Values], Held | None]
 _OF_TEXTS: tuple[_Test, ...] = (
-    _shapes, _time, _pair, _codes, _national_number, _postcode, _phone, _words, _free_text,
+    _shapes, _time, _pair, _words, _codes, _of_few, _national_number, _postcode, _phone, _free_text,
     _address, _name, _text,
 )  # fmt: skip
 _OF_NUMBERS: tuple[_Test, ...] = (
-    _year_or_age, _codes, _national_number, _postcode, _phone, _number,
+    _year_or_age, _codes, _of_few, _national_number, _postcode, _phone, _number,
 )  # fmt: skip

@@ -19,7 +19,16 @@ from sfumato.schema.recipe import Cleaning
 from sfumato.table import person_candidates
 from sfumato.table.cleaning import cleaned
 from sfumato.table.common_words import DATE_WORDS, folded
-from sfumato.table.contents import FEW, OF_A_PERSON, PERSONAL, Content, Held, held_in, is_skewed
+from sfumato.table.contents import (
+    FEW,
+    FEW_PEOPLE,
+    OF_A_PERSON,
+    PERSONAL,
+    Content,
+    Held,
+    held_in,
+    is_skewed,
+)
 from sfumato.table.dependence import (
     LOOKED_AT,
     Dependence,
@@ -261,8 +270,8 @@ class FileProfile:
         rows = self._persons
         known = [
             each.name for each in self.columns.values()
-            if each.content not in PERSONAL and each.distinct > 1 and each.name != self.person
-            and each.content is not Content.MEASUREMENT
+            if each.content not in PERSONAL and each.told_apart > 1 and each.name != self.person
+            and each.content is not Content.MEASUREMENT and each.distinct
         ]  # fmt: skip
         known.sort(key=lambda name: (name in self.events, self.columns[name].distinct))
         codes = {name: self.codes[name][rows] for name in known}
@@ -464,7 +473,33 @@ def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[
                     columns[name] = _held(
                         each, Content.GIVEN_NAME, 0.85, f"words that tell the two values of '{sex}'"
                     )
-    return _with_coordinates(columns)
+    return _with_coordinates(_with_copies_of_names(columns, sample))
+
+
+def _with_copies_of_names(
+    columns: dict[str, ColumnProfile], sample: pa.Table
+) -> dict[str, ColumnProfile]:
+    """The columns, few words or codes that go one to one with what names somebody among them."""
+    few = {
+        name: codes_of(sample[name][:LOOKED_AT]) for name, each in columns.items()
+        if 1 < each.distinct < FEW_PEOPLE
+    }  # fmt: skip
+    naming = [name for name in few if columns[name].content in PERSONAL]
+    for name, codes in few.items():
+        each = columns[name]
+        if each.content not in (Content.CATEGORY, Content.TEXT) or each.look != "text":
+            continue
+        if any(hinted(name, role) for role in ("quasi", "sensitive", "place")):
+            continue
+        for other in naming:
+            same = columns[other].distinct == each.distinct
+            if same and not exceptions(codes, few[other]) and not exceptions(few[other], codes):
+                words = are_words(each)
+                columns[name] = _held(
+                    each, Content.FULL_NAME if words else Content.IDENTIFIER, 0.8,
+                    f"goes one to one with '{other}', which names or numbers somebody",
+                )  # fmt: skip
+    return columns
 
 
 def _with_coordinates(columns: dict[str, ColumnProfile]) -> dict[str, ColumnProfile]:
@@ -641,12 +676,36 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         and columns[name].filled == columns[name].records
     ]  # fmt: skip
     if not numbering:
-        return None
+        return _of_few_people(found)
     numbering.sort(key=lambda name: -columns[name].confidence)
     name = numbering[0]
     each = columns[name]
     reason = f"codes of one shape that repeat: {each.distinct:,} different, {each.filled / each.distinct:.1f} records each"  # noqa: E501
     return PersonFound(name, 0.55, reason, dict.fromkeys(numbering[1:], "codes that repeat, too"))
+
+
+def _of_few_people(found: FileProfile) -> PersonFound | None:
+    """The column that numbers so few persons that no count tells; asked about without births."""
+    ranked: list[tuple[bool, bool, bool, int, str]] = []
+    for place, (name, each) in enumerate(found.columns.items()):
+        if (
+            each.content in (Content.NATIONAL_NUMBER, Content.IDENTIFIER, Content.PHONE)
+            and 1 < each.distinct < person_candidates.LEAST_VALUES
+            and 1.15 * each.distinct < each.filled == each.records
+        ):
+            born = _varies_little(found, name, _BORN_WITH)
+            if all(born):
+                numbers = identifies(words_of(name))
+                ranked.append((not hinted(name, "person"), not numbers, not born, place, name))
+    if not ranked:
+        return None
+    *_, unborn, _, name = min(ranked)
+    each = found.columns[name]
+    reason = (
+        f"it numbers somebody, and its values repeat: {each.distinct:,} different, "
+        f"{each.filled / each.distinct:.1f} records each"
+    )
+    return PersonFound(name, 0.55 if unborn else 0.8, reason)
 
 
 _LIKELIEST = (

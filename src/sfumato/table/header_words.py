@@ -61,3 +61,43 @@ def hinted(name: str, role: _Hint) -> bool:
     """Whether a header has a word of some language for a role."""
     words = tuple(folded(word) for word in words_of(name))
     return named(words, _HINTS[role]) or (role in WORDS and named(words, WORDS[role]))
+
+
+def names_people(name: str) -> bool:
+    """Whether every word of a header says that it names, numbers or reaches somebody.
+
+    Examples
+    --------
+    >>> names_people("patient_name"), names_people("NationalID"), names_people("hospital_name")
+    (True, True, False)
+    """
+    words = [folded(word) for word in words_of(name)]
+    if not words:
+        return False
+    known = [word for word in words if not named((word,), _FILLERS)]
+    persons = {word for word in known if hinted(word, "person")}
+    direct = {word for word in known if hinted(word, "direct") or hinted(word, "named")}
+    numbers = {word for word in known if identifies((word,))}
+    of_registers = {word for word in known if named((word,), _REGISTERS)}
+    said = direct or (persons and len(known) <= 2) or (of_registers and numbers)
+    return bool(said) and {*known} <= persons | direct | numbers | of_registers
+
+
+_FILLERS: str = LISTS["headers"]["filler"]
+_REGISTERS: str = LISTS["headers"]["register"]
+
+
+def says_nothing(name: str) -> bool:
+    """Whether a header is a letter, a number, or a word for a column alone: v1, col_3, x7.
+
+    Examples
+    --------
+    >>> says_nothing("v17"), says_nothing("Unnamed: 0"), says_nothing("ward")
+    (True, True, False)
+    """
+    return all(
+        len(word) == 1 or word.isdigit() or named((word,), _OF_ANY) for word in words_of(name)
+    )
+
+
+_OF_ANY: str = LISTS["headers"]["of_any_column"]

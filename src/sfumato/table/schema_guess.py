@@ -11,7 +11,8 @@ from sfumato.core.notebook_parts import styled_table
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.schema.recipe import Cleaning, Unreadable
 from sfumato.table.classification import refused_columns
-from sfumato.table.contents import CODES, FEW, Content, is_skewed
+from sfumato.table.common_words import DATE_WORDS, folded
+from sfumato.table.contents import CODES, FEW, FEW_PEOPLE, Content, is_skewed, may_be_names
 from sfumato.table.file_profile import (
     ColumnProfile,
     FileProfile,
@@ -21,7 +22,15 @@ from sfumato.table.file_profile import (
     name_of_parts,
     person_of,
 )
-from sfumato.table.header_words import CATEGORY_WORDS, hinted, identifies, named, words_of
+from sfumato.table.header_words import (
+    CATEGORY_WORDS,
+    hinted,
+    identifies,
+    named,
+    names_people,
+    says_nothing,
+    words_of,
+)
 from sfumato.table.person_candidates import person_candidates, scale_of
 from sfumato.table.scalars import LIMIT
 from sfumato.table.sources import Source
@@ -37,6 +46,8 @@ SAID_AGE = 0.9
 """Confidence of an age from which its header says so."""
 MOST_CATEGORIES = 20
 """Different words of no known kind up to which they are taken for categories, not for surnames."""
+LEAST_NUMBER = 1000
+"""Few different numbers below it count something, even under a header that says who."""
 CODED = 12
 """Different numbers up to which they look like codes, where the name says nothing."""
 
@@ -215,6 +226,7 @@ def guess_schema(data: object, *, delimiter: str | None = None) -> Guess:
         else:
             roles[name] = _proposed(column, constant=constant.get(name))
     roles |= _households(roles, found)
+    roles |= _of_one_person(roles, found)
     if not any(each.role == "quasi-identifier" for each in roles.values()):
         roles |= _most_plausible(roles, found)
     _hide_what_gives_away(roles, found)
@@ -290,8 +302,8 @@ def _proposed(column: ColumnProfile, *, constant: bool | None) -> Proposed:
     words = words_of(column.name)
     sensitive = hinted(column.name, "sensitive")
     quasi = hinted(column.name, "quasi") or hinted(column.name, "place")
-    if content in (Content.CONSTANT, Content.EMPTY):
-        return Proposed("insensitive", 1.0, f"{why}, so it tells nobody apart")
+    if column.distinct <= 1 and content not in _NAMES_PERSONS | {Content.IDENTIFIER}:
+        return _one_value(column, quasi=quasi, sensitive=sensitive)
     if hinted(column.name, "household") and (
         content in _MAY_BE_HOUSEHOLDS
         or (content is Content.NUMBER and identifies(words) and not _is_amount(column))
@@ -321,6 +333,43 @@ def _proposed(column: ColumnProfile, *, constant: bool | None) -> Proposed:
     )
 
 
+def _one_value(column: ColumnProfile, *, quasi: bool, sensitive: bool) -> Proposed:
+    """The role of a column of one value: by what it holds and its header, then by who has it."""
+    why, throughout = column.evidence, column.told_apart == 1 and column.distinct == 1
+    somebody = names_people(column.name) and column.look not in ("yes/no", "dates", "empty")
+    if column.content is Content.DATE_OF_BIRTH and throughout:
+        return Proposed("direct identifier", 0.8, f"{why}, {_ONE_PERSON}")
+    if somebody:
+        return Proposed("direct identifier", 0.8, f"its name says that it names somebody; {why}")
+    if throughout and sensitive:
+        return Proposed(
+            "direct identifier",
+            0.7,
+            f"{why}: with it, all who are known to be in the file are known to have it",
+        )
+    if throughout or column.content is Content.EMPTY:
+        return Proposed("insensitive", 1.0, f"{why}, so it tells nobody apart")
+    dated = column.look == "dates" or named(map(folded, words_of(column.name)), DATE_WORDS)
+    if quasi and not (sensitive or dated):
+        return Proposed("quasi-identifier", 0.7, f"{why}: an intruder may know it")
+    return Proposed("sensitive", 0.8, f"{why}: that should not be learned about a person")
+
+
+_ONE_PERSON = "so all records may be of one person"
+
+
+def _of_one_person(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
+    """What else is the same throughout and known by others, where one value names somebody."""
+    same = [name for name, each in found.columns.items() if each.told_apart == 1 and each.distinct]
+    if not any(roles[name].role == "direct identifier" for name in same):
+        return {}
+    return {
+        name: Proposed("direct identifier", 0.7, f"one value throughout, {_ONE_PERSON}")
+        for name in same if roles[name].role == "insensitive" and hinted(name, "quasi")
+        and found.columns[name].content is Content.CONSTANT and not hinted(name, "place")
+    }  # fmt: skip
+
+
 def _by_header(
     column: ColumnProfile, words: tuple[str, ...], *, quasi: bool, sensitive: bool
 ) -> Proposed | None:
@@ -328,11 +377,12 @@ def _by_header(
     if hinted(column.name, "household") and column.distinct > FEW:
         return None
     place = hinted(column.name, "place")
-    few = column.distinct <= FEW and column.filled > 20 * column.distinct
+    somebody = names_people(column.name) and not _counts_or_answers(column)
+    few = column.distinct <= FEW and column.filled > 20 * column.distinct and not somebody
     measured = column.content is Content.MEASUREMENT
     if hinted(column.name, "named") and are_words(column) and column.distinct > 2:
         return Proposed("direct identifier", 0.8, "its name says that it names somebody")
-    if hinted(column.name, "direct") and not (place or few or measured):
+    if (somebody or hinted(column.name, "direct")) and not (place or few or measured):
         return Proposed("direct identifier", 0.8, "its name says that it names or reaches a person")
     if {"soc", "sec"} <= set(words) or {"social", "security"} <= set(words):
         return Proposed("direct identifier", 0.8, "its name says that it numbers a person")
@@ -352,6 +402,15 @@ def _by_header(
             "direct identifier", 0.7, "its name and its many values say that it numbers something"
         )
     return None
+
+
+def _counts_or_answers(column: ColumnProfile) -> bool:
+    """Whether few values are answers, small numbers, or two words that begin small."""
+    if column.content is Content.YES_NO or column.distinct > FEW:
+        return column.content is Content.YES_NO
+    if column.look == "numbers":
+        return float(column.numbers().max()) < LEAST_NUMBER
+    return column.distinct == 2 and any(each[:1].islower() for each in column.values.to_pylist())
 
 
 def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
@@ -374,6 +433,13 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
         return Proposed(
             "sensitive", sure, "a measurement or an amount, not to be learned: check it"
         )
+    unnamed = column.distinct < FEW_PEOPLE and column.look == "text" and says_nothing(column.name)
+    if unnamed and may_be_names(column.values.to_pylist()):
+        return Proposed(
+            "direct identifier", 0.5, "few values in words with capitals, as names of people",
+            "does it name people (direct identifier), or what may be known of them "
+            "(quasi-identifier)?",
+        )  # fmt: skip
     words = content is Content.CATEGORY and column.distinct > MOST_CATEGORIES and are_words(column)
     if constant is False and column.distinct > 20 and content is Content.CATEGORY and not words:
         return Proposed("sensitive", CERTAIN, "categories that change about a person, as events do")

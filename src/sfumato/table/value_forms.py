@@ -118,6 +118,11 @@ class Form:
         return len(self.values)
 
     @property
+    def told_apart(self) -> int:
+        """Different values, that of records which miss one among them."""
+        return self.distinct + (self.filled < self.records)
+
+    @property
     def unique(self) -> bool:
         """Whether every value is there once only."""
         return self.filled > 1 and self.distinct == self.filled
@@ -199,6 +204,8 @@ def _counted(column: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
 def _form_of_text(values: pa.Array, counts: Ints, records: int, habits: Habits) -> Form:
     texts = trimmed(values)
     marks = _missing_marks(texts, counts)
+    if marks.all():
+        marks = _blanks_beside(texts, counts, records)
     kept = ~marks
     words = _spelt(texts.filter(from_numpy(marks)))
     if not kept.any():
@@ -272,6 +279,17 @@ def _missing_marks(texts: pa.Array, counts: Ints) -> Bools:
         if text.isalpha() and len(text) <= 3 and alike > 0.3 * (~marks).sum() and alike > 1:
             marks[place] = False
     return marks
+
+
+def _blanks_beside(texts: pa.Array, counts: Ints, records: int) -> Bools:
+    """Which texts are blank, in a column of nothing but words for a missing value.
+
+    Of several, or of one that other records do not have, each says something: they are values.
+    """
+    blank = as_numpy(pc.equal(texts, "")).astype(np.bool_)
+    spellings = {folded(each) for each in _spelt(texts)}
+    beside = int(counts[~blank].sum()) < records
+    return blank if len(spellings) + beside > 1 else np.ones(len(texts), dtype=np.bool_)
 
 
 def _mostly_letters(texts: pa.Array) -> bool:
