@@ -79,7 +79,7 @@ EXCEL: dict[str, tuple[list[list[Any]], str]] = {
     "nothing": ([], "column names"),
     "header only": ([["a", CANARY]], "no records"),
     "header and empty rows": ([["a", "b"], [], [None, ""]], "no records"),
-    "empty name": ([["a", None, "c"], [1, 2, CANARY]], "column 2"),
+    "empty names": ([["a", None, "", "d"], [1, 2, 3, CANARY]], "column 2 and 3"),
     "same name twice": ([["a", "b", "a"], [1, 2, CANARY]], "columns 1 and 3"),
     "numbers for names": ([[1, 2], [3, CANARY]], "column 1 and 2"),
     "dates for names": ([["a", dt.date(2020, 1, 1)], [1, CANARY]], "column 2"),
@@ -175,3 +175,39 @@ def test_without_the_extra(
     path = tmp_path / f"t{suffix}"
     path.write_bytes(b"x")
     refused(lambda: open_source(path), 'pip install "sfumato[formats]"')
+
+
+def sheets(tmp_path: Path, *pages: list[list[Any]]) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for rows in pages:
+        sheet = book.create_sheet()
+        for row in rows:
+            sheet.append(row)
+    book.save(tmp_path / "s.xlsx")
+    return tmp_path / "s.xlsx"
+
+
+TABLE: list[list[Any]] = [["name", "age"], ["Ann", 34], ["Bob", 29], ["Eve", 61]]
+COVER: list[list[Any]] = [["Visits of 2024"], [], ["made by", "the ward"], ["on Monday"]]
+
+
+def test_excel_with_a_cover_sheet_or_titles(tmp_path: Path, refused: Refused) -> None:
+    expected = {"name": ["Ann", "Bob", "Eve"], "age": [34, 29, 61]}
+    assert columns_of(sheets(tmp_path, COVER, TABLE)).to_pydict() == expected
+    assert columns_of(sheets(tmp_path, [], TABLE, COVER)).to_pydict() == expected
+    assert columns_of(sheets(tmp_path, [["Visits"], [], *TABLE])).to_pydict() == expected
+    assert columns_of(sheets(tmp_path, TABLE, [["a", "b"], [1, 2]])).to_pydict() == expected
+    path = sheets(tmp_path, COVER, TABLE, TABLE[::-1])
+    refused(lambda: open_source(path), "--sheet")
+    source = open_source(path, sheet="2")
+    assert source.names == ("name", "age")
+    refused(lambda: open_source(path, sheet="x"), "parameter sheet")
+    refused(lambda: open_source(sheets(tmp_path, TABLE[1:] * 9)), "--no-header")
+    assert open_source(tmp_path / "s.xlsx", names=["a", "b"]).names == ("a", "b")
+
+
+def test_excel_formulas_without_their_values(tmp_path: Path, refused: Refused) -> None:
+    path = sheets(tmp_path, [["a", "b"], [1, "=A2+1"], [2, None]])
+    refused(lambda: columns_of(path), "column 'b'", "formula")
+    assert columns_of(path, ["a"]).to_pydict() == {"a": [1, 2]}

@@ -29,7 +29,7 @@ from sfumato.cli.output import (
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
 from sfumato.core.atomic import all_or_none
-from sfumato.core.declaration import declared, is_database, takes_spark
+from sfumato.core.declaration import declared, is_database, layout_of, takes_spark
 from sfumato.core.errors import InputError
 from sfumato.core.measure import verdict
 from sfumato.ledger.ledger_options import LedgerOptions
@@ -147,7 +147,7 @@ def anonymize(
             progress=progress,
             register=register,
             pseudonym_key=key,
-            delimiter=given["delimiter"],
+            **layout_of(given),
             engine=engine,
             **making,
         )

@@ -10,7 +10,7 @@ from sfumato.cli.output import check_apart, hand_over, progress_bar, write_repor
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
 from sfumato.core.atomic import all_or_none
-from sfumato.core.declaration import Place
+from sfumato.core.declaration import LAYOUT, Place
 from sfumato.core.errors import InputError
 from sfumato.risk.assess_options import Circumstances, HeldAgainst, KnownPopulation, Measuring
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sfumato.risk.population.population_size import Given as GivenPopulation
 
 
-@with_declared(Circumstances, only=("seed", "delimiter", "engine"))
+@with_declared(Circumstances, only=("seed", *LAYOUT, "engine"))
 @with_declared(HeldAgainst)
 @with_declared(KnownPopulation)
 @with_declared(Measuring)
@@ -55,7 +55,7 @@ def assess(
             presets=presets,
             progress=progress,
             **values_of(Measuring, given),
-            **{name: given[name] for name in ("seed", "delimiter", "engine")},
+            **{name: given[name] for name in ("seed", *LAYOUT, "engine")},
         )
     with all_or_none():
         if record_risks is not None:

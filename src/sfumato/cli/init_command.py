@@ -15,7 +15,7 @@ from sfumato.cli.link_commands import named_places
 from sfumato.cli.output import progress_bar, say
 from sfumato.cli.parameters import argument, file_option, option
 from sfumato.cli.project_commands import run_again
-from sfumato.core.declaration import Delimited, Place, Seeded, place_of
+from sfumato.core.declaration import LAYOUT, Layout, Place, Seeded, layout_of, place_of
 from sfumato.core.errors import InputError
 from sfumato.ledger.ledger_options import (
     LedgerOptions,
@@ -105,7 +105,7 @@ Remember = Annotated[
 
 
 @with_declared(Seeded)
-@with_declared(Delimited, panel=WHAT)
+@with_declared(Layout, panel=WHAT)
 @with_declared(
     Comparing,
     Deduping,
@@ -161,8 +161,9 @@ def init(
         **{
             each: value
             for each, value in given.items()
-            if each not in {"id_column", "ledger", "keys"}
+            if each not in {"id_column", "ledger", "keys", *LAYOUT}
         },
+        layout=layout_of(given),
         formats=tuple(dict.fromkeys(each.value for each in format_ or ())),
     )
     if not wanted.sources:

@@ -10,7 +10,7 @@ import typer
 
 from sfumato.cli.declared_options import check_no_other
 from sfumato.cli.output import check_apart
-from sfumato.core.declaration import Place, is_database, is_uri
+from sfumato.core.declaration import LAYOUT, Place, is_database, is_uri
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
 
@@ -164,7 +164,7 @@ def key_of(path: Path | None, inputs: tuple[str | Path | None, ...]) -> bytes | 
 BESIDE_MANIFEST = frozenset(
     (
         *("data", "schema", "output", "repeat", "register", "pseudonym_key"),
-        *("report", "delimiter", "json", "ledger", "keys"),
+        *("report", *LAYOUT, "json", "ledger", "keys"),
     )
 )
 """Parameters that may stand beside ``--repeat``; all others are in the manifest."""

@@ -10,7 +10,7 @@ import typer
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import check_text, columns, print_found, printable, say, write_or_print
 from sfumato.cli.parameters import DataOrUri, Json, TextOutput, argument, check_report, file_option
-from sfumato.core.declaration import Delimited
+from sfumato.core.declaration import Layout, layout_of
 
 if TYPE_CHECKING:
     from sfumato.table.file_profile import FileProfile
@@ -24,7 +24,7 @@ def schema() -> None:
     """What each column of a file is."""
 
 
-@with_declared(Delimited)
+@with_declared(Layout)
 def profile(
     data: Annotated[list[str], argument(metavar="FILE...", help="The files, as for 'assess'.")],
     show_values: Annotated[
@@ -41,7 +41,7 @@ def profile(
     from sfumato.table.file_profile import profile as profile_of
 
     check_report(report, data)
-    found = [profile_of(each, delimiter=given["delimiter"]) for each in data]
+    found = [profile_of(each, **layout_of(given)) for each in data]
     plain = [each.to_json(values=show_values) for each in found]
     if report is not None:
         from sfumato.reports.report_files import write_profiles
@@ -83,7 +83,7 @@ def _lines(found: FileProfile, *, show_values: bool) -> list[str]:
 
 
 @app.command()
-@with_declared(Delimited)
+@with_declared(Layout)
 def guess(
     data: DataOrUri,
     output: TextOutput = None,
@@ -98,7 +98,7 @@ def guess(
     from sfumato.table.schema_guess import guess_schema
 
     check_text(output, (data,))
-    proposed = guess_schema(data, delimiter=given["delimiter"])
+    proposed = guess_schema(data, **layout_of(given))
     made = proposed.answered(_answers(proposed)) if ask else proposed.schema
     advice = " Read and edit it: only you know what an intruder may know."
     if write_or_print(dump_schema(made, proposed.notes), output, advice) and made.undecided:

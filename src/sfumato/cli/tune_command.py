@@ -13,7 +13,7 @@ from sfumato.cli.output import NOT_MET, check_apart, print_json, progress_bar, s
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Data, Json, Report, SchemaFile, check_report, file_option, option
 from sfumato.core.atomic import all_or_none
-from sfumato.core.declaration import Place
+from sfumato.core.declaration import LAYOUT, Place
 from sfumato.core.errors import InputError
 from sfumato.pipeline.tune_options import Circumstances, Searching
 from sfumato.risk.assess_options import HeldAgainst
@@ -50,7 +50,7 @@ CommandOutput = Annotated[
 ]
 
 
-@with_declared(Circumstances, only=("at_risk", "register", "population", "seed", "delimiter"))
+@with_declared(Circumstances, only=("at_risk", "register", "population", "seed", *LAYOUT))
 @with_declared(Circumstances, only=("values", "unclassified"), panel=MAKING)
 @with_declared(Searching, only=("suppress", "cap_records", "full_domain"), panel=MAKING)
 @with_declared(Searching, only=("loss", "trials", "time_limit"))

@@ -33,9 +33,11 @@ from typing import (
     Annotated,
     Any,
     Protocol,
+    TypedDict,
     TypeGuard,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -618,6 +620,57 @@ Seed = Annotated[
 Delimiter = Annotated[
     str | None, Parameter("The separator of a CSV file; found by itself.", "CHARACTER")
 ]
+Header = Annotated[
+    bool | None,
+    Parameter(
+        "Whether the first line names the columns; asked where it has the form of a record.",
+        option="--header/--no-header",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    Parameter(
+        "The encoding of a CSV file that is neither UTF-8 nor UTF-16, such as windows-1252.",
+        "NAME",
+    ),
+]
+SkippedLines = Annotated[
+    int | None,
+    Parameter(
+        "Lines before the first of the table; titles and comments are found by themselves.",
+        "N",
+        Count(0),
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    Parameter("The sheet of an Excel workbook, by its name or number; the first table.", "SHEET"),
+]
+
+
+def names_in(option: str, words: Sequence[str]) -> tuple[str, ...]:
+    """Names of an option that takes several, with commas between or one by one.
+
+    Raises
+    ------
+    InputError
+        If one is empty.
+    """
+    found = tuple(name.strip() for each in words for name in each.split(","))
+    if not all(found):
+        raise InputError(f"option {option}", "must name every column", found="an empty name")
+    return found
+
+
+Names = Annotated[
+    tuple[str, ...],
+    Parameter(
+        "Names of the columns of a file without header, in their order.",
+        "NAME,...",
+        parse=names_in,
+        usual="column_1, column_2 and so on",
+    ),
+]
 Threshold = Annotated[
     float,
     Parameter("Risk above which a record counts as at risk.", "SHARE", Share(zero=False, one=True)),
@@ -741,10 +794,42 @@ class Seeded:
 
 
 @dataclass(frozen=True)
-class Delimited:
-    """How a file of text is read."""
+class Layout:
+    """How the file of a table is laid out, as far as that is not found by itself."""
 
     delimiter: Delimiter = None
+    header: Header = None
+    names: Names = ()
+    encoding: Encoding = None
+    skip_lines: SkippedLines = None
+    sheet: Sheet = None
+
+
+class LayoutGiven(TypedDict, total=False):
+    """The keywords of `Layout`; a test holds them to it."""
+
+    delimiter: str | None
+    header: bool | None
+    names: Sequence[str]
+    encoding: str | None
+    skip_lines: int | None
+    sheet: str | None
+
+
+LAYOUT = tuple(each.key for each in declared(Layout))
+
+
+def layout_of(given: object) -> LayoutGiven:
+    """What is said of the layout of a file among other options.
+
+    Parameters
+    ----------
+    given
+        The options, by their names or as attributes.
+    """
+    told = given if isinstance(given, Mapping) else {n: getattr(given, n, None) for n in LAYOUT}
+    found = {name: told[name] for name in LAYOUT if told.get(name) not in (None, ())}
+    return cast(LayoutGiven, found)
 
 
 _MODULES = ("pyspark.sql", "pyspark.sql.connect.dataframe")

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from sfumato.core.declaration import Progress, drawn_seed, keywords, silent, taken
+from sfumato.core.declaration import Progress, drawn_seed, keywords, layout_of, silent, taken
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.intruder import attacks as all_attacks
@@ -277,7 +277,7 @@ def attack(
         noise=holding.noise,
         missing=holding.missing,
         hierarchies=_paths(holding.hierarchies),
-        delimiter=given.delimiter,
+        layout=layout_of(given),
         priors=tuple(holding.priors),
         review=holding.review,
     )

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from sfumato.core import declaration
 from sfumato.core.errors import InputError
@@ -210,14 +210,13 @@ class Judging:
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class Circumstances(declaration.Layout):
     """What an attack is made with."""
 
-    delimiter: declaration.Delimiter = None
     seed: declaration.Seed = None
 
 
-class AttackOptions(TypedDict, total=False):
+class AttackOptions(declaration.LayoutGiven, total=False):
     """The keywords of `sfumato.attack`; a test holds them to the declarations of this module."""
 
     register: Any
@@ -235,5 +234,4 @@ class AttackOptions(TypedDict, total=False):
     threshold: float | None
     presets: tuple[str, ...]
     thresholds: Path | None
-    delimiter: str | None
     seed: int | None

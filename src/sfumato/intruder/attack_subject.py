@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sfumato.core.arrays import Ints
+from sfumato.core.declaration import LayoutGiven
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.hierarchies.builders import build_hierarchy
@@ -358,8 +359,8 @@ class Given:
         Share of wrong, and of unknown, values.
     hierarchies
         Published hierarchies by quasi-identifier.
-    delimiter
-        The separator of the released file.
+    layout
+        How the released file is laid out, as far as it is given.
     priors
         Other releases about the same persons.
     review
@@ -376,7 +377,7 @@ class Given:
     noise: Shares = 0.0
     missing: Shares = 0.0
     hierarchies: Mapping[str, str | Path] | None = None
-    delimiter: str | None = None
+    layout: LayoutGiven = field(default_factory=LayoutGiven)
     priors: tuple[Any, ...] = ()
     review: Path | None = None
 
@@ -437,7 +438,7 @@ def held_against(shown: Any, given: Given, rng: np.random.Generator) -> Held:
     if given.register is None:
         known = _of_an_acquaintance(known, schema)
     file = reading.read_release(
-        shown, schema, delimiter=given.delimiter, hierarchies=given.hierarchies, known=known
+        shown, schema, **given.layout, hierarchies=given.hierarchies, known=known
     )
     truth = _truth(file, given, register, known)
     if given.counts:
@@ -469,9 +470,7 @@ def _itself(shown: Any, given: Given) -> Held:
             found="none",
         )
     schema = given.schema
-    file = reading.read_release(
-        shown, schema, delimiter=given.delimiter, hierarchies=given.hierarchies
-    )
+    file = reading.read_release(shown, schema, **given.layout, hierarchies=given.hierarchies)
     labels = tuple(f"{number}" for number in range(file.classes))
     column = reading.ReadColumn(CLASS, tuple(Exact(label) for label in labels), file.class_of)
     nowhere = np.full(file.classes, np.nan)

@@ -8,11 +8,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from sfumato.core.arrays import Ints
+from sfumato.core.declaration import LayoutGiven
 from sfumato.core.errors import InputError
 from sfumato.intruder import knowledge, released_syntax
 from sfumato.schema import IntervalHierarchy, Kind, PrefixHierarchy, QuasiIdentifier, Schema
@@ -320,9 +321,9 @@ def read_release(
     data: Any,
     schema: Schema,
     *,
-    delimiter: str | None = None,
     hierarchies: Mapping[str, str | Path] | None = None,
     known: knowledge.Knowledge | None = None,
+    **layout: Unpack[LayoutGiven],
 ) -> ReleasedFile:
     """Read a released file, made by sfumato, ARX, anjana or others.
 
@@ -338,8 +339,6 @@ def read_release(
     schema
         What each column is: names and kinds. A quasi-identifier that the file lacks was left
         out of it and says nothing.
-    delimiter
-        The separator of a CSV file; found by itself when not given.
     hierarchies
         The published hierarchies by quasi-identifier, each a CSV with one row per value; those
         that the schema names are taken where none is given.
@@ -353,7 +352,7 @@ def read_release(
         If the file cannot be read, has none of the quasi-identifiers, a cell cannot be
         understood, or a hierarchy cannot be read.
     """
-    source = open_source(data, delimiter=delimiter)
+    source = open_source(data, **layout)
     _check_hierarchies(schema, hierarchies or {})
     columns = _columns_of(source.names, schema)
     if not columns:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.declaration import Place, Progress
+from sfumato.core.declaration import LAYOUT, Place, Progress, layout_of
 from sfumato.core.errors import InputError
 from sfumato.linkage import link_spec, linkage_files
 from sfumato.linkage.earlier_linkage import apply_decisions, read_earlier
@@ -45,11 +45,11 @@ _APPLIED_TO = (
 
 
 def _source_tables(place: ProjectFolder) -> dict[str, object]:
-    """The sources by name: paths, or opened where their delimiter is given."""
+    """The sources by name: paths, or opened where their layout is given."""
     return {
         name: place.at(source.file)
-        if source.delimiter is None
-        else open_source(place.at(source.file), delimiter=source.delimiter)
+        if not layout_of(source)
+        else open_source(place.at(source.file), **layout_of(source))
         for name, source in place.project.sources.items()
     }
 
@@ -140,8 +140,8 @@ def check_classified(place: ProjectFolder) -> None:
     if schema is None:
         return
     if not place.project.is_linked:
-        path, delimiter = place.data
-        alone = prepared(open_source(path, delimiter=delimiter), schema)
+        path, layout = place.data
+        alone = prepared(open_source(path, **layout), schema)
         candidates = partial(person_candidates_of, alone)
         classified(alone.subject, alone.names, schema, unclassified, candidates)
         return
@@ -157,7 +157,7 @@ def check_classified(place: ProjectFolder) -> None:
         )
         headers = (*renamed, spec.id or "", source.id or "")
         known = {link_spec.sql_name(each) for each in (*schema.columns(), *compared, *headers)}
-        tables = [open_source(place.at(source.file), delimiter=source.delimiter)]
+        tables = [open_source(place.at(source.file), **layout_of(source))]
         if source.attach is not None:
             tables.append(open_source(place.at(source.attach)))
         for table in tables:
@@ -170,7 +170,7 @@ def _link_settings(place: ProjectFolder) -> dict[str, Any]:
     asked = place.project.link or Link()
     given = _given(place, asked)
     sources = {
-        name: source.model_dump(mode="json", include={"delimiter", "id"})
+        name: source.model_dump(mode="json", include={*LAYOUT, "id"})
         for name, source in place.project.sources.items()
     }
     return {

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, overload
 
-from sfumato.core.declaration import Place, is_database
+from sfumato.core.declaration import LayoutGiven, Place, is_database, layout_of
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
 from sfumato.linkage.link_spec import sql_name
@@ -214,12 +214,12 @@ class ProjectFolder:
         return plain
 
     @property
-    def data(self) -> tuple[Place, str | None]:
-        """The table that is measured and released, and its delimiter where it is given."""
+    def data(self) -> tuple[Place, LayoutGiven]:
+        """The table that is measured and released, and its layout as far as it is given."""
         if self.project.is_linked:
-            return self.of_stage(LINKED) / LINKED_FILE, None
+            return self.of_stage(LINKED) / LINKED_FILE, {}
         source = next(iter(self.project.sources.values()))
-        return self.at(source.file), source.delimiter
+        return self.at(source.file), layout_of(source)
 
     def data_stages(self) -> dict[str, tuple[str, ...]]:
         """The files of earlier stages that hold what is measured and released, and its schema."""

@@ -31,7 +31,12 @@ from pydantic import (
 from sfumato.core.declaration import (
     REQUIRED,
     Declared,
+    Encoding,
+    Header,
+    Names,
     Place,
+    Sheet,
+    SkippedLines,
     declared,
     is_database,
     place_of,
@@ -554,6 +559,8 @@ class Source(Frozen):
         table of PostgreSQL or SQLite with the extra ``databases``.
     delimiter
         The separator of a CSV file; found by itself when not given.
+    header, names, encoding, skip_lines, sheet
+        How the file is laid out, as far as that is not found by itself, as the options say it.
     id
         The column that names each record within the table.
     attach
@@ -563,6 +570,11 @@ class Source(Frozen):
 
     file: TablePlace
     delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1)] | None = None
+    header: Header = None
+    names: Names = ()
+    encoding: Encoding = None
+    skip_lines: SkippedLines = None
+    sheet: Sheet = None
     id: str | None = None
     attach: TablePlace | None = None
 

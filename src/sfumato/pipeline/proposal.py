@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from pydantic import ValidationError
 
 from sfumato.core.atomic import all_or_none, write_text
-from sfumato.core.declaration import Place, is_database
+from sfumato.core.declaration import LayoutGiven, Place, is_database
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.linkage.column_meanings import take_sample
 from sfumato.linkage.compared_columns import find_columns
@@ -79,8 +79,8 @@ class ProposalRequest:
         As in ``[project]``; a seed is drawn when not given.
     attach
         Further records of a source's persons, by its name.
-    delimiter
-        The separator of all CSV files.
+    layout
+        How all files are laid out, as far as it is given.
     id
         The column that names each record.
     schema, specification
@@ -107,7 +107,7 @@ class ProposalRequest:
     name: str | None = None
     seed: int | None = None
     attach: Mapping[str, Place] = field(default_factory=dict)
-    delimiter: str | None = None
+    layout: LayoutGiven = field(default_factory=LayoutGiven)
     id: str | None = None
     schema: Path | None = None
     specification: Path | None = None
@@ -234,7 +234,7 @@ def _check_of_use(request: ProposalRequest) -> None:
 def _id_of(request: ProposalRequest) -> str:
     """The column by which attached tables belong to their sources."""
     for name, attached in request.attach.items():
-        found = _naming_column(request.sources[name], attached, request.delimiter)
+        found = _naming_column(request.sources[name], attached, request.layout)
         if found is not None:
             return found
     raise InputError(
@@ -249,9 +249,9 @@ def _guess(request: ProposalRequest) -> Guess:
     if request.schema is not None:
         return Guess(load_schema(request.schema), {})
     if not request.is_linked:
-        return _guess_one(next(iter(request.sources.values())), request.delimiter)
+        return _guess_one(next(iter(request.sources.values())), request.layout)
     tables = {**request.sources, **{f"{n} attached": path for n, path in request.attach.items()}}
-    return _guess_all(tables, request.delimiter)
+    return _guess_all(tables, request.layout)
 
 
 def _specification(request: ProposalRequest, columns: Schema) -> Suggestion | None:
@@ -259,7 +259,7 @@ def _specification(request: ProposalRequest, columns: Schema) -> Suggestion | No
     if request.specification is not None:
         return None
     tables: dict[str, object] = {
-        name: path if request.delimiter is None else open_source(path, delimiter=request.delimiter)
+        name: path if not request.layout else open_source(path, **request.layout)
         for name, path in request.sources.items()
     }
     mode = None
@@ -340,7 +340,7 @@ def _source(request: ProposalRequest, name: str) -> dict[str, Any]:
     attached = request.attach.get(name)
     return _given(
         file=_from(request, request.sources[name]),
-        delimiter=request.delimiter,
+        **request.layout,
         id=request.id if request.is_linked else None,
         attach=None if attached is None else _from(request, attached),
     )
@@ -387,7 +387,7 @@ def _tried(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], str]
     columns = guess.answered()
     (path,) = request.sources.values()
     sample = (
-        first_records(open_source(path, delimiter=request.delimiter))
+        first_records(open_source(path, **request.layout))
         if guess.profile is None
         else guess.profile.sample
     )
@@ -461,18 +461,18 @@ def _notes_of(
     return notes
 
 
-def _guess_one(path: Place, delimiter: str | None) -> Guess:
-    return guess_schema(open_source(path, delimiter=delimiter))
+def _guess_one(path: Place, layout: LayoutGiven) -> Guess:
+    return guess_schema(open_source(path, **layout))
 
 
-def _guess_all(tables: Mapping[str, Place], delimiter: str | None) -> Guess:
+def _guess_all(tables: Mapping[str, Place], layout: LayoutGiven) -> Guess:
     """One schema for tables that are linked: a column has the same role wherever it stands.
 
     Persons and households are not named: the linkage finds the persons, and the numbers that each
     table has for them are direct identifiers.
     """
     guesses = _in_agreement(
-        {name: _guess_one(path, delimiter) for name, path in tables.items()}, tables, delimiter
+        {name: _guess_one(path, layout) for name, path in tables.items()}, tables, layout
     )
     fields: dict[str, Any] = {role: {} for role in _ROLES}
     notes: dict[str, str] = {}
@@ -508,14 +508,14 @@ def _guess_all(tables: Mapping[str, Place], delimiter: str | None) -> Guess:
 
 
 def _in_agreement(
-    guesses: Mapping[str, Guess], tables: Mapping[str, Place], delimiter: str | None
+    guesses: Mapping[str, Guess], tables: Mapping[str, Place], layout: LayoutGiven
 ) -> list[Guess]:
     """Proposals in which nothing that says who a person is, in two tables, is sensitive in one.
 
     That a number is sensitive because nothing else is known of it gives way to the surest role
     that its counterpart has, or to that of a quasi-identifier.
     """
-    sources = {name: open_source(path, delimiter=delimiter) for name, path in tables.items()}
+    sources = {name: open_source(path, **layout) for name, path in tables.items()}
     samples = {name: take_sample(each, each.names) for name, each in sources.items()}
     revised: dict[str, dict[str, Proposed]] = {name: {} for name in guesses}
     for found in find_columns(samples, None, sources_needed=2).found:
@@ -532,9 +532,9 @@ def _in_agreement(
     return [guess.revised(revised[name]) for name, guess in guesses.items()]
 
 
-def _naming_column(source: Place, attached: Place, delimiter: str | None) -> str | None:
+def _naming_column(source: Place, attached: Place, layout: LayoutGiven) -> str | None:
     """The column by which further records belong to those of a table; ``None`` without one."""
-    table = open_source(source, delimiter=delimiter)
+    table = open_source(source, **layout)
     both = set(table.names) & set(open_source(attached).names)
     for name in (each for each in table.names if each in both):
         values = pa.chunked_array([batch.column(0) for batch in table.batches([name])])
@@ -566,7 +566,7 @@ def _largest_share(request: ProposalRequest, columns: Schema) -> float:
     for name in columns.sensitive:
         having: Counter[Any] = Counter()
         for path in (*request.sources.values(), *request.attach.values()):
-            source = prepared_in_part(open_source(path, delimiter=request.delimiter), columns)
+            source = prepared_in_part(open_source(path, **request.layout), columns)
             if path in request.sources.values():
                 rows = max(rows, source.rows or 0)
             if name not in source.names:

@@ -52,7 +52,7 @@ def _presets(place: ProjectFolder, asked: Assess | ReleaseSection) -> tuple[Pres
 def _settings_of_data(place: ProjectFolder) -> dict[str, Any]:
     return {
         "seed": place.project.about.seed,
-        "delimiter": place.data[1],
+        **place.data[1],
         "schema": place.plain_schema(place.released_schema()),
     }
 
@@ -72,7 +72,7 @@ def _assess_files(place: ProjectFolder) -> dict[str, Place]:
 
 def _assess(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     asked = place.project.assess
-    data, delimiter = place.data
+    data, layout = place.data
     risk = assess(
         data,
         place.released_schema(),
@@ -80,7 +80,7 @@ def _assess(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         population=asked.known_population(_register(place, asked)).given,
         seed=place.project.about.seed,
         presets=_presets(place, asked),
-        delimiter=delimiter,
+        **layout,
         progress=progress,
     )
     write_report(risk, place, making, "Risk before the release")
@@ -139,7 +139,7 @@ def _release_files(place: ProjectFolder) -> dict[str, Place]:
 def _made_release(place: ProjectFolder, progress: Progress) -> Release:
     """The release of a project, as its file asks for it; nothing is written."""
     asked = place.project.release
-    data, delimiter = place.data
+    data, layout = place.data
     return anonymize(
         data,
         place.released_schema(),
@@ -149,7 +149,7 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
         population=asked.population,
         seed=place.project.about.seed,
         pseudonym_key=place.key(asked.pseudonym_key, "release.pseudonym_key"),
-        delimiter=delimiter,
+        **layout,
         progress=progress,
     )
 

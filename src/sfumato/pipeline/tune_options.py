@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any
 
-from sfumato.core.declaration import Above, Count, Delimiter, Parameter, Seed, Share, check_fields
+from sfumato.core.declaration import (
+    Above,
+    Count,
+    LayoutGiven,
+    Parameter,
+    Seed,
+    Share,
+    check_fields,
+)
 from sfumato.core.errors import InputError
 from sfumato.release.release_options import Form, Loss
 from sfumato.schema.roles import Unclassified
@@ -142,13 +150,12 @@ class Circumstances:
         Unclassified, Parameter("What becomes of columns that the schema does not name.")
     ] = Unclassified.REFUSE
     seed: Seed = None
-    delimiter: Delimiter = None
 
     def __post_init__(self) -> None:
         check_fields(self)
 
 
-class TuneOptions(TypedDict, total=False):
+class TuneOptions(LayoutGiven, total=False):
     """The keywords of `sfumato.tune`; a test holds them to the declarations of this module."""
 
     loss: str
@@ -165,4 +172,3 @@ class TuneOptions(TypedDict, total=False):
     threshold: float
     unclassified: str
     seed: int | None
-    delimiter: str | None

@@ -104,9 +104,11 @@ def anonymize(
     )
     if where is declaration.Engine.SPARK:
         refuse_before_work(schema, manifest, register)
-        return _on_spark(data, schema, manifest, pseudonym_key, given.delimiter, progress)
+        return _on_spark(
+            data, schema, manifest, pseudonym_key, declaration.layout_of(given), progress
+        )
     table = open_classified(
-        data, schema, making.unclassified, delimiter=given.delimiter, progress=progress
+        data, schema, making.unclassified, **declaration.layout_of(given), progress=progress
     )
     check_table(table, making, promises)
     manifest = replace(manifest, input_sha256=data_sha256(data), preparation=table.preparation)
@@ -169,7 +171,7 @@ def _on_spark(
     schema: Schema,
     manifest: Manifest,
     key: bytes | None,
-    delimiter: str | None,
+    layout: declaration.LayoutGiven,
     progress: declaration.Progress,
 ) -> Release:
     """Encode the file on the cluster, release it there, and leave nothing else behind."""
@@ -179,7 +181,7 @@ def _on_spark(
     from sfumato.engines.spark.spark_session import released
     from sfumato.release.on_spark.spark_release import make_release_on_spark
 
-    source = prepared_on_spark(spark_files.open_on_cluster(data, delimiter=delimiter), schema)
+    source = prepared_on_spark(spark_files.open_on_cluster(data, **layout), schema)
     candidates = partial(spark_files.person_candidates_on_spark, source)
     left_out = manifest.options.unclassified
     given = classified(source.subject, source.names, schema, left_out, candidates)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from sfumato.core import declaration
 from sfumato.core.declaration import Count, Engine, Parameter, Share
@@ -326,7 +326,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class Circumstances(declaration.Layout):
     """What a release is made with and where; a manifest cannot bring it back."""
 
     register: Annotated[
@@ -348,11 +348,10 @@ class Circumstances:
     ] = None
     pseudonym_key: declaration.PseudonymKey = None
     seed: declaration.Seed = None
-    delimiter: declaration.Delimiter = None
     engine: declaration.EngineName = None
 
 
-class AnonymizeOptions(TypedDict, total=False):
+class AnonymizeOptions(declaration.LayoutGiven, total=False):
     """The keywords of `sfumato.anonymize`, as a type checker and an editor know them.
 
     A test holds them to `Options` and `Circumstances`.
@@ -378,7 +377,6 @@ class AnonymizeOptions(TypedDict, total=False):
     population: int | None
     pseudonym_key: bytes | None
     seed: int | None
-    delimiter: str | None
     engine: str | None
 
 

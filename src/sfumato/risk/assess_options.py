@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any
 
 from sfumato.core.declaration import (
     Count,
-    Delimiter,
     EngineName,
+    Layout,
+    LayoutGiven,
     Parameter,
     Seed,
     Share,
@@ -91,7 +92,7 @@ class Measuring:
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class Circumstances(Layout):
     """What a file is measured with, and where."""
 
     population: Annotated[
@@ -113,11 +114,10 @@ class Circumstances:
         ),
     ] = ()
     seed: Seed = None
-    delimiter: Delimiter = None
     engine: EngineName = None
 
 
-class AssessOptions(TypedDict, total=False):
+class AssessOptions(LayoutGiven, total=False):
     """The keywords of `sfumato.assess`; a test holds them to `Measuring` and `Circumstances`."""
 
     threshold: float
@@ -134,7 +134,6 @@ class AssessOptions(TypedDict, total=False):
     register: Any
     presets: Sequence[str | Preset]
     seed: int | None
-    delimiter: str | None
     engine: str | None
 
 

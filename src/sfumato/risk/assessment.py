@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 import numpy as np
 
 from sfumato.core.arrays import Codes
-from sfumato.core.declaration import Progress, keywords, silent, taken, takes_spark
+from sfumato.core.declaration import Progress, keywords, layout_of, silent, taken, takes_spark
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import group
@@ -241,7 +241,7 @@ def assess(
             threshold=asked.threshold, ordered_distance=asked.ordered_distance,
             estimator=asked.estimator, seed=given.seed, presets=chosen, recursive_l=more,
         )  # fmt: skip
-    source = data if isinstance(data, Table) else open_source(data, delimiter=given.delimiter)
+    source = data if isinstance(data, Table) else open_source(data, **layout_of(given))
     if schema.recipe and not isinstance(source, Table):
         source = prepared(source, schema)
     names = source.columns if isinstance(source, Table) else source.names
@@ -350,7 +350,7 @@ def _on_spark(
     from sfumato.engines.spark.spark_session import released
     from sfumato.risk.on_spark.spark_population import assess_on_spark, opened_register
 
-    source = open_on_cluster(data, delimiter=circumstances.delimiter)
+    source = open_on_cluster(data, **layout_of(circumstances))
     given = _given(circumstances, source.names)
     weights, everybody = (None, None) if given is None else (given.weights, given.register)
     table = open_on_spark(source, schema, weights=weights, progress=progress)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Unpack
 
 import numpy as np
 
 from sfumato.core.arrays import Codes, Ints
+from sfumato.core.declaration import LayoutGiven
 from sfumato.core.measure import Measure, Position
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import measure_table
@@ -54,7 +56,7 @@ class Presence:
         ]
 
 
-def open_register(data: object, schema: Schema, delimiter: str | None = None) -> Table:
+def open_register(data: object, schema: Schema, **layout: Unpack[LayoutGiven]) -> Table:
     """Open the persons of a population: the same quasi-identifiers, with or without person ids.
 
     Parameters
@@ -64,15 +66,13 @@ def open_register(data: object, schema: Schema, delimiter: str | None = None) ->
     schema
         The schema of the file, with the kind of every quasi-identifier settled. Where the
         register has no column of that name for persons, each of its records is one.
-    delimiter
-        The separator of a CSV file.
 
     Raises
     ------
     InputError
         If it lacks a quasi-identifier, or one does not hold what its kind needs.
     """
-    source = open_source(data, delimiter=delimiter)
+    source = open_source(data, **layout)
     return open_table(source, register_schema(schema, source.names), keep_source=False)
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Unpack
 
 import pyarrow as pa
 
-from sfumato.core.declaration import Progress, silent
+from sfumato.core.declaration import LayoutGiven, Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.schema import Schema, check_schema
 from sfumato.schema.roles import Unclassified
@@ -32,8 +33,8 @@ def open_classified(
     schema: Schema,
     unclassified: Unclassified = Unclassified.REFUSE,
     *,
-    delimiter: str | None = None,
     progress: Progress = silent,
+    **layout: Unpack[LayoutGiven],
 ) -> Table:
     """Open a file that is to be released, where somebody has said what each of its columns is.
 
@@ -43,7 +44,7 @@ def open_classified(
         As in `open_table`.
     unclassified
         What becomes of columns that the schema does not name.
-    delimiter, progress
+    progress
         As in `open_table`.
 
     Raises
@@ -57,7 +58,7 @@ def open_classified(
         subject, names = "data", data.columns
         candidates = partial(_candidates_in, data)
     else:
-        data = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+        data = data if isinstance(data, Source) else open_source(data, **layout)
         if schema.recipe:
             data = prepared(data, schema)
         subject, names = data.subject, data.names

@@ -6,13 +6,14 @@ import difflib
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.arrays import Codes
-from sfumato.core.declaration import Progress, silent
+from sfumato.core.declaration import LayoutGiven, Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
 from sfumato.schema import Event, Kind, QuasiIdentifier, Schema, check_schema
@@ -39,9 +40,9 @@ def open_table(
     data: object,
     schema: Schema,
     *,
-    delimiter: str | None = None,
     keep_source: bool = True,
     progress: Progress = silent,
+    **layout: Unpack[LayoutGiven],
 ) -> Table:
     """Read a file or dataframe once and encode it.
 
@@ -57,8 +58,6 @@ def open_table(
         which is given back.
     schema
         What each column is. Kinds that it leaves open are settled from the data.
-    delimiter
-        The delimiter of a CSV file; without it, it is detected.
     keep_source
         Whether to keep, as Arrow, the person column and all columns that a release hands on.
     progress
@@ -73,7 +72,7 @@ def open_table(
     check_schema(schema)
     if isinstance(data, Table):
         return _checked_table(data, schema, keep_source)
-    source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+    source = data if isinstance(data, Source) else open_source(data, **layout)
     labels = source.labels
     if keep_source and labels != NO_LABELS:
         people = () if schema.person is None else (schema.person,)

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.core.arrays import Ints
-from sfumato.core.declaration import fields_of
+from sfumato.core.declaration import LayoutGiven, fields_of
 from sfumato.core.notebook_parts import bars, styled_table
 from sfumato.schema.recipe import Cleaning
 from sfumato.table import person_candidates
@@ -352,22 +352,20 @@ def _unique_share(rows: Ints) -> float:
     return float((counts == 1).sum() / max(len(rows), 1))
 
 
-def profile(data: object, *, delimiter: str | None = None) -> FileProfile:
+def profile(data: object, **layout: Unpack[LayoutGiven]) -> FileProfile:
     """What a file or dataframe holds, by its first 100,000 records; keys by all of them.
 
     Parameters
     ----------
     data
         As in `open_table`.
-    delimiter
-        The delimiter of a CSV file; without it, it is detected.
 
     Raises
     ------
     InputError
         If it cannot be read.
     """
-    source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+    source = data if isinstance(data, Source) else open_source(data, **layout)
     found = first_look(source)
     person = person_of(found, source)
     found = replace(

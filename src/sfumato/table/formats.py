@@ -9,15 +9,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
 
 import pyarrow as pa
 
+from sfumato.core.declaration import Layout
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
 from sfumato.table import sources
+from sfumato.table.file_layout import KNOWN_FORM, ROWS_COMPARED, check_header, given_names
 
 CHUNK_ROWS = 50_000
 """Records of a statistics package's file that are read together."""
@@ -36,17 +39,26 @@ _READERS = {
 }
 
 
-def open_excel(path: Path) -> sources.Source:
-    """Open the first sheet of an Excel workbook; its first row holds the column names.
+def open_excel(path: Path, given: Layout) -> sources.Source:
+    """Open a sheet of an Excel workbook; the first row of its table holds the column names.
 
     A column of numbers, of dates or of true/false stays one; a mixed column becomes text. A
     formula counts by the value that was saved with it. Empty rows are skipped.
+
+    Parameters
+    ----------
+    path
+        The file.
+    given
+        How it is laid out, as far as that is said. Without a sheet it is the first one, or the only
+        one that holds a table where the first is a cover; titles above a table are skipped.
 
     Raises
     ------
     InputError
         If ``[formats]`` is not installed, or the file cannot be read, is damaged or of the old
-        kind `.xls`, has no record, or column names that are not text, empty or there twice.
+        kind `.xls`, has no record, column names that are not text or there twice, a formula
+        without its value, or a first row that has the form of a record.
     """
     subject = sources.subject_of(path)
     if path.suffix.lower() == ".xls":
@@ -59,7 +71,7 @@ def open_excel(path: Path) -> sources.Source:
         )
     openpyxl = needed("openpyxl", extra="formats", by=subject)
     sources.check_file(path)
-    workbook = _Workbook(openpyxl, path)
+    workbook = _Workbook(openpyxl, path, given)
 
     return sources.Source.of_batches(subject, workbook.names, workbook.batches)
 
@@ -172,24 +184,50 @@ def _array_of(values: Sequence[Any], kind: pa.DataType, name: str) -> pa.Array:
 
 
 class _Workbook:
-    """The first sheet of a workbook, whose first row holds the names."""
+    """The sheet of a workbook that holds its table."""
 
-    def __init__(self, openpyxl: Any, path: Path) -> None:
+    def __init__(self, openpyxl: Any, path: Path, given: Layout) -> None:
         self._openpyxl, self._path, self._subject = openpyxl, path, sources.subject_of(path)
-        self.names = sources.check_names(self._header(), self._subject)
+        self._sheet = self._chosen(given)
+        self._before = 0 if given.skip_lines is None else given.skip_lines
+        first = self._first_rows(self._sheet)
+        if given.skip_lines is None:
+            self._before = _titles(first)
+        rows = [_trimmed(row) for row in first[self._before :]]
+        header = rows[0] if rows else ()
+        if not header:
+            raise InputError(
+                self._subject,
+                "must have column names in the first row of its first sheet",
+                found="an empty row",
+                advice="name the sheet of the table (--sheet), or the rows above it (--skip-lines)",
+            )
+        rows = [row for row in rows[1:] if row]
+        cells = [[_as_text(cell) for cell in row] for row in (header, *rows)]
+        names = given_names(given, len(header), self._subject)
+        self._records_from = self._before + (names is None)
+        if names is None:
+            if not rows:
+                raise sources.no_records(self._subject)
+            if given.header is None:
+                check_header(cells[0], cells[1:], self._subject)
+            named = ["" if cell is None else cell for cell in header]
+            if all(isinstance(name, str) for name in named):
+                named = list(sources.with_every_name(named))
+            names = sources.check_names(named, self._subject)
+        self.names = names
 
     @contextmanager
-    def _rows(self) -> Iterator[Iterator[tuple[Any, ...]]]:
-        """The rows as tuples of cell values."""
+    def _book(self, *, formulas: bool = False) -> Iterator[list[Any]]:
+        """The sheets that are shown."""
         try:
             with self._path.open("rb") as file, warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                book = self._openpyxl.load_workbook(file, read_only=True, data_only=True)
+                book = self._openpyxl.load_workbook(file, read_only=True, data_only=not formulas)
                 if not book.worksheets:
                     raise InputError(self._subject, "must have a sheet with cells", found="none")
-                sheet = book.worksheets[0]
-                sheet.reset_dimensions()
-                yield sheet.iter_rows(values_only=True)
+                shown = [each for each in book.worksheets if each.sheet_state == "visible"]
+                yield shown or book.worksheets
         # openpyxl lets what its parts raise about a broken file through, values included.
         except (
             zipfile.BadZipFile,
@@ -212,27 +250,49 @@ class _Workbook:
                 advice="save it again as .xlsx",
             ) from None
 
-    def _header(self) -> list[object]:
-        """The cells of the first row, up to the last one that is filled."""
-        with self._rows() as rows:
-            header = _trimmed(next(rows, ()))
-            if not header:
-                raise InputError(
-                    self._subject,
-                    "must have column names in the first row of its first sheet",
-                    found="an empty row",
-                )
-            if not any(_trimmed(row) for row in rows):
-                raise sources.no_records(self._subject)
-        return ["" if cell is None else cell for cell in header]
+    def _chosen(self, given: Layout) -> int:
+        """The place of the sheet with the table, among those that are shown."""
+        with self._book() as sheets:
+            titles = [sheet.title for sheet in sheets]
+        if given.sheet is not None:
+            if given.sheet in titles:
+                return titles.index(given.sheet)
+            if given.sheet.isdigit() and 0 < int(given.sheet) <= len(titles):
+                return int(given.sheet) - 1
+            raise InputError(
+                "parameter sheet",
+                f"must be the name or the number of a sheet of {self._subject}",
+                found=f"another text, and {len(titles)} sheets that are shown",
+            )
+        tables = [place for place in range(len(titles)) if _is_table(self._first_rows(place))]
+        if not tables or tables[0] == 0:
+            return 0
+        if len(tables) > 1:
+            raise InputError(
+                self._subject,
+                "must have its table in its first sheet",
+                found=f"tables in the sheets {sources.positions([each + 1 for each in tables])}",
+                advice="name one of them, such as --sheet 2 (sheet = ...)",
+            )
+        return tables[0]
+
+    def _first_rows(self, place: int) -> list[tuple[Any, ...]]:
+        with self._rows(place) as rows:
+            return list(islice(rows, ROWS_COMPARED))
+
+    @contextmanager
+    def _rows(self, place: int, *, formulas: bool = False) -> Iterator[Iterator[tuple[Any, ...]]]:
+        """The rows of a sheet as tuples of cell values."""
+        with self._book(formulas=formulas) as sheets:
+            sheets[place].reset_dimensions()
+            yield sheets[place].iter_rows(values_only=True)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """These columns, one type each."""
         places = [self.names.index(column) for column in columns]
         cells: list[list[Any]] = [[] for _ in columns]
-        with self._rows() as rows:
-            next(rows, None)
-            for number, row in enumerate(rows, 1):
+        with self._rows(self._sheet) as rows:
+            for number, row in enumerate(islice(rows, self._records_from, None), 1):
                 filled = _trimmed(row)
                 if len(filled) > len(self.names):
                     raise InputError(
@@ -243,9 +303,54 @@ class _Workbook:
                 if filled:
                     for place, column in zip(places, cells, strict=True):
                         column.append(filled[place] if place < len(filled) else None)
+        if any(None in column for column in cells):
+            self._check_formulas(places)
         arrays = [_typed(column, name) for name, column in zip(columns, cells, strict=True)]
         table = pa.Table.from_arrays(arrays, names=list(columns))
         yield from table.to_batches(max_chunksize=sources.BATCH_ROWS)
+
+    def _check_formulas(self, places: Sequence[int]) -> None:
+        """Refuse formulas whose value was not saved with them, as programs other than Excel do."""
+        with (
+            self._rows(self._sheet) as values,
+            self._rows(self._sheet, formulas=True) as formulas,
+        ):
+            for row, own in zip(values, formulas, strict=False):
+                for place in places:
+                    if place < min(len(row), len(own)) and row[place] is None and (
+                        own[place] is not None and own[place] != ""
+                    ):  # fmt: skip
+                        raise InputError(
+                            f"column '{self.names[place]}'",
+                            "must hold the values of its formulas",
+                            found="a formula without one",
+                            advice="open the workbook in Excel or LibreOffice and save it, or put "
+                            "the values in the place of the formulas",
+                        )
+
+
+def _titles(rows: Sequence[tuple[Any, ...]]) -> int:
+    """Rows above the first one with several cells, where nearly all below it have several, too."""
+    filled = [sum(cell not in (None, "") for cell in row) for row in rows]
+    if max(filled, default=0) < 2:
+        return 0
+    first = next(place for place, cells in enumerate(filled) if cells > 1)
+    several = sum(cells > 1 for cells in filled[first:])
+    below = sum(cells > 0 for cells in filled[first:])
+    return first if any(filled[:first]) and several > 1 and several >= KNOWN_FORM * below else 0
+
+
+def _is_table(rows: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether rows begin with several different texts, below which there are records as long."""
+    below = [_trimmed(row) for row in rows[_titles(rows) :]]
+    below = [row for row in below if row]
+    if len(below) < 2:
+        return False
+    header = below[0]
+    names = [cell for cell in header if cell not in (None, "")]
+    whole = len(names) > 1 and len(names) >= len(header) - 1 and len(set(names)) == len(names)
+    long = sum(1 < len(row) <= len(header) for row in below[1:])
+    return whole and long >= KNOWN_FORM * len(below[1:])
 
 
 def _trimmed(row: Sequence[Any]) -> Sequence[Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
+from sfumato.core.declaration import LayoutGiven
 from sfumato.core.errors import InputError
 from sfumato.core.notebook_parts import styled_table
 from sfumato.schema import Kind, QuasiIdentifier, Schema
@@ -192,7 +193,7 @@ def _no_answer(name: str, *, known: bool) -> InputError:
     )
 
 
-def guess_schema(data: object, *, delimiter: str | None = None) -> Guess:
+def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
     """Propose a role, a kind and a line of the recipe for each column of a file.
 
     What the first 100,000 records hold decides; a header only where they allow several roles. At
@@ -202,15 +203,13 @@ def guess_schema(data: object, *, delimiter: str | None = None) -> Guess:
     ----------
     data
         As in `open_table`.
-    delimiter
-        The delimiter of a CSV file; without it, it is detected.
 
     Raises
     ------
     InputError
         If the data cannot be read.
     """
-    source = data if isinstance(data, Source) else open_source(data, delimiter=delimiter)
+    source = data if isinstance(data, Source) else open_source(data, **layout)
     found = first_look(source)
     person = person_of(found, source)
     constant = _constant_about(person, found)

@@ -274,6 +274,20 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
+def with_every_name(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of a file, one that is empty by its place: pandas leaves the row's number unnamed.
+
+    Where several are empty, the line is none of names.
+    """
+    if sum(not name.strip() for name in names) != 1 or len(names) < 2:
+        return tuple(names)
+    place = next(place for place, name in enumerate(names) if not name.strip())
+    own = f"unnamed_{place + 1}"
+    while own in names:
+        own += "_"
+    return (*names[:place], own, *names[place + 1 :])
+
+
 def check_names(names: Sequence[object], subject: str) -> tuple[str, ...]:
     """The column names as text, if each can name one column.
 
@@ -308,6 +322,8 @@ def check_names(names: Sequence[object], subject: str) -> tuple[str, ...]:
             subject,
             "must name every column in its header",
             found=f"no name at column {positions(empty)}",
+            advice="name them; where the table begins further below, say how many lines stand "
+            "before it (--skip-lines)",
         )
     counts = Counter(texts)
     twice = [i for i, name in enumerate(texts, 1) if counts[name] > 1]
@@ -316,7 +332,7 @@ def check_names(names: Sequence[object], subject: str) -> tuple[str, ...]:
             subject,
             "must have column names that differ",
             found=f"the same name more than once among columns {positions(twice)}",
-            advice="rename them, or add the header if the file has none",
+            advice="rename them; if the file has no header, say so (--no-header, with --names)",
         )
     return texts
 

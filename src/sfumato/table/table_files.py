@@ -6,45 +6,76 @@ The bytes of a CSV file are checked while they pass, so that no error has to sho
 from __future__ import annotations
 
 import codecs
-import csv
 import gzip
 import hashlib
 import io
-import itertools
 import os
+import re
 import secrets
 import string
+import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, Unpack, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from sfumato.core.atomic import atomic_path, check_target
-from sfumato.core.declaration import is_database
+from sfumato.core.declaration import Layout, LayoutGiven, is_database, layout_of
 from sfumato.core.errors import InputError
 from sfumato.kernels.loop_calls import read_ahead
 from sfumato.table import sources
+from sfumato.table.file_layout import (
+    ROWS_COMPARED,
+    beginning_of,
+    check_header,
+    first_records,
+    given_names,
+)
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 BLOCK_BYTES = 1 << 22
 HEAD_BYTES = 1 << 16
+AS_FOUND = Layout()
+"""Nothing said: all of it is found."""
 
 
 @dataclass(frozen=True)
 class _Layout:
-    """How a CSV file is laid out."""
+    """How a CSV file is laid out.
+
+    Attributes
+    ----------
+    path
+        It.
+    delimiter
+        The character between its cells.
+    lines
+        Lines before the table.
+    encoding
+        Its encoding; ``None`` where it tells it.
+    names
+        What its columns are called; ``None`` as its first record says.
+    below
+        Records that name columns otherwise, and are left out.
+    columns
+        Their number.
+    """
 
     path: Path
     delimiter: str
+    lines: int = 0
+    encoding: str | None = None
+    names: tuple[str, ...] | None = None
+    below: int = 0
     columns: int | None = None
 
     @property
@@ -56,8 +87,8 @@ class _Layout:
         return self.delimiter.join([token] * (self.columns or 0)) + "\n"
 
 
-def open_csv_file(path: Path, *, delimiter: str | None = None) -> sources.Source:
-    """Open a CSV file in UTF-8 with a header; gzip by its suffix.
+def open_csv_file(path: Path, given: Layout = AS_FOUND) -> sources.Source:
+    """Open a CSV file; unpacked by its suffix, in UTF-8 or UTF-16 or as it is said.
 
     Cells are text as they stand, leading zeros and spaces included; an empty cell, quoted or
     not, is missing. Lines that are empty are skipped, except in a file of one column, where
@@ -67,41 +98,51 @@ def open_csv_file(path: Path, *, delimiter: str | None = None) -> sources.Source
     ----------
     path
         The file.
-    delimiter
-        The character between cells; ``None`` finds it in the first lines among ``,`` ``;``
-        tab and ``|``.
+    given
+        How it is laid out, as far as that is said; the delimiter is found in the first lines among
+        ``,`` ``;`` tab and ``|``, the table behind titles and comments.
 
     Raises
     ------
     InputError
-        If it cannot be read, is not text in UTF-8, has no record, a record with another number
-        of cells than the header, a quote that is not closed, or column names that are empty or
-        there twice.
+        If it cannot be read, is not text in its encoding, has no record, a record with another
+        number of cells than the header, a quote that is not closed, column names that are there
+        twice, or a first line that has the form of a record and of which nobody said what it is.
     """
-    if delimiter is not None:
-        sources.check_delimiter(delimiter)
+    if given.delimiter is not None:
+        sources.check_delimiter(given.delimiter)
     sources.check_file(path)
-    if delimiter is None:
-        with open_text(path, sources.subject_of(path)) as text:
-            delimiter = find_delimiter(text.read(HEAD_BYTES))
-    names = _read_names(_Layout(path, delimiter))
-    layout = _Layout(path, delimiter, len(names))
-
+    with open_text(path, sources.subject_of(path), encoding=given.encoding) as text:
+        head = text.read(HEAD_BYTES)
+    found = beginning_of(head, given.delimiter, given.skip_lines)
+    layout = _Layout(path, found.delimiter, found.lines, given.encoding)
+    rest = b"".join(head.splitlines(keepends=True)[found.lines :])
+    records = first_records(rest.decode("utf-8", errors="ignore"), found.delimiter, ROWS_COMPARED)
+    if len(head) == HEAD_BYTES:
+        records = records[:-1]
+    if names := given_names(given, len(records[0]) if records else 0, layout.subject):
+        layout = replace(layout, names=names)
+    elif given.header is None and records:
+        check_header(records[0], records[1:], layout.subject)
+    names, layout = _read_names(layout)
     return sources.Source.of_batches(layout.subject, names, partial(_read, layout), text=True)
 
 
-def _read_names(layout: _Layout) -> tuple[str, ...]:
-    """The names of a file whose first block has a record."""
+def _read_names(layout: _Layout) -> tuple[tuple[str, ...], _Layout]:
+    """The names of a file whose first block has a record, and the layout with them."""
     token = _token(layout.delimiter)
     with (
-        open_text(layout.path, layout.subject, f"{token}\n".encode()) as text,
+        open_text(layout.path, layout.subject, f"{token}\n".encode(), layout) as text,
         _arrow_errors(layout, token) as handler,
     ):
         reader = _reader(text, layout, handler, None)
-        names = sources.check_names(reader.schema.names, layout.subject)
+        said = tuple(reader.schema.names)
+        names = sources.check_names(sources.with_every_name(said), layout.subject)
         if not any(_has_record(batch, token) for batch in reader):
             raise sources.no_records(layout.subject)
-    return names
+    if names != said:
+        layout = replace(layout, names=names, below=1)
+    return names, replace(layout, columns=len(names))
 
 
 def _has_record(batch: pa.RecordBatch, token: str) -> bool:
@@ -116,7 +157,7 @@ def _read(layout: _Layout, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     waiting: pa.RecordBatch | None = None
     rows = 0
     with (
-        open_text(layout.path, layout.subject, layout.mark(token).encode()) as text,
+        open_text(layout.path, layout.subject, layout.mark(token).encode(), layout) as text,
         _arrow_errors(layout, token) as handler,
     ):
         for batch in _reader(text, layout, handler, columns):
@@ -148,7 +189,12 @@ def _reader(
 ) -> arrow_csv.CSVStreamingReader:
     return arrow_csv.open_csv(
         text,
-        read_options=arrow_csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+        read_options=arrow_csv.ReadOptions(
+            block_size=BLOCK_BYTES,
+            use_threads=False,
+            column_names=layout.names,
+            skip_rows_after_names=layout.below,
+        ),
         parse_options=arrow_csv.ParseOptions(
             delimiter=layout.delimiter,
             newlines_in_values=True,
@@ -197,7 +243,8 @@ def _error_without_values(
             "must have as many cells in every row as in the header",
             found=f"{cells} in row {number}",
             accepted=f"{expected} cells" if expected != 1 else "1 cell",
-            advice="quote cells that hold the delimiter, or name the right delimiter",
+            advice="quote cells that hold the delimiter, name the right delimiter, or the number "
+            "of lines before the table (--skip-lines)",
         )
     if "straddling" in said or "sync with chunker" in said:
         return _open_quote(subject, "a long record")
@@ -219,46 +266,10 @@ def _open_quote(subject: str, place: str) -> InputError:
     )
 
 
-CANDIDATES = (",", ";", "\t", "|")
-RECORDS = 100
-
-
-def find_delimiter(head: bytes) -> str:
-    """The delimiter that gives the most records as many cells as the header has.
-
-    Parameters
-    ----------
-    head
-        The first bytes of the file, in UTF-8; a character cut at the end is left out.
-
-    Returns
-    -------
-    str
-        One of ``,`` ``;`` tab ``|``; a comma when none of them stands in the header.
-    """
-    text = head.decode("utf-8", errors="ignore")
-    best, best_score = CANDIDATES[0], (0.0, 0)
-    for candidate in CANDIDATES:
-        score = _score(text, candidate)
-        if score > best_score:
-            best, best_score = candidate, score
-    return best
-
-
-def _score(text: str, delimiter: str) -> tuple[float, int]:
-    """Share of records with as many cells as the header, and that number of cells."""
-    records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        counts = [len(record) for record in itertools.islice(records, RECORDS) if record]
-    except csv.Error:
-        return (0.0, 0)
-    if not counts or counts[0] == 1:
-        return (0.0, 0)
-    whole = counts[1:-1] or counts[1:] or counts
-    return (sum(count == counts[0] for count in whole) / len(whole), counts[0])
-
-
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_FIRST_LINE = re.compile(rb"[^\r\n]*(\r\n|\n|\r(?=[^\n]))")
+MOSTLY = 0.9
+"""Share of every second byte that is zero in UTF-16 of Latin letters."""
 
 
 class CheckedText(io.RawIOBase):
@@ -275,18 +286,21 @@ class CheckedText(io.RawIOBase):
         How errors call it.
     end
         Bytes to give after the file's own.
+    lines
+        Lines at its beginning that are left out.
     """
 
-    def __init__(self, file: IO[bytes], subject: str, end: bytes = b"") -> None:
+    def __init__(self, file: IO[bytes], subject: str, end: bytes = b"", lines: int = 0) -> None:
         self._file = file
         self._subject = subject
         self._end = end
+        self._left_out = lines
         self._ended = False
         self._rest = b""
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._passed = 0
         self._lines = 0
-        self._started = False
+        self._started = self._begun = False
         self._last = b""
 
     def readable(self) -> bool:
@@ -323,16 +337,23 @@ class CheckedText(io.RawIOBase):
     def _take(self, size: int) -> bytes:
         try:
             return self._file.read(size)
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise InputError(
-                self._subject,
-                "must be a whole gzip file, as its suffix says",
-                found="another format, or a damaged or cut file",
-            ) from None
+        except UnicodeDecodeError as error:
+            raise self._not_text(f"other bytes than those of {error.encoding}") from None
+        except (EOFError, zlib.error, OSError, zipfile.BadZipFile, RuntimeError):
+            raise _not_packed(self._subject) from None
 
     def _start(self, chunk: bytes) -> bytes:
         """Leave out the byte-order mark and empty lines; the first read is never that short."""
-        chunk = chunk.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
+        if not self._begun:
+            chunk = chunk.removeprefix(codecs.BOM_UTF8)
+            self._begun = bool(chunk)
+        while self._left_out and chunk:
+            line = _FIRST_LINE.match(chunk)
+            if line is None:  # it goes on in the next chunk
+                return b""
+            chunk = chunk[line.end() :]
+            self._left_out -= 1
+        chunk = chunk.lstrip(b"\r\n")
         self._started = bool(chunk)
         return chunk
 
@@ -340,8 +361,6 @@ class CheckedText(io.RawIOBase):
         return self._end if self._last in b"\r\n" else b"\n" + self._end
 
     def _check(self, chunk: bytes) -> None:
-        if not self._passed and chunk.startswith(_UTF16):
-            raise self._not_text("UTF-16")
         zero = chunk.find(0)
         if zero >= 0:
             raise self._not_text(f"a zero byte at {self._place(chunk, zero)}")
@@ -362,38 +381,153 @@ class CheckedText(io.RawIOBase):
     def _not_text(self, found: str) -> InputError:
         return InputError(
             self._subject,
-            "must be text in UTF-8",
+            "must be text in UTF-8 or UTF-16, or in the encoding that is named",
             found=found,
-            advice="save it as CSV in UTF-8, or give it the suffix of its format",
+            advice="name its encoding, such as --encoding windows-1252 (encoding = ...), save it "
+            "as CSV in UTF-8, or give it the suffix of its format",
         )
 
 
+class _AsUtf8(io.RawIOBase):
+    """A stream of text in another encoding, as UTF-8."""
+
+    def __init__(self, file: IO[bytes], encoding: str) -> None:
+        self._file = file
+        self._decoder = codecs.getincrementaldecoder(encoding)("strict")
+        self._ready = b""
+
+    def readable(self) -> bool:
+        """True."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer; 0 at the end."""
+        while not self._ready:
+            chunk = self._file.read(HEAD_BYTES)
+            self._ready = self._decoder.decode(chunk, final=not chunk).encode("utf-8")
+            if not chunk:
+                break
+        given = self._ready[: len(buffer)]
+        self._ready = self._ready[len(given) :]
+        buffer[: len(given)] = given
+        return len(given)
+
+
+def _encoding_of(head: bytes) -> str | None:
+    """UTF-16 by its first bytes: a mark, or every second one zero; ``None`` for another one."""
+    if head.startswith(_UTF16):
+        return "utf-16"
+    for name, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[::2])):
+        # A table of Latin letters; a zero byte is in no other text.
+        if len(zeros) > 1 and zeros.count(0) > MOSTLY * len(zeros) > head.count(0) - zeros.count(0):
+            return name
+    return None
+
+
 @contextmanager
-def open_text(path: Path, subject: str, end: bytes = b"") -> Iterator[CheckedText]:
-    """Open a text file, unpacked when its suffix is `.gz`.
-
-    Yields
-    ------
-    CheckedText
-        Its bytes.
-
-    Raises
-    ------
-    InputError
-        If it cannot be opened.
-    """
+def _unpacked(path: Path, subject: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked as they are read: nothing of them is written to a disk."""
     try:
         file: IO[bytes] = path.open("rb")
     except (OSError, ValueError) as error:
         raise sources.unreadable(path, error) from None
     with file:
-        if path.suffix.lower() == ".gz":
-            yield CheckedText(cast(IO[bytes], gzip.GzipFile(fileobj=file)), subject, end)
-        else:
-            yield CheckedText(file, subject, end)
+        match path.suffix.lower():
+            case ".gz":
+                yield cast(IO[bytes], gzip.GzipFile(fileobj=file))
+            case ".zst":
+                with pa.CompressedInputStream(file, "zstd") as stream:
+                    yield cast(IO[bytes], stream)
+            case ".zip":
+                with _only_member(file, subject) as member:
+                    yield member
+            case _:
+                yield file
 
 
-CSV_SUFFIXES = frozenset({".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"})
+@contextmanager
+def _only_member(file: IO[bytes], subject: str) -> Iterator[IO[bytes]]:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            members = [
+                each for each in archive.infolist()
+                if not each.is_dir() and not each.filename.startswith("__MACOSX/")
+            ]  # fmt: skip
+            found = [each for each in members if suffix_of(Path(each.filename)) in PLAIN_TEXT]
+            if len(members) != 1 or not found:
+                raise InputError(
+                    subject,
+                    "must hold one file of text",
+                    found=f"{len(members)} files" if len(members) != 1 else "another format",
+                    accepted=", ".join(sorted(PLAIN_TEXT)),
+                    advice="unpack it",
+                )
+            if found[0].flag_bits & 1:
+                raise InputError(
+                    subject, "must be readable", found="an encrypted file", advice="unpack it"
+                )
+            with archive.open(found[0]) as member:
+                yield member
+    except (zipfile.BadZipFile, NotImplementedError):
+        raise _not_packed(subject) from None
+
+
+def _not_packed(subject: str) -> InputError:
+    return InputError(
+        subject,
+        "must be a whole packed file (gzip, zst, zip), as its suffix says",
+        found="another format, or a damaged or cut file",
+    )
+
+
+@contextmanager
+def open_text(
+    path: Path,
+    subject: str,
+    end: bytes = b"",
+    layout: _Layout | None = None,
+    *,
+    encoding: str | None = None,
+) -> Iterator[CheckedText]:
+    """Open a text file, unpacked when its suffix is `.gz`, `.zst` or `.zip`.
+
+    Yields
+    ------
+    CheckedText
+        Its bytes, as UTF-8.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened, or its encoding is unknown.
+    """
+    if layout is not None:
+        encoding = layout.encoding
+    with _unpacked(path, subject) as file:
+        if encoding is None:
+            with _unpacked(path, subject) as first:
+                try:
+                    encoding = _encoding_of(first.read(512))
+                except (EOFError, zlib.error, OSError, zipfile.BadZipFile):
+                    raise _not_packed(subject) from None
+        lines = layout.lines if layout else 0
+        if encoding is not None:
+            try:
+                text = cast(IO[bytes], io.BufferedReader(_AsUtf8(file, encoding)))
+            except LookupError:
+                raise InputError(
+                    "parameter encoding",
+                    "must be the name of an encoding",
+                    found="an unknown one",
+                    accepted="utf-8, utf-16, windows-1252, iso-8859-15, windows-1250 and others",
+                ) from None
+        yield CheckedText(file if encoding is None else text, subject, end, lines)
+
+
+PLAIN_TEXT = frozenset({".csv", ".tsv", ".txt"})
+PACKED = (".gz", ".zst", ".zip")
+CSV_SUFFIXES = PLAIN_TEXT | {text + packed for text in PLAIN_TEXT for packed in PACKED} | {".zip"}
+"""Those of files of text; a `.zip` says by what it holds."""
 PARQUET_SUFFIXES = frozenset({".parquet", ".pq"})
 EXCEL_SUFFIXES = frozenset({".xlsx", ".xlsm", ".xls"})
 STATISTICS_SUFFIXES = frozenset({".sav", ".zsav", ".dta", ".sas7bdat", ".xpt"})
@@ -405,18 +539,16 @@ SMALL_DICTIONARY = 1 << 16
 """Bytes, as stored, of a dictionary that certainly holds every value of its part of the file."""
 
 
-def open_source(data: object, *, delimiter: str | None = None) -> sources.Source:
+def open_source(data: object, **layout: Unpack[LayoutGiven]) -> sources.Source:
     """Open a file or a dataframe, without reading more of it than its names and first records.
 
     Parameters
     ----------
     data
-        A path (`.csv`, `.tsv`, `.txt`, each also with `.gz`; `.parquet`, `.pq`; with the extra
-        ``[formats]`` `.xlsx`, `.sav`, `.dta`, `.sas7bdat`, `.xpt`), the URL of a table of
-        PostgreSQL or SQLite (with ``[databases]``), or a dataframe of pandas, Polars (eager or
-        lazy), PyArrow, DuckDB or PySpark.
-    delimiter
-        The character between the cells of a CSV file; ``None`` finds it in the first lines.
+        A path (`.csv`, `.tsv`, `.txt`, each also with `.gz`, `.zst`, `.zip`; `.parquet`, `.pq`;
+        with the extra ``[formats]`` `.xlsx`, `.sav`, `.dta`, `.sas7bdat`, `.xpt`), the URL of a
+        table of PostgreSQL or SQLite (with ``[databases]``), or a dataframe of pandas, Polars
+        (eager or lazy), PyArrow, DuckDB or PySpark.
 
     Returns
     -------
@@ -429,15 +561,14 @@ def open_source(data: object, *, delimiter: str | None = None) -> sources.Source
         If the data is of no kind that is accepted, cannot be read, has no record, or has
         column names that are missing, empty or there twice.
     """
+    given = Layout(**cast(dict[str, Any], layout))
     if not isinstance(data, (str, os.PathLike)):
-        if delimiter is not None:
-            raise InputError(
-                "parameter delimiter", "is for CSV files only", found="data that is not a path"
-            )
+        check_layout(given, (), "data that is not a path")
         from sfumato.table.dataframes import open_frame
 
         return open_frame(data)
     if is_database(data):
+        check_layout(given, (), "a table of a database")
         from sfumato.table.databases import open_database
 
         return open_database(data)
@@ -447,18 +578,19 @@ def open_source(data: object, *, delimiter: str | None = None) -> sources.Source
         raise InputError(
             "data", "must be the path of a file, or a dataframe", found="text of several lines"
         )
-    suffix = _suffix(path)
-    if delimiter is not None and suffix not in CSV_SUFFIXES:
-        found = f"a file {suffix}" if suffix else "a file without suffix"
-        raise InputError("parameter delimiter", "is for CSV files only", found=found)
+    suffix = suffix_of(path)
+    kind = f"a file {suffix}" if suffix else "a file without suffix"
     if suffix in CSV_SUFFIXES:
-        return open_csv_file(path, delimiter=delimiter)
-    if suffix in PARQUET_SUFFIXES:
-        return _open_parquet(path)
+        check_layout(given, ("delimiter", "header", "names", "encoding", "skip_lines"), kind)
+        return open_csv_file(path, given)
     if suffix in EXCEL_SUFFIXES:
+        check_layout(given, ("header", "names", "skip_lines", "sheet"), kind)
         from sfumato.table.formats import open_excel
 
-        return open_excel(path)
+        return open_excel(path, given)
+    check_layout(given, (), kind)
+    if suffix in PARQUET_SUFFIXES:
+        return _open_parquet(path)
     if suffix in STATISTICS_SUFFIXES:
         from sfumato.table.formats import open_statistics
 
@@ -467,14 +599,41 @@ def open_source(data: object, *, delimiter: str | None = None) -> sources.Source
         sources.subject_of(path),
         "must have a suffix that says its format",
         found=f"the suffix {suffix}" if suffix else "no suffix",
-        accepted=".csv, .tsv, .txt (each also with .gz), .parquet, .pq, .xlsx, .sav, .dta, "
-        ".sas7bdat, .xpt",
+        accepted=".csv, .tsv, .txt (each also with .gz, .zst, .zip), .zip, .parquet, .pq, .xlsx, "
+        ".sav, .dta, .sas7bdat, .xpt",
     )
 
 
-def _suffix(path: Path) -> str:
+def check_layout(given: Layout, fitting: Collection[str], kind: str) -> None:
+    """Refuse what is said of the layout of a table that has none such.
+
+    Parameters
+    ----------
+    given
+        What is said.
+    fitting
+        What may be.
+    kind
+        What the table is, as the error calls it.
+
+    Raises
+    ------
+    InputError
+        If something else is said, or names beside a header.
+    """
+    for name in layout_of(given):
+        if name not in fitting:
+            of = "Excel workbooks" if name == "sheet" else "CSV files"
+            raise InputError(f"parameter {name}", f"is for {of} only", found=kind)
+    if given.header and given.names:
+        raise InputError("parameter names", "are for a file without header", found="a header")
+
+
+def suffix_of(path: Path) -> str:
+    """The suffix of a file, that of a packed one with it."""
     suffix = path.suffix.lower()
-    return Path(path.stem).suffix.lower() + suffix if suffix == ".gz" else suffix
+    whole = Path(path.stem).suffix.lower() + suffix
+    return whole if suffix in PACKED and whole in CSV_SUFFIXES else suffix
 
 
 def _open_parquet(path: Path) -> sources.Source:

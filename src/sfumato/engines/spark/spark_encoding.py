@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.arrays import Ints
-from sfumato.core.declaration import Progress, silent
+from sfumato.core.declaration import LayoutGiven, Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.cleaned_records import counted_steps, prepared_on_spark
@@ -421,10 +421,10 @@ def open_on_spark(
     data: object,
     schema: Schema,
     *,
-    delimiter: str | None = None,
     keep_source: bool = False,
     weights: str | None = None,
     progress: Progress = silent,
+    **layout: Unpack[LayoutGiven],
 ) -> SparkTable:
     """Read a file or DataFrame on Spark and encode it, as `open_table` does on one machine.
 
@@ -438,8 +438,6 @@ def open_on_spark(
         A DataFrame of PySpark, a path or URI that Spark reads, or a `SparkSource`.
     schema
         What each column is. Kinds that it leaves open are settled from the data.
-    delimiter
-        The delimiter of a CSV file; without it, it is detected.
     keep_source
         Whether to keep the columns that a release hands on.
     weights
@@ -463,7 +461,7 @@ def open_on_spark(
     check_schema(schema)
     source = data
     if not isinstance(source, SparkSource):
-        source = open_on_cluster(data, delimiter=delimiter)
+        source = open_on_cluster(data, **layout)
     source = prepared_on_spark(source, schema)
     warnings = door.check_columns(source.subject, source.names, schema)
     types = _check_types(source, schema, keep_source, weights)

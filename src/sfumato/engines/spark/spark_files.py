@@ -9,15 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import pyarrow as pa
 
-from sfumato.core.declaration import is_spark_frame
+from sfumato.core.declaration import Layout, LayoutGiven, is_spark_frame, layout_of
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
 from sfumato.engines.spark import spark_session
-from sfumato.table import person_candidates, sources, table_files
+from sfumato.table import file_layout, person_candidates, sources, table_files
 from sfumato.table.numbering import counted_records
 
 if TYPE_CHECKING:
@@ -83,12 +83,16 @@ class SparkSource:
             )
 
 
+_CSV_SUFFIXES = {text + packed for text in table_files.PLAIN_TEXT for packed in ("", ".gz")}
+"""Files of text that Spark unpacks by itself."""
+
+
 def plain(place: int) -> str:
     """What a column is called on Spark, by its place in the file."""
     return f"c{place}"
 
 
-def open_on_cluster(data: object, *, delimiter: str | None = None) -> SparkSource:
+def open_on_cluster(data: object, **layout: Unpack[LayoutGiven]) -> SparkSource:
     """Open a DataFrame of PySpark, or a file or folder by a path that Spark reads.
 
     Parameters
@@ -96,8 +100,6 @@ def open_on_cluster(data: object, *, delimiter: str | None = None) -> SparkSourc
     data
         A DataFrame, or a path or URI (``s3a://``, ``abfss://``, ``dbfs:/``, ``hdfs://``, ...)
         of CSV (`.csv`, `.tsv`, `.txt`, each also with `.gz`) or Parquet.
-    delimiter
-        The character between the cells of a CSV file; ``None`` finds it in the first lines.
 
     Raises
     ------
@@ -105,12 +107,16 @@ def open_on_cluster(data: object, *, delimiter: str | None = None) -> SparkSourc
         If the data is neither, cannot be read, or has column names that are missing, empty or
         there twice.
     """
-    if isinstance(data, (str, os.PathLike)):
-        return _open_path(os.fsdecode(data), delimiter)
-    if delimiter is not None:
+    given = Layout(**cast(dict[str, Any], layout))
+    for name in layout_of(replace(given, delimiter=None, header=given.header or None)):
         raise InputError(
-            "parameter delimiter", "is for CSV files only", found="data that is not a path"
+            f"parameter {name}",
+            "must be left out on Spark, which reads plain tables with a header",
+            advice="take --engine embedded, or write the file again as Parquet",
         )
+    if isinstance(data, (str, os.PathLike)):
+        return _open_path(os.fsdecode(data), given)
+    table_files.check_layout(given, (), "data that is not a path")
     if not is_spark_frame(data):
         raise InputError(
             "data",
@@ -125,17 +131,16 @@ def open_on_cluster(data: object, *, delimiter: str | None = None) -> SparkSourc
     return SparkSource(spark_session.SUBJECT, names, frame)
 
 
-def _open_path(path: str, delimiter: str | None) -> SparkSource:
+def _open_path(path: str, given: Layout) -> SparkSource:
     sources.check_no_url(path)
     is_uri = _URI.match(path) is not None
     subject = sources.subject_of(Path(PurePosixPath(path).name if is_uri else path))
     suffix = _suffix(path)
-    is_csv = suffix in table_files.CSV_SUFFIXES
-    if delimiter is not None:
-        sources.check_delimiter(delimiter)
-        if not is_csv:
-            found = f"a file {suffix}" if suffix else "a file without suffix"
-            raise InputError("parameter delimiter", "is for CSV files only", found=found)
+    is_csv = suffix in _CSV_SUFFIXES
+    kind = f"a file {suffix}" if suffix else "a file without suffix"
+    table_files.check_layout(given, ("delimiter", "header") if is_csv else (), kind)
+    if given.delimiter is not None:
+        sources.check_delimiter(given.delimiter)
     if (
         not is_csv
         and suffix not in table_files.PARQUET_SUFFIXES
@@ -154,7 +159,7 @@ def _open_path(path: str, delimiter: str | None) -> SparkSource:
     session.conf.set("spark.sql.session.timeZone", "UTC")
     place = _absolute(path) if not is_uri else path
     if is_csv:
-        return _open_csv(session, place, None if is_uri else Path(path), subject, delimiter)
+        return _open_csv(session, place, None if is_uri else Path(path), subject, given)
     with spark_session.said_plainly("open the file", {_NOT_FOUND: _unreadable(subject)}):
         read = session.read.parquet(place)
         names = sources.check_names(read.columns, subject)
@@ -187,16 +192,20 @@ def _unreadable(subject: str) -> InputError:
 
 
 def _open_csv(
-    session: SparkSession, place: str, local: Path | None, subject: str, delimiter: str | None
+    session: SparkSession, place: str, local: Path | None, subject: str, given: Layout
 ) -> SparkSource:
     with spark_session.said_plainly("open the file", {_NOT_FOUND: _unreadable(subject)}):
         if local is not None and local.is_file():
-            with table_files.open_text(local, subject) as text:
+            with table_files.open_text(local, subject, encoding="utf-8") as text:
                 head = text.read(table_files.HEAD_BYTES)
         else:
             head = _first_lines(session, place)
-        delimiter = delimiter or table_files.find_delimiter(head)
-        names = sources.check_names(_header(head, delimiter, subject), subject)
+        delimiter = _delimiter(head, given, subject)
+        records = file_layout.first_records(head.decode("utf-8", errors="ignore"), delimiter)
+        header = _header(head, delimiter, subject)
+        if given.header is None and records:
+            file_layout.check_header(header, records[1:-1] or records[1:], subject)
+        names = sources.check_names(sources.with_every_name(header), subject)
         reader = session.read.options(
             header=True,
             sep=delimiter,
@@ -216,9 +225,22 @@ def _open_csv(
     return SparkSource(subject, names, frame, len(names))
 
 
+def _delimiter(head: bytes, given: Layout, subject: str) -> str:
+    """The separator of a file whose first line is that of the table."""
+    found = file_layout.beginning_of(head, given.delimiter)
+    if found.lines:
+        raise InputError(
+            subject,
+            "must begin with its header on Spark",
+            found="other lines before the table",
+            advice="leave them out, take --engine embedded, or write the file again as Parquet",
+        )
+    return found.delimiter
+
+
 def _first_lines(session: SparkSession, place: str) -> bytes:
     """The first lines of a file, or of one file of a folder."""
-    lines = session.read.text(place).limit(table_files.RECORDS + 1).toArrow().column(0).to_pylist()
+    lines = session.read.text(place).limit(file_layout.RECORDS + 1).toArrow().column(0).to_pylist()
     return "\n".join([*lines, ""]).removeprefix("\ufeff").lstrip("\r\n").encode()
 
 

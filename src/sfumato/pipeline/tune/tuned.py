@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from sfumato.core.declaration import fields_of
+from sfumato.core.declaration import Layout, LayoutGiven, declared, fields_of
 from sfumato.core.measure import ESTIMATED
 from sfumato.pipeline.tune.limits import Promise, promise_options
 from sfumato.pipeline.tune.point import Point, changed_schema
@@ -54,8 +54,8 @@ class Tuned:
         How long it took.
     files
         The names of data, schema, register and output, for the command.
-    delimiter
-        The separator of the file, where it was given.
+    layout
+        How the file is laid out, as far as it was given.
     """
 
     best: Trial | None
@@ -66,7 +66,7 @@ class Tuned:
     stopped: str
     seconds: float
     files: dict[str, Name | None]
-    delimiter: str | None = None
+    layout: LayoutGiven = field(default_factory=LayoutGiven)
 
     @property
     def chosen(self) -> Trial | None:
@@ -199,7 +199,7 @@ class Tuned:
         given = {"data": data, "schema": schema, "output": output, "register": register}
         named = _UNNAMED | {name: file for name, file in self.files.items() if file}
         named |= {name: file for name, file in given.items() if file}
-        return anonymize_command(self.setting, self.best.point, named, self.delimiter)
+        return anonymize_command(self.setting, self.best.point, named, self.layout)
 
     def report(self, path: Name, *, title: str | None = None, made: date | None = None) -> Path:
         """Write a page with the frontier and all trials, and its JSON beside it.
@@ -346,7 +346,7 @@ def _front(pairs: list[tuple[float, Trial]]) -> tuple[Trial, ...]:
 
 
 def anonymize_command(
-    setting: Setting, point: Point, files: Mapping[str, Name], delimiter: str | None = None
+    setting: Setting, point: Point, files: Mapping[str, Name], layout: LayoutGiven | None = None
 ) -> str:
     """A line for a shell that makes the release of a point, its words quoted where they need it.
 
@@ -356,8 +356,8 @@ def anonymize_command(
         What all trials share.
     files
         ``data``, ``schema`` and ``output``, and ``register`` where there is one.
-    delimiter
-        The separator of a CSV file, where it was given.
+    layout
+        How the file is laid out, as far as it was given.
     """
     paths = {name: _path_word(file) for name, file in files.items()}
     words = ["sfumato", "anonymize", paths["data"], "--schema", paths["schema"]]
@@ -370,9 +370,17 @@ def anonymize_command(
         words += [f"--{name.replace('_', '-')}", _number(value)]
     if "register" in paths:
         words += ["--register", paths["register"]]
-    if delimiter is not None:
-        words += ["--delimiter", delimiter]
+    for each in declared(Layout):
+        value = (layout or {}).get(each.key)
+        if isinstance(value, bool):
+            words.append(each.option.split("/")[not value])
+        elif value is not None:
+            words += [each.option, value if isinstance(value, str) else _listed(value)]
     return shlex.join([*words, "--seed", str(setting.seed)])
+
+
+def _listed(value: object) -> str:
+    return ",".join(value) if isinstance(value, Sequence) else str(value)
 
 
 def _number(value: object) -> str:

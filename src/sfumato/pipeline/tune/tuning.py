@@ -10,7 +10,15 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from sfumato.core.declaration import Progress, drawn_seed, is_database, keywords, silent, taken
+from sfumato.core.declaration import (
+    Progress,
+    drawn_seed,
+    is_database,
+    keywords,
+    layout_of,
+    silent,
+    taken,
+)
 from sfumato.core.errors import InputError
 from sfumato.pipeline.tune.limits import CAP, COUNTS, KNOBS, check_measurable, rounded, target_of
 from sfumato.pipeline.tune.line_search import Bisection, Space, exchange, in_pairs, run_together
@@ -105,7 +113,7 @@ def tune(
     )
     targets = [target_of(each, making.threshold) for each in limits]
     table = open_classified(
-        data, schema, making.unclassified, delimiter=given.delimiter, progress=progress
+        data, schema, making.unclassified, **layout_of(given), progress=progress
     )
     space = Space.of(targets, table, cap=searching.cap_records)
     promises = space.plain(space.enough).constraints()
@@ -151,7 +159,7 @@ def tune(
             "register": _path(register) or (None if register is None else "REGISTER"),
             "output": None,
         },
-        delimiter=given.delimiter,
+        layout=layout_of(given),
     )
 
 

@@ -45,7 +45,7 @@ from sfumato.server.live.live_projects import folder_of, key_of
 from sfumato.server.store.models import Project
 from sfumato.server.vault import new_key, read_sealed, write_sealed
 from sfumato.server.worker.drawn_pages import Column, draw_column
-from sfumato.table.table_files import CANDIDATES
+from sfumato.table.file_layout import CANDIDATES
 
 MOST_ROWS = 5_000_000
 """Most rows of a file."""
