@@ -17,14 +17,14 @@ from itertools import combinations
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.schema import EventKind, Kind
-from sfumato.table import sources
+from sfumato.table import foretelling, published_formulas, sources
+from sfumato.table.foretelling import Cells, Hidden
 from sfumato.table.table import (
     MISSING,
     CodedColumn,
@@ -263,9 +263,13 @@ NUMBERS_OF_TEXT = 3
 DECIMALS, LEAST_DIGITS, ROUNDING = 9, 3, 1e-13
 """Decimal places that are looked at, digits from which a number is looked for in others, and the
 share of a number that computing it adds."""
-TOGETHER, FEW_LOOKED_AT, WHOLE = 20, 1_000, 2.0**53
-"""Columns of numbers that are held against a quasi-identifier two by two, first of so many persons;
-and below what numbers are whole."""
+MEASURED_AGAIN = 4_000
+"""Persons on whom what was screened on few is measured again."""
+REFERENCES = ("2005-07-01", "2010-07-01", "2015-07-01", "2020-07-01", "2025-07-01")
+"""Days on which an age may have been counted where no column says: at most 3 years off, which is
+less than `published_formulas.EXACT` of a filtration."""
+DAYS = 365.25
+"""Days of a year, by which an age is counted."""
 PARTS_OF_DATES = {"weekday": "M8[W]", "day of the month": "M8[M]", "day of the year": "M8[Y]"}
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -397,13 +401,24 @@ def column_figures(table: Table) -> tuple[ColumnFigures, ...]:
             how = max(stopping, key=lambda each: each.share).how if stopping else ""
             person = next((each.share for each in leaks if each.of is None), 0.0)
             found.append(ColumnFigures(name, role, tells, others, person, how, accepted))
-    plain = [each.column for each in found if not (few or each.leak or each.accepted)]
-    joint = {each.column: each.how for each in sample.together(plain)}
-    return tuple(
-        replace(each, leak=joint[each.column]) if each.column in joint else each for each in found
-    )
+    if few:
+        return tuple(found)
+    plain = [each.column for each in found if not (each.leak or each.accepted)]
+    more = {
+        each.column: each for each in sorted(sample.foretold(plain), key=lambda each: each.share)
+    }
+    figures = [
+        replace(each, leak=more[each.column].how) if each.column in more else each for each in found
+    ]
+    if schema.person in more:
+        leak, accepted = more[schema.person], schema.accepted.get(schema.person, "")
+        tells = {leak.of or "": leak.share}
+        figures.append(ColumnFigures(schema.person, PERSON, tells, {}, None, leak.how, accepted))
+    return tuple(figures)
 
 
+PERSON = "person"
+"""The role of the person column among the figures of the columns, where its counts give away."""
 COUNTED = 50_000
 """Records of the classes in which is counted who is found."""
 
@@ -437,6 +452,9 @@ def found_with(
     without = float(np.mean(1.0 / sizes))
     counted = []
     for each in figures:
+        if each.role == PERSON:
+            counted.append(each)
+            continue
         codes = codes_of(columns[each.column].take(sources.from_numpy(rows)))
         groups = np.unique(classes * (codes.max() + 2) + codes + 1, return_inverse=True)[1]
         members = np.unique(groups * width + persons) // width
@@ -505,6 +523,7 @@ class _Sample:
 
     def __init__(self, table: Table, columns: Sequence[CodedColumn | EventColumn]) -> None:
         self.table, self.columns = table, columns
+        self._read: dict[tuple[str, int], Cells | None] = {}
         person = table.person
         step = -(-max(table.persons, 1) // PERSONS_LOOKED_AT)
         self.rows = np.flatnonzero(person % step == 0)
@@ -550,11 +569,7 @@ class _Sample:
             name, domain = f"'{of.name}'", _domain(of)
             found += [(name, *_next_alike(codes)), (name, *_next_alike(codes, near=True))]
             if isinstance(domain, NumberDomain) and domain.unit != "number":
-                ticks = np.datetime64(0, "D" if domain.unit == "date" else "us")
-                days = (ticks + domain.points).astype("M8[D]")
-                parts = {part: days - days.astype(unit) for part, unit in PARTS_OF_DATES.items()}
-                for part, place in (parts | {"year": days.astype("M8[Y]")}).items():
-                    own = np.where(codes >= 0, np.unique(place, return_inverse=True)[1][codes], -1)
+                for part, own in _parts_of_dates(domain, codes).items():
                     found.append((f"the {part} of {name}", *_next_alike(own)))
         for (one, left), (other, right) in combinations(self.hidden, 2):
             both = left * (int(right.max(initial=0)) + 1) + right
@@ -677,28 +692,232 @@ class _Sample:
                 if share >= GIVEN_AWAY:
                     yield ColumnLeak(name, None, f"holds the digits of '{of}'", share, True)
 
-    def together(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
-        """What two columns of numbers tell by their sum, difference or exclusive or."""
-        first = sources.from_numpy(self.first)
-        read: dict[str, Floats] = {}
+    def foretold(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
+        """What is foretold by something made of columns that tell nothing as they are.
+
+        Of one column and of the number of records first, then of two, then of several: what tells
+        by itself is no part of what is told together.
+        """
+        if not self.targets:
+            return
+        told: set[str] = set()
+        for stage in (self._by_one, self._by_two, self._by_several):
+            for leak in stage([name for name in names if name not in told]):
+                told.add(leak.column)
+                yield leak
+
+    @cached_property
+    def targets(self) -> list[Hidden]:
+        """What is foretold: the hidden columns, and parts of hidden dates."""
+        found = []
+        for of, codes in self.hidden:
+            found.append(Hidden(of.name, f"'{of.name}'", codes, _kind(of) is not Kind.CATEGORICAL))
+            domain = _domain(of)
+            if isinstance(domain, NumberDomain) and domain.unit != "number":
+                found += [
+                    Hidden(of.name, f"the {part} of '{of.name}'", own, ordered=False)
+                    for part, own in _parts_of_dates(domain, codes).items()
+                ]
+        return found
+
+    @cached_property
+    def _screen(self) -> foretelling.Screen:
+        return foretelling.Screen(self.targets)
+
+    def _people(self, most: int) -> Ints:
+        """Some of the persons, evenly spaced."""
+        return np.arange(0, len(self.first), -(-len(self.first) // most))
+
+    def _cells(self, name: str, people: Ints) -> Cells | None:
+        """All cells of a column of some persons; ``None`` of what is no text, number or date."""
+        key = name, len(people)
+        if key not in self._read:
+            self._read[key] = self._cells_of(name, people)
+        return self._read[key]
+
+    def _cells_of(self, name: str, people: Ints) -> Cells | None:
+        at = np.full(len(self.first), -1)
+        at[people] = np.arange(len(people))
+        place = at[self.person]
+        rows = np.flatnonzero(place >= 0)
+        rows = rows[np.argsort(place[rows], kind="stable")]
+        column = self._column(name).take(sources.from_numpy(rows))
+        kind, dates = column.type, sources.is_moment(column.type)
+        known = (sources.is_text(kind), sources.is_number(kind), dates, pa.types.is_boolean(kind))
+        if not any(known):
+            return None
+        starts = np.flatnonzero(np.diff(place[rows], prepend=-1))
+        numbers = _numbers(column.cast(pa.timestamp("us")) if dates else column)
+        if dates and numbers is not None:
+            numbers = numbers / 86_400e6
+        return Cells(numbers, column.cast(pa.string()).to_pylist(), starts, dates)
+
+    def _again(self, target: Hidden, people: Ints, values: Floats) -> float:
+        """What a number of each of some persons tells of what is hidden."""
+        kind = Kind.NUMERIC if target.ordered else Kind.CATEGORICAL
+        codes = target.codes[people]
+        return max(_told(each, codes, kind) for each in (_ranked(values), neighbours(values)))
+
+    def _by_one(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
+        """What is told by something made of one column, or of the number of records."""
+        screen, more = self._screen, self._people(MEASURED_AGAIN)
+        few = screen.people
         for name in names:
-            numbers = _numbers(self._column(name).take(first))
-            if numbers is not None and len(read) < TOGETHER:
-                read[name] = numbers
-        few = np.arange(0, len(self.first), -(-len(self.first) // FEW_LOOKED_AT))
-        ranks = [(of, codes, _centred(codes[few])) for of, codes in self.hidden]
-        for (one, left), (other, right) in combinations(read.items(), 2):
-            for word, joined in _joined(left, right):
-                rank = _centred(joined[few])
-                for of, codes, own in ranks:
-                    if abs(float(rank @ own)) < GIVEN_AWAY:
-                        continue
-                    share = _told(neighbours(joined), codes, _kind(of))
-                    alone = max(_told(neighbours(each), codes, _kind(of)) for each in (left, right))
-                    if share >= GIVEN_AWAY > alone:
-                        for name, beside in ((one, other), (other, one)):
-                            how = f"tells '{of.name}' together with '{beside}', by their {word}"
-                            yield ColumnLeak(name, of.name, how, share, True)
+            cells = self._cells(name, few)
+            if cells is None:
+                continue
+            yield from self._decoded(name)
+            for made, where in (("of_records", ""), ("of_people", " in a person's records")):
+                for target, way, _ in screen.promising(getattr(cells, made)):
+                    again = getattr(self._cells(name, more), made)[way]
+                    share = self._again(self._of(target), more, again)
+                    if share >= GIVEN_AWAY:
+                        said = f"tells {target.words} by its {way}{where}"
+                        how = f"{said} ({share:.0%} of what is not known)"
+                        yield ColumnLeak(name, target.of, how, share, True)
+        person = self.table.schema.person
+        if person is not None:
+            counts = np.bincount(self.person).astype(np.float64)
+            for target, way, _ in screen.promising(foretelling.of_counts(counts[few])):
+                share = self._again(
+                    self._of(target), more, foretelling.of_counts(counts[more])[way]
+                )
+                if share >= GIVEN_AWAY:
+                    how = f"tells {target.words} by the {way} ({share:.0%} of what is not known)"
+                    yield ColumnLeak(person, target.of, how, share, True)
+
+    def _of(self, some: Hidden) -> Hidden:
+        """The target of all persons that some are of."""
+        return next(each for each in self.targets if each.words == some.words)
+
+    def _decoded(self, name: str) -> Iterator[ColumnLeak]:
+        """Whether texts, or what they decode to, hold a label or a direct identifier."""
+        some = self._people(TEXTS_LOOKED_AT)
+        cells = self._cells(name, some)
+        if cells is None or (cells.numbers is not None and not cells.dates):
+            return
+        firsts = cells.firsts
+        for way, texts in (("", firsts), *foretelling.decoded(firsts)):
+            labels = self._labels_of_people
+            wanted_here = labels if way else labels[len(self.hidden) :]
+            if not wanted_here:
+                continue
+            words = [_words(each or "") for each in texts]
+            for of, hidden, wanted in wanted_here:
+                share = _held(words, wanted, frozenset.issubset)
+                if share >= GIVEN_AWAY:
+                    within = f"its texts, {way}" if way else "its texts"
+                    yield ColumnLeak(name, hidden, f"holds '{of}' in {within}", share, True)
+
+    @cached_property
+    def _labels_of_people(self) -> list[tuple[str, str | None, list[frozenset[str] | None]]]:
+        """The words of each hidden column and of each direct identifier, of some persons."""
+        people, found = self._people(TEXTS_LOOKED_AT), []
+        for (of, _), labels in zip(self.hidden, self._labels, strict=True):
+            found.append((of.name, of.name, labels))
+        schema = self.table.schema
+        for name in dict.fromkeys((*schema.direct_identifiers, schema.person)):
+            if name is None or name not in self.table.source.column_names:
+                continue
+            cells = self._cells(name, people)
+            if cells is not None:
+                texts = cells.firsts
+                if len(set(texts)) >= ALONE_UNREPEATED * len(texts):
+                    found.append((name, None, [_words(each or "") or None for each in texts]))
+        return found
+
+    def _by_two(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
+        """What two columns of numbers tell by their sum, difference, exclusive or and the like."""
+        screen, more = self._screen, self._people(MEASURED_AGAIN)
+        few = screen.people
+        read = {name: self._cells(name, few) for name in names}
+        numbers = {name: each for name, each in read.items() if each and each.numbers is not None}
+        for (one, left), (other, right) in combinations(
+            list(numbers.items())[: foretelling.COLUMNS], 2
+        ):
+            for target, way, _ in screen.promising(foretelling.of_pair(left, right)):
+                again = [self._cells(each, more) for each in (one, other)]
+                made = foretelling.of_pair(*[each for each in again if each is not None])
+                share = self._again(self._of(target), more, made[way])
+                if share >= GIVEN_AWAY:
+                    yield from _told_together(target, (one, other), f"their {way}", share)
+
+    def _by_several(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
+        """What several columns tell: signs and values that are joined, formulas, fitted sums."""
+        screen, more = self._screen, self._people(MEASURED_AGAIN)
+        few = screen.people
+        read = {name: each for name in names if (each := self._cells(name, few)) is not None}
+        for target, ways in screen.joined(foretelling.joinable(read)):
+            columns = tuple(name for name in read if any(name == each[0] for each in ways))
+            again = {name: each for name in columns if (each := self._cells(name, more))}
+            codes = foretelling.joined_codes(foretelling.joinable(again), ways)
+            share = self._again(self._of(target), more, codes.astype(np.float64))
+            if share >= GIVEN_AWAY:
+                words = "joined parts of its cells" if len(columns) == 1 else "parts of their cells"
+                yield from _told_together(target, columns, words, share)
+        yield from self._by_formula(names)
+
+    def _by_formula(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
+        people = self._people(published_formulas.FITTED)
+        shown = {name: each for name in names if (each := self._cells(name, people)) is not None}
+        hidden = self._quantities(people, shown)
+        seen = []
+        for name, cells in shown.items():
+            numbers = None if cells.numbers is None or cells.dates else cells.numbers[cells.starts]
+            own = _two_values(codes_of(pa.array(cells.firsts))) if numbers is None else numbers
+            seen.append(published_formulas.Quantity(name, own))
+        for target, columns, formula, values in published_formulas.by_published(seen, hidden):
+            share = self._again(self._of(target), people, values)
+            if share >= GIVEN_AWAY:
+                yield from _told_together(target, columns, f"the formula of {formula}", share)
+        beside = [
+            codes[people] for of, codes in self.hidden
+            if not isinstance(_domain(of), NumberDomain) and _domain(of).size <= LARGE_CLASS
+        ]  # fmt: skip
+        wanted = [
+            (target.some(people), _points(of, codes[people]))
+            for of, codes in self.hidden
+            for target in self.targets
+            if target.words == f"'{of.name}'"
+        ]
+        found = published_formulas.by_fit(
+            shown, beside, wanted,
+            lambda values, target: self._again(self._of(target), people, values), GIVEN_AWAY,
+        )  # fmt: skip
+        for target, columns, share in found:
+            yield from _told_together(target, columns, "a sum of terms", share)
+
+    def _quantities(
+        self, people: Ints, shown: Mapping[str, Cells]
+    ) -> list[published_formulas.Quantity]:
+        """The hidden columns as they may stand in a formula; births as ages."""
+        found = []
+        dated = [each for each in shown.values() if each.dates]
+        days = [each.numbers[each.starts] for each in dated if each.numbers is not None]
+        days += [
+            np.full(len(people), np.datetime64(each, "D").astype(float)) for each in REFERENCES
+        ]
+        for of, every in self.hidden:
+            codes, domain = every[people], _domain(of)
+            target = self._of(Hidden(of.name, f"'{of.name}'", codes, ordered=False)).some(people)
+            numbers = _points(of, codes)
+            if numbers is None:
+                numbers = _two_values(codes)
+                found.append(published_formulas.Quantity(of.name, numbers, target))
+                continue
+            births = []
+            if isinstance(domain, NumberDomain) and domain.unit != "number":
+                births = [numbers / (86_400e6 if domain.unit == "datetime" else 1.0)]
+            else:
+                found.append(published_formulas.Quantity(of.name, numbers, target))
+                if 1900 <= np.nanmedian(numbers) <= 2030:
+                    births = [(numbers - 1970) * DAYS + DAYS / 2]
+            for born in births:
+                found += [
+                    published_formulas.Quantity(of.name, (each - born) / DAYS, target)
+                    for each in days
+                ]
+        return found
 
     def _persons(self, name: str, whole: pa.Array, codes: Ints) -> Iterator[ColumnLeak]:
         """Whether people are alone with their value, and it belongs to them."""
@@ -756,22 +975,48 @@ def _holds_digits(wanted: str, digits: str) -> bool:
     return wanted in digits or (len(short) >= LEAST_DIGITS and short in digits)
 
 
-def _joined(left: Floats, right: Floats) -> Iterator[tuple[str, Floats]]:
-    yield "sum", left + right
-    yield "difference", left - right
-    known = ~np.isnan(left + right)
-    whole = np.where(known, left, 0.0), np.where(known, right, 0.0)
-    if all((each % 1.0 == 0.0).all() and (np.abs(each) < WHOLE).all() for each in whole):
-        one, other = (each.astype(np.int64) for each in whole)
-        yield "exclusive or", np.where(known, one ^ other, np.nan)
+def _told_together(
+    target: Hidden, columns: Sequence[str], how: str, share: float
+) -> Iterator[ColumnLeak]:
+    """A leak of each column that takes part."""
+    for name in columns:
+        others = [f"'{each}'" for each in columns if each != name]
+        beside = f" together with {', '.join(others)}," if others else ""
+        yield ColumnLeak(name, target.of, f"tells {target.words}{beside} by {how}", share, True)
 
 
-def _centred(values: npt.NDArray[np.number]) -> Floats:
-    """Ranks about their mean, of length 1; what is missing is in the middle."""
-    rank = _mean_ranks(np.unique(values, return_inverse=True)[1])
-    rank = np.where(np.isnan(values), 0.0, rank - rank.mean())
-    length = float(np.sqrt(rank @ rank))
-    return rank / length if length > 0 else rank
+def _two_values(codes: Ints) -> Floats:
+    """0 and 1 of two values, the two commonest where others are rare; NaN of all else."""
+    counts = np.bincount(codes[codes >= 0], minlength=2)
+    common = np.sort(np.argsort(-counts, kind="stable")[:2])
+    if counts[common].sum() < (1.0 - MOST_EXCEPTIONS) * counts.sum():
+        return np.full(len(codes), np.nan)
+    return np.where(codes == common[0], 0.0, np.where(codes == common[1], 1.0, np.nan))
+
+
+def _points(column: CodedColumn | EventColumn, codes: Ints) -> Floats | None:
+    """The number of each code, its place where there is only an order; ``None`` of categories."""
+    if _kind(column) is Kind.CATEGORICAL:
+        return None
+    domain = _domain(column)
+    if isinstance(domain, NumberDomain):
+        points = domain.points / 10.0**domain.decimals if domain.unit == "number" else domain.points
+        return np.where(codes >= 0, points[codes], np.nan)
+    return np.where(codes >= 0, codes, np.nan).astype(np.float64)
+
+
+def _parts_of_dates(domain: NumberDomain, codes: Ints) -> dict[str, Ints]:
+    """Parts of dates, -1 for missing."""
+    ticks = np.datetime64(0, "D" if domain.unit == "date" else "us")
+    days = (ticks + domain.points).astype("M8[D]")
+    months = days.astype("M8[M]")
+    places = {part: days - days.astype(unit) for part, unit in PARTS_OF_DATES.items()}
+    places |= {"year": days.astype("M8[Y]")}
+    places |= {"month": months - months.astype("M8[Y]").astype("M8[M]")}
+    return {
+        part: np.where(codes >= 0, np.unique(place, return_inverse=True)[1][codes], MISSING)
+        for part, place in places.items()
+    }
 
 
 def _domain(column: CodedColumn | EventColumn) -> Domain:
