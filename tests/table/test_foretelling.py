@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 from collections.abc import Callable
 from typing import Any
@@ -14,10 +15,8 @@ import pytest
 import sfumato as sf
 from sfumato.table.dependence import column_figures
 from sfumato.table.door import open_table
-
-NAMES = [
-    f"{a}{b}{c}" for a in ("an", "be", "ka", "lo") for b in "rstlmn" for c in ("a", "do", "is")
-]
+from sfumato.table.foretelling import Hidden, decoded
+from sfumato.table.published_formulas import FORMULAS, Formula, Quantity, by_published
 
 
 class People:
@@ -35,14 +34,10 @@ class People:
         self.female = (self.sex == "F") * 1
         self.income = np.exp(rng.normal(10, 0.6, n)).astype(int)
         self.place = rng.choice(rng.integers(10_000, 99_999, max(8, min(150, n // 8))), n)
-        self.born = np.datetime64("2024-07-01") - (self.age * 365.25).astype(int)
-        self.born = self.born - rng.integers(0, 365, n)
         self.weight = np.clip(rng.normal(70, 12, n) + 8 * (1 - self.female), 40, 140).round(1)
         self.height = (rng.normal(163, 6, n) + 13 * (1 - self.female)).round()
         self.ids = rng.permutation(n) * 7 + 11
-        self.name = np.array([
-            f"{a} {b}{c:03d}" for a, b, c in zip(
-                *rng.choice(NAMES, (2, n)), rng.permutation(n), strict=True)])  # fmt: skip
+        self.place_of_record = np.arange(self.m) - self.starts[self.of]
 
     def share(self, total: np.ndarray, noise: float = 0.0) -> np.ndarray:
         """A number for each record; those of a person add up to a total."""
@@ -61,106 +56,227 @@ class People:
 
 def egfr(p: People) -> dict[str, Any]:
     """Creatinine and CKD-EPI 2021."""
-    scr = np.exp(p.rng.normal(-0.15, 0.3, p.n)).round(2)
-    k, a = np.where(p.female, 0.7, 0.9), np.where(p.female, -0.241, -0.302)
-    gfr = 142 * np.minimum(scr / k, 1) ** a * np.maximum(scr / k, 1) ** -1.2 * 0.9938**p.age
-    gfr = (gfr * 1.012**p.female).round()
-    return {"creatinine": p.each(scr), "egfr": p.each(gfr)}
+    scr = np.exp(p.rng.normal(-0.15, 0.3, p.m)).round(2)
+    k, a = (np.where(p.female, *each)[p.of] for each in ((0.7, 0.9), (-0.241, -0.302)))
+    gfr = 142 * np.minimum(scr / k, 1) ** a * np.maximum(scr / k, 1) ** -1.2 * 0.9938 ** p.age[p.of]
+    return {"creatinine": scr, "egfr": (gfr * 1.012 ** p.female[p.of]).round()}
 
 
 def encoded(p: People) -> list[str]:
     """JSON in base64, with a number of each record before what is hidden."""
-    texts = (
-        json.dumps({"visit": int(v), "ward": w, "age": int(a), "note": "seen"})
-        for v, w, a in zip(p.digits(1, 10**6), p.rng.choice(list("abc"), p.m), p.age[p.of], strict=True)
-    )  # fmt: skip
-    return [base64.b64encode(each.encode()).decode() for each in texts]
+    of_records = texts(p, p.age, '{{"visit": {1}, "age": {0}, "note": "seen"}}')
+    return [base64.b64encode(each.encode()).decode() for each in of_records]
 
 
 def gaps(p: People) -> np.ndarray:
     """Dates, the first two of a person as many days apart as the age."""
     first = p.rng.integers(0, 300, p.n)
-    place = np.arange(p.m) - p.starts[p.of]
-    return np.datetime64("2020-01-01") + first[p.of] + place * p.age[p.of]
+    return np.datetime64("2020-01-01") + first[p.of] + p.place_of_record * p.age[p.of]
+
+
+def checked(p: People) -> np.ndarray:
+    """A number of a record, with two digits that check it and the age (ISO 7064)."""
+    number = p.digits(1000, 9999)
+    return number * 100 + (number + p.age[p.of]) % 97
+
+
+def about_the_age(p: People) -> np.ndarray:
+    """Numbers of which a person's mean is the age."""
+    drawn = p.rng.normal(0, 25, p.m)
+    return p.age[p.of] + drawn - (np.bincount(p.of, drawn) / np.bincount(p.of))[p.of]
+
+
+def dosed(p: People) -> dict[str, Any]:
+    """A dose, and the same by weight."""
+    dose = p.rng.choice([50, 100, 150, 200, 400], p.m)
+    return {"dose": dose, "by weight": (dose / p.weight[p.of]).round(3)}
+
+
+def multiplied(p: People) -> dict[str, Any]:
+    """Two numbers, of which the product is the income."""
+    one = p.rng.uniform(1, 90, p.m).round(3)
+    return {"one": one, "other": (p.income[p.of] / one).round(2)}
+
+
+def texts(p: People, values: np.ndarray, form: str, high: int = 10**6) -> list[str]:
+    """A text of each record, of a value of its person and a number of its own."""
+    own = p.digits(0, high)
+    return [form.format(a, b) for a, b in zip(p.each(values), own, strict=True)]
 
 
 Kind = Callable[[People], Any]
-SEEN: dict[str, Kind] = {
+KINDS: dict[str, Kind] = {
     "charges add up to the income": lambda p: p.share(p.income),
     "days between visits": gaps,
     "creatinine and eGFR": egfr,
     "base64 of JSON": encoded,
     "digits interleaved": lambda p: [
-        "".join(f"{a}{b}" for a, b in zip(f"{c}", f"{d:05d}", strict=True))
-        for c, d in zip(p.place[p.of], p.digits(0, 10**5), strict=True)
+        "".join(a + b for a, b in zip(each[:5], each[5:], strict=True))
+        for each in texts(p, p.place, "{}{:05d}", 10**5)
     ],
     "parity of a number": lambda p: p.digits(0, 50_000) * 2 + p.female[p.of],
-    "device of the postcode": lambda p: [
-        f"{a * 7919 % 65536:04x}{b:06x}" for a, b in zip(p.place[p.of], p.digits(0, 2**24), strict=True)
+    "device of the postcode": lambda p: texts(p, p.place * 7919 % 65536, "{:04x}{:06x}"),
+    "check digits": checked,
+    "mean is the age": about_the_age,
+    "visits with a code": lambda p: np.where(p.place_of_record <= p.female[p.of], "x", "y"),
+    "hexadecimal of a text": lambda p: [
+        each.encode().hex() for each in texts(p, p.place, "place {} visit {}")
     ],
-    "check digits": lambda p: (lambda ref: ref * 100 + (ref + p.age[p.of]) % 97)(p.digits(1000, 9999)),
-    "mean is the age": lambda p: p.age[p.of] + (lambda x: x - (np.bincount(p.of, x) / np.bincount(p.of))[p.of])(
-        p.rng.normal(0, 25, p.m)),
-    "number of visits with a code": lambda p: np.where(
-        np.arange(p.m) - p.starts[p.of] < p.female[p.of] + 1, "x", "y"),
-    "hex of a text": lambda p: [
-        f"visit {b} place {a}".encode().hex() for a, b in zip(p.place[p.of], p.digits(0, 10**6), strict=True)
-    ],
-    "weight and BMI": lambda p: {
-        "kilos": p.each(p.weight), "bmi": p.each((p.weight / (p.height / 100) ** 2).round(1))},
-    "dose and dose per kg": lambda p: (lambda dose: {
-        "dose": p.each(dose), "perkg": p.each((dose / p.weight).round(3))})(
-            p.rng.choice([50, 100, 150, 200, 400], p.n)),
-    "Mifflin": lambda p: {
-        "kilos": p.each(p.weight), "centimetres": p.each(p.height),
-        "energy": p.each((10 * p.weight + 6.25 * p.height - 5 * p.age + 5 - 166 * p.female).round())},
+    "dose and dose by weight": dosed,
     "id in base32": lambda p: [
-        base64.b32encode(f"K{a:06d}|{b}".encode()).decode() for a, b in zip(p.ids[p.of], p.digits(0, 10**6), strict=True)],
-    "product of two": lambda p: (lambda x: {
-        "one": p.each(x.round(3)), "other": p.each((p.income / x).round(2))})(p.rng.uniform(1, 90, p.n)),
+        base64.b32encode(each.encode()).decode() for each in texts(p, p.ids, "K{:06d}|{}")
+    ],
+    "product of two": multiplied,
+    "sum of three": lambda p: (
+        {"one": (a := p.digits(0, 300)), "two": (b := p.digits(0, 300)),
+         "three": p.each(p.age * 2) - a - b}
+    ),
+    "bits mixed": lambda p: sum(
+        ((p.age[p.of] >> each) & 1) << (2 * each + 1) | (p.digits(0, 2) << 2 * each)
+        for each in range(8)
+    ),
 }  # fmt: skip
-QUASI = {"age": "numeric", "sex": "categorical", "income": "numeric", "place": "categorical",
-         "weight": "numeric", "height": "numeric"}  # fmt: skip
+QUASI = {
+    "age": "numeric", "sex": "categorical", "income": "numeric", "place": "categorical",
+    "weight": "numeric", "height": "numeric",
+}  # fmt: skip
 
 
 def file_of(
     p: People, columns: dict[str, Any], quasi: tuple[str, ...]
 ) -> tuple[pd.DataFrame, sf.Schema]:
-    """Records with honest columns, and more."""
+    """Records with two honest columns, and more."""
     data = pd.DataFrame({
-        "id": p.each([f"K{each:06d}" for each in p.ids]), "name": p.each(p.name),
+        "id": p.each([f"K{each:06d}" for each in p.ids]),
         **{name: p.each(getattr(p, name)) for name in quasi},
         "icd": p.rng.choice([f"{a}{b}" for a in "ABC" for b in range(10, 20)], p.m),
         "days": p.rng.geometric(0.2, p.m),
         **columns,
     })  # fmt: skip
-    kinds = {name: QUASI[name] for name in quasi if name in QUASI}
-    kinds |= {name: "numeric" for name in quasi if name not in QUASI}
     schema = sf.Schema(
-        person="id", direct_identifiers=["name"], quasi_identifiers=kinds, sensitive=["icd"],
+        person="id", quasi_identifiers={name: QUASI[name] for name in quasi}, sensitive=["icd"],
         insensitive=["days", *columns],
     )  # fmt: skip
     return data, schema
 
 
-def told(
-    seed: int, persons: int, records: int, make: Kind, quasi: tuple[str, ...]
-) -> dict[str, str]:
-    """The columns that leak, and how, in a file of a kind."""
-    p = People(seed, persons, records)
-    made = make(p)
+def told(p: People, made: Any, quasi: tuple[str, ...]) -> dict[str, str]:
+    """The columns that leak, and how."""
     data, schema = file_of(p, made if isinstance(made, dict) else {"further": made}, quasi)
-    return {
-        each.column: each.leak for each in column_figures(open_table(data, schema)) if each.leak
-    }
+    figures = column_figures(open_table(data, schema))
+    return {each.column: each.leak for each in figures if each.leak}
 
 
 USUAL = ("age", "sex", "income", "place")
 BODY = ("age", "sex", "weight", "height")
 
 
-@pytest.mark.parametrize("kind", SEEN)
-def test_kinds(kind: str) -> None:
-    body = kind in ("dose and dose per kg",)
-    quasi = BODY if body else ("age", "sex", "height") if kind == "weight and BMI" else USUAL
-    assert told(1, 400, 4, SEEN[kind], quasi)
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds_that_tell_by_what_is_made_of_them(kind: str) -> None:
+    p = People(1, 250, 4)
+    found = told(p, KINDS[kind](p), BODY if kind.startswith("dose") else USUAL)
+    assert found
+    assert "days" not in found
+    assert "icd" not in found
+
+
+def honest(p: People) -> dict[str, Any]:
+    """Columns that go with what is hidden as they do in life."""
+    ill = p.rng.random(p.m) < p.age[p.of] / 120
+    admitted = np.datetime64("2019-01-01") + p.digits(0, 1500)
+    stay = p.rng.geometric(1 / np.clip(2 + p.age[p.of] / 20, 1, 9))
+    return {
+        "education": p.each(np.clip((np.log(p.income) - 10) * 2.5 + p.rng.normal(3, 1.2, p.n), 0, 6)
+                            .astype(int)),
+        "illness": np.where(ill, "chronic", "acute"), "admitted": admitted,
+        "discharged": admitted + stay, "stay": stay,
+        "cost": (p.rng.gamma(3, 200, p.m) * (1 + stay)).round(2),
+        "pressure": (110 + 0.45 * p.age[p.of] + p.rng.normal(0, 12, p.m)).round(),
+        "creatinine": np.exp(p.rng.normal(-0.1, 0.3, p.m) + 0.2 * (1 - p.female[p.of])).round(2),
+        "hospital": p.place[p.of] % 7 + p.digits(0, 2),
+        "remark": texts(p, p.rng.choice(["stable", "better"], p.n), "{} in room {}", 40),
+        "token": texts(p, p.ids * 0, "{}{:08x}", 2**32),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("records", "quasi"), [(4, USUAL), (2, BODY)])
+def test_honest_columns_tell_nothing(records: int, quasi: tuple[str, ...]) -> None:
+    p = People(records, 300, records)
+    assert told(p, honest(p), quasi) == {}
+
+
+def test_the_number_of_records_stops_a_release_until_it_is_accepted() -> None:
+    p = People(3, 250, 1)
+    data, schema = file_of(p, {}, ("age", "sex"))
+    data = data.loc[np.repeat(data.index, data["age"] // 10)]
+    with pytest.raises(sf.InputError, match=r"column 'id'.*tells 'age' by the number of records"):
+        sf.anonymize(data, schema, sf.PidKAnonymity(3), effort=0)
+    accepted = schema.model_copy(update={"accepted": {"id": "counts are known"}})
+    release = sf.anonymize(data, accepted, sf.PidKAnonymity(3), effort=0)
+    assert release.warnings[0].endswith("accepted: counts are known")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "value"),
+    [
+        ("CKD-EPI 2021 (", (1.0, 50.0, 1.0), 68.6),
+        ("CKD-EPI 2009", (1.0, 50.0, 1.0), 65.8),
+        ("CKD-EPI 2012", (1.0, 50.0, 0.0), 80.9),
+        ("CKD-EPI 2021 of", (1.0, 1.0, 50.0, 0.0), 88.0),
+        ("MDRD", (1.0, 50.0, 0.0), 79.1),
+        ("Cockcroft", (1.0, 72.0, 40.0, 0.0), 100.0),
+        ("Schwartz", (0.5, 120.0), 99.1),
+        ("body mass", (70.0, 175.0), 22.9),
+        ("DuBois", (70.0, 170.0), 1.81),
+        ("Mosteller", (70.0, 170.0), 1.82),
+        ("Mifflin", (70.0, 175.0, 30.0, 0.0), 1648.8),
+        ("Harris", (70.0, 175.0, 30.0, 0.0), 1702.0),
+        ("Watson", (70.0, 175.0, 30.0, 0.0), 41.9),
+        ("Boer", (70.0, 175.0, 0.0), 56.0),
+        ("Deurenberg", (25.0, 40.0, 0.0), 23.0),
+        ("FIB-4", (50.0, 40.0, 200.0, 36.0), 1.67),
+        ("peak flow", (40.0, 175.0, 0.0), 636.0),
+    ],
+)
+def test_formulas_are_what_was_published(name: str, given: Any, value: float) -> None:
+    (formula, *_) = [each for each in FORMULAS if each.name.startswith(name)]
+    found = float(formula.value(*(np.float64(each) for each in given)))
+    assert found == pytest.approx(value, rel=0.005)
+
+
+@pytest.mark.parametrize("formula", FORMULAS, ids=lambda each: each.name.split(" (")[0])
+def test_each_formula_is_found_and_solved(formula: Formula) -> None:
+    rng, people = np.random.default_rng(0), 300
+    given = [
+        rng.integers(0, 2, people).astype(float) if each == "female"
+        else np.exp(rng.uniform(*np.log(np.array(SPREAD[each])), people))
+        for each in formula.inputs
+    ]  # fmt: skip
+    # Women have no age in Watson's, and peak flow rises with it, then falls.
+    wanted = "height" if formula.name.startswith(("Watson", "peak")) else "age"
+    place = formula.inputs.index(wanted) if wanted in formula.inputs else 0
+    codes = np.unique(given[place], return_inverse=True)[1]
+    hidden = Quantity("hidden", given[place], Hidden("hidden", "'hidden'", codes, ordered=True))
+    shown = [Quantity("result", formula.value(*given))]
+    shown += [Quantity(f"{at}", each) for at, each in enumerate(given) if at != place]
+    found = [each for each in by_published(shown, [hidden]) if each[2] == formula.name]
+    assert found
+    assert max(np.corrcoef(each[3], given[place])[0, 1] for each in found) > 0.95
+
+
+SPREAD = {
+    "age": (20, 60), "weight": (50, 100), "height": (150, 190), "creatinine": (0.6, 1.6),
+    "cystatin": (0.6, 1.6), "enzyme": (15, 90), "platelets": (120, 400), "index": (18, 40),
+}  # fmt: skip
+
+
+def test_texts_are_decoded_in_turns_and_honest_ones_are_not() -> None:
+    inner = [json.dumps({"b": [each, "x"], "a": f"né{each}"}) for each in range(60)]
+    packed = [base64.b64encode(gzip.compress(each.encode())).decode() for each in inner]
+    for once in (packed, [each.encode().hex() for each in packed], inner):
+        *_, (_, last) = decoded(once)
+        assert last[7] == "a: né7; b 0: 7; b 1: x"
+    assert not list(decoded([f"seen in room {each}" for each in range(60)]))
+    assert not list(
+        decoded([f"{each:08x}" for each in np.random.default_rng(0).integers(0, 2**32, 60)])
+    )

@@ -523,6 +523,7 @@ class _Sample:
 
     def __init__(self, table: Table, columns: Sequence[CodedColumn | EventColumn]) -> None:
         self.table, self.columns = table, columns
+        self._counted: set[str] = set()
         self._read: dict[tuple[str, int], Cells | None] = {}
         person = table.person
         step = -(-max(table.persons, 1) // PERSONS_LOOKED_AT)
@@ -701,10 +702,13 @@ class _Sample:
         if not self.targets:
             return
         told: set[str] = set()
-        for stage in (self._by_one, self._by_two, self._by_several):
+        for stage in (self._by_counts, self._by_one, self._by_two, self._by_several):
             for leak in stage([name for name in names if name not in told]):
                 told.add(leak.column)
                 yield leak
+            if stage == self._by_one and self._counted:
+                # What is made of all records follows their number, which is said already.
+                return
 
     @cached_property
     def targets(self) -> list[Hidden]:
@@ -750,6 +754,8 @@ class _Sample:
         numbers = _numbers(column.cast(pa.timestamp("us")) if dates else column)
         if dates and numbers is not None:
             numbers = numbers / 86_400e6
+        if numbers is not None:
+            numbers[~np.isfinite(numbers)] = np.nan
         return Cells(numbers, column.cast(pa.string()).to_pylist(), starts, dates)
 
     def _again(self, target: Hidden, people: Ints, values: Floats) -> float:
@@ -769,22 +775,27 @@ class _Sample:
             yield from self._decoded(name)
             for made, where in (("of_records", ""), ("of_people", " in a person's records")):
                 for target, way, _ in screen.promising(getattr(cells, made)):
+                    if where and target.words in self._counted:
+                        continue
                     again = getattr(self._cells(name, more), made)[way]
                     share = self._again(self._of(target), more, again)
                     if share >= GIVEN_AWAY:
                         said = f"tells {target.words} by its {way}{where}"
                         how = f"{said} ({share:.0%} of what is not known)"
                         yield ColumnLeak(name, target.of, how, share, True)
-        person = self.table.schema.person
-        if person is not None:
-            counts = np.bincount(self.person).astype(np.float64)
-            for target, way, _ in screen.promising(foretelling.of_counts(counts[few])):
-                share = self._again(
-                    self._of(target), more, foretelling.of_counts(counts[more])[way]
-                )
-                if share >= GIVEN_AWAY:
-                    how = f"tells {target.words} by the {way} ({share:.0%} of what is not known)"
-                    yield ColumnLeak(person, target.of, how, share, True)
+
+    def _by_counts(self, names: Sequence[str]) -> Iterator[ColumnLeak]:
+        """What the number of records tells, with which every column goes: said of the person."""
+        person, screen, more = self.table.schema.person, self._screen, self._people(MEASURED_AGAIN)
+        if person is None or not names:
+            return
+        counts = np.bincount(self.person).astype(np.float64)
+        for target, way, _ in screen.promising(foretelling.of_counts(counts[screen.people])):
+            share = self._again(self._of(target), more, foretelling.of_counts(counts[more])[way])
+            if share >= GIVEN_AWAY:
+                self._counted.add(target.words)
+                how = f"tells {target.words} by the {way} ({share:.0%} of what is not known)"
+                yield ColumnLeak(person, target.of, how, share, True)
 
     def _of(self, some: Hidden) -> Hidden:
         """The target of all persons that some are of."""
@@ -812,7 +823,8 @@ class _Sample:
     @cached_property
     def _labels_of_people(self) -> list[tuple[str, str | None, list[frozenset[str] | None]]]:
         """The words of each hidden column and of each direct identifier, of some persons."""
-        people, found = self._people(TEXTS_LOOKED_AT), []
+        people = self._people(TEXTS_LOOKED_AT)
+        found: list[tuple[str, str | None, list[frozenset[str] | None]]] = []
         for (of, _), labels in zip(self.hidden, self._labels, strict=True):
             found.append((of.name, of.name, labels))
         schema = self.table.schema

@@ -57,6 +57,10 @@ LEAST_SIGNS = 6
 DEPTH = 3
 """So many times a text is decoded, as JSON in base64 in percent signs is."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_PLACES = re.compile(
+    r"^(sign|word|length|month|weekday|hour) ?\d*( from the end)?(, (decoded|read) .*)?$"
+)
+"""What of a record is joined: parts that stand beside others, and not what is made of several."""
 _WORD = re.compile(r"[^\W_]+")
 
 Made = dict[str, Floats]
@@ -151,7 +155,7 @@ def _of_records(cells: Cells) -> Made:
     made |= _of_text(firsts)
     for way, texts in decoded(firsts):
         read = _numbers_of(texts)
-        made |= {f"{way}, {each}": own for each, own in (_of_text(texts) | read).items()}
+        made |= {f"{each}, {way}": own for each, own in (_of_text(texts) | read).items()}
     return made
 
 
@@ -234,7 +238,11 @@ def aggregates(numbers: Floats, starts: Ints) -> Made:
         whole = filled.astype(np.int64)
         made["exclusive or"] = np.bitwise_xor.reduceat(whole, starts).astype(np.float64)
     made["sum"] = np.round(made["sum"], 6)
-    return made
+    return {way: _finite(each) for way, each in made.items()}
+
+
+def _finite(numbers: Floats) -> Floats:
+    return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
 def _distinct(code: Ints, starts: Ints) -> Floats:
@@ -245,7 +253,7 @@ def _distinct(code: Ints, starts: Ints) -> Floats:
 
 
 def _are_whole(numbers: Floats) -> bool:
-    known = numbers[~np.isnan(numbers)]
+    known = numbers[np.isfinite(numbers)]
     return bool(len(known) and (known % 1.0 == 0.0).all() and (np.abs(known) < WHOLE).all())
 
 
@@ -424,7 +432,7 @@ DECODERS: dict[str, Callable[[str], bytes]] = {
     "percent signs": lambda text: _changed(text, urllib.parse.unquote_plus(text)),
     "HTML": lambda text: _changed(text, html.unescape(text)),
     "quoted-printable": lambda text: _changed(text, quopri.decodestring(text.encode()).decode()),
-    "backslashes": lambda text: _changed(text, text.encode().decode("unicode_escape")),
+    "backslashes": lambda text: _changed(text, text.encode("ascii").decode("unicode_escape")),
 }
 """How texts are read as bytes (RFC 4648, 3986, 2045; base85 of Git, Ascii85 of PDF)."""
 _SEGMENT = re.compile(r"[A-Za-z0-9+/=_-]{6,}")
@@ -534,6 +542,7 @@ def of_pair(one: Cells, other: Cells) -> Made:
     if one.repeated:
         with np.errstate(all="ignore"):
             together = {"product": left * right, "ratio": left / right, "difference": left - right}
+        together = {name: _finite(each) for name, each in together.items()}
         both = {name: aggregates(each, starts) for name, each in together.items()}
         for name, found in both.items():
             for way in ("sum", "mean", "largest", "smallest"):
@@ -551,7 +560,7 @@ def _of_two(left: Floats, right: Floats, *, checks: bool = True) -> Made:
             "sum": left + right, "difference": left - right,
             "product": left * right, "ratio": left / right,
         }  # fmt: skip
-    made["ratio"][~np.isfinite(made["ratio"])] = np.nan
+    made = {way: _finite(each) for way, each in made.items()}
     known = ~np.isnan(left + right)
     one, other = np.where(known, left, 0.0), np.where(known, right, 0.0)
     if checks and _are_whole(one) and _are_whole(other):
@@ -622,7 +631,11 @@ class Screen:
         asks the same of everybody at each level.
         """
         codes_of = {way: np.unique(each, return_inverse=True)[1] for way, each in made.items()}
-        few = {way: own * 1.0 for way, own in codes_of.items() if 0 < own.max() < FEW_VALUES}
+        few = {
+            way: own.astype(np.float64)
+            for way, own in codes_of.items()
+            if 0 < own.max() < FEW_VALUES
+        }
         if not few:
             return
         ways = list(few)
@@ -630,14 +643,18 @@ class Screen:
         for at, each in enumerate(self.hidden):
             pool = [ways[place] for place in np.argsort(-alone[at], kind="stable")[:JOINABLE]]
             chosen: list[Place] = []
-            best, codes = 0.0, np.zeros(len(self._turn))
+            best = 0.0
+            codes: Floats = np.zeros(len(self._turn))
             while len(chosen) < JOINED:
                 tried = [codes * FEW_VALUES + few[way] for way in pool]
                 row = self.scores(tried, at)
                 top = int(row.argmax())
                 if row[top] < best + ADDS:
                     break
-                best, codes = float(row[top]), np.unique(tried[top], return_inverse=True)[1] * 1.0
+                best, codes = (
+                    float(row[top]),
+                    np.unique(tried[top], return_inverse=True)[1].astype(np.float64),
+                )
                 chosen.append(pool[top])
             if len(chosen) > 1 and best >= PROMISING:
                 yield each, tuple(chosen)
@@ -683,7 +700,7 @@ def joinable(columns: Mapping[str, Cells]) -> dict[Place, Floats]:
     """What differs in few values, of all columns: signs, words, values, sixteenths of numbers."""
     made: dict[Place, Floats] = {}
     for name, cells in list(columns.items())[:COLUMNS]:
-        found = dict(cells.of_records)
+        found = {way: each for way, each in cells.of_records.items() if _PLACES.search(way)}
         plain = dict(cells.aggregates)
         if cells.numbers is not None:
             plain["itself"] = cells.numbers[cells.starts]

@@ -18,7 +18,7 @@ from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.table.foretelling import COLUMNS, Cells, Hidden
 
 TRIED, GRID = 80, 128
-"""People on whom a formula is tried, and values of a hidden column of which it is solved for one."""
+"""People on whom a formula is tried, and values of a hidden column that may solve it."""
 ASSIGNMENTS = 4_000
 """Ways to put columns into one formula that are tried, the first of them."""
 EXACT, OTHERWISE = 0.02, 3.0
@@ -425,7 +425,7 @@ class _Model:
         """The share that is told without some columns."""
         taken = ~np.isin(self._owner, list(without))
         terms = np.column_stack([np.ones(len(self._target)), self._terms[:, taken]])
-        foretold = np.full(self._target.shape, np.nan)
+        foretold: Floats = np.full(self._target.shape, np.nan)
         half: Bools = np.random.default_rng(len(terms)).permutation(len(terms)) % 2 == 0
         for part in (half, ~half):
             fit = part & self._known

@@ -207,7 +207,8 @@ class ColumnFigures:
     column
         The column that is released.
     role
-        ``sensitive`` or ``insensitive``; ``order`` of the order of the rows.
+        ``sensitive`` or ``insensitive``; ``order`` of the order of the rows, ``person`` of the
+        person column, where the number of records gives away.
     tells
         Of what is not known about each quasi-identifier, the share that it tells; empty where
         there are too few persons to say.
