@@ -50,6 +50,14 @@ def missing(message: str) -> NoReturn:
     pytest.skip(message)
 
 
+@pytest.fixture(autouse=True)
+def _few_seeds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attacks that a test is not about try few seeds: a million take a processor a second."""
+    module = sys.modules.get("sfumato.intruder.guesses.pseudonym_attack")
+    if module is not None and request.path.name != "test_pseudonym_attack.py":
+        monkeypatch.setattr(module, "SEEDS", 10_000)
+
+
 @pytest.fixture(scope="session")
 def project_root() -> Path:
     """The folder of pyproject.toml."""

@@ -265,12 +265,33 @@ def test_another_releases_manifest_is_not_written_over(folder: Path, run: Run) -
     assert (folder / "release.toml").read_bytes() != kept
 
 
-def test_the_seed_decides(folder: Path, run: Run) -> None:
+def test_seed_and_secret_decide(folder: Path, run: Run) -> None:
     made = []
-    for seed in ("1", "1", "2"):
-        run(*ANONYMIZE, "--k", "3", "--seed", seed, "--output", "release.csv")
+    (folder / "mine").write_bytes(b"s" * 32)
+    for words in (("--secret", "mine"), ("--secret", "mine"), ()):
+        run(*ANONYMIZE, "--k", "3", "--seed", "1", *words, "--output", "release.csv")
         made.append((folder / "release.csv").read_bytes())
     assert made[0] == made[1] != made[2]
+    kept = folder / "release.secret"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    secret = kept.read_bytes().strip()
+    assert secret != b"s" * 32
+    beside = [path for path in folder.iterdir() if path.name not in ("release.secret", "mine")]
+    assert not any(secret in path.read_bytes() for path in beside if path.is_file())
+
+
+def test_a_repetition_says_that_it_needs_the_secret(folder: Path, run: Run) -> None:
+    run(*ANONYMIZE, "--k", "3", "--output", "release.csv")
+    (folder / "inside").mkdir()
+    (folder / "release.secret").rename(folder / "inside" / "kept")
+    words = ("anonymize", "visits.csv", "--schema", "schema.toml", "--repeat", "release.toml")
+    (folder / "again").mkdir()
+    refused = run(*words, "--output", "again/r.csv")
+    assert refused.code == 1
+    assert "--secret" in refused.err
+    assert not (folder / "again" / "r.csv").exists()
+    assert run(*words, "--secret", "inside/kept", "--output", "again/r.csv").code == 0
+    assert (folder / "again" / "r.csv").read_bytes() == (folder / "release.csv").read_bytes()
 
 
 def test_order(folder: Path, run: Run) -> None:
@@ -312,7 +333,9 @@ def test_bounds_are_two_columns(folder: Path, run: Run) -> None:
 def test_parquet_equals_csv(values: str, folder: Path, run: Run) -> None:
     made = ("--k", "4", "--seed", "5", "--values", values)
     run(*ANONYMIZE, *made, "--output", "release.csv")
-    run(*ANONYMIZE, *made, "--output", "release.parquet")
+    again = (*ANONYMIZE, *made, "--output", "release.parquet")
+    assert run(*again).code == 1  # its secret would take the place of the other release's
+    assert run(*again, "--secret", "release.secret").code == 0
     columns = pq.read_table(folder / "release.parquet").to_pydict()
     released = rows(folder / "release.csv")
     assert list(released[0]) == list(columns)

@@ -104,7 +104,8 @@ def test_link_writes_all_files_and_says_what_it_proposes(run: Run, here: Path) -
     assert "Persons" in done.out
     spec = tomllib.loads((here / "out" / "link.toml").read_text())
     assert spec["id"] == "patient"
-    again = run("link", A, B, "--spec", "out/link.toml", "--seed", "1", "-o", "again", "--json")
+    same = ("--seed", "1", "--secret", "out/link.secret")
+    again = run("link", A, B, "--spec", "out/link.toml", *same, "-o", "again", "--json")
     assert again.code == 0, again.err
     assert "No --spec" not in again.err
     said = json.loads(again.out)

@@ -33,7 +33,7 @@ SPEC = LinkSpec(
 
 def linked(**options):
     tables = dict(zip("ab", two_clinics(200, 150), strict=True))
-    return link(tables, SPEC, seed=1, **options)
+    return link(tables, SPEC, seed=1, secret=b"s" * 32, **options)
 
 
 @pytest.fixture

@@ -76,14 +76,30 @@ def test_all_stages_are_made_once(call: Call, project: Path) -> None:
     assert told["stages"]["link"]["record"]["inputs"]["sources.hospital.file"]
 
 
+def secret_of(project: Path) -> bytes:
+    return (project / "stages" / "release" / "release.secret").read_bytes().strip()
+
+
 def test_a_changed_schema_makes_later_stages_only(call: Call, project: Path) -> None:
-    before = released(project)
+    before, secret = released(project), secret_of(project)
     change(project, 'zip = "numeric"', 'zip = "categorical"')
     assert call("run", "--json").ran() == ["assess", "release", "report"]
     assert released(project) != before
     change(project, 'zip = "categorical"', 'zip = "numeric"')
     assert call("run", "--json").ran() == ["assess", "release", "report"]
-    assert released(project) == before
+    assert len({secret, secret_of(project)}) == 2  # what was made in between took its place
+
+
+def test_a_release_is_repeated_with_its_secret_which_is_copied_nowhere(
+    call: Call, project: Path
+) -> None:
+    before, secret = released(project), secret_of(project)
+    kept = project / "stages" / "release" / "release.secret"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert call("run", "--force", "release", "--json").ran()[0] == "release"
+    assert (released(project), secret_of(project)) == (before, secret)
+    others = [path for path in project.rglob("*") if path.is_file() and path != kept]
+    assert not any(secret in path.read_bytes() for path in others)
 
 
 def test_a_changed_promise_makes_the_release_only(call: Call, project: Path) -> None:

@@ -20,6 +20,7 @@ from sfumato.release.release_manifest import load_manifest
 from sfumato.release.release_options import Options
 from sfumato.schema import Kind
 
+SECRET = b"s" * 32
 TOLERANCE = Fraction(1, 10**6)
 ORDER = ("low", "middle", "high", "top")
 
@@ -262,7 +263,9 @@ def test_the_search_is_the_default_and_a_split_is_the_papers_tree():
     clinics = generate_clinics(1000, rng=1)
 
     def release(**cuts):
-        return sf.anonymize(clinics.visits, clinics.schema, sf.GBalance(0.8), **cuts, seed=1)
+        return sf.anonymize(
+            clinics.visits, clinics.schema, sf.GBalance(0.8), **cuts, seed=1, secret=SECRET
+        )
 
     usual, search, median = release(), release(cut="search"), release(cut="median")
     assert usual.data.equals(search.data)
@@ -274,7 +277,7 @@ def test_the_search_is_the_default_and_a_split_is_the_papers_tree():
 
 def test_full_domain_recoding_cuts_nothing():
     table, schema = worked_example()
-    made = {"recoding": "full-domain", "seed": 1}
+    made = {"recoding": "full-domain", "seed": 1, "keep_order": True, "pseudonym_key": SECRET}
     plain, with_cut = (
         sf.anonymize(table, schema, sf.KAnonymity(3), **made, **cut)
         for cut in ({}, {"cut": "median"})
@@ -282,10 +285,11 @@ def test_full_domain_recoding_cuts_nothing():
     assert plain.data.equals(with_cut.data)
 
 
-def test_seed_repeats_the_release_and_order_is_shuffled():
+def test_seed_and_secret_repeat_the_release_and_order_is_shuffled():
     table, schema = worked_example()
     one, two, other = (
-        sf.anonymize(table, schema, sf.KAnonymity(2), seed=seed).data for seed in (7, 7, 8)
+        sf.anonymize(table, schema, sf.KAnonymity(2), seed=7, secret=secret).data
+        for secret in (SECRET, SECRET, None)
     )
     assert one.equals(two)
     assert not one.equals(other)
@@ -432,8 +436,9 @@ def test_withheld_columns_leave_classes_and_promises_as_they_are() -> None:
         sensitive=["icd9"],
     )
     asked = (sf.GBalance(0.9), sf.HAffiliation(0.7))
-    whole = sf.anonymize(visits, schema, *asked, seed=1)
-    less = sf.anonymize(visits, schema, *asked, seed=1, withhold=("patient", "icd9"))
+    whole = sf.anonymize(visits, schema, *asked, seed=1, keep_order=True)
+    kept = {"keep_order": True, "withhold": ("patient", "icd9")}
+    less = sf.anonymize(visits, schema, *asked, seed=1, **kept)
     assert less.table.equals(whole.table.drop_columns(["patient", "icd9"]))
     assert less.risk.classes == whole.risk.classes
     assert less.records_per_person() is None

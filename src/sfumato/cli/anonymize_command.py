@@ -61,7 +61,8 @@ Output = Annotated[
 Repeat = Annotated[
     Path | None,
     file_option(
-        help="Repeat the release of this release.toml: its promises, options and seed.",
+        help="Repeat the release of this release.toml: its promises, options and seed. It needs "
+        "the secret beside that file, or --secret.",
         rich_help_panel=MAKING,
     ),
 ]
@@ -112,13 +113,18 @@ def anonymize(
         given["pseudonym_key"], (data, schema, register, given["thresholds"])
     )
     inputs = (data, schema, given["pseudonym_key"], register)
+    secret = release_checks.secret_of(given["secret"], repeat, inputs)
     on_spark, seed = takes_spark(data, engine), given["seed"]
     url = output if is_database(output) and not on_spark else ""
     place = Path(DatabaseTable.of(url).table) if url else Path(output)
     if on_spark:
         release_checks.check_output_on_spark(output, columns, inputs)
     else:
-        release_checks.check_output(place, columns, inputs, earlier, anew=seed is None, url=url)
+        anew = seed is None or secret is None
+        release_checks.check_output(
+            place, columns, inputs, earlier, secret=secret, anew=anew, url=url
+        )
+    check_apart((place,), (given["secret"],))
     check_report(report)
     check_memory(given, on_spark=on_spark)
     if earlier is not None:
@@ -134,10 +140,10 @@ def anonymize(
         promises = _promised(given, presets)
         making = {each.name: given[each.key] for each in declared(Options)}
         making |= {"seed": seed, "population": given["population"]}
-        if seed is not None and not on_spark:
-            keyed = key is not None
+        if not (on_spark or seed is None or secret is None):
+            planned, keyed = making | {"secret": secret}, key is not None
             release_checks.check_other_release(
-                place, data, columns, promises, making, register, keyed
+                place, data, columns, promises, planned, register, keyed
             )
     with progress_bar() as progress:
         release = release_file(
@@ -147,6 +153,7 @@ def anonymize(
             progress=progress,
             register=register,
             pseudonym_key=key,
+            secret=secret,
             **layout_of(given),
             engine=engine,
             **making,
@@ -162,7 +169,8 @@ def _written(
     from sfumato.release.preset_promises import held_against
 
     with memory_of(given) as memory, all_or_none():
-        release = held_against(release.write(output, memory=memory), presets)
+        kept = release_checks.secret_beside(output)
+        release = held_against(release.write(output, memory=memory, secret=kept), presets)
         write_report(release, report)
         draft = None if memory is None else memory.remembered()[-1]
     if draft is None:
@@ -245,6 +253,7 @@ def _say_files(output: str, name: str) -> None:
     from sfumato.release.codebook import codebook_name
 
     say(f"Release:  {output}\nManifest: {release_checks.manifest_beside(output)} (keep it inside)")
+    say(f"Secret:   {release_checks.secret_beside(output)} (keep it inside; --repeat needs it)")
     say(f"Codebook: {codebook_name(name)} beside it (goes out with it)")
 
 
@@ -271,7 +280,8 @@ def _summary(release: Release) -> str:
 BESIDE_POLICY = frozenset(
     {
         *(each.key for each in declared(RequestOptions, LedgerOptions)),
-        *("data", "schema", "output", "report", "json", "seed", "keep_order", "pseudonym_key"),
+        *("data", "schema", "output", "report", "json", "seed", "keep_order"),
+        *("pseudonym_key", "secret"),
     }
 )
 """Parameters that may stand beside ``--policy``; the rules decide all others."""
@@ -336,7 +346,9 @@ def release_requested(
     inputs = (*inputs, *policy.rules)
     key = release_checks.key_of(given["pseudonym_key"], inputs)
     inputs = (*inputs, given["pseudonym_key"])
+    secret = release_checks.secret_of(given["secret"], None, inputs)
     release_checks.check_output(output, columns, inputs)
+    check_apart((output,), (given["secret"],))
     check_report(report)
     if report is not None:
         check_apart((report,), (*inputs, output, output.with_name(release_checks.MANIFEST)))
@@ -360,7 +372,8 @@ def release_requested(
             seed=given["seed"],
             keep_order=given["keep_order"],
             pseudonym_key=key,
-            also=partial(write_report, path=report),
+            secret=secret,
+            also=partial(_write_beside, output=output, report=report),
         )
     warn(release.warnings)
     print_found(release.to_json(), _lines(release), json=json)
@@ -369,6 +382,13 @@ def release_requested(
         say(f"Ledger:   {book}, release {release.number}")
     if report is not None:
         say(f"Report:   {report}")
+
+
+def _write_beside(release: RequestedRelease, output: Path, report: Path | None) -> None:
+    """Write the secret and the report of a release on request."""
+    assert release.secret is not None
+    release.secret.write(release_checks.secret_beside(output))
+    write_report(release, report)
 
 
 def _lines(release: RequestedRelease) -> list[str]:

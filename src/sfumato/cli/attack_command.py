@@ -12,9 +12,10 @@ from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import MET, NOT_MET, hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Json, Report, argument, check_report, file_option
-from sfumato.cli.release_checks import MANIFEST, key_of
+from sfumato.cli.release_checks import MANIFEST, key_of, secret_of
 from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import Secrets
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Referee
 from sfumato.risk.assess_options import HeldAgainst
@@ -70,6 +71,14 @@ def attack(
             rich_help_panel=TRUTH,
         ),
     ] = None,
+    secret: Annotated[
+        Path | None,
+        file_option(
+            "--secret",
+            help="The secret of the release; release.secret beside it when not given.",
+            rich_help_panel=TRUTH,
+        ),
+    ] = None,
     report: Report = None,
     json: Json = False,
     *,
@@ -90,9 +99,11 @@ def attack(
     _check_given(release, schema, given["review"])
     original, truth = given["original"], _truth(given["truth"], same_order=same_order)
     repeated = release if original is not None and truth is None else None
-    if pseudonym_key is not None and repeated is None:
+    for option, file in (("--pseudonym-key", pseudonym_key), ("--secret", secret)):
+        if file is None or repeated is not None:
+            continue
         raise InputError(
-            "option --pseudonym-key",
+            f"option {option}",
             "must stand beside RELEASE and --original, where a release is repeated",
             found="nothing to repeat",
         )
@@ -107,6 +118,7 @@ def attack(
                 declared,
                 register=given["register"],
                 key=pseudonym_key,
+                secret=secret,
                 progress=progress,
             )
         found = attack_file(
@@ -159,6 +171,7 @@ def repeated_release(
     *,
     register: Place | None,
     key: Path | None,
+    secret: Path | None,
     progress: Progress,
 ) -> Release:
     """The release that the manifest beside a released file describes, made again.
@@ -173,14 +186,16 @@ def repeated_release(
         The register that it was released with, if any.
     key
         The file with the key of its pseudonyms, if any.
+    secret
+        The file with its secret; ``release.secret`` beside it where not given.
     progress
         Told how far the work is.
 
     Raises
     ------
     InputError
-        If there is no manifest, it was made from other files, or what comes out is not the
-        released file.
+        If there is no manifest or no secret, it was made from other files, or what comes out is
+        not the released file.
     """
     from sfumato.release.assembly import make_release
     from sfumato.release.release_manifest import file_sha256
@@ -200,11 +215,15 @@ def repeated_release(
     manifest = _manifest_beside(released)
     _check_same(manifest, released, original, declared)
     _check_key_and_register(manifest, register, key)
-    secret = key_of(key, (released, original, register))
+    inputs = (released, original, register)
+    secrets = Secrets.of(
+        secret_of(secret, released.with_name(MANIFEST), inputs, "option --original"),
+        key_of(key, inputs),
+    )
     table = open_table(original, declared, progress=progress)
     counted = register if manifest.register_sha256 else None
     everybody = None if counted is None else open_register(counted, table.schema)
-    release = make_release(table, manifest, secret, progress, everybody)
+    release = make_release(table, manifest, secrets, progress, everybody)
     with Workspace() as workspace:
         again = release.write(workspace.path / f"again{released.suffix}")
     if again.manifest.output_sha256 != file_sha256(released):

@@ -51,7 +51,7 @@ _TO_ENCODINGS = frozenset(
     (
         *("tables", "output", "schema", "dedupe", "one_per_source", "json"),
         *("match", "possible", "false_match_rate", "missed_match_rate", "similarity"),
-        *("id_column", "attach", "key_file", "seed"),
+        *("id_column", "attach", "key_file", "secret", "seed"),
     )
 )
 """Parameters of ``sfumato link`` that apply to encodings."""
@@ -104,7 +104,7 @@ def link() -> None:
 
 @app.command(RUN)
 @with_declared(LinkedFile, only=("seed",))
-@with_declared(LinkedFile, only=("quasi_identifiers", "attach", "key_file"), panel=LINKED)
+@with_declared(LinkedFile, only=("quasi_identifiers", "attach", "key_file", "secret"), panel=LINKED)
 @with_declared(Limits, ForPeople, panel=OUTCOMES)
 @with_declared(Comparing, Deduping, panel=WHAT)
 def run(
@@ -143,9 +143,9 @@ def run(
     named = named_places(tables)
     inputs = (*named.values(), *given["attach"].values(), spec, schema)
     linked = values_of(LinkedFile, given)
-    linked["pseudonym_key"] = _key_of(
-        given["key_file"], (*inputs, given["model"], given["decisions"])
-    )
+    inputs = (*inputs, given["model"], given["decisions"])
+    linked["pseudonym_key"] = _key_of(given["key_file"], inputs)
+    linked["secret"] = _key_of(given["secret"], inputs, "--secret")
     declared = None if schema is None else load_schema(schema)
     links: Links | EncodedLinks
     if all_encoded(named):
@@ -379,9 +379,11 @@ def named_places(tables: Sequence[str]) -> dict[str, Place]:
     return named
 
 
-def _key_of(path: Path | None, inputs: Iterable[str | Path | None]) -> bytes | None:
+def _key_of(
+    path: Path | None, inputs: Iterable[str | Path | None], option: str = "--key-file"
+) -> bytes | None:
     """The key that a file holds, which must be none of the other files that are read."""
-    return None if path is None else read_secret(path, "option --key-file", inputs)
+    return None if path is None else read_secret(path, f"option {option}", inputs)
 
 
 def _specification(

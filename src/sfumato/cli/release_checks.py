@@ -12,7 +12,7 @@ from sfumato.cli.declared_options import check_no_other
 from sfumato.cli.output import check_apart
 from sfumato.core.declaration import LAYOUT, Place, is_database, is_uri
 from sfumato.core.errors import InputError
-from sfumato.core.secret_keys import read_secret
+from sfumato.core.secret_keys import FOR_REPEATING, read_secret
 
 if TYPE_CHECKING:
     from sfumato.release.promises.promise import Budget, Constraint
@@ -22,12 +22,25 @@ if TYPE_CHECKING:
 MANIFEST = "release.toml"
 
 
+def secret_beside(output: str | Path) -> Path:
+    """Where the secret of a release goes: beside its manifest, or here where that is elsewhere.
+
+    Parameters
+    ----------
+    output
+        The path or URI of the release, or the URL of a table.
+    """
+    elsewhere = is_uri(output) or is_database(output)
+    return Path(FOR_REPEATING) if elsewhere else Path(output).with_name(FOR_REPEATING)
+
+
 def check_output(
     output: Path,
     declared: Schema,
     inputs: tuple[Place | None, ...],
     repeated: Manifest | None = None,
     *,
+    secret: bytes | None = None,
     anew: bool = True,
     url: str = "",
 ) -> None:
@@ -43,8 +56,11 @@ def check_output(
         The files that the command reads.
     repeated
         The manifest that is repeated, if one is.
+    secret
+        The secret that was given.
     anew
-        Whether the release cannot be the one that is there in another form, for want of a seed.
+        Whether the release cannot be the one that is there in another form, for want of its seed
+        and secret.
     url
         The table of a database that the release is written to; empty for a file.
 
@@ -65,7 +81,7 @@ def check_output(
         check_output_path(output)
     _check_manifest(output, declared, inputs)
     if repeated is not None or anew:
-        check_beside(output, "" if repeated is None else repeated.to_toml())
+        check_beside(output, "" if repeated is None else repeated.to_toml(), secret)
 
 
 def check_other_release(
@@ -77,7 +93,9 @@ def check_other_release(
     register: Place | None,
     keyed: bool,
 ) -> None:
-    """Refuse to write over the manifest of another release than that of a seed, before the work.
+    """Refuse to write over the manifest of another release than that of a seed and a secret.
+
+    Before the work.
 
     Raises
     ------
@@ -105,7 +123,7 @@ def check_other_release(
         population=making["population"],
         register_sha256=data_sha256(register),
     )
-    check_beside(output, planned.to_toml())
+    check_beside(output, planned.to_toml(), making["secret"])
 
 
 def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Place | None, ...]) -> None:
@@ -123,18 +141,28 @@ def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Place | N
     check_apart([Path(output)], [*read, *(each.parent for each in read)])
     if not is_uri(output):
         _check_manifest(Path(output), declared, inputs)
+    elif secret_beside(output).exists():
+        raise InputError(
+            f"output {FOR_REPEATING}",
+            "must not take the place of the secret of another release",
+            found="one in this folder, where that of a release elsewhere is kept",
+            advice="move it away, and keep it",
+        )
 
 
 def _check_manifest(output: Path, declared: Schema, inputs: tuple[Place | None, ...]) -> None:
     from sfumato.core.atomic import check_target
 
     manifest = output.with_name(MANIFEST)
+    secret = secret_beside(output)
     check_target(manifest)
+    check_target(secret)
     hierarchies = [
         *(quasi.hierarchy for quasi in declared.quasi_identifiers.values()),
         *(event.hierarchy for event in declared.events.values()),
     ]
-    check_apart((output, manifest), (*inputs, *(h for h in hierarchies if isinstance(h, Path))))
+    read = (*inputs, *(h for h in hierarchies if isinstance(h, Path)))
+    check_apart((output, manifest, secret), read)
 
 
 def manifest_beside(output: str) -> str:
@@ -161,9 +189,54 @@ def key_of(path: Path | None, inputs: tuple[str | Path | None, ...]) -> bytes | 
     return None if path is None else read_secret(path, "option --pseudonym-key", inputs)
 
 
+def secret_of(
+    path: Path | None,
+    manifest: Path | None,
+    inputs: tuple[str | Path | None, ...],
+    asked_by: str = "option --repeat",
+) -> bytes | None:
+    """The secret that a file holds; of a release that is repeated, the one beside its manifest.
+
+    Parameters
+    ----------
+    path
+        The file; ``None`` where none was given.
+    manifest
+        The manifest that is repeated, if one is.
+    inputs
+        The other files that the command reads.
+    asked_by
+        What asks for the repetition.
+
+    Returns
+    -------
+    bytes or None
+        ``None`` where the release is to have a fresh one.
+
+    Raises
+    ------
+    InputError
+        If there is none for a release that is repeated, or the file is no secret.
+    """
+    if path is None and manifest is None:
+        return None
+    beside = None if manifest is None else manifest.with_name(FOR_REPEATING)
+    if path is None and beside is not None and not beside.is_file():
+        raise InputError(
+            asked_by,
+            f"needs the secret of the release beside its {MANIFEST}",
+            found=f"no {FOR_REPEATING} there",
+            advice="give its file with --secret; a release of an earlier version has none, and its "
+            "pseudonyms and order are not made again",
+        )
+    found = path or beside
+    assert found is not None
+    return read_secret(found, "option --secret", inputs)
+
+
 BESIDE_MANIFEST = frozenset(
     (
-        *("data", "schema", "output", "repeat", "register", "pseudonym_key"),
+        *("data", "schema", "output", "repeat", "register", "pseudonym_key", "secret"),
         *("report", *LAYOUT, "json", "ledger", "keys"),
     )
 )
@@ -200,7 +273,7 @@ def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manif
 
 
 def check_same(manifest: Manifest, data: Place, declared: Schema) -> None:
-    """Refuse another file or schema: the seed would give its persons the same pseudonyms.
+    """Refuse another file or schema, whose release would be another one.
 
     Raises
     ------
@@ -220,7 +293,7 @@ def check_same(manifest: Manifest, data: Place, declared: Schema) -> None:
                 what,
                 "must be what the manifest of --repeat was made from",
                 found="another content",
-                advice="release it anew: the same seed would link the persons of two files",
+                advice="release it anew",
             )
 
 

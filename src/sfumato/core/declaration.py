@@ -617,6 +617,15 @@ SEEDS = Count(0, 2**63 - 1)
 Seed = Annotated[
     int | None, Parameter("Seed of every random choice; drawn when not given.", "NUMBER", SEEDS)
 ]
+OwnSecret = Annotated[
+    bytes | None,
+    Parameter(
+        "The secret that pseudonyms, order and offsets of dates come from, to repeat what was made "
+        "with it; a fresh one without it.",
+        "FILE",
+        path=True,
+    ),
+]
 Delimiter = Annotated[
     str | None, Parameter("The separator of a CSV file; found by itself.", "CHARACTER")
 ]

@@ -1,4 +1,4 @@
-"""Files of keys, and the pseudonyms that are made with them."""
+"""Secrets: their files, and what is drawn from them: pseudonyms, orders, offsets."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ import os
 import re
 import secrets
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
+from sfumato.core.arrays import Ints
+from sfumato.core.atomic import atomic_path
 from sfumato.core.errors import InputError
 
 KEY_BYTES = 32
+FOR_REPEATING = "release.secret"
+"""The secret of a release, beside its manifest."""
 SHORTEST_SECRET, LONGEST_SECRET = 16, 1024
 _LINES_OF_BASE64 = re.compile(rb"[A-Za-z0-9+/=\r\n]+")
 ALPHABET = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz234567", dtype=np.uint8)
@@ -146,20 +152,148 @@ def _is_text(content: bytes) -> bool:
     return True
 
 
-def random_pseudonyms(count: int, rng: np.random.Generator) -> list[str]:
-    """Draw ``count`` distinct pseudonyms of 16 letters and digits (80 random bits each).
+class Secret(bytes):
+    """What protects people, in no printout and in no pickle, which holds ``None`` in its place."""
+
+    @classmethod
+    def of(cls, given: bytes | None) -> Self:
+        """The secret that was given, without blanks around it, as a file gives it; or a fresh one.
+
+        Parameters
+        ----------
+        given
+            The secret; ``None`` for 256 random bits, as text that a file can hold.
+
+        Raises
+        ------
+        InputError
+            If it is not bytes, or shorter than 16 bytes.
+        """
+        if given is None:
+            return cls(secrets.token_hex(KEY_BYTES).encode())
+        check_key(given, "parameter secret")
+        check_key(given.strip(), "parameter secret")
+        return cls(given.strip())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(...)"
+
+    __str__ = __repr__
+
+    def __reduce_ex__(self, _protocol: object) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
+
+    def bound(self, *content: bytes) -> Self:
+        """Another secret that follows from this one and from what it is for.
+
+        Parameters
+        ----------
+        content
+            What it is for: with other content nothing is the same.
+        """
+        parts = b"".join(hashlib.sha256(each).digest() for each in content)
+        return type(self)(hmac.digest(self, b"bound" + parts, hashlib.sha256))
+
+    def stream(self, purpose: str) -> SecretStream:
+        """What is drawn for a purpose, the same each time.
+
+        Parameters
+        ----------
+        purpose
+            One word.
+        """
+        return SecretStream(self.bound(purpose.encode()))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write it, whole or not at all, to a file that its owner alone may read.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        with atomic_path(path) as part:
+            part.write_bytes(self + b"\n")
+
+
+class SecretStream:
+    """Numbers that only who has a secret can draw: SHAKE-256 under a key, draw by draw.
+
+    A generator of NumPy would not do: its state can be found from what it drew (Bouillaguet,
+    Martinez and Sauvage 2020), and pseudonyms show what was drawn.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key, self._draws = key, 0
+
+    def bits(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+        """Numbers of 64 bits; shape (count,)."""
+        self._draws += 1
+        made = hashlib.shake_256(self._key + self._draws.to_bytes(8, "big"))
+        return np.frombuffer(made.digest(8 * count), dtype="<u8").astype(np.uint64)
+
+    def below(self, limit: int, count: int) -> Ints:
+        """Whole numbers from 0 to below a limit; shape (count,)."""
+        return (self.bits(count) % np.uint64(limit)).astype(np.int64)
+
+    def permutation(self, count: int) -> Ints:
+        """The numbers from 0 to below the count, in an order of its own."""
+        return np.argsort(self.bits(count), kind="stable")
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """What protects the people of a release.
+
+    Attributes
+    ----------
+    own
+        The secret of this release.
+    key
+        That of the pseudonyms that several releases share; ``None`` for those of ``own``.
+    """
+
+    own: Secret = field(default_factory=lambda: Secret.of(None))
+    key: Secret | None = None
+
+    @classmethod
+    def of(cls, secret: bytes | None, key: bytes | None) -> Self:
+        """What was given, checked; a fresh secret where there is none.
+
+        Raises
+        ------
+        InputError
+            If one of them can be guessed.
+        """
+        if key is not None:
+            check_key(key)
+        return cls(Secret.of(secret), None if key is None else Secret(key))
+
+    def bound(self, *content: bytes) -> Self:
+        """The same with a secret of its own that follows from what it is for."""
+        return type(self)(self.own.bound(*content), self.key)
+
+
+def random_pseudonyms(count: int, stream: SecretStream) -> list[str]:
+    """Draw ``count`` distinct pseudonyms of 16 letters and digits (80 bits each).
 
     Parameters
     ----------
     count
         How many.
-    rng
-        Source of randomness.
+    stream
+        What they are drawn from.
     """
     drawn: dict[str, None] = {}
     while len(drawn) < count:
-        letters = ALPHABET[rng.integers(0, len(ALPHABET), (count - len(drawn), RANDOM_LENGTH))]
-        texts = letters.view(f"S{RANDOM_LENGTH}").ravel().astype(str)
+        more = stream.bits(2 * (count - len(drawn))).view(np.uint8).reshape(-1, RANDOM_LENGTH)
+        texts = ALPHABET[more % len(ALPHABET)].view(f"S{RANDOM_LENGTH}").ravel().astype(str)
         drawn.update(dict.fromkeys(texts.tolist()))
     return list(drawn)
 
@@ -188,8 +322,13 @@ def _raw(identifier: str | bytes) -> bytes:
     return identifier if isinstance(identifier, bytes) else identifier.encode("utf-8")
 
 
-def check_key(key: object) -> None:
+def check_key(key: object, subject: str = "parameter pseudonym_key") -> None:
     """Refuse a key that can be guessed.
+
+    Parameters
+    ----------
+    subject
+        What names it.
 
     Raises
     ------
@@ -197,10 +336,10 @@ def check_key(key: object) -> None:
         If the key is not bytes, or shorter than 16 bytes.
     """
     if not isinstance(key, bytes):
-        raise InputError("parameter pseudonym_key", "must be bytes", found=type(key).__name__)
+        raise InputError(subject, "must be bytes", found=type(key).__name__)
     if len(key) < SHORTEST_SECRET:
         raise InputError(
-            "parameter pseudonym_key",
+            subject,
             "must be a secret of at least 16 bytes",
             found=f"{len(key)} bytes",
             advice="write 32 random bytes to a file and keep it apart from the data",

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from sfumato.core.arrays import Ints
 from sfumato.core.declaration import LayoutGiven
@@ -102,40 +101,25 @@ def _linked(release: Any) -> Subject:
     from sfumato.semantics.requested_release import RequestedRelease
 
     if isinstance(release, RequestedRelease):
-        about = release.manifest["release"]
         return Subject(
             shown=release.table,
             schema=release.asked.schema,
             original=release.asked.data,
             register=next(iter(release.asked.local.values())),
-            source_rows=_rows(release.table.num_rows, about["seed"], keep=about["keep_order"]),
+            source_rows=release.source_rows,
             claims=_linkage_claims(release.figures["SLA"].risk, release.k),
             k=release.k,
         )
     if isinstance(release, LinkageRelease):
-        table = release.linked.table
         return Subject(
             shown=release.table,
-            schema=table.schema,
+            schema=release.linked.table.schema,
             original=release.original,
-            source_rows=_rows(table.records, release.seed, keep=_kept(release.table, table.source)),
+            source_rows=release.source_rows,
             claims=_linkage_claims(release.measured.risk.value, release.k),
             k=release.k,
         )
     return Subject(shown=release)
-
-
-def _rows(records: int, seed: int, *, keep: bool) -> Ints:
-    """The order in which linked records leave, which their seed says."""
-    kept = np.arange(records, dtype=np.int64)
-    return kept if keep else np.random.default_rng(seed).permutation(records)
-
-
-def _kept(shown: pa.Table, source: pa.Table) -> bool:
-    """Whether the columns that are released unchanged are in the order of the original."""
-    both = [name for name in source.column_names if name in shown.column_names]
-    same = [name for name in both if shown.field(name).type == source.field(name).type]
-    return bool(same) and all(shown.column(name).equals(source.column(name)) for name in same)
 
 
 def _linkage_claims(risk: float, k: int) -> Claims:

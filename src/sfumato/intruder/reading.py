@@ -90,6 +90,8 @@ class ReleasedFile:
         The sensitive columns that the file has.
     others
         Every other column, the person column included.
+    names
+        The person column again, which stays where a file is its own original; ``None`` without.
     """
 
     records: int
@@ -101,6 +103,7 @@ class ReleasedFile:
     first_row: Ints
     sensitive: tuple[TextColumn, ...]
     others: tuple[TextColumn, ...]
+    names: TextColumn | None = None
 
     @property
     def unit(self) -> Ints:
@@ -374,6 +377,7 @@ def read_release(
     class_of, first_row = combined([column.codes for column in quasi_identifiers], records)
     person, persons = _persons(texts, schema, source, records)
     taken = {*(part for parts in columns.values() for part in parts), *schema.sensitive}
+    others = _texts_of([name for name in source.names if name not in taken], texts)
     return ReleasedFile(
         records=records,
         person=person,
@@ -383,7 +387,8 @@ def read_release(
         classes=len(first_row),
         first_row=first_row,
         sensitive=_texts_of([name for name in schema.sensitive if name in texts], texts),
-        others=_texts_of([name for name in source.names if name not in taken], texts),
+        others=others,
+        names=next((each for each in others if each.name == schema.person), None),
     )
 
 

@@ -98,7 +98,7 @@ def _said(sketch: Sketch, out: Collection[str]) -> str:
         named += pseudonyms
     said = [f"make it with {' '.join(f'--withhold {quote(name)}' for name in named)}"] * bool(named)
     if renewed:
-        said.append("renew the pseudonyms (another --seed, no --pseudonym-key)")
+        said.append("renew the pseudonyms (no --pseudonym-key)")
     return "; ".join(said) or "change nothing"
 
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import Secret, read_secret
 from sfumato.linkage import linkage_files, match_decisions
 from sfumato.linkage.candidate_pairs import RulePairs
 from sfumato.linkage.link_model import Model, load_model
@@ -70,6 +71,20 @@ class Earlier:
             },
             block=np.asarray(levels[levels.column_names[0]], dtype=np.int16),
         )
+
+    @cached_property
+    def secret(self) -> Secret:
+        """Its secret; a fresh one where earlier versions wrote none.
+
+        Raises
+        ------
+        InputError
+            If its file is not whole.
+        """
+        path = self.folder / linkage_files.FOR_REPEATING
+        if not path.exists():
+            return Secret.of(None)
+        return Secret(read_secret(path, f"file {linkage_files.FOR_REPEATING}"))
 
     @cached_property
     def answers(self) -> match_decisions.Decisions | None:
@@ -314,10 +329,6 @@ def _table(path: Path) -> pa.Table:
         ) from None
 
 
-IDS_AGAIN = 2
-"""The stream of the seed that ids of persons who fall off others come from."""
-
-
 def apply_decisions(
     folder: str | os.PathLike[str],
     decisions: str | os.PathLike[str],
@@ -360,11 +371,10 @@ def apply_decisions(
         assert alone is not None  # both are inferred by the same model
         persons = replace(settled.persons, inferred=alone.of(settled.persons.person))
         settled = replace(settled, persons=persons)
-    seed = earlier.manifest.seed
     ids = name_persons(
         earlier.records,
         settled.persons.person,
-        np.random.default_rng([seed, IDS_AGAIN, _digest(answers)]),
+        earlier.secret.bound(_digest(answers)),
         key=pseudonym_key,
         previous=earlier.person.to_pylist(),
     )
@@ -386,6 +396,7 @@ def apply_decisions(
         reviewed=reviewed,
         manifest=replace(earlier.manifest, thresholds=settled.thresholds, versions=versions()),
         origin=earlier.folder,
+        secret=earlier.secret,
     )
 
 
@@ -443,9 +454,9 @@ def _learning(earlier: Earlier) -> np.random.Generator:
     return np.random.default_rng([earlier.manifest.review["seed"], LEARNED])
 
 
-def _digest(answers: match_decisions.Decisions) -> int:
-    """A number that other answers do not have, so that no id is given twice."""
+def _digest(answers: match_decisions.Decisions) -> bytes:
+    """What other answers do not have, so that no id is given twice."""
     digest = hashlib.sha256()
     for column in (answers.left, answers.right, answers.answer, answers.time, answers.withdrawn):
         digest.update(column.tobytes())
-    return int.from_bytes(digest.digest()[:8], "big")
+    return digest.digest()

@@ -26,7 +26,7 @@ from sfumato.core.atomic import atomic_path
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import quiet
-from sfumato.core.secret_keys import read_secret
+from sfumato.core.secret_keys import Secret, read_secret
 from sfumato.linkage import link_spec
 from sfumato.linkage.candidate_pairs import make_tables
 from sfumato.linkage.encoding import Encoded, EncodingSpec, FieldEncoding, check_secret, encode
@@ -485,7 +485,7 @@ def encode_table(
         kinds = {column: each.kind for column, each in own.columns.items()}
         salt = secrets.token_hex(SALT_BYTES)
         spec = suggest_encoding(values, list(kinds), salt=salt, kinds=kinds)
-    shuffled = np.random.default_rng(secrets.randbits(128)).permutation(len(values))
+    shuffled = Secret.of(None).stream("order").permutation(len(values))
     encoded = encode(
         values.take(pa.array(shuffled)), spec, secret, id_column=_ID, progress=progress
     )

@@ -13,6 +13,7 @@ import numpy as np
 
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import Secret
 from sfumato.linkage import linkage_result, linked_file
 from sfumato.linkage.encoded_table import is_encoded, read_encoded
 from sfumato.linkage.encoding import Encoded, check_comparable
@@ -314,8 +315,8 @@ def check_encodings_folder(folder: str | os.PathLike[str]) -> None:
         )
 
 
-IDS, MATCHING = 0, 4
-"""The streams of the seed that the persons' ids, and samples of encodings, come from."""
+MATCHING = 4
+"""The stream of the seed that samples of encodings come from."""
 
 
 def all_encoded(tables: Mapping[str, object]) -> bool:
@@ -345,6 +346,7 @@ def link_encodings(
     schema: Schema | None = None,
     attach_tables: Mapping[str, object] | None = None,
     pseudonym_key: bytes | None = None,
+    secret: Secret,
     seed: int,
     progress: Progress = silent,
 ) -> EncodedLinks:
@@ -363,8 +365,10 @@ def link_encodings(
         file. Without any the linked file has persons and sources only.
     pseudonym_key
         Secret for ids that are the same in every run; random ones without it.
+    secret
+        What random ids and the linked file's order come from.
     seed
-        Seed of the persons' ids, the linked file's order, and of samples.
+        Seed of samples.
 
     Raises
     ------
@@ -380,9 +384,7 @@ def link_encodings(
     settled = settle(records, pairs, matching, lost=sum(each.pairs.lost for each in matched))
     progress("persons", 0.5)
     analytic, declared = _analytic(records, matching, attach_tables or {}, schema)
-    ids = linked_file.name_persons(
-        records, settled.persons.person, np.random.default_rng([seed, IDS]), key=pseudonym_key
-    )
+    ids = linked_file.name_persons(records, settled.persons.person, secret, key=pseudonym_key)
     progress("persons", 1.0)
     return EncodedLinks(
         records=records,
@@ -393,6 +395,7 @@ def link_encodings(
         linked_schema=declared,
         matching=matching,
         matched=matched,
+        secret=secret,
         manifest=LinkManifest(
             seed=seed,
             keyed=pseudonym_key is not None,

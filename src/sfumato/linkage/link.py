@@ -14,7 +14,7 @@ import pyarrow as pa
 from sfumato.core import declaration
 from sfumato.core.arrays import Ints
 from sfumato.core.errors import InputError
-from sfumato.core.secret_keys import check_key
+from sfumato.core.secret_keys import Secret, check_key
 from sfumato.linkage import encoding_linkage, link_options, linkage_manifest, review_pairs
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier
 from sfumato.linkage.link_engine import Engine, checked_engine
@@ -155,8 +155,8 @@ def changed(spec: LinkSpec, changes: Mapping[str, object]) -> LinkSpec:
     return LinkSpec(**{**fields, **changes})
 
 
-IDS, CHECKED = 0, 3
-"""The streams of the seed that the persons' ids, and the pairs to check, come from."""
+CHECKED = 3
+"""The stream of the seed that the pairs to check come from."""
 
 
 @overload
@@ -194,7 +194,8 @@ def link(
 
     Encodings that owners made at home are linked by their similarity alone, and give
     `EncodedLinks`, which have no model and no pairs for review. Then only ``spec``, ``id_column``,
-    ``attach_tables`` and their ``schema``, ``pseudonym_key``, ``seed`` and ``progress`` apply.
+    ``attach_tables`` and their ``schema``, ``pseudonym_key``, ``secret``, ``seed`` and ``progress``
+    apply.
 
     Parameters
     ----------
@@ -223,6 +224,7 @@ def link(
         options, link_options.Comparing, link_options.ForPeople, link_options.LinkedFile
     )
     named, number = named_tables(tables), declaration.drawn_seed(linked.seed)
+    secret = Secret.of(linked.secret)
     if linked.pseudonym_key is not None:
         check_key(linked.pseudonym_key)
     usual = Engine.SPARK if any_on_spark(named) else Engine.DUCKDB
@@ -232,7 +234,7 @@ def link(
         matching = encoding_linkage.matching_of(spec, comparing.id_column, one=len(named) == 1)
         return encoding_linkage.link_encodings(
             named, matching, schema=schema, attach_tables=linked.attach_tables,
-            pseudonym_key=linked.pseudonym_key, seed=number, progress=progress,
+            pseudonym_key=linked.pseudonym_key, secret=secret, seed=number, progress=progress,
         )  # fmt: skip
     if isinstance(spec, encoding_linkage.Matching):
         raise InputError("parameter spec", "must say what columns hold", found="a Matching")
@@ -262,7 +264,7 @@ def link(
     ids = name_persons(
         opened.records,
         settled.persons.person,
-        np.random.default_rng([number, IDS]),
+        secret,
         key=linked.pseudonym_key,
         previous=None if earlier is None else _ids_before(earlier, opened.records),
     )
@@ -279,7 +281,7 @@ def link(
         records=opened.records, pairs=pairs, settled=settled, person_ids=ids, analytic=analytic,
         linked_schema=declared, review=review, identifying=identifying, spec=asked.spec,
         suggested=bool(asked.notes), notes=asked.notes, model=fitted, decisions=answers,
-        checks=checks, manifest=manifest,
+        checks=checks, manifest=manifest, secret=secret,
     )  # fmt: skip
 
 

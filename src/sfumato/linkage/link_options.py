@@ -142,6 +142,7 @@ class LinkedFile:
             path=True,
         ),
     ] = None
+    secret: declaration.OwnSecret = None
     seed: declaration.Seed = None
 
     def __post_init__(self) -> None:
@@ -154,6 +155,7 @@ class EncodedLinkOptions(TypedDict, total=False):
     id_column: str | None
     attach_tables: Mapping[str, object] | None
     pseudonym_key: bytes | None
+    secret: bytes | None
     seed: int | None
 
 

@@ -21,8 +21,8 @@ from sfumato.linkage.linkage_quality import Checks
 from sfumato.linkage.match_thresholds import Thresholds
 
 _HEADER = (
-    "What repeats this linkage. It holds no value of the data, but the seed of the persons' ids:\n"
-    "whoever has the seed and the tables can undo them. Keep it inside."
+    "What repeats this linkage, with its tables and its secret, which stands elsewhere. It holds\n"
+    "no value of the data. Keep it inside."
 )
 ENCODINGS = "encodings"
 """The part of a manifest's model that a linkage of encodings has."""
@@ -37,7 +37,7 @@ class LinkManifest:
     Attributes
     ----------
     seed
-        Seed of the persons' ids and of the linked file's order.
+        Seed of what is drawn; ids and order come from a secret that is not here.
     keyed
         Whether ids were made with a key; the key is kept nowhere.
     thresholds

@@ -20,6 +20,7 @@ from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import bars, notes, styled_table
+from sfumato.core.secret_keys import Secret
 from sfumato.linkage import linkage_files, match_thresholds
 from sfumato.linkage.link_model import Model
 from sfumato.linkage.link_sources import RECORD, free_name
@@ -33,9 +34,6 @@ from sfumato.linkage.review_pairs import named_records, pairs_table, write_ident
 from sfumato.linkage.reviewed_persons import Reviewed
 from sfumato.schema import Schema, dump_schema
 from sfumato.table.table_files import write_table
-
-ORDER = 1
-"""The stream of the seed that the linked file's order comes from."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -57,7 +55,10 @@ class Found(ABC):
     linked_schema
         What each column of the linked file is, and what to look at.
     manifest
-        What repeats the linkage.
+        What repeats the linkage, with its secret.
+    secret
+        What random ids and the linked file's order come from; in no manifest, JSON, printout or
+        pickle.
     """
 
     records: match_thresholds.Records
@@ -67,6 +68,7 @@ class Found(ABC):
     analytic: Analytic = field(repr=False)
     linked_schema: LinkedSchema = field(repr=False)
     manifest: LinkManifest
+    secret: Secret = field(repr=False)
 
     @property
     def outcomes(self) -> match_thresholds.Codes:
@@ -94,7 +96,7 @@ class Found(ABC):
 
     @property
     def seed(self) -> int:
-        """Seed of the persons' ids and of the linked file's order."""
+        """Seed of what is drawn to link; what protects people comes from the secret."""
         return self.manifest.seed
 
     @property
@@ -130,8 +132,7 @@ class Found(ABC):
     @cached_property
     def linked(self) -> pa.Table:
         """The linked file: persons without identities, what is analysed, in a random order."""
-        rng = np.random.default_rng([self.seed, ORDER])
-        return linked_table(self.analytic, self.person_ids.ids, rng)
+        return linked_table(self.analytic, self.person_ids.ids, self.secret)
 
     @cached_property
     def pairs_table(self) -> pa.Table:
@@ -694,6 +695,9 @@ def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Pa
         replace(found.manifest, files={**found.manifest.files, **hashes}).write(
             place / linkage_files.MANIFEST
         )
+        found.secret.write(
+            place / linkage_files.FOR_REPEATING
+        )  # after the manifest, which hashes files
     return Path(folder)
 
 

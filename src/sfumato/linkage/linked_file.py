@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from sfumato.core.arrays import Ints
 from sfumato.core.errors import InputError
-from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
+from sfumato.core.secret_keys import Secret, SecretStream, keyed_pseudonyms, random_pseudonyms
 from sfumato.linkage import link_sources
 from sfumato.linkage.link_spec import ColumnKind, Headers, LinkSpec, columns_of_settings, sql_name
 from sfumato.linkage.match_thresholds import Records
@@ -283,7 +283,7 @@ def _one_source(
     return pa.table({_PROVENANCE: names.cast(pa.string()), **columns})
 
 
-def linked_table(analytic: Analytic, ids: pa.Array, rng: np.random.Generator) -> pa.Table:
+def linked_table(analytic: Analytic, ids: pa.Array, secret: Secret) -> pa.Table:
     """The linked file.
 
     Parameters
@@ -292,10 +292,11 @@ def linked_table(analytic: Analytic, ids: pa.Array, rng: np.random.Generator) ->
         What is analysed, with the number of each row's record.
     ids
         Id of the person of each record.
-    rng
-        Source of the order.
+    secret
+        What the order comes from.
     """
-    order = pa.array(rng.permutation(len(analytic.record)))
+    own = secret.bound(np.ascontiguousarray(analytic.record, dtype=np.int64).tobytes())
+    order = pa.array(own.stream("order").permutation(len(analytic.record)))
     names = linked_names(analytic.columns.column_names)
     person = ids.take(pa.array(analytic.record))
     columns = [pa.chunked_array([person]), *analytic.columns.columns]
@@ -336,7 +337,7 @@ class PersonIds:
 def name_persons(
     records: Records,
     person: np.ndarray,
-    rng: np.random.Generator,
+    secret: Secret,
     *,
     key: bytes | None = None,
     previous: Sequence[str | None] | None = None,
@@ -350,6 +351,8 @@ def name_persons(
     ----------
     person
         Number of each record's person.
+    secret
+        What random ids come from.
     key
         Secret for keyed ids; random ones without it.
     previous
@@ -370,17 +373,18 @@ def name_persons(
         number = followed.person
     count = int(number.max(initial=-1)) + 1 - len(names)
     if key is None:
-        names += _others(count, rng, names)
+        own = secret.bound(person.astype(np.int64).tobytes())
+        names += _others(count, own.stream("persons"), names)
     else:
         names += _keyed(records, number, len(names), key, names)
     return PersonIds(pa.array(names, pa.string()).take(pa.array(number)), followed, tuple(names))
 
 
-def _others(count: int, rng: np.random.Generator, taken: Sequence[str]) -> list[str]:
+def _others(count: int, stream: SecretStream, taken: Sequence[str]) -> list[str]:
     """Random ids that nobody has."""
-    drawn = random_pseudonyms(count, rng)
+    drawn = random_pseudonyms(count, stream)
     while not set(drawn).isdisjoint(taken):
-        drawn = random_pseudonyms(count, rng)
+        drawn = random_pseudonyms(count, stream)
     return drawn
 
 

@@ -16,7 +16,14 @@ from sfumato.linkage.link_sources import numbers_a_person
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder, copy_private
 from sfumato.pipeline.project_model import InFile, Link, Reviewers
-from sfumato.pipeline.stage import MEASURED, Made, Stage, read_object, write_report
+from sfumato.pipeline.stage import (
+    MEASURED,
+    Made,
+    Stage,
+    kept_secret,
+    read_object,
+    write_report,
+)
 from sfumato.review.review_decisions import DECISIONS
 from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_candidates import person_candidates_of
@@ -216,6 +223,7 @@ def _link(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         by_uncertainty=asked.by_uncertainty,
         check_half_width=asked.check,
         pseudonym_key=place.key(asked.key_file, "link.key_file"),
+        secret=kept_secret(place, LINK_STAGE, linkage_files.FOR_REPEATING),
         seed=place.project.about.seed,
         engine=asked.engine,
         progress=progress,

@@ -524,7 +524,7 @@ class About(Frozen):
     name
         Letters, digits, spaces, dots, hyphens and underscores; it stands in reports.
     seed
-        Seed of every random choice. Whoever has it and the sources can undo pseudonyms.
+        Seed of every search; what protects people comes from the secrets of the stages.
     recipients
         Who gets the release.
     purpose

@@ -8,11 +8,12 @@ from typing import Any
 
 from sfumato.core.declaration import Place, Progress, fields_of
 from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import FOR_REPEATING
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys, named_ledger
 from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
 from sfumato.pipeline.project_model import Assess, Attack, LedgerSection
 from sfumato.pipeline.project_model import Release as ReleaseSection
-from sfumato.pipeline.stage import Made, Stage, depends, write_report
+from sfumato.pipeline.stage import Made, Stage, depends, kept_secret, write_report
 from sfumato.release.anonymize import anonymize, check_asked
 from sfumato.release.preset_promises import held_against
 from sfumato.release.preset_promises import promises as promises_of
@@ -149,6 +150,7 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
         population=asked.population,
         seed=place.project.about.seed,
         pseudonym_key=place.key(asked.pseudonym_key, "release.pseudonym_key"),
+        secret=kept_secret(place, RELEASE_STAGE, FOR_REPEATING),
         **layout,
         progress=progress,
     )
@@ -245,7 +247,7 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     first, *others = made_files(place)
     section = _ledger(place)
     with ledger_of(place) as memory:
-        written = release.write(making / first, memory=memory)
+        written = release.write(making / first, memory=memory, secret=making / FOR_REPEATING)
         release = held_against(written, _presets(place, place.project.release))
         for name in others:
             write_table(release.table, making / name, labels=release.content.shown_labels)
@@ -302,7 +304,7 @@ def _attack(place: ProjectFolder, making: Path, progress: Progress) -> Made:
 
     asked, promised = _attack_section(place), place.project.release
     # Whose each record is stands in no file: where this run did not make the release, it is made
-    # again, from the same seed.
+    # again, from the same seed and secret.
     release = place.made.pop(depends(place, RELEASE_STAGE).key, None)
     found = attack(
         _made_release(place, progress) if release is None else release,

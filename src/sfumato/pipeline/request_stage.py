@@ -7,10 +7,11 @@ from typing import Any
 
 from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import FOR_REPEATING
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
 from sfumato.pipeline.project_model import LedgerSection, OnRequest, Undecided
 from sfumato.pipeline.release_stages import ledger_of, made_files
-from sfumato.pipeline.stage import Made, Stage, Waiting, write_report
+from sfumato.pipeline.stage import Made, Stage, Waiting, kept_secret, write_report
 from sfumato.semantics.associations import State
 from sfumato.semantics.policy import load_policy
 from sfumato.semantics.release_request import Asked, Mining, ask, policy_sha256
@@ -145,6 +146,8 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         for name in others:
             write_table(made.table, making / name, labels=made.shown_labels)
         write_report(made, place, making, "Release on request")
+        assert made.secret is not None
+        made.secret.write(making / FOR_REPEATING)
 
     with ledger_of(place) as ledger:
         made = make_release(
@@ -155,6 +158,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             seed=place.project.about.seed,
             keep_order=release.keep_order,
             pseudonym_key=place.key(release.pseudonym_key, "release.pseudonym_key"),
+            secret=kept_secret(place, REQUEST_STAGE, FOR_REPEATING),
             also=write_others,
         )
     found = f"{made.table.num_rows:,} records for request '{asked.request}', k = {made.k}"

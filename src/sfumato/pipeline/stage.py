@@ -17,6 +17,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from sfumato.core.atomic import atomic_folder, write_text
 from sfumato.core.declaration import Place, Progress, is_database
 from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import read_secret
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_model import ReportForm
 from sfumato.release.release_manifest import file_sha256
@@ -322,6 +323,28 @@ def current_record(place: ProjectFolder, stage: Stage) -> StageRecord | None:
     return record if whole else None
 
 
+def kept_secret(place: ProjectFolder, stage: Stage, file: str) -> bytes | None:
+    """The secret of what a stage makes, where that repeats what it made; ``None`` for a fresh one.
+
+    It stays in the folder of the stage. One that lies there before anything was made was put there.
+
+    Parameters
+    ----------
+    file
+        Name of the file with the secret.
+
+    Raises
+    ------
+    InputError
+        If the file holds no secret, or as `depends`.
+    """
+    path = place.of_stage(stage.name) / file
+    record = read_record(path.parent)
+    if not path.is_file() or (record is not None and record.key != depends(place, stage).key):
+        return None
+    return read_secret(path, f"file {file}")
+
+
 def check_unchanged(before: Mapping[str, str], now: Mapping[str, str]) -> None:
     """Refuse files that somebody changes while the project runs.
 
@@ -382,8 +405,9 @@ def make_stage(place: ProjectFolder, stage: Stage, progress: Progress) -> StageR
 
 
 def _outputs_in(folder: Path) -> dict[str, Output]:
-    """All files in a folder with their hashes and sizes."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    """All files in a folder with their hashes and sizes, those of secrets left out."""
+    found = (path for path in folder.rglob("*") if path.suffix != ".secret")
+    files = sorted(path for path in found if path.is_file())
     return {
         path.relative_to(folder).as_posix(): Output(file_sha256(path), path.stat().st_size)
         for path in files

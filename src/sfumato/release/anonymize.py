@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from sfumato.core import declaration
 from sfumato.core.errors import InputError
-from sfumato.core.secret_keys import check_key
+from sfumato.core.secret_keys import Secrets, check_key
 from sfumato.release import release_options
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
@@ -83,6 +83,7 @@ def anonymize(
         population=population,
         pseudonym_key=pseudonym_key,
     )
+    secrets = Secrets.of(given.secret, pseudonym_key)
     where = (
         declaration.Engine.SPARK
         if declaration.takes_spark(data, given.engine)
@@ -104,9 +105,7 @@ def anonymize(
     )
     if where is declaration.Engine.SPARK:
         refuse_before_work(schema, manifest, register)
-        return _on_spark(
-            data, schema, manifest, pseudonym_key, declaration.layout_of(given), progress
-        )
+        return _on_spark(data, schema, manifest, secrets, declaration.layout_of(given), progress)
     table = open_classified(
         data, schema, making.unclassified, **declaration.layout_of(given), progress=progress
     )
@@ -116,7 +115,7 @@ def anonymize(
     if register is not None:
         opened = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=data_sha256(register))
-    release = make_release(table, manifest, pseudonym_key, progress, opened, _frame(data))
+    release = make_release(table, manifest, secrets, progress, opened, _frame(data))
     local = making.recoding is release_options.Recoding.LOCAL
     if not local or everybody or promise.asked_of_households(promises):
         return release
@@ -170,7 +169,7 @@ def _on_spark(
     data: Any,
     schema: Schema,
     manifest: Manifest,
-    key: bytes | None,
+    secrets: Secrets,
     layout: declaration.LayoutGiven,
     progress: declaration.Progress,
 ) -> Release:
@@ -196,7 +195,7 @@ def _on_spark(
     with released(table.frame):
         check_table(table, manifest.options, manifest.constraints)
         manifest = replace(manifest, input_sha256=data_sha256(data), preparation=table.preparation)
-        release = make_release_on_spark(table, manifest, key, progress, _frame(data))
+        release = make_release_on_spark(table, manifest, secrets, progress, _frame(data))
     return replace(
         release,
         risk=replace(release.risk, columns=figures),

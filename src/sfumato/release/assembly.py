@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import Codes, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError
-from sfumato.core.secret_keys import keyed_pseudonyms, random_pseudonyms
+from sfumato.core.secret_keys import Secrets, keyed_pseudonyms, random_pseudonyms
 from sfumato.engines.embedded.counts import group
 from sfumato.release import event_protection
 from sfumato.release.coarsen_counts import (
@@ -78,8 +78,8 @@ from sfumato.table.labelled_files import quotations, shown
 from sfumato.table.sources import from_numpy, from_texts, is_bytes, listed
 from sfumato.table.table import ColumnFigures, Table
 
-OFFSETS = 0x6F666673657473
-"""Beside the seed of a release, so that its other draws stay as they are."""
+ORDER_OF_ROWS, PERSONS, HOUSEHOLDS, DATES = "order", "persons", "households", "dates"
+"""What is drawn from the secret of a release."""
 REGION = 1 << 14
 """Persons of a file in all of which classes are tried; a part of so many of a larger one."""
 
@@ -131,24 +131,20 @@ def assemble(
     return pa.table(columns)
 
 
-def person_pseudonyms(table: Table, key: bytes | None, rng: np.random.Generator) -> pa.Array | None:
-    """A pseudonym for each person: fresh random ones, or keyed ones where there is a key.
-
-    Raises
-    ------
-    InputError
-        If the key is too short.
-    """
+def person_pseudonyms(table: Table, secrets: Secrets) -> pa.Array | None:
+    """A pseudonym for each person: fresh random ones, or keyed ones where there is a key."""
     if table.schema.person is None:
         return None
-    if key is None:
-        return from_texts(random_pseudonyms(table.persons, rng)).cast(pa.string())
+    if secrets.key is None:
+        fresh = random_pseudonyms(table.persons, secrets.own.stream(PERSONS))
+        return from_texts(fresh).cast(pa.string())
     _, first = np.unique(table.person, return_index=True)
-    return pseudonyms_of(table.source.column(table.schema.person).take(from_numpy(first)), key)
+    ids = table.source.column(table.schema.person).take(from_numpy(first))
+    return pseudonyms_of(ids, secrets.key)
 
 
 def household_pseudonyms(
-    table: Table, promises: Sequence[Constraint | Budget], rng: np.random.Generator
+    table: Table, promises: Sequence[Constraint | Budget], secrets: Secrets
 ) -> pa.Array | None:
     """A fresh pseudonym for the household of each record; ``None`` where none is promised.
 
@@ -158,8 +154,32 @@ def household_pseudonyms(
     if not asked_of_households(promises):
         return None
     home = household_of(table)[table.person]
-    names = from_texts(random_pseudonyms(int(home.max()) + 1, rng)).cast(pa.string())
-    return pa.DictionaryArray.from_arrays(from_numpy(home), names)
+    fresh = random_pseudonyms(int(home.max()) + 1, secrets.own.stream(HOUSEHOLDS))
+    return pa.DictionaryArray.from_arrays(from_numpy(home), from_texts(fresh).cast(pa.string()))
+
+
+def released_order(records: int, secrets: Secrets, *, keep: bool) -> Ints:
+    """The records in the order in which they leave."""
+    if keep:
+        return np.arange(records)
+    return secrets.own.stream(ORDER_OF_ROWS).permutation(records)
+
+
+def fingerprint(table: Table) -> bytes:
+    """A hash of whose the records are and of what they say, in the file's order."""
+    digest, schema = hashlib.blake2b(), table.schema
+    for codes in (
+        table.person,
+        *(each.codes for each in (*table.quasi_identifiers, *table.sensitive)),
+    ):
+        digest.update(np.ascontiguousarray(codes, dtype=np.int64).data)
+    for column in (*table.quasi_identifiers, *table.sensitive):
+        digest.update(repr([*map(column.domain.label, range(column.domain.size))]).encode())
+    if schema.person is not None:
+        _, first = np.unique(table.person, return_index=True)
+        ids = table.source.column(schema.person).take(from_numpy(first))
+        digest.update(repr(ids.to_pylist()).encode())
+    return digest.digest()
 
 
 def pseudonyms_of(ids: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
@@ -200,21 +220,24 @@ def _cells(column: ReleasedColumn, class_of: Codes) -> pa.Array:
 def make_release(
     table: Table,
     manifest: Manifest,
-    key: bytes | None = None,
+    secrets: Secrets | None = None,
     progress: Progress = silent,
     register: Table | None = None,
     original: object = None,
 ) -> Release:
     """Make the release that a manifest describes.
 
+    What protects people follows from the secret and from what is made with it of what: under the
+    same secret another release has other pseudonyms, another order and other offsets.
+
     Parameters
     ----------
     table
         The encoded original.
     manifest
-        What to do, with the seed of every random choice.
-    key
-        Secret for keyed pseudonyms; ``None`` for random ones.
+        What to do, with the seed of the search.
+    secrets
+        What protects people; fresh when not given.
     progress
         Told how far the work is.
     register
@@ -227,23 +250,25 @@ def make_release(
     ConstraintsNotMetError
         If even all records in one class break a constraint.
     InputError
-        If the key is too short, or the register does not fit the file.
+        If the register does not fit the file.
     """
     options = manifest.options
     rng = np.random.default_rng(manifest.seed)
-    again = partial(_under_budget, table, manifest, key, register, original)
+    given = secrets or Secrets()
+    bound = given.bound(manifest.identity, fingerprint(table))
+    again = partial(_under_budget, table, manifest, given, register, original)
     table, population = _with_population(table, register, manifest)
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
     if options.ends is Ends.SNAPPED:
         table = with_snapped_ends(table)
-    finished = _finished(table, manifest, population, key, progress, rng)
+    finished = _finished(table, manifest, population, bound, progress, rng)
     draft, part = finished.draft, finished.draft.table
     if draft.levels is not None:
         table = shown_at(table, draft.levels)
-    order = np.arange(part.records) if options.keep_order else rng.permutation(part.records)
+    order = released_order(part.records, bound, keep=options.keep_order)
     named = replace(part, person=finished.pseudonym_of)
-    pseudonyms = person_pseudonyms(named, key, rng)
+    pseudonyms = person_pseudonyms(named, bound)
     progress("measure", 0.0)
     risk = _released_risk(finished, order, manifest)
     risk = replace(risk, columns=_column_figures(table, finished, options))
@@ -257,7 +282,7 @@ def make_release(
         pseudonyms,
         order,
         finished.cells,
-        household_pseudonyms(part, manifest.constraints, rng),
+        household_pseudonyms(part, manifest.constraints, bound),
     ).drop_columns(list(options.withhold))
     untouched = _untouched(content.column_names, finished)
     return Release(
@@ -297,6 +322,7 @@ def make_release(
             again,
             frozenset(options.withhold),
         ),
+        secret=given.own,
     )
 
 
@@ -330,21 +356,21 @@ def _without_labels(columns: Sequence[str]) -> tuple[str, ...]:
 def _under_budget(
     table: Table,
     manifest: Manifest,
-    key: bytes | None,
+    secrets: Secrets,
     register: Table | None,
     original: object,
     budget: Budget,
 ) -> Release:
     """The release of a manifest under one more budget."""
     manifest = replace(manifest, constraints=(*manifest.constraints, budget))
-    return make_release(table, manifest, key, silent, register, original)
+    return make_release(table, manifest, secrets, silent, register, original)
 
 
 def _finished(
     table: Table,
     manifest: Manifest,
     population: Population | None,
-    key: bytes | None,
+    secrets: Secrets,
     progress: Progress,
     rng: np.random.Generator,
 ) -> _Generalised:
@@ -356,7 +382,7 @@ def _finished(
     promise = next((each for each in promises if isinstance(each, KnownEvents)), None)
     if promise is None:
         return made(manifest.options, table, rng)
-    return _protected(made, table, promise, manifest, key, rng)
+    return _protected(made, table, promise, manifest, secrets, rng)
 
 
 def _column_figures(
@@ -426,13 +452,13 @@ def _protected(
     table: Table,
     promise: KnownEvents,
     manifest: Manifest,
-    key: bytes | None,
+    secrets: Secrets,
     rng: np.random.Generator,
 ) -> _Generalised:
     """The same, as wide as loses least, with events written as the promise allows."""
     weights = dict(Techniques().read(manifest.options.techniques))
     households = asked_of_households(manifest.constraints)
-    if key is not None or manifest.options.keep_order or _others(table) or households:
+    if secrets.key is not None or manifest.options.keep_order or _others(table) or households:
         # A key makes one pseudonym per person, the same in every release; and the order of a
         # person's records, or what else is the same in all of them, would bring them together. In a
         # household several pseudonyms would be several members.
@@ -448,7 +474,7 @@ def _protected(
     ) -> event_protection.Attempt:
         rng.bit_generator.state = state
         found = made(options, some, rng, *([PidKAnonymity(width)] if width else []))
-        offset_of = partial(person_offsets, found.draft.table, key, manifest.seed)
+        offset_of = partial(person_offsets, found.draft.table, secrets)
         draft = found.draft
         own = event_protection.quasi_identifier_loss(draft.table, draft.class_of, draft.classes)
         least = counts * own / whole if whole > 0 else 0.0
@@ -505,27 +531,24 @@ def _region(table: Table) -> Table:
     return table.take(np.flatnonzero(nodes.class_of_person[table.person] == largest))
 
 
-def person_offsets(table: Table, key: bytes | None, seed: int, most: int) -> Ints:
+def person_offsets(table: Table, secrets: Secrets, most: int) -> Ints:
     """The days by which each person's dates are moved: keyed ones where there is a key.
 
     Parameters
     ----------
     table
         The records.
-    key
-        The secret; ``None`` for offsets of the seed.
-    seed
-        Seed of every random choice.
+    secrets
+        What they come from.
     most
         Days by which dates are moved at most, either way.
     """
     span = 2 * most + 1
-    if key is None or table.schema.person is None:
-        rng = np.random.default_rng([seed, OFFSETS])
-        return rng.integers(0, span, table.persons) - most
+    if secrets.key is None or table.schema.person is None:
+        return secrets.own.stream(DATES).below(span, table.persons) - most
     _, first = np.unique(table.person, return_index=True)
     ids = table.source.column(table.schema.person).take(from_numpy(first))
-    own = hmac.new(key, b"dates", hashlib.sha256).digest()
+    own = hmac.new(secrets.key, b"dates", hashlib.sha256).digest()
     names = pseudonyms_of(ids, own).to_pylist()
     drawn = [int.from_bytes(hashlib.sha256(each.encode()).digest()[:8], "big") for each in names]
     return np.array([each % span for each in drawn], dtype=np.int64) - most

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tomllib
 from collections.abc import Mapping
@@ -22,8 +23,8 @@ from sfumato.schema.recipe import StepCount
 
 CHUNK = 1 << 20
 HEADER = (
-    "What repeats this release. It holds no value of the data, but its seed: whoever has the\n"
-    "seed and the original file can undo the order and the pseudonyms. Keep it inside."
+    "What repeats this release, with the original file and its secret, which stands elsewhere.\n"
+    "It holds no value of the data. Keep it inside."
 )
 
 
@@ -38,7 +39,7 @@ class Manifest:
     constraints
         The promises that it keeps, and those that only an estimate keeps (`promised`).
     seed
-        Seed of every random choice.
+        Seed of the search; what protects people comes from a secret that is not here.
     keyed
         Whether pseudonyms were made with a key; the key is kept nowhere.
     schema_sha256
@@ -116,6 +117,11 @@ class Manifest:
             "versions": dict(self.versions),
         }
 
+    @property
+    def identity(self) -> bytes:
+        """A text that two manifests have in common when they repeat the same release."""
+        return json.dumps(what_repeats(self.to_dict()), sort_keys=True, default=str).encode()
+
     def to_toml(self) -> str:
         """It as the text of a TOML file."""
         document = tomlkit.document()
@@ -133,6 +139,23 @@ class Manifest:
             If the folder of ``path`` cannot be written.
         """
         write_text(path, self.to_toml())
+
+
+_AFTERWARDS = {"recipe", "ledger", "versions"}
+
+
+def what_repeats(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a manifest makes the release, without what came out and who computed it.
+
+    Parameters
+    ----------
+    fields
+        The manifest as plain values, of a file that may be another's.
+    """
+    about = fields.get("release")
+    release = about if isinstance(about, dict) else {}
+    kept = {name: value for name, value in fields.items() if name not in _AFTERWARDS}
+    return kept | {"release": {**release, "output_sha256": ""}}
 
 
 def load_manifest(path: str | os.PathLike[str]) -> Manifest:

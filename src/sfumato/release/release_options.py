@@ -347,6 +347,7 @@ class Circumstances(declaration.Layout):
         ),
     ] = None
     pseudonym_key: declaration.PseudonymKey = None
+    secret: declaration.OwnSecret = None
     seed: declaration.Seed = None
     engine: declaration.EngineName = None
 
@@ -376,6 +377,7 @@ class AnonymizeOptions(declaration.LayoutGiven, total=False):
     register: Any
     population: int | None
     pseudonym_key: bytes | None
+    secret: bytes | None
     seed: int | None
     engine: str | None
 

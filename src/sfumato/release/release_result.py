@@ -20,13 +20,14 @@ from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.notebook_parts import notes
+from sfumato.core.secret_keys import FOR_REPEATING, Secret
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.full_domain import Levels
 from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
 from sfumato.release.lost_columns import LostColumn, lost_events, named_only, nothing_left
 from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint, kept_by
-from sfumato.release.release_manifest import Manifest, file_sha256
+from sfumato.release.release_manifest import Manifest, file_sha256, what_repeats
 from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Utility
 from sfumato.risk.disclosure_risk import Risk
@@ -40,11 +41,13 @@ from sfumato.table.table_files import check_output_path, content_sha256, write_t
 MANIFEST_FILE = "release.toml"
 
 
-def check_beside(path: str | os.PathLike[str], manifest: str = "") -> None:
+def check_beside(
+    path: str | os.PathLike[str], manifest: str = "", secret: bytes | None = None
+) -> None:
     """Refuse to write over the manifest of another release, which nothing else repeats.
 
     Manifests may be written over where they speak of the file that is written anew, unchanged
-    since, or where they repeat the same release.
+    since, or where they repeat the same release, their secret the same.
 
     Parameters
     ----------
@@ -52,6 +55,8 @@ def check_beside(path: str | os.PathLike[str], manifest: str = "") -> None:
         Where a release is to be written, in this process.
     manifest
         The manifest that is to stand beside it, as TOML; empty where it is not known yet.
+    secret
+        Its secret; ``None`` where it is to be a fresh one.
 
     Raises
     ------
@@ -63,7 +68,8 @@ def check_beside(path: str | os.PathLike[str], manifest: str = "") -> None:
     if not beside.is_file():
         return
     there = _fields_of(beside)
-    if manifest and there is not None and _repeats(there) == _repeats(tomllib.loads(manifest)):
+    same = there is not None and what_repeats(there) == what_repeats(tomllib.loads(manifest))
+    if manifest and same and not _is_other(target.with_name(FOR_REPEATING), secret):
         return
     if target.is_file() and _written(there) == file_sha256(target):
         return
@@ -82,23 +88,20 @@ def _fields_of(path: Path) -> dict[str, Any] | None:
         return None
 
 
-_AFTERWARDS = {"recipe", "ledger", "versions"}
-
-
-def _repeats(fields: dict[str, Any]) -> dict[str, Any]:
-    """What of a manifest makes the release, without what came out and who computed it."""
-    kept = {name: value for name, value in fields.items() if name not in _AFTERWARDS}
-    return kept | {"release": {**_release_fields(fields), "output_sha256": ""}}
-
-
 def _written(fields: dict[str, Any] | None) -> Any:
     """The hash of the file that a manifest speaks of."""
-    return None if fields is None else _release_fields(fields).get("output_sha256")
+    about = None if fields is None else fields.get("release")
+    return about.get("output_sha256") if isinstance(about, dict) else None
 
 
-def _release_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    about = fields.get("release")
-    return about if isinstance(about, dict) else {}
+def _is_other(path: Path, secret: bytes | None) -> bool:
+    """Whether a file beside holds another secret than that of a release; none is no other."""
+    try:
+        return path.read_bytes().strip() != secret
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
 
 
 class Content(Protocol):
@@ -282,7 +285,7 @@ class Release:
     tree
         The tree's own classes, before those with the same released cells became one.
     manifest
-        What repeats the release.
+        What repeats the release, with its secret.
     levels
         The level of each quasi-identifier after full-domain recoding, else ``None``.
     warnings
@@ -298,6 +301,9 @@ class Release:
     disclosed
         Who is in the release and what it shows of them, for a memory of releases; ``None`` on
         Spark.
+    secret
+        What pseudonyms, order and offsets of dates come from; `anonymize` repeats the release
+        with it. In no manifest, JSON, printout or pickle; ``None`` where it was pickled.
 
     Raises
     ------
@@ -319,6 +325,7 @@ class Release:
     source_rows: Ints | None = None
     tried: Callable[[], tuple[LostColumn, ...]] | None = field(default=None, repr=False)
     disclosed: Disclosed | None = field(default=None, repr=False)
+    secret: Secret | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Give no release out whose manifest names a promise that was not measured and kept.
@@ -400,6 +407,7 @@ class Release:
         manifest: str | os.PathLike[str] | None = None,
         *,
         memory: Memory | None = None,
+        secret: str | os.PathLike[str] | None = None,
     ) -> Release:
         """Write the release, its codebook and its manifest, all whole or none.
 
@@ -417,6 +425,9 @@ class Release:
             it is).
         memory
             A ledger of releases, which notes it as a draft.
+        secret
+            A file for the secret, which only its owner may read and which is never handed over;
+            not written when not given.
 
         Returns
         -------
@@ -426,16 +437,17 @@ class Release:
         Raises
         ------
         InputError
-            If a file cannot be written, or the manifest would take the place of another file's.
+            If a file cannot be written, the manifest would take the place of another file's, or
+            the secret is gone.
         """
         if is_database(path):
-            return self._into_database(str(path), manifest, memory)
+            return self._into_database(str(path), manifest, memory, secret)
         check_path(path)
         if manifest is not None:
             check_path(manifest, "manifest")
         elif isinstance(self.content, ReleasedTable):
             check_output_path(path)
-            check_beside(path, self.manifest.to_toml())
+            check_beside(path, self.manifest.to_toml(), self.secret)
         # A release without its manifest could not be repeated, nor checked against its file.
         with all_or_none():
             digest = self.content.write(path)
@@ -446,7 +458,16 @@ class Release:
                 self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
             else:
                 written.manifest.write(manifest)
+            self._keep(secret)
         return written
+
+    def _keep(self, file: str | os.PathLike[str] | None) -> None:
+        """Write the secret to a file, where there is one."""
+        if file is None:
+            return
+        if self.secret is None:
+            raise InputError("the release", "must have its secret", found="one that was pickled")
+        self.secret.write(file)
 
     def _noted(self, digest: str, name: str, memory: Memory | None) -> Release:
         """The release with the hash of its file, and with the head of a memory that noted it."""
@@ -457,19 +478,24 @@ class Release:
         return replace(noted, manifest=replace(noted.manifest, ledger_head=head))
 
     def _into_database(
-        self, url: str, manifest: str | os.PathLike[str] | None, memory: Memory | None
+        self,
+        url: str,
+        manifest: str | os.PathLike[str] | None,
+        memory: Memory | None,
+        secret: str | os.PathLike[str] | None,
     ) -> Release:
         """Write the release to a new table, its codebook and manifest to this folder."""
         table = check_new_table(url).table
         check_path(table, "table")
         beside = Path(manifest or MANIFEST_FILE)
         if manifest is None:
-            check_beside(Path(table), self.manifest.to_toml())
+            check_beside(Path(table), self.manifest.to_toml(), self.secret)
         digest = content_sha256(self.table.column_names, self.table.to_batches())
         with all_or_none():
             write_text(beside.with_name(codebook_name(table)), self.codebook(table))
             written = self._noted(digest, table, memory)
             written.manifest.write(beside)
+            self._keep(secret)
             write_database(self.table, url)
         return written
 

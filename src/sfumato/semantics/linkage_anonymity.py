@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,11 @@ from sfumato.core.arrays import Codes, Floats, Integers, Ints, Levels
 from sfumato.core.declaration import Count, drawn_seed
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.core.secret_keys import Secret, Secrets
 from sfumato.hierarchies import ROOT, Anything, Exact, Hierarchy, format_released
 from sfumato.hierarchies.hierarchy import all_labels, generalised
 from sfumato.kernels.record_pairs import key_individuals
-from sfumato.release.assembly import person_pseudonyms
+from sfumato.release.assembly import fingerprint, person_pseudonyms, released_order
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.semantics.local_data import (
     Linked,
@@ -330,12 +331,11 @@ def informed_risk(linked: Linked, levels: Integers) -> Measure | None:
 def released_table(
     linked: Linked,
     levels: Integers,
-    rng: np.random.Generator,
+    secrets: Secrets,
     *,
     keep_order: bool = False,
-    pseudonym_key: bytes | None = None,
-) -> pa.Table:
-    """The linked file as it is released, in the columns' order.
+) -> tuple[pa.Table, Ints]:
+    """The linked file as it is released, and the row of the linked data of each record.
 
     Direct identifiers and households are left out, person ids become pseudonyms, records are
     shuffled; sensitive and insensitive columns are unchanged.
@@ -346,21 +346,14 @@ def released_table(
         The linked tuples.
     levels
         Level of each value, shape (tuples, QIs).
-    rng
-        Source of randomness.
+    secrets
+        What `secrets_of` gave.
     keep_order
         Keep the order of the records instead of shuffling them.
-    pseudonym_key
-        A secret for keyed pseudonyms, the same in every release.
-
-    Raises
-    ------
-    InputError
-        If the key is too short.
     """
     table = linked.table
-    order = np.arange(table.records) if keep_order else rng.permutation(table.records)
-    pseudonyms = person_pseudonyms(table, pseudonym_key, rng)
+    order = released_order(table.records, secrets, keep=keep_order)
+    pseudonyms = person_pseudonyms(table, secrets)
     columns: dict[str, pa.Array | pa.ChunkedArray] = {}
     for name in table.columns:
         if name in table.schema.withheld():
@@ -377,7 +370,23 @@ def released_table(
             )
         else:
             columns[name] = table.source.column(name).take(from_numpy(order))
-    return pa.table(columns)
+    return pa.table(columns), order
+
+
+def secrets_of(linked: Linked, levels: Integers, secrets: Secrets) -> Secrets:
+    """What order and pseudonyms of a release of linked data come from: of another one others.
+
+    Parameters
+    ----------
+    linked
+        The linked tuples.
+    levels
+        Level of each value, shape (tuples, QIs).
+    secrets
+        What was given.
+    """
+    shown = np.ascontiguousarray(levels, dtype=np.int64).tobytes()
+    return secrets.bound(fingerprint(linked.table), shown)
 
 
 def shown_labels(linked: Linked, levels: Integers) -> dict[str, npt.NDArray[np.object_]]:
@@ -434,9 +443,13 @@ class LinkageRelease:
     measured
         Matches, risk (paper 002, Eq. 2-3), SSE / SST (Eq. 4) and NCP.
     seed
-        Seed of the order and the pseudonyms.
+        The seed that was given or drawn; nothing is searched at random.
     original
         The linked data as passed in.
+    source_rows
+        Row of the linked data of each released record, shape (records,); not to be released.
+    secret
+        What order and pseudonyms come from, as that of a `Release`.
     """
 
     table: pa.Table
@@ -445,6 +458,8 @@ class LinkageRelease:
     measured: Measured
     seed: int
     original: Any = None
+    source_rows: Ints | None = field(default=None, repr=False)
+    secret: Secret | None = field(default=None, repr=False)
 
     @property
     def data(self) -> Any:
@@ -545,6 +560,7 @@ class LinkageAnonymity:
         seed: int | None = None,
         keep_order: bool = False,
         pseudonym_key: bytes | None = None,
+        secret: bytes | None = None,
     ) -> LinkageRelease:
         """Release linked data so that at least k local individuals match each record.
 
@@ -554,12 +570,8 @@ class LinkageAnonymity:
             The linked records: a dataframe, or the path of a file.
         schema
             What each column of them is, with the hierarchies of the quasi-identifiers.
-        seed
-            Seed of the order and the pseudonyms; drawn when not given.
-        keep_order
-            Keep the order of the records instead of shuffling them.
-        pseudonym_key
-            A secret of at least 16 bytes for pseudonyms that are the same in every release.
+        seed, keep_order, pseudonym_key, secret
+            As `release_linked`.
 
         Raises
         ------
@@ -567,7 +579,13 @@ class LinkageAnonymity:
             As `release_linked`.
         """
         return release_linked(
-            linked, schema, [self], seed=seed, keep_order=keep_order, pseudonym_key=pseudonym_key
+            linked,
+            schema,
+            [self],
+            seed=seed,
+            keep_order=keep_order,
+            pseudonym_key=pseudonym_key,
+            secret=secret,
         )
 
 
@@ -579,6 +597,7 @@ def release_linked(
     seed: int | None = None,
     keep_order: bool = False,
     pseudonym_key: bytes | None = None,
+    secret: bytes | None = None,
 ) -> LinkageRelease:
     """Release linked data to somebody who holds one or several local data sets.
 
@@ -599,27 +618,25 @@ def release_linked(
     asked
         The local data sets, at least one.
     seed
-        Seed of the order and the pseudonyms; drawn when not given.
+        Noted with the release; nothing is searched at random.
     keep_order
         Keep the order of the records instead of shuffling them.
     pseudonym_key
         A secret of at least 16 bytes for pseudonyms that are the same in every release.
+    secret
+        That of the release that is repeated; a fresh one when not given.
 
     Raises
     ------
     InputError
-        If a file does not fit its schema, a quasi-identifier has no hierarchy or its hierarchy
-        no leaf for a value, k is larger than a local data set, or a local data set does not
-        contain the linked persons.
+        If a secret can be guessed, a file does not fit its schema, a quasi-identifier has no
+        hierarchy or its hierarchy no leaf for a value, k is larger than a local data set, or a
+        local data set does not contain the linked persons.
     """
-    drawn = drawn_seed(seed)
+    drawn, secrets = drawn_seed(seed), Secrets.of(secret, pseudonym_key)
     held = link_up(linked, schema, asked)
     levels = held.least_levels()
-    table = released_table(
-        held,
-        levels,
-        np.random.default_rng(drawn),
-        keep_order=keep_order,
-        pseudonym_key=pseudonym_key,
-    )
-    return LinkageRelease(table, held, levels, measured(held, levels), drawn, original=linked)
+    bound = secrets_of(held, levels, secrets)
+    table, order = released_table(held, levels, bound, keep_order=keep_order)
+    figures = measured(held, levels)
+    return LinkageRelease(table, held, levels, figures, drawn, linked, order, secrets.own)

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import Codes, Integers, Ints, Levels
 from sfumato.core.chain import Head
 from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import Secrets
 from sfumato.hierarchies import ROOT, Hierarchy
 from sfumato.ledger.sketches import Names
 from sfumato.release.assembly import person_pseudonyms
@@ -453,7 +454,7 @@ def _followed(
     linked, hierarchies = asked.linked, asked.linked.hierarchy_of
     if not releases:
         return linked, (), []
-    now = disclosed(linked, np.zeros(linked.table.records, dtype=np.int64), None, 0)
+    now = disclosed(linked, np.zeros(linked.table.records, dtype=np.int64), Secrets())
     pairs = [(each, *ledger.follow(now, each.number)) for each in releases]
     ids = person_ids(linked)
     if ids is None:
@@ -523,9 +524,7 @@ def _check_readable(
             )
 
 
-def disclosed(
-    linked: Linked, class_of: Integers, pseudonym_key: bytes | None, seed: int
-) -> Disclosed:
+def disclosed(linked: Linked, class_of: Integers, secrets: Secrets) -> Disclosed:
     """What a release on request shows, beside who it shows it of.
 
     Parameters
@@ -534,23 +533,16 @@ def disclosed(
         The linked tuples.
     class_of
         The tuple of each record as it is shown; a person's class is all of the person's tuples.
-    pseudonym_key
-        A secret for keyed pseudonyms.
-    seed
-        Seed of pseudonyms without one.
-
-    Raises
-    ------
-    InputError
-        If the key is too short.
+    secrets
+        What the pseudonyms come from.
     """
-    table, rng = linked.table, np.random.default_rng(seed)
+    table = linked.table
     pairs = np.unique(np.column_stack([table.person, class_of]), axis=0)
-    marks = rng.integers(1, 1 << 62, int(class_of.max(initial=0)) + 1)
+    marks = 1 + secrets.own.stream("classes").below(1 << 62, int(class_of.max(initial=0)) + 1)
     sums = np.zeros(table.persons, dtype=np.int64)
     np.add.at(sums, pairs[:, 0], marks[pairs[:, 1]])
     classes = np.unique(sums, return_inverse=True)[1][table.person]
-    pseudonyms = person_pseudonyms(table, pseudonym_key, rng)
+    pseudonyms = person_pseudonyms(table, secrets)
     return Disclosed(table, classes, {}, pseudonyms, table.person)
 
 

@@ -20,13 +20,14 @@ from sfumato.core.arrays import Bools, Ints, Levels
 from sfumato.core.atomic import all_or_none, check_path, check_target, write_text, written_at
 from sfumato.core.declaration import drawn_seed
 from sfumato.core.errors import InputError
+from sfumato.core.secret_keys import Secret, Secrets
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.release_manifest import HEADER, file_sha256
 from sfumato.release.release_options import Options, versions
 from sfumato.release.release_result import MANIFEST_FILE, check_beside
 from sfumato.schema import Schema, schema_sha256
 from sfumato.semantics.associations import Association, Shown
-from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table
+from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table, secrets_of
 from sfumato.semantics.local_data import Linked
 from sfumato.semantics.policy_terms import Measure, Policy
 from sfumato.semantics.release_request import (
@@ -390,7 +391,7 @@ def manifest_of(
     known
         What readers know.
     seed
-        Seed of the order and the pseudonyms.
+        The seed that was given or drawn; nothing is searched at random.
     keyed
         Whether pseudonyms were made with a key.
     keep_order
@@ -501,6 +502,10 @@ class RequestedRelease:
         What repeats the release; no value of the data.
     number
         The release's number in the ledger; ``None`` without one.
+    source_rows
+        Row of the linked data of each released record, shape (records,); not to be released.
+    secret
+        What order and pseudonyms come from, as that of a `Release`.
     """
 
     table: pa.Table
@@ -516,6 +521,8 @@ class RequestedRelease:
     proposed: tuple[NotedAssociation, ...]
     manifest: Mapping[str, Any]
     number: int | None = None
+    source_rows: Ints | None = field(default=None, repr=False)
+    secret: Secret | None = field(default=None, repr=False)
 
     @property
     def data(self) -> Any:
@@ -627,7 +634,7 @@ class RequestedRelease:
         )
 
 
-def anonymize_requested(
+def anonymize_requested(  # noqa: PLR0913 - of a public verb
     data: Any,
     schema: Schema,
     *,
@@ -641,6 +648,7 @@ def anonymize_requested(
     seed: int | None = None,
     keep_order: bool = False,
     pseudonym_key: bytes | None = None,
+    secret: bytes | None = None,
 ) -> RequestedRelease:
     """Release linked data to whom a policy's rules allow it, as they require.
 
@@ -671,16 +679,18 @@ def anonymize_requested(
     mining
         From when on an association in this release is proposed to the custodian.
     seed
-        Seed of the order and the pseudonyms; drawn when not given.
+        Noted in the manifest; nothing is searched at random.
     keep_order
         Keep the order of the records instead of shuffling them.
     pseudonym_key
         A secret of at least 16 bytes for pseudonyms that are the same in every release.
+    secret
+        That of the release that is repeated; a fresh one when not given.
 
     Raises
     ------
     InputError
-        As `ask`, or if the ledger or the output cannot be written.
+        As `ask`, or if a secret can be guessed or the ledger or the output cannot be written.
     """
     if output is not None:
         check_output(output)
@@ -693,6 +703,7 @@ def anonymize_requested(
         seed=seed,
         keep_order=keep_order,
         pseudonym_key=pseudonym_key,
+        secret=secret,
     )
 
 
@@ -724,6 +735,7 @@ def make_release(
     seed: int | None = None,
     keep_order: bool = False,
     pseudonym_key: bytes | None = None,
+    secret: bytes | None = None,
     also: Callable[[RequestedRelease], None] | None = None,
 ) -> RequestedRelease:
     """Make the release of a request, note it in the ledger, and write it.
@@ -734,7 +746,7 @@ def make_release(
     ----------
     asked
         What `ask` gave.
-    ledger, output, mining, seed, keep_order, pseudonym_key
+    ledger, output, mining, seed, keep_order, pseudonym_key, secret
         As in `anonymize_requested`.
     also
         Writes more files, given the release as it is noted.
@@ -746,7 +758,7 @@ def make_release(
         earlier releases and the custodian has not granted it, or the ledger or the output cannot be
         written.
     """
-    drawn = drawn_seed(seed)
+    drawn, secrets = drawn_seed(seed), Secrets.of(secret, pseudonym_key)
     request = asked.details
     known = Known(linked=asked.linked)
     if ledger is not None:
@@ -755,14 +767,10 @@ def make_release(
     start = linked.least_levels()
     enforced = enforce(asked, known, linked, start)
     tuples, tuple_of = tuples_of(linked, enforced.levels)
+    bound = secrets_of(linked, enforced.levels, secrets)
+    table, order = released_table(linked, enforced.levels, bound, keep_order=keep_order)
     release = RequestedRelease(
-        released_table(
-            linked,
-            enforced.levels,
-            np.random.default_rng(drawn),
-            keep_order=keep_order,
-            pseudonym_key=pseudonym_key,
-        ),
+        table,
         asked,
         known,
         linked,
@@ -774,6 +782,8 @@ def make_release(
         tuple(line for why in asked.requirements.explain() for line in why.lines()),
         found_in(linked, tuples, known, mining or Mining()),
         manifest_of(asked, known, drawn, keyed=pseudonym_key is not None, keep_order=keep_order),
+        source_rows=order,
+        secret=secrets.own,
     )
     if ledger is not None:
         linkages = known.linkages | {request.linkage}
@@ -788,7 +798,7 @@ def make_release(
         with nullcontext() if ledger is None else ledger.changing():
             if ledger is not None:
                 number = _noted(release, ledger, output, tuples, members)
-                shows = disclosed(linked, tuple_of, pseudonym_key, drawn)
+                shows = disclosed(linked, tuple_of, bound)
                 about = release.manifest["release"]
                 ledger.remember_requested(
                     number,

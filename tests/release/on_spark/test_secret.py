@@ -1,4 +1,4 @@
-"""Pseudonyms and the order of records follow from the seed and the file, not from partitions."""
+"""Pseudonyms and the order of records follow from a secret and the file, not from partitions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato.core.secret_keys import keyed_pseudonyms
+from sfumato.core.secret_keys import Secret, Secrets, keyed_pseudonyms
 from sfumato.engines.spark.spark_persons import SparkTable
 from sfumato.engines.spark.spark_session import PERSON, Ran
 from sfumato.release.assembly import person_pseudonyms, pseudonyms_of
 from sfumato.release.on_spark.spark_released_file import (
     NUMBER,
     PSEUDONYM,
-    Secret,
-    secret_of,
+    SparkKeys,
+    keys_of,
     with_secrets,
 )
 from sfumato.schema import Schema
@@ -39,20 +39,27 @@ def table(spark: Any) -> SparkTable:
     return SparkTable(schema, frame, (), (), {}, {}, (), (), len(IDS), 4, ran)
 
 
-def test_a_secret_takes_the_seed_and_every_record(table: SparkTable) -> None:
-    secret = secret_of(table, 1, None)
+def test_keys_take_the_secret_the_manifest_and_every_record(table: SparkTable) -> None:
+    secrets = Secrets(Secret(b"s" * 32))
+    keys = keys_of(table, b"1", secrets)
     elsewhere = replace(table, frame=table.frame.orderBy("charge").repartition(3))
-    assert secret_of(elsewhere, 1, None) == secret
-    assert secret.persons != secret.order
+    assert keys_of(elsewhere, b"1", secrets) == keys
+    assert keys.persons != keys.order
+    assert type(keys.persons) is type(keys.order) is bytes  # a Secret would not be sent
     fewer = replace(table, frame=table.frame.where("charge < 7"))
-    others = [secret_of(table, 2, None), secret_of(fewer, 1, None)]
-    assert len({each.persons for each in (secret, *others)}) == 3
-    assert len({each.order for each in (secret, *others)}) == 3
-    assert secret_of(table, 1, b"k" * 16) == Secret(b"k" * 16, secret.order)
+    others = [
+        keys_of(table, b"2", secrets),
+        keys_of(fewer, b"1", secrets),
+        keys_of(table, b"1", Secrets()),
+    ]
+    assert len({each.persons for each in (keys, *others)}) == 4
+    assert len({each.order for each in (keys, *others)}) == 4
+    own = Secrets(secrets.own, Secret(b"k" * 16))
+    assert keys_of(table, b"1", own) == SparkKeys(b"k" * 16, keys.order)
 
 
 def test_the_keys_are_not_printed() -> None:
-    assert "k" * 16 not in repr(Secret(b"k" * 16, b"o" * 32))
+    assert "k" * 16 not in repr(SparkKeys(b"k" * 16, b"o" * 32))
 
 
 def test_ids_of_any_type_have_the_pseudonyms_of_the_embedded_engine(spark: Any) -> None:
@@ -64,10 +71,10 @@ def test_ids_of_any_type_have_the_pseudonyms_of_the_embedded_engine(spark: Any) 
     names = ["`a`.b", "`b`", "c.d"]
     frame = spark.createDataFrame(pa.table(dict(zip(names, of_types, strict=True))))
     for name, ids in zip(names, of_types, strict=True):
-        made = with_secrets(frame, Secret(b"k" * 16, b"o" * 32), name)
+        made = with_secrets(frame, SparkKeys(b"k" * 16, b"o" * 32), name)
         assert made.columns == [*(each for each in names if each != name), NUMBER, PSEUDONYM]
         table = open_table(pa.table({"id": ids, "age": [1, 2]}), SCHEMA)
-        expected = person_pseudonyms(table, b"k" * 16, np.random.default_rng(1))
+        expected = person_pseudonyms(table, Secrets.of(None, b"k" * 16))
         assert sorted(row[PSEUDONYM] for row in made.collect()) == sorted(expected.to_pylist())
 
 
@@ -76,8 +83,8 @@ def test_negative_zero_is_zero() -> None:
 
 
 def test_pseudonyms_are_those_of_the_embedded_engine(table: SparkTable) -> None:
-    secret = Secret(b"k" * 16, b"o" * 32)
-    made = with_secrets(table.frame, secret, PERSON)
+    keys = SparkKeys(b"k" * 16, b"o" * 32)
+    made = with_secrets(table.frame, keys, PERSON)
     assert made.columns == ["charge", NUMBER, PSEUDONYM]
     made = made.collect()
     expected = keyed_pseudonyms([str(each) for each in IDS], b"k" * 16)
@@ -85,4 +92,4 @@ def test_pseudonyms_are_those_of_the_embedded_engine(table: SparkTable) -> None:
     numbers = np.array([row[NUMBER] for row in made])
     assert len(np.unique(numbers)) == len(IDS)
     assert (np.diff(np.sort(numbers).astype(float)) > 1e6).all()
-    assert PSEUDONYM not in with_secrets(table.frame.drop(PERSON), secret, None).columns
+    assert PSEUDONYM not in with_secrets(table.frame.drop(PERSON), keys, None).columns

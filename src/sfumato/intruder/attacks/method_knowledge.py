@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
 from sfumato.intruder.attacks.scene import (
     INFERRED,
@@ -18,9 +19,12 @@ from sfumato.intruder.attacks.scene import (
     another,
     sensitive_and_true,
 )
+from sfumato.intruder.candidates import Identification
+from sfumato.intruder.guesses import pseudonym_attack
 from sfumato.intruder.guesses.bounds_attack import Isolation, by_ends, isolated
 from sfumato.intruder.guesses.informed_attack import by_method, ladders_of
 from sfumato.intruder.guesses.method_attack import sharpened, undivided
+from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import Outcome, free_hits, success
 from sfumato.intruder.referee.criteria import LEVEL, Criterion, persons_isolated
@@ -131,6 +135,88 @@ def minimality(scene: Scene) -> Iterator[Staged]:
         yield Staged(outcome, findings=(replace(finding, criterion=Criterion.INFERENCE),))
 
 
+def method(scene: Scene) -> Iterator[Staged]:
+    """Undo pseudonyms that public software made: of a small seed, or a hash without a salt.
+
+    Parameters
+    ----------
+    scene
+        What to work on.
+    """
+    unit, person = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    notes, undone = [], 0
+    for column in _pseudonyms(scene):
+        texts = [str(text) for text in column.texts]
+        if pseudonym_attack.is_own(column.texts):
+            found, most = pseudonym_attack.by_seed(texts, scene.file.records)
+            notes.append(f"Seeds up to {most:,} were tried.")
+        else:
+            held = (text for each in scene.knowledge.others for text in each.texts if text)
+            found = pseudonym_attack.by_hash(texts, held)
+        if found is None:
+            continue
+        undone += len(found.code)
+        named = _persons_of(scene, found)
+        of_code = np.full(len(texts), -1, dtype=np.int64)
+        of_code[found.code] = np.arange(len(found.code)) if named is None else named
+        units, first = np.unique(scene.file.unit, return_index=True)
+        people = of_code[column.codes[first]]
+        # Nobody but the file itself says who has a rank, or an id.
+        people = np.where(people >= 0, units, -1) if named is None else people
+        unit.append(units[people >= 0])
+        person.append(people[people >= 0])
+    guesses = Identification(
+        np.concatenate(unit), np.concatenate(person), np.ones(sum(map(len, unit)))
+    )
+    staged = scene.judged(
+        "method",
+        "The intruder draws pseudonyms from small seeds as earlier versions of this software did, "
+        "and hashes ids without a salt, until they are those of the file.",
+        guesses,
+        "",
+        criterion=Criterion.LINKABILITY,
+    )
+    outcome = replace(staged.outcome, notes=(*staged.outcome.notes, *notes))
+    warning = (
+        f"{undone:,} pseudonyms are undone by public software: they come from a small seed, or are "
+        "hashes of ids without a salt. Do not release the file; make it anew."
+    )
+    yield replace(staged, outcome=outcome, warnings=(warning,) if undone else ())
+
+
+def _pseudonyms(scene: Scene) -> list[TextColumn]:
+    """The columns that look like pseudonyms of earlier versions, or like hashes."""
+    named = scene.file.names
+    beside = [each for each in scene.file.others if named is None or each.name != named.name]
+    return [
+        each
+        for each in (*([] if named is None else [named]), *beside)
+        if pseudonym_attack.is_own(each.texts) or pseudonym_attack.is_hashed(each.texts)
+    ]
+
+
+def _persons_of(scene: Scene, found: pseudonym_attack.Undone) -> Ints | None:
+    """Whom ranks or ids are of, -1 where it is not known; ``None`` where nothing says it."""
+    known = scene.knowledge
+    if scene.itself:
+        return None
+    if found.rank is not None:
+        # Persons are numbered as they appear in the file, as in the original.
+        whole = known.persons == scene.file.persons
+        return found.rank if whole else np.full(len(found.rank), -1)
+    owner: dict[str, int] = {}
+    for column in known.others:
+        for code, own in zip(column.codes.tolist(), known.person.tolist(), strict=True):
+            text = column.texts[code]
+            if text is not None:
+                owner[text] = own if owner.get(text, own) == own else -1
+    return np.array([owner.get(each, -1) for each in found.ids], dtype=np.int64)
+
+
+def _drawn_or_hashed(scene: Scene) -> str:
+    return "" if _pseudonyms(scene) else "a column of pseudonyms that look drawn, or like hashes"
+
+
 def _against_chance(name: str, what: str, found: Isolation, why: str) -> tuple[Outcome, float]:
     """What came of tries with a known chance each, and the probability of so much by chance."""
     attempts, right = len(found.alone), int(found.alone.sum())
@@ -191,4 +277,5 @@ def _reader(scene: Scene) -> str:
 SINGLING_OUT = Act("singling_out", 170, singling_out, another, SINGLED, essential=True)
 DOWNCODING = Act("downcoding", 180, downcoding, another, SINGLED)
 MINIMALITY = Act("minimality", 85, minimality, sensitive_and_true, INFERRED)
+METHOD = Act("method", 145, method, _drawn_or_hashed, LINKED)
 INFORMED = Act("informed", 25, informed, _reader, LINKED)

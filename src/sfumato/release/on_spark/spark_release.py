@@ -13,6 +13,7 @@ from sfumato.core.arrays import Floats, Integers, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import SfumatoError
 from sfumato.core.optional_packages import needed
+from sfumato.core.secret_keys import Secrets
 from sfumato.engines.embedded.counts import group
 from sfumato.engines.spark.spark_persons import SparkTable
 from sfumato.engines.spark.spark_session import (
@@ -489,7 +490,7 @@ JOINED, RISK, LOSS = 0.3, 0.5, 0.8
 def make_release_on_spark(
     table: SparkTable,
     manifest: Manifest,
-    key: bytes | None = None,
+    secrets: Secrets | None = None,
     progress: Progress = silent,
     original: object = None,
 ) -> Release:
@@ -500,9 +501,9 @@ def make_release_on_spark(
     table
         The encoded original, with the columns that a release hands on.
     manifest
-        What to do, with the seed of every random choice.
-    key
-        Secret for keyed pseudonyms; ``None`` for fresh ones.
+        What to do, with the seed of the search.
+    secrets
+        What protects people; fresh when not given.
     progress
         Told how far the work is.
     original
@@ -526,14 +527,16 @@ def make_release_on_spark(
         spark_released_file.with_coded_ends_on_spark(table), manifest, progress=progress
     )
     with forgotten(divided.classes):
-        return _of_classes(table, divided, manifest, key, before, progress, original)
+        return _of_classes(
+            table, divided, manifest, secrets or Secrets(), before, progress, original
+        )
 
 
 def _of_classes(
     table: SparkTable,
     divided: DividedOnSpark,
     manifest: Manifest,
-    key: bytes | None,
+    secrets: Secrets,
     before: Risk,
     progress: Progress,
     original: object,
@@ -542,7 +545,7 @@ def _of_classes(
     session = table.frame.sparkSession
     cells = spark_released_file.cell_columns(divided.names, divided.numbers)
     with watched(session, progress, STAGE, 0.0, JOINED, jobs=3):
-        secret = spark_released_file.secret_of(table, manifest.seed, key)
+        keys = spark_released_file.keys_of(table, manifest.identity, secrets)
         records = spark_released_file.with_cells(table, divided.classes, cells)
     with forgotten(records):
         with watched(session, progress, STAGE, JOINED, RISK, jobs=2):
@@ -550,7 +553,7 @@ def _of_classes(
         with watched(session, progress, STAGE, RISK, LOSS):
             utility = utility_on_spark(table, records, cells, manifest)
         with watched(session, progress, STAGE, LOSS, 1.0, jobs=2):
-            frame = spark_released_file.assembled(table, records, cells, secret)
+            frame = spark_released_file.assembled(table, records, cells, keys)
             _check_whole(table, risk, frame)
     return Release(
         content=spark_released_file.ReleasedFrame(frame, original),
@@ -562,6 +565,7 @@ def _of_classes(
         tree=divided.tree,
         manifest=manifest,
         warnings=(*spark_measures.unmeasured(table), *table.warnings),
+        secret=secrets.own,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import os
 import re
 import secrets
@@ -21,6 +20,7 @@ from sfumato.core.atomic import not_whole, take_place, write_text, written_at
 from sfumato.core.declaration import is_uri
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed, silenced, spark_errors
+from sfumato.core.secret_keys import Secrets
 from sfumato.engines.spark.spark_files import plain
 from sfumato.engines.spark.spark_persons import SparkTable
 from sfumato.engines.spark.spark_session import (
@@ -32,7 +32,7 @@ from sfumato.engines.spark.spark_session import (
     quasi_identifier,
     said_plainly,
 )
-from sfumato.release.assembly import pseudonyms_of
+from sfumato.release.assembly import ORDER_OF_ROWS, PERSONS, pseudonyms_of
 from sfumato.release.generalisation import outermost_codes
 from sfumato.table.door import carried_columns as handed_on
 from sfumato.table.sources import NO_LABELS, Labels, from_numpy
@@ -68,8 +68,8 @@ NUMBER_BYTES = 8
 
 
 @dataclass(frozen=True)
-class Secret:
-    """What pseudonyms and the order are made with; whoever has it can undo them.
+class SparkKeys:
+    """What pseudonyms and the order are made with on the executors; who has it can undo them.
 
     Attributes
     ----------
@@ -83,29 +83,24 @@ class Secret:
     order: bytes = field(repr=False)
 
 
-def secret_of(table: SparkTable, seed: int, key: bytes | None) -> Secret:
-    """The secret of a release, which follows from its seed and from every record of the file.
+def keys_of(table: SparkTable, identity: bytes, secrets: Secrets) -> SparkKeys:
+    """The keys of a release, which follow from its secret, its manifest and every record.
 
-    So the same seed and file give the same records, in whatever partitions they were (their
-    order is new where those are others), and somebody who knows or guesses the seed, but not
-    the file, has nothing.
+    So the same secret and file give the same records, in whatever partitions they were (their
+    order is new where those are others).
 
     Parameters
     ----------
     table
         The encoded file, with the columns that a release hands on.
-    seed
-        The seed of the manifest.
-    key
-        The custodian's secret for pseudonyms that are the same in every release; ``None`` for
-        fresh ones.
+    identity
+        That of the manifest.
+    secrets
+        The secret of the release, and the custodian's key where there is one.
     """
-    content = _fingerprint(table)
-
-    def made(purpose: bytes) -> bytes:
-        return hmac.digest(seed.to_bytes(8), purpose + content, hashlib.sha256)
-
-    return Secret(made(b"pseudonyms ") if key is None else key, made(b"order "))
+    own = secrets.own.bound(identity, _fingerprint(table))
+    persons = own.bound(PERSONS.encode()) if secrets.key is None else secrets.key
+    return SparkKeys(bytes(persons), bytes(own.bound(ORDER_OF_ROWS.encode())))
 
 
 def _fingerprint(table: SparkTable) -> bytes:
@@ -122,7 +117,7 @@ def _fingerprint(table: SparkTable) -> bytes:
     return "\n".join(row).encode()
 
 
-def with_secrets(frame: DataFrame, secret: Secret, person: str | None) -> DataFrame:
+def with_secrets(frame: DataFrame, keys: SparkKeys, person: str | None) -> DataFrame:
     """Records with the pseudonym of their person and a secret number, the person left out.
 
     A pseudonym is that of the embedded engine with the same key: 120 bits of an HMAC-SHA-256 of
@@ -133,8 +128,8 @@ def with_secrets(frame: DataFrame, secret: Secret, person: str | None) -> DataFr
     ----------
     frame
         The records with the ids of their persons, as in the file; its lineage cut.
-    secret
-        The keys.
+    keys
+        What `keys_of` gave.
     person
         The column of the ids; ``None`` where the records have no persons who are shown.
     """
@@ -150,7 +145,7 @@ def with_secrets(frame: DataFrame, secret: Secret, person: str | None) -> DataFr
     if ids is not None:
         fields.append(types.StructField(PSEUDONYM, types.StringType()))
         made.append(PSEUDONYM)
-    replaced = WithoutValues(_Replaced(secret, ids))
+    replaced = WithoutValues(_Replaced(keys, ids))
     with said_plainly("replace the ids"):
         found = placed.mapInArrow(replaced, types.StructType(fields))
         return found.toDF(*(name for name in names if name != person), *made)
@@ -160,17 +155,17 @@ def with_secrets(frame: DataFrame, secret: Secret, person: str | None) -> DataFr
 class _Replaced:
     """Puts pseudonyms and numbers in the place of persons, batch by batch, on the executors."""
 
-    secret: Secret
+    keys: SparkKeys
     person: str | None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             names = [name for name in batch.schema.names if name not in (self.person, NUMBER)]
             columns = [batch.column(name) for name in names]
-            columns.append(_numbers(batch.column(NUMBER), self.secret.order))
+            columns.append(_numbers(batch.column(NUMBER), self.keys.order))
             names.append(NUMBER)
             if self.person is not None:
-                columns.append(_pseudonyms(batch.column(self.person), self.secret.persons))
+                columns.append(_pseudonyms(batch.column(self.person), self.keys.persons))
                 names.append(PSEUDONYM)
             yield pa.RecordBatch.from_arrays(columns, names=names)
 
@@ -249,7 +244,7 @@ def with_cells(
 
 
 def assembled(
-    table: SparkTable, records: DataFrame, cells: Sequence[Sequence[CellColumn]], secret: Secret
+    table: SparkTable, records: DataFrame, cells: Sequence[Sequence[CellColumn]], keys: SparkKeys
 ) -> DataFrame:
     """The released file, in the file's column order, its records in a secret order.
 
@@ -261,7 +256,7 @@ def assembled(
         What `with_cells` gave.
     cells
         The released columns of each quasi-identifier.
-    secret
+    keys
         What pseudonyms and order are made with.
 
     Returns
@@ -275,7 +270,7 @@ def assembled(
     kept = handed_on(table.columns, schema)
     needed_here = [*(each.cells for own in cells for each in own), *kept]
     some = records.select(*(column(name) for name in needed_here))
-    named = with_secrets(some, secret, schema.person)
+    named = with_secrets(some, keys, schema.person)
     order = column(NUMBER)
     shuffled = named.repartition(order).sortWithinPartitions(order)
     columns: list[Column] = []
