@@ -6,6 +6,7 @@ import datetime as dt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -404,3 +405,53 @@ def test_few_categories_are_no_names(words: str) -> None:
     values = words.split("|")
     found = guess({**columns, "v1": [values[i * i % 11 % len(values)] for i in range(N)]})
     assert role_of(found.schema, "v1") != "direct identifier"
+
+
+def survey(cells: tuple[int, ...], header: str, seed: int) -> dict[str, list[Any]]:
+    """Answers of 3,000 people, with the weight of their stratum in whole numbers."""
+    rng = np.random.default_rng(seed)
+    strata = [rng.integers(0, each, 3000) for each in cells]
+    cell = np.ravel_multi_index(strata, cells)
+    weights = rng.integers(80, 2500, int(np.prod(cells)))
+    found = {f"stratum{i}": each.tolist() for i, each in enumerate(strata)}
+    answers = [("yes", "no")[each] for each in rng.integers(0, 2, 3000)]
+    return {**found, "smoker": answers, header: weights[cell].tolist()}
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("weight", (8, 4)), ("fnlwgt", (4, 2, 5)), ("pondération", (9, 2, 5)), ("x7", (9, 2, 7, 5)),
+        ("gewicht", (20, 2)), ("w", (16, 2, 6, 3)), ("factor_expansion", (300,)),
+    ],
+)  # fmt: skip
+def test_weights_of_a_survey_are_not_the_persons(header: str, cells: tuple[int, ...]) -> None:
+    found = guess(survey(cells, header, len(header)))
+    assert found.schema.person is None
+    if not found.questions:
+        assert role_of(found.schema, header) == "quasi-identifier"
+        assert "weight" in found.notes[header]
+
+
+@pytest.mark.parametrize("persons", [32, 200, 628])
+@pytest.mark.parametrize("form", ["from one", "with gaps", "of one length"])
+def test_numbers_of_persons_are_not_taken_for_weights(persons: int, form: str) -> None:
+    rng = np.random.default_rng(persons)
+    drawn = rng.choice(900_000, persons, replace=False)
+    ids = {"from one": np.arange(persons) + 1, "with gaps": drawn, "of one length": drawn + 100_000}
+    person = rng.integers(0, persons, 6 * persons)
+    of_one = {name: rng.integers(0, most, persons) for name, most in (("a", 2), ("b", 9), ("c", 6))}
+    columns = {name: each[person].tolist() for name, each in of_one.items()}
+    columns["icd"] = rng.choice(["E11.9", "I10", "J45.0", "C50", "F32"], 6 * persons).tolist()
+    assert guess({"x7": ids[form][person].tolist(), **columns}).schema.person == "x7"
+
+
+def test_a_doubtful_person_is_the_first_question() -> None:
+    rng = np.random.default_rng(3)
+    weights, born = np.exp(rng.normal(12, 0.6, 1500)).astype(int), rng.integers(0, 6, 1500)
+    person = rng.integers(0, 1500, 3000)
+    columns = {"x7": weights[person].tolist(), "race": born[person].tolist()}
+    for name in "abcd":
+        columns[name] = [STRANGE[i * 7 % 30] for i in rng.integers(0, 30, 3000)]
+    found = guess({**columns, "sex": ["fm"[each % 2] for each in born[person]]})
+    assert next(iter(found.questions)) == "x7"

@@ -38,7 +38,7 @@ from sfumato.table.dependence import (
     exceptions,
     tells,
 )
-from sfumato.table.header_words import hinted, identifies, named, words_of
+from sfumato.table.header_words import hinted, identifies, named, weighs, words_of
 from sfumato.table.numbering import Accumulator, RawColumn
 from sfumato.table.sources import Source, check_utf8, matching
 from sfumato.table.table_files import open_source
@@ -52,6 +52,10 @@ SAYS_PERSON = 2.0
 """Score of a column whose header says that it is the person."""
 MOST_FURTHER = 0.3
 """Share of the further records of a person that may say another sex, name, or birth."""
+MOST_GAPS = 2
+"""Places for each number up to which numbers are counted up, some of them left out."""
+LEAST_UNEVEN, UNEVEN_BY_CHANCE = 0.1, 1.36
+"""How far the shares of ids may be from even ones; Kolmogorov and Smirnov's limit at 5 % beside."""
 _TOLD = 0.85
 """Share of a column that another one tells, from which they are about the same."""
 
@@ -647,12 +651,13 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         if each.content in _MAY_NUMBER and not each.unique
         and each.distinct >= person_candidates.LEAST_VALUES
         and not (each.content is Content.CATEGORY and are_words(each))
-        and not hinted(name, "household")
+        and not hinted(name, "household") and not weighs(name)
     ]  # fmt: skip
     candidates = person_candidates.person_candidates(found.sample, among)
     # A file in the order of its years holds each person once among its first records.
     unseen = [name for name, each in columns.items()
-              if each.distinct > 0.5 * each.filled and each.content in _MAY_NUMBER]  # fmt: skip
+              if each.distinct > 0.5 * each.filled and each.content in _MAY_NUMBER
+              and not weighs(name)]  # fmt: skip
     if found.sampled == ROWS and unseen:
         candidates = person_candidates.person_candidates_of(source, unseen) + candidates
     kept = [each for each in candidates if _is_about_persons(each, found)]
@@ -663,7 +668,8 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         alike = [each for each in kept if abs(each.values - kept[0].values) <= 0.05 * each.values]
         best_one = min(alike, key=lambda each: (*_rank(columns[each.name]), order.index(each.name)))
         rivals = {each.name: each.reason for each in kept if each is not best_one}
-        return PersonFound(best_one.name, 0.9, best_one.reason, rivals)
+        sure = 0.55 if _is_doubtful(best_one, columns[best_one.name]) else 0.9
+        return PersonFound(best_one.name, sure, best_one.reason, rivals)
     if scores[best] > 0:
         return PersonFound(best, 0.7, _said_by_header(columns[best]))
     numbering = [
@@ -680,6 +686,28 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
     each = columns[name]
     reason = f"codes of one shape that repeat: {each.distinct:,} different, {each.filled / each.distinct:.1f} records each"  # noqa: E501
     return PersonFound(name, 0.55, reason, dict.fromkeys(numbering[1:], "codes that repeat, too"))
+
+
+def _is_doubtful(candidate: person_candidates.PersonCandidate, column: ColumnProfile) -> bool:
+    """Whether numbers may be weights: of places, or without the form or order of an id.
+
+    Ids have one length, or few gaps, or come in their order, or lie evenly between their ends.
+    """
+    if column.look != "numbers" or hinted(column.name, "person"):
+        return False
+    if candidate.paired:
+        return True
+    numbers = column.numbers()
+    places = np.argsort(np.argsort(numbers))
+    span = float(np.ptp(numbers))
+    even = np.sort(numbers - numbers.min()) / span - np.linspace(0, 1, len(numbers))
+    in_order = abs(float(np.corrcoef(places, np.arange(len(places)))[0, 1]))
+    return not (
+        column.width
+        or span < MOST_GAPS * len(numbers)
+        or in_order > person_candidates.MOST_ORDERED
+        or float(np.abs(even).max()) < LEAST_UNEVEN + UNEVEN_BY_CHANCE / np.sqrt(len(numbers))
+    )
 
 
 def _of_few_people(found: FileProfile) -> PersonFound | None:

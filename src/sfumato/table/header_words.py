@@ -101,3 +101,11 @@ def says_nothing(name: str) -> bool:
 
 
 _OF_ANY: str = LISTS["headers"]["of_any_column"]
+
+
+def weighs(name: str) -> bool:
+    """Whether a header says weight, of a body or in a survey; neither is a person."""
+    return named(map(folded, words_of(name)), _WEIGHTS) and not hinted(name, "person")
+
+
+_WEIGHTS: str = LISTS["headers"]["weight"]

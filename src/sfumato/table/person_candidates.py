@@ -29,6 +29,10 @@ LEAST_EXPECTED = 20
 """Fewer exceptions by chance prove nothing: too few values repeat."""
 MOST_ORDERED = 0.5
 """Correlation of ranks from which what is constant follows the order of the values."""
+LEAST_PAIRS, FEWER_PAIRS = 10, 5
+"""A fifth at most of ten pairs by chance is 0.3 % of Poisson's law: no persons have so few."""
+MOST_NAMED = 0.8
+"""Different values per value from which a constant column names it rather than its stratum."""
 _DATE_LIKE = r"^\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
 _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
 _DATE = r"^\s*\d{4}-\d{2}-\d{2}([T ].*)?\s*$"
@@ -70,12 +74,18 @@ class PersonCandidate:
     constant
         By the columns that are constant within its values, except for few records: the share of
         its records that agree with others of their value.
+    strata
+        Whether its values are those of strata, such as survey weights, rather than of persons.
+    paired
+        Whether nothing but another name of each value is constant in it, as of a region's weight.
     """
 
     name: str
     values: int
     records: int
     constant: Mapping[str, float]
+    strata: bool = False
+    paired: bool = False
 
     @property
     def reason(self) -> str:
@@ -107,12 +117,8 @@ def person_candidates(
     among
         Names of the columns to ask this of; all of them when not given.
     """
-    found = []
-    for name in columns.column_names if among is None else among:
-        codes, values = _coded(columns[name])
-        rows = _rows_looked_at(codes, values)
-        if rows is not None:
-            found.append(_candidate(name, codes, values, columns.take(sources.from_numpy(rows))))
+    names = columns.column_names if among is None else among
+    found = [_looked_at(columns, name) for name in names]
     return likeliest_first(found)
 
 
@@ -153,7 +159,7 @@ def likeliest_first(found: Sequence[PersonCandidate | None]) -> list[PersonCandi
     What the true one tells apart, a postcode of few persons merges, and what moves splits: its
     records agree more often with others of theirs. Of what agrees alike it is the coarser one.
     """
-    known = [each for each in found if each is not None]
+    known = [each for each in found if each is not None and not each.strata]
     common = set.intersection(*(set(each.constant) for each in known)) if known else set()
     compared = common or {each.name for each in known}
     return sorted(
@@ -203,7 +209,58 @@ def _candidate(
         _hold_digits(own) and _is_unordered(own, constant[alone], _coded(looked_at[alone])[1])
     ):
         return None
-    return PersonCandidate(name, len(values), int(np.count_nonzero(codes >= 0)), agreeing)
+    within = [constant[each] for each in independent]
+    paired = len(within) == 1 and _names_each(within[0])
+    records = int(np.count_nonzero(codes >= 0))
+    return PersonCandidate(name, len(values), records, agreeing, _are_strata(within), paired)
+
+
+def _names_each(constant: Ints) -> bool:
+    return len(np.unique(constant)) >= MOST_NAMED * len(constant)
+
+
+def _are_strata(constants: Sequence[Ints]) -> bool:
+    """Whether what is constant within values hardly ever agrees for two, as it does for persons.
+
+    Each cell of a survey has one weight. Persons who are drawn share cells by chance, as many pairs
+    as the shares of the columns' values say, more where columns go together.
+
+    Parameters
+    ----------
+    constants
+        Codes of what is constant within each value; what names each of them tells nothing.
+    """
+    coarse = [each for each in constants if not _names_each(each)]
+    if not coarse:
+        return False
+    values = len(coarse[0])
+    cells = np.unique(np.stack(coarse), axis=1, return_counts=True)[1]
+    shares = [np.unique(each, return_counts=True)[1] / values for each in coarse]
+    pairs = float((cells * (cells - 1)).sum()) / 2
+    expected = values * (values - 1) / 2 * float(np.prod([each @ each for each in shares]))
+    return expected >= LEAST_PAIRS and pairs * FEWER_PAIRS <= expected
+
+
+def values_of_strata(columns: pa.Table, among: Iterable[str]) -> list[str]:
+    """Those of some columns whose values are of strata, such as survey weights.
+
+    Parameters
+    ----------
+    columns
+        Columns of the file, missing values as null.
+    among
+        Names of the columns to ask this of.
+    """
+    found = (_looked_at(columns, name) for name in among)
+    return [each.name for each in found if each is not None and each.strata]
+
+
+def _looked_at(columns: pa.Table, name: str) -> PersonCandidate | None:
+    codes, values = _coded(columns[name])
+    rows = _rows_looked_at(codes, values)
+    if rows is None:
+        return None
+    return _candidate(name, codes, values, columns.take(sources.from_numpy(rows)))
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:

@@ -30,9 +30,10 @@ from sfumato.table.header_words import (
     named,
     names_people,
     says_nothing,
+    weighs,
     words_of,
 )
-from sfumato.table.person_candidates import person_candidates, scale_of
+from sfumato.table.person_candidates import person_candidates, scale_of, values_of_strata
 from sfumato.table.scalars import LIMIT
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
@@ -224,6 +225,7 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
             roles[name] = Proposed("direct identifier", 0.65, "numbers that few persons share")
         else:
             roles[name] = _proposed(column, constant=constant.get(name))
+    roles |= _weights(roles, found)
     roles |= _households(roles, found)
     roles |= _of_one_person(roles, found)
     if not any(each.role == "quasi-identifier" for each in roles.values()):
@@ -233,6 +235,24 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
     chosen = {name: each.role for name, each in roles.items()}
     notes = {name: f"{each.reason}; {found.columns[name].summary}" for name, each in roles.items()}
     return Guess(_schema(found, chosen, asked), notes, roles, found)
+
+
+def _weights(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
+    """Numbers that survey weights may be: of strata by what is constant in them, or by name."""
+    numbers = [
+        name for name, each in roles.items()
+        if each.role != "person" and found.columns[name].look == "numbers"
+    ]  # fmt: skip
+    why = {
+        name: "by its name" for name in numbers if weighs(name) and found.columns[name].distinct > 1
+    }
+    why |= dict.fromkeys(values_of_strata(found.sample, numbers), "by what is constant in it")
+    return {
+        name: Proposed(
+            "quasi-identifier", 0.7, f"a weight {said}: it tells the stratum of a record"
+        )
+        for name, said in why.items()
+    }
 
 
 def _households(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
@@ -491,7 +511,7 @@ def _most_plausible(roles: Mapping[str, Proposed], found: FileProfile) -> dict[s
 def _asked(roles: Mapping[str, Proposed]) -> dict[str, str]:
     """The questions of the most doubtful columns."""
     doubtful = [name for name, each in roles.items() if each.question and each.confidence < CERTAIN]
-    doubtful.sort(key=lambda name: roles[name].confidence)
+    doubtful.sort(key=lambda name: (roles[name].role != "person", roles[name].confidence))
     quasi = sum(each.role == "quasi-identifier" for each in roles.values())
     return {
         name: roles[name].question
