@@ -196,6 +196,57 @@ def test_records_that_name_no_person_are_an_error(person: str | None, tmp_path: 
             ledger.hand_over(number, "a")
 
 
+FEW = DATA[DATA["person"].isin(IDS[:240])]
+
+
+def without_code(data: pd.DataFrame, known: dict[str, str], person: str | None, seed: int) -> Any:
+    """A release of quasi-identifiers alone; without a person column its promise counts rows."""
+    schema = sf.Schema(person=person, quasi_identifiers=known)
+    promise = sf.KAnonymity(20) if person is None else sf.PidKAnonymity(14)
+    return sf.anonymize(data[[*([person] if person else []), *known]], schema, promise, seed=seed)
+
+
+def test_that_nobody_is_recognised_is_no_finding(tmp_path: Path) -> None:
+    """Nothing is shown in common; who is in both is known to the custodian alone."""
+    with opened(tmp_path) as ledger:
+        first = draft(without_code(FEW, FIRST, "person", 1), tmp_path, "first", ledger)
+        ledger.hand_over(first, "a")
+        number = draft(without_code(FEW, SECOND, None, 2), tmp_path, "second", ledger)
+        with pytest.raises(InputError, match=f"waive --release {number}"):
+            ledger.hand_over(number, "b")
+        ledger.waive(number, note="of another country", by="carol")
+        ledger.hand_over(number, "b")
+        (tmp_path / "again").mkdir()
+        without_code(FEW, SECOND, None, 2).write(tmp_path / "again/second.csv", memory=ledger)
+        ledger.hand_over(ledger.remembered()[-1].number, "b")  # as a project makes it again
+        other = draft(without_code(FEW[:-9], SECOND, None, 2), tmp_path, "other", ledger)
+        with pytest.raises(InputError, match=f"waive --release {other}"):
+            ledger.hand_over(other, "b")
+
+
+@pytest.mark.parametrize("persons", [("person", None), (None, "person")])
+def test_numbers_of_rows_of_classes_join_releases(
+    persons: tuple[str | None, str | None], tmp_path: Path
+) -> None:
+    """One says how many rows a person has, the other how many rows the people of a class have."""
+    with opened(tmp_path) as ledger:
+        for number, person in enumerate(persons):
+            made = draft(without_code(FEW, FIRST, person, number), tmp_path, f"{number}", ledger)
+            if number == 0:
+                ledger.hand_over(made, "a")
+        with pytest.raises(ConstraintsNotMetError):
+            ledger.hand_over(made, "a")
+
+
+def test_numbers_of_rows_tell_nothing_where_each_person_has_one(tmp_path: Path) -> None:
+    once = FEW.drop_duplicates("person")
+    with opened(tmp_path) as ledger:
+        for number, person in enumerate(("person", None)):
+            made = draft(without_code(once, FIRST, person, number), tmp_path, f"{number}", ledger)
+            found = ledger.hand_over(made, "a")
+        assert found.found == {key: each.found for key, each in found.alone.items()}
+
+
 def test_who_has_the_same_id_is_the_same_whatever_was_waived(tmp_path: Path) -> None:
     with opened(tmp_path) as ledger:
         one = draft(first(), tmp_path, "first", ledger)

@@ -5,7 +5,8 @@ Kasiviswanathan and Smith 2008). Where records of two releases can be told to be
 person is among those only who are in the same class in both. They can be told by what both show
 unchanged. Where that is constant for each person, those are counted who fit; where it may be told
 by more than what is kept of it (histories, columns that one of them shows coarser, the order of
-the rows), every record is taken to be joined rightly, which is the most that anybody can do.
+the rows, the numbers of rows of classes where one of them names no persons), every record is taken
+to be joined rightly, which is the most that anybody can do.
 
 What a release promises of its classes is held against those in which a person is left.
 """
@@ -349,8 +350,7 @@ def people_in(handed: Mapping[int, Handed]) -> People:
         The releases by their numbers.
     """
     apart = [number for number, each in handed.items() if each.apart]
-    ordered = [number for number, each in handed.items() if each.ordered]
-    return people_of({number: each.sketch for number, each in handed.items()}, apart, ordered)
+    return people_of({number: each.sketch for number, each in handed.items()}, apart)
 
 
 def withholding(handed: Mapping[int, Handed], names: Collection[str]) -> dict[int, Handed]:
@@ -462,13 +462,24 @@ def _joins(
         }
         ordered = first.ordered and second.ordered
         # Who fits can be counted where it is known in which class a person is in the other one.
-        guessed = bool(shown) and (one, other) in people.by_looks
+        joined = bool(shown) or _rows_tell(first.sketch, second.sketch)
+        guessed = joined and (one, other) in people.by_looks
         if ordered or guessed or not all(_is_exact(*pair, a) for pair, a in shown.items()):
             strong.add((one, other))
         elif shown:
             weak[one, other] = list(shown)
             weak[other, one] = [(b, a) for a, b in shown]
     return strong, weak
+
+
+def _rows_tell(first: Sketch, second: Sketch) -> bool:
+    """Whether one release says how many records each person has, and the other of a class alone.
+
+    Who knows which persons are in a class knows the sum of their records, and from sums that
+    overlap how many each of them has.
+    """
+    several = [bool((each.of_person[1:] == each.of_person[:-1]).any()) for each in (first, second)]
+    return several[0] != several[1]
 
 
 def _is_exact(first: SketchColumn, second: SketchColumn, alike: float) -> bool:

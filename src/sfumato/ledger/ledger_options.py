@@ -53,7 +53,7 @@ def movable(path: Path, folder: Path) -> Path:
     path
         A path as the command line takes it.
     folder
-        The folder.
+        Where that file lies.
     """
     full, own = path.expanduser().resolve(), folder.resolve()
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111, as a home may be unknown

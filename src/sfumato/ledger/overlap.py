@@ -37,7 +37,9 @@ SHAPE = 0.1
 """How far the shares of persons who show the most frequent values of two columns, the next ones and
 so on, are apart at most where one is taken for the other in other words then."""
 SEVERAL = 0.05
-"""Least share of persons who do not show the most frequent value of a column that tells."""
+"""Least share of persons who do not show the most frequent value of a column that tells, and of
+those of the smaller release who are recognised, where no ids say that any are the same: fewer may
+be alike by chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +266,8 @@ class People:
     of_release
         By number of the release, the person of each row of its sketch.
     lost
-        Pairs of releases that nobody was followed between although persons in common are expected.
+        Pairs of releases between which nobody was followed, or nobody for sure although persons in
+        common are expected.
     by_looks
         Pairs of releases most of whose persons were joined by what both show, as no ids told them.
     """
@@ -275,9 +278,7 @@ class People:
     by_looks: tuple[tuple[int, int], ...] = ()
 
 
-def people_of(
-    sketches: Mapping[int, Sketch], apart: Collection[int] = (), ordered: Collection[int] = ()
-) -> People:
+def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> People:
     """Number the persons of several releases, so that each has one number in all of them.
 
     Parameters
@@ -286,8 +287,6 @@ def people_of(
         By number of the release.
     apart
         Releases that hold other persons than any other one, but for those whose ids are the same.
-    ordered
-        Releases that kept the order of the rows, which tells who is who where nothing else does.
     """
     count, known = 0, dict[int, Ints]()
     lost = list[tuple[int, int]]()
@@ -300,11 +299,14 @@ def people_of(
             if np.isin(here, there).all() or np.isin(there, here).all():
                 continue
             mine, theirs = by_id(sketches[other].persons, sketch.persons)
+            # That hardly anybody is recognised is no finding: only the custodian knows that they
+            # are other people.
             if not {other, number} & set(apart):
                 found = followed(sketches[other], sketch)
-                mine, theirs = found.first, found.second
-                if found.lost or ({other, number} <= set(ordered) and not len(found)):
+                fewest = SEVERAL * min(len(sketches[other]), len(sketch))
+                if found.lost or (not len(mine) and len(found) < fewest):
                     lost.append((other, number))
+                mine, theirs = found.first, found.second
             _join(known, there[mine], here[theirs], count)
     every, places = np.unique(np.concatenate([*known.values(), _NOBODY]), return_inverse=True)
     ends = np.cumsum([len(each) for each in known.values()])

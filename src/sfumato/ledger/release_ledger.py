@@ -106,6 +106,12 @@ class Remembered:
     kept_in: int = 0
     beyond: float | None = None
 
+    @property
+    def again(self) -> tuple[object, ...]:
+        """What is the same of a release that is made again of the same file."""
+        size = self.persons, self.records, self.classes
+        return self.name, *size, self.ordered, self.promises, self.columns, bool(self.kept_in)
+
 
 @dataclass(frozen=True, eq=False)
 class ReleaseLedger(Ledger):
@@ -281,11 +287,25 @@ class ReleaseLedger(Ledger):
         }
 
     def _handed(self, release: Remembered) -> Handed:
-        apart = release.number in self._waived()
+        apart = self._is_apart(release)
         # A custodian's own promise is in no registry, and not held against others.
         known = [restored(each) for each in release.promises if each["name"] in PROMISES]
         sketch, promises = self.sketch(release), of_classes(known)
         return Handed(sketch, release.ordered, apart, promises, release.request > 0)
+
+    def _is_apart(self, release: Remembered) -> bool:
+        """Whether the custodian said so of the release, or of one that is the same made again.
+
+        A project makes a release again that was refused, under another number and secret.
+        """
+        waived = [each for each in self.remembered() if each.number in self._waived()]
+        return any(
+            each.number == release.number
+            or (
+                each.again == release.again and _shows_same(self.sketch(each), self.sketch(release))
+            )
+            for each in waived
+        )
 
     def compared(self, number: int, to: str) -> dict[int, Handed]:
         """The releases that whoever gets a release may hold together, this one last.
@@ -330,7 +350,8 @@ class ReleaseLedger(Ledger):
         Raises
         ------
         InputError
-            If there is no such release, or persons in common are expected and nobody is followed.
+            If there is no such release, or nobody is followed and nobody says that they are of
+            other people.
         ConstraintsNotMetError
             If more than is tolerable would be given away; it says what could be done.
         """
@@ -347,8 +368,9 @@ class ReleaseLedger(Ledger):
         with self.changing():
             handed = self.compared(number, to)
             found = together(handed)
-            for first, second in found.people.lost:
-                raise _not_followed(first, f"{second}")
+            for pair in found.people.lost:
+                if number in pair:
+                    raise self._unfollowed(number, sum(pair) - number)
             if found.broken(limits):
                 noted = self._detail(number).get("coarser")
                 raise refusal(handed, found, limits, None if noted is None else Proposal(**noted))
@@ -360,6 +382,11 @@ class ReleaseLedger(Ledger):
             }
             self._log.append(_HANDED, to, detail)
         return replace(found, unknown=tuple(self._unknown(number, found)))
+
+    def _unfollowed(self, number: int, other: int) -> InputError:
+        """What refuses a release that nobody was followed to; one on request is not noted yet."""
+        requested = self._detail(number).get("request", 0)
+        return _not_followed(other, f"{number}", other if requested else number)
 
     def _unknown(self, number: int, found: Together) -> Iterator[str]:
         """What a comparison leaves open, in sentences."""
@@ -436,7 +463,7 @@ class ReleaseLedger(Ledger):
         now = sketches.sketch_of(disclosed, self._keys.persons(make=False))
         found, waived = followed(before, now), known.number in self._waived()
         if not waived and (found.lost or before.persons is None or now.persons is None):
-            raise _not_followed(known.number, "this one")
+            raise _not_followed(known.number, "this one", known.number)
         if before.persons is None or now.persons is None:
             return empty, empty
         by_looks = found.first, found.second
@@ -575,6 +602,15 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
     known[old.number] = replace(old, **changes)
 
 
+def _shows_same(first: sketches.Sketch, second: sketches.Sketch) -> bool:
+    """Whether two sketches say the same of the same number of persons, pseudonyms aside."""
+    return all(
+        np.array_equal(np.sort(a.digests), np.sort(b.digests))
+        for a, b in zip(first.columns, second.columns, strict=True)
+        if a.shown is not sketches.Shown.PSEUDONYM
+    )
+
+
 def _as_handed(release: Release, key: bytes) -> Handed:
     """What a release is compared as; the caller has seen that it is in this process."""
     assert release.disclosed is not None
@@ -590,13 +626,13 @@ def _as_handed(release: Release, key: bytes) -> Handed:
     return Handed(sketch, ordered, promises=of_classes(release.constraints))
 
 
-def _not_followed(first: int, second: str) -> InputError:
+def _not_followed(first: int, second: str, waived: int) -> InputError:
     return InputError(
         f"releases {first} and {second}",
-        "must have persons in common that can be followed",
-        found="nobody, although they show values in common, or no persons that are named",
+        "must have persons in common that can be followed, or be said to hold other people",
+        found="nobody who was recognised for sure, or no persons that are named",
         advice="give both the same person ids, or, where they are of other people, say so: "
-        f"sfumato ledger waive --release {first} --note WHY --by NAME",
+        f"sfumato ledger waive --release {waived} --note WHY --by NAME",
     )
 
 
