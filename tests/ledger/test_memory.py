@@ -40,9 +40,10 @@ def test_what_is_tried_is_not_noted_and_a_draft_blocks_nothing(tmp_path: Path) -
 def test_a_release_is_the_same_whether_it_is_remembered_or_not(tmp_path: Path) -> None:
     data = people()
     with opened(tmp_path) as ledger:
-        draft(released(data, FIRST), tmp_path, "first", ledger)
+        made = released(data, FIRST)
+        draft(made, tmp_path, "first", ledger)
     (tmp_path / "plain").mkdir()
-    released(data, FIRST).write(tmp_path / "plain" / "first.csv")
+    released(data, FIRST, secret=made.secret).write(tmp_path / "plain" / "first.csv")
     plain, noted = ((tmp_path / name / "first.csv").read_bytes() for name in ("plain", "first"))
     assert plain == noted
     one, two = (load_manifest(tmp_path / n / "release.toml") for n in ("plain", "first"))

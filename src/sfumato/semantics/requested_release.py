@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import tomlkit
 
 from sfumato.core.arrays import Bools, Ints, Levels
@@ -21,7 +22,9 @@ from sfumato.core.atomic import all_or_none, check_path, check_target, write_tex
 from sfumato.core.declaration import drawn_seed
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import Secret, Secrets
+from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.release.codebook import codebook_name, codebook_text
+from sfumato.release.lost_columns import nothing_left
 from sfumato.release.release_manifest import HEADER, file_sha256
 from sfumato.release.release_options import Options, versions
 from sfumato.release.release_result import MANIFEST_FILE, check_beside
@@ -537,8 +540,11 @@ class RequestedRelease:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What its custodian should know."""
-        found = []
+        """What its custodian should know, the columns that show nothing first."""
+        names = set(self.table.column_names) & set(self.linked.table.schema.quasi_identifiers)
+        cells = {name: pc.unique(self.table[name]).to_pylist() for name in sorted(names)}
+        lost = nothing_left({name: float(own == [ROOT]) for name, own in cells.items()})
+        found = [lost.strip()] if lost else []
         if self.number is None:
             found.append("without a ledger nothing is known of earlier releases, nor will be")
         elif self.linked.table.schema.person is None:
