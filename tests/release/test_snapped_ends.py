@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.core.errors import InputError
 from sfumato.intruder.attack import attack
 from sfumato.release.generalisation import class_spread, snapped_points
 from sfumato.release.release_manifest import Manifest
@@ -62,7 +64,7 @@ def test_values_are_inside_and_ends_are_nobodys(rows: list[tuple[int, int]]) -> 
         assert (high + 1) % step == 0
         assert high - low <= width + 2 * step
         if step >= 5:
-            assert not {low, high} & set(own.tolist())
+            assert not {low or None, high} & set(own.tolist())  # 0 is where counts begin
 
 
 @pytest.mark.parametrize("k", [5, 20])
@@ -153,3 +155,30 @@ def test_it_is_usual_stands_in_the_manifest_and_is_refused_where_no_ends_show() 
     assert "between points of a grid" in release.codebook()
     with pytest.raises(sf.InputError, match="parameter ends must be left out"):
         sf.anonymize(data, SCHEMA, sf.KAnonymity(5), ends="snapped", values="mean")
+
+
+def test_ends_go_below_no_bound_and_have_no_zeros_behind_them() -> None:
+    lows, highs = snapped_points(
+        NumberDomain(np.arange(0, 100)),
+        class_spread(np.array([0, 90], np.int32), np.zeros(2, np.int32), 1),
+    )
+    assert lows.tolist() == [0]
+    assert highs[0] >= 90
+    rng = np.random.default_rng(5)
+    income = np.round(rng.lognormal(10, 0.4, 400), 1)
+    income[0] += 1e-9
+    data = pd.DataFrame({"income": income, "age": rng.integers(0, 95, 400)})
+    schema = sf.Schema(quasi_identifiers={"income": "numeric", "age": "numeric"})
+    for values in ("range", "bounds"):
+        release = sf.anonymize(data, schema, sf.KAnonymity(20), seed=1, values=values)
+        cells = [str(cell) for name in release.data.columns for cell in release.data[name]]
+        assert not any("-" in cell and cell.startswith("-") for cell in cells)
+        assert not any(re.search(r"\.\d*0(\D|$)|\.9999", cell) for cell in cells if cell != "*")
+    low, high = (release.data[f"income_{end}"].astype(float) for end in ("low", "high"))
+    own = income[release.source_rows]
+    assert ((low <= own) & (own <= high)).all()
+
+
+def test_techniques_need_what_they_keep() -> None:
+    with pytest.raises(InputError, match="techniques"):
+        sf.anonymize(persons(1, 60), SCHEMA, sf.KAnonymity(2), techniques="widen")

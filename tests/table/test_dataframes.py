@@ -127,8 +127,8 @@ def test_many_batches_of_one_type() -> None:
     assert len({str(batch.schema) for batch in batches}) == 1
 
 
-def test_a_pandas_index_is_left_out() -> None:
-    frame = pd.DataFrame({"a": [1, 2]}, index=pd.Index([CANARY, "x"], name="name"))
+def test_a_pandas_index_without_a_name_is_left_out() -> None:
+    frame = pd.DataFrame({"a": [1, 2]}, index=pd.Index([CANARY, "x"]))
     assert open_source(frame).names == ("a",)
     assert rows_of(frame, ["a"]) == [{"a": 1}, {"a": 2}]
 
@@ -275,3 +275,13 @@ def test_unknown_column(refused: Refused, kind: str) -> None:
 
 def test_delimiter_is_for_csv(refused: Refused) -> None:
     refused(lambda: open_source(ARROW, delimiter=","), "CSV files only")
+
+
+def test_an_index_of_pandas_that_has_a_name_is_a_column() -> None:
+    frame = pd.DataFrame({"age": [1, 2, 3]}, index=pd.Index(["a", "a", "b"], name="patient"))
+    assert open_source(frame).names == ("patient", "age")
+    table = pa.Table.from_batches(open_source(frame).batches(["patient", "age"]))
+    assert table.to_pydict() == {"patient": ["a", "a", "b"], "age": [1, 2, 3]}
+    assert open_source(frame.set_index("age", append=True)[[]]).names == ("patient", "age")
+    assert open_source(frame.reset_index(drop=True)).names == ("age",)
+    assert open_source(frame.rename_axis("age")).names == ("age",)

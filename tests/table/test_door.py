@@ -447,3 +447,12 @@ def test_the_first_of_the_schema_is_refused_first() -> None:
     for _ in range(5):
         with pytest.raises(InputError, match="column 'a'"):
             open_table(data, schema)
+
+
+def test_ids_that_differ_by_case_or_spaces_are_asked_about() -> None:
+    schema = Schema(person="id", quasi_identifiers={"age": "numeric"})
+    data = pa.table({"id": ["a1", "A1", " a1", "b2", "b2"], "age": [1, 1, 1, 2, 2]})
+    told = open_table(data, schema).warnings
+    assert any("same people" in each and "2 of 4 ids" in each for each in told)
+    data = pa.table({"id": ["a1", "b2", "b2"], "age": [1, 2, 2]})
+    assert not any("same people" in each for each in open_table(data, schema).warnings)

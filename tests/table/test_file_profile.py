@@ -15,7 +15,7 @@ from messy_files import messy_file
 import sfumato as sf
 from sfumato.reports.report_files import write_profiles
 from sfumato.table.contents import Content
-from sfumato.table.file_profile import columns_of
+from sfumato.table.file_profile import columns_of, profile
 
 RNG = np.random.default_rng(3)
 PERSONS = 150
@@ -221,3 +221,22 @@ def test_a_parquet_file_gives_the_same_as_a_frame(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "t.parquet")
     one, other = sf.profile(table).to_json(), sf.profile(tmp_path / "t.parquet").to_json()
     assert one | {"file": ""} == other | {"file": ""}
+
+
+def test_a_column_that_changes_for_some_people_is_not_constant() -> None:
+    people = np.repeat(np.arange(300), 20)
+    moved = (people % 5 == 0) & (np.arange(6000) % 20 == 19)
+    towns = np.where(moved, "elsewhere", np.array(["Wien", "Graz", "Linz"])[people % 3])
+    table = pa.table({
+        "patient_id": [f"p{each:04d}" for each in people], "town": towns,
+        "sex": np.array(["f", "m"])[people % 2], "day": np.arange(6000) % 977,
+    })  # fmt: skip
+    found = profile(table)
+    assert found.person == "patient_id"
+    assert found.changing_people["town"] == pytest.approx(0.2)
+    said = found.to_json()
+    assert said["constant_within_person"] == ["sex"]
+    assert "town" in said["changing_within_person"]
+    within = {row[0]: row[-1] for row in found.rows()}
+    assert within["sex"] == "constant"
+    assert "20" in within["town"]

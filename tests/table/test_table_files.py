@@ -281,3 +281,10 @@ def test_delimiter_must_be_one_character(tmp_path: Path, refused: Refused) -> No
 def test_good_paths_pass(tmp_path: Path) -> None:
     for name in ("t.csv", "t.TSV", "t.parquet"):
         check_output_path(tmp_path / name)
+
+
+def test_a_zero_byte_is_not_written_to_csv(tmp_path: Path, refused: Refused) -> None:
+    table = pa.table({"a": ["x", "y\0z"]})
+    refused(lambda: write_table(table, tmp_path / "t.csv"), "zero byte", ".parquet")
+    assert not (tmp_path / "t.csv").exists()
+    write_table(table, tmp_path / "t.parquet")

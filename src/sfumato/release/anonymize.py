@@ -155,6 +155,15 @@ def check_asked(
         If there is no promise, or one of them, an option or the key does not fit the others.
     """
     check_constraints(schema, constraints)
+    if options.techniques is not None and not any(
+        isinstance(each, KnownEvents) for each in constraints
+    ):
+        raise InputError(
+            "parameter techniques",
+            "are by what known_events is kept, and do nothing without it",
+            found="no such promise",
+            advice="promise known_events too, or leave them out",
+        )
     about = any(isinstance(each, promise.AboutPopulation) for each in constraints)
     if about or register or population is not None:
         check_population(constraints, options, register=register, population=population)

@@ -129,7 +129,8 @@ def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
 
     The grid is of multiples of 1, 2 or 5 times a power of ten of the last decimal place, days or
     microseconds, at least two of them; the step is the one nearest to a twentieth of the width. A
-    range begins on a point, and ends one unit before one.
+    range begins on a point, and ends one unit before one; on one where the grid needs fewer decimal
+    places than the values have. It goes below 0 only where values do: nobody is aged -5.
 
     Parameters
     ----------
@@ -143,7 +144,10 @@ def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
     step = GRID_STEPS[np.searchsorted(WIDEST, width)]
     beyond = step >= 5
     first = (low - beyond) // step * step
-    last = (high + beyond) // step * step + step - 1
+    if domain.unit == "number" and not (domain.points < 0).any():
+        first = np.maximum(first, 0)
+    coarse = (step % 10 == 0) & (domain.decimals > 0)
+    last = (high + beyond) // step * step + step - np.where(coarse, 0, 1)
     last = np.minimum(last, _LAST.get(domain.unit, _MOST))
     last = np.maximum(last, high)
     return np.where(width > 1, first, low), np.where(width > 1, last, high)
@@ -393,9 +397,12 @@ def _has_plain_numbers(column: CodedColumn) -> bool:
 
 
 def _label(column: CodedColumn, point: np.int64) -> str:
-    """How an end is printed that need not be a value of the data."""
+    """How an end is printed that need not be a value of the data, without zeros behind it."""
     assert isinstance(column.domain, NumberDomain)
-    return column.domain.format(int(point), column.domain.decimals)
+    place, decimals = int(point), column.domain.decimals
+    while decimals and place % 10 == 0:
+        place, decimals = place // 10, decimals - 1
+    return column.domain.format(place, decimals)
 
 
 def _between(

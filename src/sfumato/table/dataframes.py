@@ -31,7 +31,7 @@ _ENGINE_ERRORS = (
 
 
 def open_frame(data: Any) -> sources.Source:
-    """Open a dataframe by its column names; an index is left out.
+    """Open a dataframe by its column names; an index of pandas counts where it has a name.
 
     Parameters
     ----------
@@ -50,13 +50,26 @@ def open_frame(data: Any) -> sources.Source:
         data = pa.Table.from_batches([data])
     if isinstance(data, pa.Table):
         sources.check_names(data.column_names, SUBJECT)
-    frame = _wrapped(data)
+    frame = _wrapped(_with_named_index(data))
     names = _names(frame)
     rows = len(frame) if isinstance(frame, nw.DataFrame) else None
     if rows == 0:
         raise sources.no_records(SUBJECT)
 
     return sources.Source.of_batches(SUBJECT, names, partial(_batches, frame), rows)
+
+
+def _with_named_index(data: Any) -> Any:
+    """A dataframe of pandas with the levels of its index that have names as columns."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(data, pandas.DataFrame):
+        return data
+    levels = [each for each in data.index.names if each is not None and each not in data.columns]
+    if not levels:
+        return data
+    values = {each: data.index.get_level_values(each).array for each in levels}
+    added = pandas.DataFrame(values, index=data.index)
+    return pandas.concat([added, data], axis="columns")
 
 
 _Frame = nw.DataFrame[Any] | nw.LazyFrame[Any]

@@ -23,7 +23,7 @@ from sfumato.table.labelled_files import quoting
 from sfumato.table.numbering import Accumulator, RawColumn, at_rows, counted_records
 from sfumato.table.preparation import prepared
 from sfumato.table.scalars import have_spaces, mean_missing
-from sfumato.table.sources import NO_LABELS, Source, check_utf8, is_bytes, listed
+from sfumato.table.sources import NO_LABELS, Source, check_utf8, is_bytes, is_text, listed
 from sfumato.table.table import MISSING, CodedColumn, EventColumn, Table
 from sfumato.table.table_files import open_source
 
@@ -303,7 +303,8 @@ def _persons(raws: dict[str, RawColumn], schema: Schema, subject: str) -> tuple[
     raw = _without_missing(raws.pop(schema.person), schema.missing)
     nobody = raw.codes == MISSING
     check_persons(raw.name, subject, at_rows(nobody) if nobody.any() else "")
-    return raw.codes, [] if raw.has_plain_values(schema.missing) else spaces_warning(raw)
+    spaces = [] if raw.has_plain_values(schema.missing) else spaces_warning(raw)
+    return raw.codes, [*spaces, *spellings_warning(raw)]
 
 
 def _households(raws: dict[str, RawColumn], schema: Schema) -> Codes | None:
@@ -460,6 +461,22 @@ def spaces_warning(raw: RawColumn) -> list[str]:
     if not spaced.any():
         return []
     return [spaces_message(raw.name, raw.count(spaced), raw.records)]
+
+
+def spellings_warning(raw: RawColumn) -> list[str]:
+    """Say how many ids differ from others by case or by spaces around them alone."""
+    if not is_text(raw.values.type):
+        return []
+    texts = pc.utf8_lower(pc.utf8_trim_whitespace(raw.values.drop_null()))
+    alike = len(texts) - len(texts.unique())
+    if not alike:
+        return []
+    said = (
+        f"column '{raw.name}': {alike:,} of {len(texts):,} ids differ from others by case or by "
+        "spaces at their ends alone, and count as other people. Are they the same people? Then "
+        f'write strip = true and case = "lower" for it under [recipe.{raw.name}] of the schema.'
+    )
+    return [said]
 
 
 def spaces_message(name: str, count: int, records: int) -> str:

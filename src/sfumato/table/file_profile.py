@@ -15,6 +15,7 @@ import pyarrow as pa
 from sfumato.core.arrays import Ints
 from sfumato.core.declaration import LayoutGiven, fields_of
 from sfumato.core.notebook_parts import bars, styled_table
+from sfumato.core.number_text import percent
 from sfumato.schema.recipe import Cleaning
 from sfumato.table import person_candidates
 from sfumato.table.cleaning import cleaned
@@ -225,7 +226,7 @@ class FileProfile:
 
     @cached_property
     def constant(self) -> tuple[str, ...]:
-        """The columns that hardly change about a person."""
+        """The columns that hardly change about a person: in a tenth of the records at most."""
         return tuple(name for name, share in self._changing.items() if share <= 0.1)
 
     @cached_property
@@ -250,6 +251,21 @@ class FileProfile:
                 found[name] = exceptions(persons[several], of_column) / max(
                     (of_column >= 0).sum(), 1
                 )
+        return found
+
+    @cached_property
+    def changing_people(self) -> dict[str, float]:
+        """By column: the share of the people with several records for whom it changes."""
+        if self.person is None:
+            return {}
+        persons = self.codes[self.person]
+        found = {}
+        for name in self._changing:
+            told = (persons >= 0) & (self.codes[name] >= 0)
+            pairs = np.unique(np.stack([persons[told], self.codes[name][told]]), axis=1)[0]
+            several = np.bincount(persons[told]) > 1
+            changing = np.bincount(pairs, minlength=len(several)) > 1
+            found[name] = float(changing.sum() / max(several.sum(), 1))
         return found
 
     @cached_property
@@ -302,8 +318,11 @@ class FileProfile:
             "keys_with_person": list(self.keys_with_person),
             "related": min(self.sampled, LOOKED_AT),
             "persons": self.persons,
-            "constant_within_person": list(self.constant),
-            "changing_within_person": list(self.events),
+            "constant_within_person": [n for n, each in self.changing_people.items() if not each],
+            "changing_within_person": [n for n, each in self.changing_people.items() if each],
+            "people_for_whom_it_changes": {
+                name: round(share, 4) for name, share in self.changing_people.items()
+            },
             "dates_in_parts": [list(each) for each in self.dates_in_parts],
             "columns": [each.to_json(values=values) for each in self.columns.values()],
             "dependences": [
@@ -338,7 +357,10 @@ class FileProfile:
 
     def rows(self) -> list[tuple[str, ...]]:
         """A line for each column, as `HEADINGS` call its cells; without values."""
-        within = dict.fromkeys(self.constant, "constant") | dict.fromkeys(self.events, "changes")
+        within = {
+            name: f"changes for {percent(share)} of people" if share else "constant"
+            for name, share in self.changing_people.items()
+        }
         if self.person is not None:
             within[self.person] = "the person"
         return [

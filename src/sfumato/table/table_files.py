@@ -892,6 +892,13 @@ def _cells(column: pa.Array, delimiter: str) -> pa.LargeStringArray:
         return pc.replace_substring_regex(text, r"\.0+$", "")
     if pa.types.is_temporal(kind) or pa.types.is_boolean(kind):
         return text
+    if pc.any(pc.match_substring(text, "\0")).as_py():
+        raise InputError(
+            "a column of the table",
+            "must hold no zero byte to be written as CSV, which could not be read again",
+            found="one in a text",
+            advice="leave the column out, mend its texts, or write .parquet",
+        )
     special = f'["\r\n\\x{ord(delimiter):02x}]'
     needs = pc.match_substring_regex(text, special)
     if not pc.any(needs).as_py():
