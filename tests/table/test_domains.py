@@ -119,7 +119,7 @@ def test_a_sentinel_date_can_be_named_missing(unit: str) -> None:
 def test_empty_and_blank_cells_are_missing() -> None:
     column, _ = encoded(["a", "", "  ", None, "b"])
     assert column.codes.tolist() == [0, -1, -1, -1, 1]
-    assert cells(encode_sensitive(raw_of(pa.array(["a", " ", "b"])), ())) == ["a", None, "b"]
+    assert cells(encode_sensitive(raw_of(pa.array(["a", " ", "b"])), (), [])) == ["a", None, "b"]
 
 
 def test_one_number_in_several_spellings_is_one_value() -> None:
@@ -196,7 +196,7 @@ def test_the_order_of_the_rows_changes_no_code(
 
 
 def test_sensitive_values_are_categories() -> None:
-    column = encode_sensitive(raw_of(pa.array([2.0, 1.0, 2.0, float("nan")])), ())
+    column = encode_sensitive(raw_of(pa.array([2.0, 1.0, 2.0, float("nan")])), (), [])
     assert isinstance(column.domain, LabelDomain)
     assert cells(column) == ["2", "1", "2", None]
     assert column.kind is Kind.CATEGORICAL

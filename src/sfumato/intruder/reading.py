@@ -17,7 +17,8 @@ from sfumato.core.declaration import LayoutGiven
 from sfumato.core.errors import InputError
 from sfumato.intruder import knowledge, released_syntax
 from sfumato.schema import IntervalHierarchy, Kind, PrefixHierarchy, QuasiIdentifier, Schema
-from sfumato.table.sources import Source
+from sfumato.table.sources import Source, from_texts
+from sfumato.table.spellings import readings
 from sfumato.table.table_files import open_source
 
 
@@ -63,6 +64,18 @@ class TextColumn:
         """The same places, -1 where there is no text or ``*`` says nothing, shape (records,)."""
         empty = np.array([text in (None, "*") for text in self.texts], dtype=np.bool_)
         return np.where(empty[self.codes], -1, self.codes)
+
+    def as_read(self) -> TextColumn:
+        """The column with spellings of one value as one, which a promise counts as one, too."""
+        said = [text for text in self.texts if text not in (None, "*")]
+        read = readings(from_texts(said)) if said else None
+        if read is None or len({*read} - {None}) == len(said):
+            return self
+        key: dict[str | None, str | None] = dict(zip(said, read, strict=True))
+        texts = tuple(dict.fromkeys([*(key.get(text) for text in self.texts), None]))
+        place = {text: number for number, text in enumerate(texts)}
+        lookup = np.array([place[key.get(text)] for text in self.texts], dtype=np.int64)
+        return replace(self, texts=texts, codes=lookup[self.codes])
 
 
 @dataclass(frozen=True, eq=False)

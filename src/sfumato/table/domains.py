@@ -19,6 +19,7 @@ from sfumato.schema import Event, EventKind, Kind, QuasiIdentifier
 from sfumato.table import scalars, table
 from sfumato.table.numbering import RawColumn
 from sfumato.table.sources import from_numpy, is_moment, is_number, is_text, matching
+from sfumato.table.spellings import readings
 
 MOSTLY = 0.9
 """Share of numbers and dates from which a column of text is worth a warning."""
@@ -93,8 +94,22 @@ def encode_quasi_identifier(
     return table.CodedColumn(raw.name, codes, domain, kind, hierarchy, quasi.weight, ends)
 
 
-def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> table.CodedColumn:
+def encode_sensitive(
+    raw: RawColumn, missing: Sequence[str], warnings: list[str]
+) -> table.CodedColumn:
     """Give a sensitive attribute its categories, in order of first appearance; uses it up.
+
+    Values that a reader takes for one are one category: whatever counts categories counts what is
+    said, not how it is spelled. The released texts stay as they are.
+
+    Parameters
+    ----------
+    raw
+        The column as it came.
+    missing
+        Texts that mean a missing value.
+    warnings
+        Takes how many spellings count as how many values.
 
     Raises
     ------
@@ -102,9 +117,31 @@ def encode_sensitive(raw: RawColumn, missing: Sequence[str]) -> table.CodedColum
         If no record has a value.
     """
     raw = raw.without(scalars.mean_missing(raw.values, missing))
+    found, read = readings(raw.values), None
+    if found is not None:
+        said = np.array([each is None for each in found], dtype=np.bool_)
+        if said.any():
+            warnings.append(
+                f"sensitive attribute '{raw.name}' has words for a missing value, which counts as "
+                f"none, in {raw.at(said)}."
+            )
+        raw, read = raw.without(said), [each for each in found if each is not None]
     _check_some(raw, "sensitive attribute")
-    domain, lookup = _labelled(raw.values)
-    return table.CodedColumn(raw.name, raw.recoded_in_place(lookup), domain)
+    if read is None or len(set(read)) == len(read):
+        domain, lookup = _labelled(raw.values)
+        return table.CodedColumn(raw.name, raw.recoded_in_place(lookup), domain)
+    label: dict[str, str] = {}
+    for key, text in zip(read, scalars.printed(raw.values), strict=True):
+        label[key] = min(label.get(key, text), text)
+    warnings.append(
+        f"sensitive attribute '{raw.name}' has {len(read):,} spellings of {len(label):,} values; "
+        "spellings of one value count as one."
+    )
+    return table.CodedColumn(
+        raw.name,
+        raw.recoded(_positions(read, list(label))),
+        table.LabelDomain(tuple(label.values())),
+    )
 
 
 def encode_event(

@@ -111,7 +111,7 @@ def open_table(
         household=household,
         labels=labels,
         preparation=steps,
-        events=events or _all_events(others, sensitive, schema),
+        events=events or _all_events(others, encoded, schema),
     )
 
 
@@ -155,12 +155,13 @@ AS_IT_IS = Event()
 
 
 def _all_events(
-    raws: dict[str, RawColumn], sensitive: Sequence[CodedColumn], schema: Schema
+    raws: dict[str, RawColumn], encoded: Sequence[_Encoded], schema: Schema
 ) -> tuple[EventColumn, ...]:
-    """All columns that may tell what happened; of the insensitive ones only the codes are known."""
+    """All columns that may tell what happened, as they are spelled: a release shows that, too."""
     if schema.person is None or schema.events:
         return ()
-    told = [EventColumn(each.name, each.codes, each.domain.size, AS_IT_IS) for each in sensitive]
+    sensitive = [each.spelled for each in encoded if each.spelled is not None]
+    told = [EventColumn(each.name, each.codes, len(each.values), AS_IT_IS) for each in sensitive]
     for name, raw in raws.items():
         own = _without_missing(raw, schema.missing)
         told.append(EventColumn(name, own.codes, len(own.values), AS_IT_IS))
@@ -329,6 +330,7 @@ class _Encoded:
     warnings: list[str]
     spaces: list[str]
     missing: int
+    spelled: RawColumn | None = None
 
 
 def _encoded(raws: dict[str, RawColumn], schema: Schema, records: int) -> list[_Encoded]:
@@ -337,13 +339,15 @@ def _encoded(raws: dict[str, RawColumn], schema: Schema, records: int) -> list[_
     def encode(raw: RawColumn, quasi: QuasiIdentifier | None) -> _Encoded:
         warnings: list[str] = []
         spaces = spaces_warning(raw)
+        spelled = None
         if quasi is None:
-            column = encode_sensitive(raw, schema.missing)
+            spelled = raw = raw.without(mean_missing(raw.values, schema.missing))
+            column = encode_sensitive(raw, schema.missing, warnings)
         else:
             column = encode_quasi_identifier(raw, quasi, schema.missing, warnings)
         # Spaces around a number make no other number.
         spaces = [] if column.kind is Kind.NUMERIC else spaces
-        return _Encoded(column, warnings, spaces, count_missing(column))
+        return _Encoded(column, warnings, spaces, count_missing(column), spelled)
 
     names = (*schema.quasi_identifiers, *schema.sensitive)
     tasks = [partial(encode, raws.pop(name), schema.quasi_identifiers.get(name)) for name in names]

@@ -586,7 +586,7 @@ def _settle(raws: dict[str, CountedColumn], schema: Schema, warnings: list[str])
             made = encode_quasi_identifier(own, quasi, schema.missing, warnings)
             labels: tuple[str, ...] = ()
         else:
-            made = _in_natural_order(encode_sensitive(own, schema.missing))
+            made = _in_natural_order(encode_sensitive(own, schema.missing, warnings))
             labels = _labels(made) if schema.person is None else ()
         spaces += [] if made.kind is Kind.NUMERIC else spaced
         counts[name] = raw.of_codes(made.codes, made.domain.size)

@@ -26,6 +26,7 @@ from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import Outcome, one_per_class, success
 from sfumato.intruder.referee.criteria import values_beyond, values_found
+from sfumato.table.spellings import reading
 
 
 def inference(scene: Scene) -> Iterator[Staged]:
@@ -39,8 +40,9 @@ def inference(scene: Scene) -> Iterator[Staged]:
     scene
         What to work on.
     """
-    near = (model_attack.near_as_one(column) for column in scene.file.sensitive)
-    file = replace(scene.file, sensitive=tuple(dict.fromkeys([*scene.file.sensitive, *near])))
+    own = [column.as_read() for column in scene.file.sensitive]
+    near = map(model_attack.near_as_one, own)
+    file = replace(scene.file, sensitive=tuple(dict.fromkeys([*own, *near])))
     for column in file.sensitive:
         guesses = inference_attacks.most_shared_value(file, scene.candidates, column)
         rng = scene.rng(f"inference:{column.name}")
@@ -56,7 +58,7 @@ def inference(scene: Scene) -> Iterator[Staged]:
             tolerable,
         )
         for (end, targets, said), measure in zip(CLAIMED, ("avg_gsar", "max_gsar"), strict=True):
-            if end and column not in scene.file.sensitive:
+            if end and column not in own:
                 continue
             outcome = judgements.judge_inference(
                 guesses,
@@ -76,7 +78,9 @@ def inference(scene: Scene) -> Iterator[Staged]:
 def _shows_labels(column: TextColumn, truth: judgements.Truth) -> bool:
     """Whether cells are no values, such as a label above several, of which nothing is claimed."""
     held = truth.values.get(column.name)
-    return held is not None and not set(column.texts) <= {*held.texts, None, "*"}
+    if held is None:
+        return False
+    return not set(column.texts) <= {*held.texts, *map(reading, held.texts), None, "*"}
 
 
 def model(scene: Scene) -> Iterator[Staged]:
@@ -96,7 +100,7 @@ def model(scene: Scene) -> Iterator[Staged]:
     )
     home = file.class_of[np.unique(file.unit, return_index=True)[1]]
     known = np.flatnonzero(owner >= 0)
-    for column in file.sensitive:
+    for column in (each.as_read() for each in file.sensitive):
         rng, name = scene.rng(f"model:{column.name}"), f"inference_model:{column.name}"
         unit = rng.permutation(one_per_class(known, home[known], rng))[:TARGETS]
         train = partial(

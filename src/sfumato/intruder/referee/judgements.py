@@ -33,6 +33,7 @@ from sfumato.intruder.referee.attack_odds import (
 )
 from sfumato.intruder.referee.attack_odds import surest as of_largest_chance
 from sfumato.risk.population.match_distribution import MatchDistribution
+from sfumato.table.spellings import reading
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,7 +416,10 @@ def holdings(column: TextColumn, truth: Truth) -> Holdings:
     known = truth.released.copy()
     if given is not None:
         number = {text: place for place, text in enumerate(column.texts)}
-        of_text = np.array([number.get(text, -1) for text in given.texts], dtype=np.int64)
+        of_text = np.array(
+            [number.get(text, number.get(reading(text), -1)) for text in given.texts],
+            dtype=np.int64,
+        )
         told = of_text[given.codes] if len(of_text) else np.zeros(0, dtype=np.int64)
         known[given.person] = True
         person = np.concatenate([person, given.person[told >= 0]])
