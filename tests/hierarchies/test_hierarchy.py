@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
-from sfumato.hierarchies import Hierarchy, read_classification
-from sfumato.hierarchies.hierarchy import all_labels, common_levels, distances, generalised
+from sfumato.hierarchies import Hierarchy, public_blocks, read_classification
+from sfumato.hierarchies.hierarchy import (
+    LEAST,
+    all_labels,
+    common_levels,
+    distances,
+    generalised,
+)
 
 LEAVES = ["flu", "cold", "burn", "cut"]
 TREE = Hierarchy.from_columns(
@@ -183,3 +190,49 @@ def test_a_million_rows_take_well_under_a_second(shared_data: Path) -> None:
     before = time.process_time()
     generalised(tree, codes, levels)
     assert time.process_time() - before < 2, "a tenth of that on an idle machine"
+
+
+def alone_by_listing(people: int, values: int) -> float:
+    """How often one of some people, who do not all have one value, has a given one alone."""
+    every = [each for each in product(range(values), repeat=people) if len(set(each)) > 1]
+    return sum(each.count(0) == 1 for each in every) / len(every)
+
+
+def test_a_block_is_large_enough_to_tell_of_no_member_that_it_occurs() -> None:
+    assert LEAST == 4
+    for people in (2, 3, 5):
+        for values in (2, 3, 4):
+            by_formula = people * (values - 1) ** (people - 1) / (values**people - values)
+            assert alone_by_listing(people, values) == pytest.approx(by_formula)
+    assert alone_by_listing(2, 2) == 1
+    assert alone_by_listing(2, 3) > 1 / 2
+    assert all(alone_by_listing(people, LEAST) <= 1 / 2 for people in range(2, 7))
+
+
+@given(st.one_of(st.integers(0, 70), hierarchies()))
+def test_public_blocks_are_nested_neighbours(given: int | Hierarchy) -> None:
+    groups = None if isinstance(given, int) else given
+    leaves = [str(each) for each in range(given)] if isinstance(given, int) else given.leaves
+    blocks = public_blocks(leaves, groups)
+    assert blocks.leaves == tuple(leaves)
+    assert len(blocks.labels[-1]) == 1
+    order = np.arange(len(leaves)) if groups is None else np.lexsort(groups.ancestors)
+    for level in range(1, blocks.height + 1):
+        sizes = blocks.leaf_counts(level)
+        assert len(leaves) < LEAST or sizes.min() >= LEAST
+        assert len(blocks.labels[level]) == max(len(sizes), 1)
+        assert (np.diff(blocks.ancestors[level][order]) >= 0).all()
+        children = {tuple(pair) for pair in blocks.ancestors[level - 1 : level + 1].T.tolist()}
+        assert len(children) == len(blocks.labels[level - 1])
+        parents = [parent for _, parent in children]
+        assert level == 1 or max(map(parents.count, parents), default=0) <= 2
+    if len(leaves):
+        assert blocks.leaf_counts(1).max() < 2 * LEAST
+    if groups is None and len(leaves) > 1 and blocks.height > 1:
+        assert np.ptp(blocks.leaf_counts(blocks.height - 1)) <= 1
+
+
+def test_blocks_end_where_groups_do() -> None:
+    columns = [[f"{place:02}" for place in range(18)], ["south"] * 5 + ["north"] * 13]
+    blocks = public_blocks(columns[0], Hierarchy.from_columns(columns, "a hierarchy"))
+    assert sorted(blocks.leaf_counts(blocks.height - 1).tolist()) == [5, 13]

@@ -274,6 +274,7 @@ def test_each_attack_is_held_against_its_measure(original: pa.Table, release: Re
             f"combinations:{name}" for name in set(SCHEMA.quasi_identifiers) - {"age", "school"}
         ),
         "singling_out": None,
+        "singling_out_members": None,
         "downcoding": None,
     }
     for outcome in without.outcomes:

@@ -1,4 +1,4 @@
-"""Ends of ranges: found where they are the data's own, by chance where they were fixed before."""
+"""Ends and members: found where they are the data's own, by chance where they were fixed before."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 
 from sfumato.intruder.attack import attack
 from sfumato.intruder.attack_result import Attack
-from sfumato.intruder.guesses.bounds_attack import by_ends, isolated
+from sfumato.intruder.candidates import find_candidates
+from sfumato.intruder.guesses.bounds_attack import by_ends, by_members, isolated
 from sfumato.intruder.knowledge import hold
 from sfumato.intruder.reading import read_release
 from sfumato.release.anonymize import anonymize
@@ -142,3 +143,92 @@ def test_counted_one_by_one(seed: int) -> None:
         share = np.mean([one == 1 for one in counts])
         expected = max(share, np.exp(-1)) if sum(counts) >= len(counts) else share
         assert found.chance[number] == pytest.approx(expected)
+
+
+SETS = Schema(
+    quasi_identifiers={
+        "age": {"kind": "numeric"},
+        "sex": {"kind": "categorical"},
+        "town": {"kind": "categorical"},
+    }
+)
+
+
+def citizens(seed: int, number: int, towns: int, *, alike: bool = False) -> pa.Table:
+    """People of towns of very different sizes, or of the same."""
+    rng = np.random.default_rng(seed)
+    size = np.ones(towns) if alike else rng.pareto(1.2, towns) + 0.05
+    return pa.table(
+        {
+            "age": rng.integers(18, 90, number),
+            "sex": rng.choice(["F", "M"], number),
+            "town": rng.choice(
+                [f"T{each:03}" for each in range(towns)], number, p=size / sum(size)
+            ),
+        }
+    )
+
+
+@pytest.mark.parametrize(("towns", "k"), [(300, 3), (40, 5), (300, 20)])
+@pytest.mark.parametrize("ends", ["tight", None])
+def test_members_that_occur_single_out_and_those_of_blocks_do_not(
+    towns: int, k: int, ends: str | None
+) -> None:
+    data = citizens(towns + k, 500, towns, alike=k == 20)
+    made = {"values": "set", "ends": ends, "effort": 2}
+    release = anonymize(data, SETS, KAnonymity(k), seed=1, **made)
+    found = attack(release, seed=1, attacks=ONLY)
+    (outcome,) = [each for each in found.outcomes if each.attack == "singling_out_members"]
+    assert outcome.attempts > 30
+    said = [each for each in found.warnings if each.startswith("Sets single")]
+    assert len(said) == (ends == "tight")
+    if ends:
+        assert outcome.success.low is not None
+        assert outcome.success.low > outcome.baseline.value + 0.1
+    assert not found.broken
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sets_drawn_around_a_class_are_within_chance(seed: int) -> None:
+    """Classes and towns have nothing to do with each other; each set has 16 of 64 towns."""
+    rng = np.random.default_rng(seed)
+    data = citizens(seed, 400, 64, alike=seed % 2 == 0)
+    place = np.array([int(each[1:]) // 16 for each in data["town"].to_pylist()])
+    names = np.array([f"T{each:03}" for each in range(64)]).reshape(4, 16)
+    cells = ["{" + ", ".join(names[each]) + "}" for each in place.tolist()]
+    decade = data["age"].to_numpy() // 10 * 10
+    shown = data.set_column(2, "town", pa.array(cells))
+    shown = shown.set_column(0, "age", pa.array([f"{each}-{each + 9}" for each in decade]))
+    order = rng.permutation(len(data))
+    found = attack(
+        shown.take(order), schema=SETS, original=data.take(order), truth="same-order",
+        seed=seed, attacks=ONLY,
+    )  # fmt: skip
+    (outcome,) = [each for each in found.outcomes if each.attack == "singling_out_members"]
+    assert outcome.attempts > 300
+    assert not any(each.startswith("Sets single") for each in found.warnings)
+
+
+def test_members_counted_one_by_one() -> None:
+    """Of n people of m members, not all of one, by equal shares and by those of the file."""
+    data = pa.table({"age": [20] * 5 + [30] * 4, "town": list("abccc") + list("dade")})
+    schema = Schema(quasi_identifiers={"age": {"kind": "numeric"}, "town": {"kind": "categorical"}})
+    cells = ["{a, b, c, x}"] * 5 + ["{a, d, e}"] * 4
+    shown = data.set_column(1, "town", pa.array(cells))
+    file, exact = read_release(shown, schema), hold(data, schema)
+    inside = np.ones(9, dtype=np.bool_)
+    rng = np.random.default_rng(1)
+    found = by_members(file, exact, find_candidates(file, exact), inside, rng, 10)
+    assert found.alone.sum() == 4
+    assert len(found.alone) == 7
+
+    def chance(people: int, shares: list[float]) -> list[float]:
+        mixed = 1 - sum(each**people for each in shares)
+        return [people * each * (1 - each) ** (people - 1) / mixed for each in shares]
+
+    expected = []
+    for people, often in ((5, [2, 1, 3, 0]), (4, [2, 2, 1])):
+        alike = chance(people, [1 / len(often)] * len(often))
+        own = chance(people, [each / sum(often) for each in often])
+        expected += [max(pair) for pair in zip(alike, own, strict=True)]
+    assert sorted(found.chance.tolist()) == pytest.approx(sorted(expected))

@@ -1,21 +1,30 @@
-"""Ends of ranges on a public grid: values stay inside, nobody is singled out, the price is true."""
+"""Public grids and blocks: values stay inside, nobody is singled out, the price is true."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.intruder.attack import attack
-from sfumato.release.generalisation import class_spread, snapped_points
+from sfumato.release.generalisation import (
+    MOST_LONE,
+    class_spread,
+    set_members,
+    snapped_points,
+    with_snapped_ends,
+)
 from sfumato.release.release_manifest import Manifest
+from sfumato.table.door import open_table
 from sfumato.table.table import NumberDomain
 
 SCHEMA = sf.Schema(
@@ -182,3 +191,130 @@ def test_ends_go_below_no_bound_and_have_no_zeros_behind_them() -> None:
 def test_techniques_need_what_they_keep() -> None:
     with pytest.raises(InputError, match="techniques"):
         sf.anonymize(persons(1, 60), SCHEMA, sf.KAnonymity(2), techniques="widen")
+
+
+TOWNS = sf.Schema(
+    quasi_identifiers={"age": "numeric", "town": "categorical"}, sensitive=["illness"]
+)
+
+
+def citizens(seed: int, number: int, towns: int) -> pd.DataFrame:
+    """People of towns of very different sizes."""
+    rng = np.random.default_rng(seed)
+    size = rng.pareto(1.2, towns) + 0.05
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, number),
+            "town": rng.choice(
+                [f"T{each:03}" for each in range(towns)], number, p=size / sum(size)
+            ),
+            "illness": rng.choice(["flu", "gout", "asthma"], number),
+        }
+    )
+
+
+def members_of(cell: str, everything: set[str]) -> set[str]:
+    if cell == "*":
+        return everything
+    return set(cell[1:-1].split(", ")) if cell.startswith("{") else {cell}
+
+
+@pytest.mark.parametrize(("towns", "k"), [(300, 3), (300, 20), (30, 5), (5, 5)])
+def test_sets_are_public_blocks_whose_members_are_seldom_somebody_alone(towns: int, k: int) -> None:
+    data = citizens(towns + k, 800, towns)
+    release = sf.anonymize(data, TOWNS, sf.KAnonymity(k), values="set", seed=1, effort=4)
+    everything, shown = set(data["town"]), release.data.copy()
+    shown["true"] = data["town"].to_numpy()[release.source_rows]
+    alone, chance, lost = [], [], []
+    for (_, cell), people in shown.groupby(["age", "town"]):
+        members, held = members_of(cell, everything), people["true"].value_counts()
+        assert set(held.index) <= members
+        lost += [(len(members) - 1) / (len(everything) - 1)] * len(people)
+        if len(members) == 1 or cell == "*":
+            continue
+        assert len(members) >= 4
+        size, many = len(members), len(people)
+        alone += [held.get(each, 0) == 1 for each in members]
+        chance += [many / size * (1 - 1 / size) ** (many - 1)] * size
+    found, expected = sum(alone), sum(chance)
+    assert found <= expected + 3 * np.sqrt(expected + 1)
+    (column,) = [each for each in release.utility.columns if each.column == "town"]
+    assert column.ncp == pytest.approx(np.mean(lost))
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 4)), min_size=1), st.booleans())
+def test_which_people_of_a_class_have_a_value_changes_no_block(
+    rows: list[tuple[int, int]], ordered: bool
+) -> None:
+    """A set has its class's values, depends on nothing but the blocks, and holds few lone ones."""
+    codes, class_of = (np.array(each, dtype=np.int32) for each in zip(*rows, strict=True))
+    values = [f"{each:02}" for each in range(41)]
+    fields = {"kind": "ordered", "order": values} if ordered else {"kind": "categorical"}
+    every = pd.DataFrame({"town": [values[each] for each in (*codes, *range(41))]})
+    schema = sf.Schema(quasi_identifiers={"town": fields})
+    table = with_snapped_ends(open_table(every, schema), sets=True)
+    column = table.quasi_identifiers[0]
+    assert column.lone is not None
+    lone = np.bincount(column.codes, minlength=41) == 1
+    assert (column.lone == lone).all()
+    own = replace(column, codes=codes)
+    sets = set_members(own, class_of, 5)
+    for each in np.unique(class_of).tolist():
+        members = set(sets.codes[sets.owner == sets.of_class[each]].tolist())
+        held = set(codes[class_of == each].tolist())
+        assert held <= members
+        assert len(members) == 1 or len(members) >= 4
+        few = lone[list(held)].sum() <= MOST_LONE * len(members)
+        assert few or len(members) in (1, 41)
+        filled = sorted(members) * 2 if len(held) > 1 and len(members) < 41 else sorted(held)
+        again = set_members(
+            replace(column, codes=np.array(filled, dtype=np.int32), lone=lone & False),
+            np.zeros(len(filled), dtype=np.int32),
+            1,
+        )
+        assert set(again.codes.tolist()) <= members
+
+
+def test_a_town_that_one_person_has_is_not_one_of_few() -> None:
+    """Everybody is from another town: each block has people of its own in one class alone."""
+    data = pd.DataFrame({"town": [f"T{each:03}" for each in range(64)]})
+    schema = sf.Schema(quasi_identifiers={"town": "categorical"})
+    release = sf.anonymize(data, schema, sf.KAnonymity(8), values="set", seed=1)
+    for cell, people in release.data.groupby("town"):
+        members = members_of(str(cell), set(data["town"]))
+        assert cell == "*" or len(people) <= MOST_LONE * len(members)
+    assert pytest.approx(np.exp(-1)) == MOST_LONE
+
+
+def test_order_of_rows_and_tight_sets_stay() -> None:
+    data = citizens(8, 300, 60)
+    one, other = (
+        sf.anonymize(each, TOWNS, sf.KAnonymity(5), values="set", seed=1, effort=0)
+        for each in (data, data.sample(frac=1, random_state=3))
+    )
+    assert sorted(one.data["town"]) == sorted(other.data["town"])
+    tight = sf.anonymize(data, TOWNS, sf.KAnonymity(5), values="set", ends="tight", seed=1)
+    true = data["town"].to_numpy()[tight.source_rows]
+    for (_, cell), people in tight.data.assign(true=true).groupby(["age", "town"]):
+        assert members_of(cell, set(data["town"])) == set(people["true"])
+    assert "at least four neighbours" in one.codebook()
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_sets_within_a_hierarchy(tmp_path: Path, missing: bool) -> None:
+    data = citizens(9, 400, 50)
+    lines = [f"{each};{each[:3]};*" for each in sorted(set(data["town"]))]
+    (tmp_path / "towns.csv").write_text("\n".join(lines) + "\n")
+    fields = {"kind": "categorical", "hierarchy": str(tmp_path / "towns.csv")}
+    schema = sf.Schema(quasi_identifiers={"age": "numeric", "town": fields}, sensitive=["illness"])
+    if missing:
+        data.loc[::7, "town"] = None
+    release = sf.anonymize(data, schema, sf.KAnonymity(5), values="set", seed=1, effort=2)
+    for cell, true in zip(
+        release.data["town"], data["town"].to_numpy()[release.source_rows], strict=True
+    ):
+        if isinstance(true, str):
+            assert cell == "*" or true in members_of(cell, set())
+        else:
+            assert cell == "*" or not isinstance(cell, str)

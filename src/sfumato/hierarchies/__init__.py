@@ -8,7 +8,7 @@ from sfumato.hierarchies.builders import (
     read_hierarchy,
 )
 from sfumato.hierarchies.code_lists import CodeList, read_classification, read_leaves_csv
-from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
+from sfumato.hierarchies.hierarchy import ROOT, Hierarchy, public_blocks
 from sfumato.hierarchies.released_values import (
     Anything,
     AtLeast,
@@ -39,6 +39,7 @@ __all__ = [
     "interval_hierarchy",
     "leaf_order",
     "prefix_hierarchy",
+    "public_blocks",
     "read_classification",
     "read_hierarchy",
     "read_leaves_csv",

@@ -13,6 +13,10 @@ from sfumato.core.errors import InputError
 
 ROOT = "*"
 """The label above everything, where a hierarchy names none of its own."""
+LEAST = 4
+"""Fewest values of a block. Where n people have m values at random, and at least two of them, a
+given one is one person's alone with probability n (m - 1)^(n - 1) / (m^n - m): for two people 1 of
+two values, 2/3 of three, 1/2 of four, and less for more people of four."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +204,50 @@ def _check_nesting(
         found=f"lines {one} and {other}, which {shared} and differ in column {level + 2}",
         advice="give both lines the same labels there, or tell the shared label apart",
     )
+
+
+def public_blocks(leaves: Sequence[str], groups: Hierarchy | None = None) -> Hierarchy:
+    """Blocks of neighbours of at least `LEAST` values, halved from the root down.
+
+    The order is that of the values, or of the groups of a hierarchy; a block ends where the
+    largest group does, and of several such places at the one nearest its middle. Which values
+    somebody has decides nothing. O(leaves x levels).
+
+    Parameters
+    ----------
+    leaves
+        The values in their order.
+    groups
+        A hierarchy over them.
+    """
+    size = len(leaves)
+    above = np.arange(size)[np.newaxis] if groups is None else groups.ancestors
+    order = np.lexsort(above)
+    apart = (above[:, order[1:]] != above[:, order[:-1]]).sum(axis=0)
+    starts = [np.zeros(min(size, 1), dtype=np.int64)]
+    while True:
+        ends = np.append(starts[-1][1:], size)
+        wide = np.flatnonzero(ends - starts[-1] >= 2 * LEAST)
+        if not len(wide):
+            break
+        new = [
+            _middle(apart, first, last)
+            for first, last in zip(starts[-1][wide].tolist(), ends[wide].tolist(), strict=True)
+        ]
+        starts.append(np.union1d(starts[-1], new))
+    ancestors = np.empty((len(starts) + 1, size), dtype=np.int32)
+    ancestors[0] = np.arange(size)
+    for level, begin in enumerate(reversed(starts), start=1):
+        ancestors[level, order] = np.searchsorted(begin, np.arange(size), side="right") - 1
+    names = [tuple(leaves[order[each]] for each in begin) for begin in starts[:0:-1]]
+    return Hierarchy(tuple(leaves), (tuple(leaves), *names, (ROOT,)), ancestors)
+
+
+def _middle(apart: Ints, first: int, last: int) -> int:
+    """Where a block is cut: between its largest groups, as near its middle as that allows."""
+    places = np.arange(first + LEAST, last - LEAST + 1)
+    largest = places[apart[places - 1] == apart[places - 1].max()]
+    return int(largest[np.argmin(np.abs(2 * largest - first - last))])
 
 
 def generalised(hierarchy: Hierarchy, codes: Codes, levels: int | Integers) -> Codes:

@@ -62,7 +62,7 @@ from sfumato.release.promises.promise import (
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.regrouping import draft_losses, regrouped
 from sfumato.release.release_manifest import Manifest
-from sfumato.release.release_options import Coarsening, Ends, Loss, Options, Recoding
+from sfumato.release.release_options import Coarsening, Ends, Form, Loss, Options, Recoding
 from sfumato.release.release_result import Disclosed, Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques
@@ -261,7 +261,7 @@ def make_release(
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
     if options.ends is Ends.SNAPPED:
-        table = with_snapped_ends(table)
+        table = with_snapped_ends(table, sets=options.form is Form.SET and population is None)
     finished = _finished(table, manifest, population, bound, progress, rng)
     draft, part = finished.draft, finished.draft.table
     if draft.levels is not None:

@@ -179,6 +179,8 @@ def cell_words(
     """
     categorical = kind is Kind.CATEGORICAL
     if form == Form.SET and (ends == Ends.TIGHT or kind is not Kind.NUMERIC):
+        if ends == Ends.SNAPPED:
+            return "one value, or a set of at least four neighbours that covers those of its class"
         return "the set of the values of its class"
     if has_hierarchy and (categorical or form == Form.HIERARCHY):
         return "the lowest label of the hierarchy that covers its class"

@@ -16,7 +16,13 @@ import numpy as np
 from sfumato.core.arrays import Bools, Bytes, Floats, Integers, Ints
 from sfumato.hierarchies import Range, format_released
 from sfumato.kernels.key_numbering import number_by_first_appearance
-from sfumato.release.generalisation import ReleasedColumn, Spread, is_snapped, shown_spread
+from sfumato.release.generalisation import (
+    ReleasedColumn,
+    Spread,
+    is_snapped,
+    set_members,
+    shown_spread,
+)
 from sfumato.release.release_options import Form
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain
@@ -207,8 +213,15 @@ def _set_cells(column: CodedColumn, class_of: Codes, spread: Spread, text_of_cla
     cell_of[example] = np.arange(len(example))
     mixed = spread.mixed[example]
     owner = cell_of[class_of]
-    listed = (column.codes != MISSING) & (owner >= 0) & ~mixed[owner]
-    pairs = np.unique(owner[listed] * size + column.codes[listed])
+    codes = column.codes
+    if column.lone is not None:
+        sets = set_members(column, class_of, len(spread.present))
+        cell_of_set = np.full(len(sets.sizes), -1)
+        shown = ~mixed & (spread.present[example] > 0)
+        cell_of_set[sets.of_class[example[shown]]] = np.flatnonzero(shown)
+        owner, codes = cell_of_set[sets.owner], sets.codes
+    listed = (codes != MISSING) & (owner >= 0) & ~mixed[owner]
+    pairs = np.unique(owner[listed] * size + codes[listed])
     other = np.flatnonzero(mixed | (spread.present[example] == 0))
     owner = np.concatenate([pairs // max(size, 1), other])
     start = np.concatenate([pairs % max(size, 1), np.zeros_like(other)])

@@ -21,6 +21,7 @@ from sfumato.hierarchies import (
     Range,
     Released,
     format_released,
+    public_blocks,
 )
 from sfumato.release.person_table import content_ties
 from sfumato.release.release_options import Form
@@ -92,19 +93,41 @@ def with_coded_ends(table: Table) -> Table:
     return replace(table, quasi_identifiers=columns, ties=ties)
 
 
-def with_snapped_ends(table: Table) -> Table:
-    """The table with the ends of ranges of its numbers and dates on a public grid.
+def with_snapped_ends(table: Table, *, sets: bool) -> Table:
+    """The table with its ranges between points of a public grid, and its sets of public blocks.
 
     Parameters
     ----------
     table
         The encoded original.
+    sets
+        Whether categories are released as sets.
     """
-    columns = tuple(
-        replace(column, snapped=isinstance(column.domain, NumberDomain))
-        for column in table.quasi_identifiers
-    )
-    return replace(table, quasi_identifiers=columns)
+    columns = []
+    for column in table.quasi_identifiers:
+        if isinstance(column.domain, NumberDomain):
+            columns.append(replace(column, snapped=True))
+        elif sets and column.ends is None and not column.snapped:
+            columns.append(_in_blocks(column, table.person))
+        else:
+            columns.append(column)
+    return replace(table, quasi_identifiers=tuple(columns))
+
+
+def _in_blocks(column: CodedColumn, person: Codes) -> CodedColumn:
+    """The column with blocks of its categories as its hierarchy."""
+    size = column.domain.size
+    labels = [column.domain.label(code) for code in range(size)]
+    pairs = np.unique(person.astype(np.int64) * (size + 1) + column.codes + 1)
+    persons = np.bincount(pairs % (size + 1), minlength=size + 1)[1:]
+    blocks = public_blocks(labels, column.hierarchy)
+    return replace(column, snapped=True, hierarchy=blocks, lone=persons == 1)
+
+
+MOST_LONE = float(np.exp(-1))
+"""Share of a set's members that are people's own, one in the whole file each, which its class may
+hold. Who guesses without a release is right with probability n w (1 - w)^(n - 1), at its best (w
+= 1 / n) this for many people n (Cohen and Nissim 2020, Section 2)."""
 
 
 GRID_STEPS = np.array([each * 10**n for n in range(18) for each in (1, 2, 5)][1:], dtype=np.int64)
@@ -122,6 +145,108 @@ _LAST = {"date": _LAST_DAY, "datetime": (_LAST_DAY + 1) * 86_400_000_000 - 1}
 def is_snapped(column: CodedColumn) -> bool:
     """Whether the ranges of a column end on a public grid."""
     return column.snapped and isinstance(column.domain, NumberDomain)
+
+
+@dataclass(frozen=True, eq=False)
+class SetMembers:
+    """The sets of categories that classes are released with.
+
+    Attributes
+    ----------
+    of_class
+        Number of each class's set; shape (classes,).
+    owner, codes
+        The members of each set, set by set in ascending order; shape (members,).
+    sizes
+        Number of members of each set.
+    """
+
+    of_class: Ints
+    owner: Ints
+    codes: Ints
+    sizes: Ints
+
+
+def set_members(column: CodedColumn, class_of: Codes, classes: int) -> SetMembers:
+    """The set of each class: what occurs in it, or blocks of a public order around that.
+
+    Parameters
+    ----------
+    column
+        The quasi-identifier.
+    class_of
+        Class of each record; shape (records,).
+    classes
+        Number of classes.
+    """
+    if column.lone is not None:
+        return _members_of_blocks(column, _blocks(column, column.lone, class_of, classes))
+    has_value = column.codes != MISSING
+    size = max(column.domain.size, 1)
+    pairs = np.unique(class_of[has_value].astype(np.int64) * size + column.codes[has_value])
+    each, code = pairs // size, pairs % size
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(each, minlength=classes))])
+    numbers: dict[tuple[int, ...], int] = {}
+    of_class = np.empty(classes, dtype=np.int64)
+    for number in range(classes):
+        members = tuple(code[offsets[number] : offsets[number + 1]].tolist())
+        of_class[number] = numbers.setdefault(members, len(numbers))
+    sizes = np.array([len(members) for members in numbers], dtype=np.int64)
+    codes = np.array([one for members in numbers for one in members], dtype=np.int64)
+    return SetMembers(of_class, np.repeat(np.arange(len(sizes)), sizes), codes, sizes)
+
+
+def _blocks(column: CodedColumn, lone: Bools, class_of: Codes, classes: int) -> Ints:
+    """The two blocks that cover each class, or twice the same, as nodes; shape (2, classes).
+
+    They are the least ones within the halves of the least that covers all. Where a class holds
+    too many lone members for that, it is the whole, then the next larger one. A node is the first
+    of its level and the place in it.
+    """
+    hierarchy = column.hierarchy
+    assert hierarchy is not None
+    first = np.cumsum([0, *(len(labels) for labels in hierarchy.labels)])
+    counts = np.concatenate([hierarchy.leaf_counts(n) for n in range(hierarchy.height + 1)])
+    has_value = column.codes != MISSING
+    of, codes = class_of[has_value], column.codes[has_value]
+    levels, index = hierarchy.lowest_common_ancestors(of, codes, classes)
+    one = np.zeros(classes, dtype=np.int64)
+    one[of] = codes
+    below = np.maximum(levels - 1, 0)[of]
+    half = hierarchy.ancestors[below, codes] != hierarchy.ancestors[below, one[of]]
+    blocks = replace(hierarchy, floor=1)
+    pair = blocks.lowest_common_ancestors(2 * of.astype(np.int64) + half, codes, 2 * classes)
+    halves = (first[pair[0]] + pair[1]).reshape(-1, 2).T
+    whole = first[levels] + index
+    nodes = np.where(levels > 1, np.sort(halves, axis=0), whole)
+    held = np.unique(of.astype(np.int64) * len(lone) + codes, return_index=True)[1]
+    own = np.bincount(of[held], weights=lone[codes[held]], minlength=classes)
+    over = (levels > 0) & (own > MOST_LONE * counts[nodes].sum(axis=0))
+    nodes[:, over] = whole[over]
+    for level in range(1, hierarchy.height):
+        at = np.flatnonzero(over & (levels == level))
+        at = at[own[at] > MOST_LONE * counts[whole[at]]]
+        levels[at] += 1
+        whole[at] = first[level + 1] + hierarchy.ancestors[level + 1, one[at]]
+        nodes[:, at] = whole[at]
+    return nodes
+
+
+def _members_of_blocks(column: CodedColumn, nodes: Ints) -> SetMembers:
+    """The members of two blocks each."""
+    hierarchy = column.hierarchy
+    assert hierarchy is not None
+    first = np.cumsum([0, *(len(labels) for labels in hierarchy.labels)])
+    distinct, of_class = np.unique(nodes, axis=1, return_inverse=True)
+    members = []
+    for pair in distinct.T:
+        level = np.searchsorted(first, pair, side="right") - 1
+        below = hierarchy.ancestors[level] == (pair - first[level])[:, np.newaxis]
+        members.append(np.flatnonzero(below.any(axis=0)))
+    sizes = np.array([len(each) for each in members], dtype=np.int64)
+    codes = np.concatenate([np.empty(0, dtype=np.int64), *members])
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    return SetMembers(of_class.reshape(-1).astype(np.int64), owner, codes, sizes)
 
 
 def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
@@ -327,7 +452,7 @@ def _printer(column: CodedColumn) -> Callable[[Released], str | None]:
     labels: set[str] = set()
     if column.kind is not Kind.NUMERIC:
         labels.update(column.domain.label(code) for code in range(column.domain.size))
-    if column.hierarchy is not None:
+    if column.hierarchy is not None and column.lone is None:
         labels.update(*column.hierarchy.labels[1:])
     return lambda value: format_released(value, column.kind, labels)
 
@@ -510,25 +635,18 @@ def _ancestors(column: CodedColumn, class_of: Codes, spread: Spread) -> Released
 
 
 def _sets(column: CodedColumn, class_of: Codes, spread: Spread) -> ReleasedColumn:
-    has_value = column.codes != MISSING
-    size = max(column.domain.size, 1)
-    pairs = np.unique(class_of[has_value].astype(np.int64) * size + column.codes[has_value])
-    classes = len(spread.present)
-    owner, code = pairs // size, pairs % size
-    distinct = np.bincount(owner, minlength=classes).astype(np.int64)
-    offsets = np.concatenate([[0], np.cumsum(distinct)])
-    numbers: dict[tuple[int, ...], int] = {}
-    key = np.empty(classes, dtype=np.int64)
-    for each in range(classes):
-        members = tuple(code[offsets[each] : offsets[each + 1]].tolist())
-        key[each] = numbers.setdefault(members, len(numbers))
-    members_of = list(numbers)
+    sets = set_members(column, class_of, len(spread.present))
+    ends = np.cumsum(sets.sizes)
 
     def value(number: int) -> Released:
-        labels = tuple(column.domain.label(member) for member in members_of[number])
+        size = int(sets.sizes[number])
+        members = sets.codes[ends[number] - size : ends[number]].tolist()
+        if column.lone is not None and size == column.domain.size > 1:
+            return Anything()
+        labels = tuple(column.domain.label(member) for member in members)
         return Exact(labels[0]) if len(labels) == 1 else OneOf(labels)
 
-    return _printed(column, spread, key, value, distinct)
+    return _printed(column, spread, sets.of_class, value, sets.sizes[sets.of_class])
 
 
 ReleasedColumns = dict[str, tuple[ReleasedColumn, ...]]
@@ -566,10 +684,25 @@ def generalised(
         The released columns by quasi-identifier, and for each class the class and the number
         of classes after merging.
     """
-    released = {}
+    released: ReleasedColumns = {}
     for index, column in enumerate(table.quasi_identifiers):
         own, of, printed = with_extra_values(column, class_of, index, form, extra)
         released[column.name] = release_column(own, of, classes, printed)
+    released, merged, count = _merged(released)
+    blocks = [each for each in table.quasi_identifiers if each.lone is not None]
+    before = classes
+    # Classes that have become one hold the lone members of both.
+    while blocks and count < before:
+        before, of = count, merged[class_of]
+        for column in blocks:
+            released[column.name] = release_column(column, of, count, form)
+        released, again, count = _merged(released)
+        merged = again[merged]
+    return released, merged, count
+
+
+def _merged(released: ReleasedColumns) -> tuple[ReleasedColumns, Codes, int]:
+    """The cells of classes that look different, the new number of each class, and how many."""
     cells = [column for columns in released.values() for column in columns]
     merged, count = group(
         [column.text_of_class for column in cells], [len(column.texts) for column in cells]

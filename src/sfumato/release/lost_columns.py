@@ -128,7 +128,9 @@ def lost_columns(
     lost = named_only(losses)
     if not lost:
         return ()
-    some = _some(with_snapped_ends(table) if options.ends is Ends.SNAPPED else table)
+    if options.ends is Ends.SNAPPED:
+        table = with_snapped_ends(table, sets=options.values is Form.SET)
+    some = _some(table)
     options = replace(options, cut=Cut.SEARCH, split=Split.BALANCE, effort=None)
     now = _tried(some, constraints, options)
     found, tried = [], dict[tuple[str, tuple[float, ...]], _Trial | None]()
@@ -178,7 +180,9 @@ def _remedies(
     own = next(each for each in columns if each.name == column)
     if own.kind is Kind.CATEGORICAL and options.values is not Form.SET:
         how = "sets as released values"
-        yield how, table, constraints, replace(options, values=Form.SET)
+        snapped = options.ends is Ends.SNAPPED
+        shown = with_snapped_ends(table, sets=True) if snapped else table
+        yield how, shown, constraints, replace(options, values=Form.SET)
     others = sorted(
         (each for each in columns if each.name != column), key=lambda each: -each.domain.size
     )

@@ -28,7 +28,7 @@ from sfumato.release.information_loss import error_sums, normalized_error
 from sfumato.release.person_table import PersonTable, person_table, with_ancestors
 from sfumato.release.population_register import Population, persons_of
 from sfumato.release.promises.promise import Budget, Constraint
-from sfumato.release.release_options import Cut, Form, Options, Recoding
+from sfumato.release.release_options import Cut, Ends, Form, Options, Recoding
 from sfumato.release.suppression import Suppressor
 from sfumato.release.tree import Partition, TreeClasses, grow
 from sfumato.release.tree_search import search
@@ -309,7 +309,7 @@ def partition_of_persons(
     if options.cut is not Cut.SEARCH:
         return grow(owned.pop(), constraints, split=options.split, progress=progress)
     median = grow(owned[0], constraints, split=options.split, progress=progress)
-    sets = options.form is Form.SET
+    sets = options.form is Form.SET and options.ends is not Ends.SNAPPED
     if not sets:
         owned[0] = with_ancestors(owned[0], table)
     # Popped from lists, so that the search is the only one to hold them when it reorders them.

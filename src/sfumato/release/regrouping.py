@@ -670,6 +670,8 @@ def _width_of(column: CodedColumn, form: Form) -> Width:
     categorical = column.kind is Kind.CATEGORICAL
     if column.ends is not None and form is not Form.BOUNDS:
         return Width.RANGE
+    if column.lone is not None:
+        return Width.ANCESTOR
     if form is Form.SET and not is_snapped(column):
         return Width.DISTINCT
     if column.hierarchy is not None and (categorical or form is Form.HIERARCHY):

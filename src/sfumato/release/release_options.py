@@ -61,7 +61,7 @@ class Form(StrEnum):
     MEAN = "mean"
     """The class mean for numeric, else as range."""
     SET = "set"
-    """The set of the values that occur; where ends are on a grid, numbers and dates as range."""
+    """A set that holds all that occurs; where ends are on a grid, numbers and dates as range."""
     HIERARCHY = "hierarchy"
     """The lowest common ancestor wherever there is a hierarchy, else as range."""
 
@@ -71,12 +71,13 @@ WITH_ENDS = (Form.RANGE, Form.BOUNDS, Form.SET)
 
 
 class Ends(StrEnum):
-    """What the ends of released ranges of numbers and dates are."""
+    """What the ends of released ranges of numbers and dates are, and the members of sets."""
 
     TIGHT = "tight"
-    """The lowest and the highest value of the class."""
+    """The lowest and the highest value of the class; the values that occur."""
     SNAPPED = "snapped"
-    """Points of a public grid just outside them: multiples of 1, 2 or 5 times a power of ten."""
+    """Points of a public grid just outside them: multiples of 1, 2 or 5 times a power of ten; of a
+    public order, blocks of neighbours."""
 
 
 class Loss(StrEnum):
@@ -162,7 +163,8 @@ class Options:
         Ends | None,
         Parameter(
             "Ends of ranges of numbers and dates: the lowest and highest value of the class, which "
-            "single people out, or points of a public grid around them.",
+            "single people out, or points of a public grid around them. Sets of categories: what "
+            "occurs in the class, or blocks of neighbours around it.",
             usual="snapped; tight with --register or --population, on Spark, and where neither "
             "ranges nor sets are released",
         ),

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sfumato.core.arrays import Floats, Ints
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.schema import Event, Kind, Schema
 from sfumato.schema.recipe import StepCount
 from sfumato.table.sources import NO_LABELS, Labels, from_numpy
@@ -151,7 +151,11 @@ class CodedColumn:
     ends
         Where its values are top- or bottom-coded, where the schema says so.
     snapped
-        Whether ends of its ranges are points of a public grid rather than values of the data.
+        Whether ends of its ranges are points of a public grid, and its sets blocks of a public
+        order, rather than values of the data.
+    lone
+        Whether each category is that of one person of the file alone, shape (domain size,); only
+        where sets are blocks.
     """
 
     name: str
@@ -162,6 +166,7 @@ class CodedColumn:
     weight: float = 1.0
     ends: CodedEnds | None = None
     snapped: bool = False
+    lone: Bools | None = field(default=None, repr=False)
 
     @property
     def has_missing(self) -> bool:

@@ -21,13 +21,14 @@ from sfumato.intruder.attacks.scene import (
 )
 from sfumato.intruder.candidates import Identification
 from sfumato.intruder.guesses import pseudonym_attack
-from sfumato.intruder.guesses.bounds_attack import Isolation, by_ends, isolated
+from sfumato.intruder.guesses.bounds_attack import Isolation, by_ends, by_members, isolated
 from sfumato.intruder.guesses.informed_attack import by_method, ladders_of
 from sfumato.intruder.guesses.method_attack import sharpened, undivided
 from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import Outcome, free_hits, success
 from sfumato.intruder.referee.criteria import LEVEL, Criterion, persons_isolated
+from sfumato.intruder.released_syntax import Members
 
 CLASSES = 500
 """Classes that are tried, drawn where there are more."""
@@ -38,10 +39,10 @@ BEYOND = 0.001
 
 
 def singling_out(scene: Scene) -> Iterator[Staged]:
-    """Single out somebody by what a class shows and one end of one of its ranges.
+    """Single out somebody by what a class shows and an end of a range, or a member of a set.
 
-    Held against the same predicates with other values of the same ranges. No release claims
-    anything about it, so that nothing is broken by it; what it found is a warning.
+    Held against other values of the same ranges, and people dealt out to the members at random. No
+    release claims anything about it, so that nothing is broken by it; what it found is a warning.
 
     Parameters
     ----------
@@ -70,6 +71,36 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
         replace(outcome, notes=(note,) if unjudged else ()),
         warnings=(warning,) if luck < BEYOND else (),
         findings=(persons_isolated("singling_out", found, scene.tolerance.person),),
+    )
+    yield from _members(scene)
+
+
+def _members(scene: Scene) -> Iterator[Staged]:
+    if not any(
+        isinstance(cell, Members)
+        for column in scene.file.quasi_identifiers
+        for cell in column.cells
+    ):
+        return
+    rng, name = scene.rng("singling_out_members"), "singling_out_members"
+    true, inside = scene.true_candidates, scene.truth.released
+    found = by_members(scene.file, scene.exact, true, inside, rng, CLASSES)
+    outcome, luck = _against_chance(
+        name,
+        "The intruder describes somebody by what a class shows and one member of its set with most "
+        "members, each member alone; right is what holds of exactly one person of the file.",
+        found,
+        "people dealt out to the members at random",
+    )
+    warning = (
+        "Sets single persons out: one member of a set, and what else its class shows, holds of "
+        f"exactly one person for {100 * outcome.success.value:.3g} % of the members tried, by "
+        f"chance for {100 * outcome.baseline.value:.3g} %."
+    )
+    yield Staged(
+        outcome,
+        warnings=(warning,) if luck < BEYOND else (),
+        findings=(persons_isolated(name, found, scene.tolerance.person),),
     )
 
 

@@ -1,8 +1,9 @@
-"""Single out somebody by the ends of a released range (Cohen and Nissim 2020; Cohen 2022).
+"""Single out somebody by an end of a range, or a member of a set.
 
 Where a range is written from the lowest to the highest value of its class, somebody of the class
 has each end. "What the class shows, and income = its upper end" then holds of few, often of one,
-although the class promises that nobody stands alone. It needs the released file and nothing else.
+although the class promises that nobody stands alone. So does "and town = this member" where a set
+lists what occurs. It needs the released file and nothing else (Cohen and Nissim 2020; Cohen 2022).
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints
-from sfumato.intruder.candidates import ValuesOf
+from sfumato.intruder.candidates import Candidates, ValuesOf
 from sfumato.intruder.knowledge import Knowledge, KnownColumn
 from sfumato.intruder.reading import ReadColumn, ReleasedFile
-from sfumato.intruder.released_syntax import Interval
+from sfumato.intruder.released_syntax import Interval, Members
 
 DECIMALS = 9
 """Most decimal places that ends are written with."""
 CLOSE = 1e-6
 """Share of a step by which a number may be off."""
+MEMBERS = 20
+"""Members of a set that are tried, drawn where there are more: no class outweighs the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,3 +267,89 @@ def _spacings(width: float, step: float) -> list[float]:
     powers = range(int(np.floor(np.log10(largest))), int(np.floor(np.log10(step))) - 1, -1)
     every = [digit * 10.0**power for power in powers for digit in (5, 2, 1)]
     return [each for each in every if step * (1 - CLOSE) <= each <= largest]
+
+
+def by_members(
+    file: ReleasedFile,
+    exact: Knowledge,
+    candidates: Candidates,
+    inside: Bools,
+    rng: np.random.Generator,
+    most: int,
+) -> Isolation:
+    """For each class what it shows and a member of its set with most members, each alone.
+
+    By chance: n people are dealt out to the members at random, not all to the same one, as the cell
+    would then be that one. To all alike, or by the share of each member among everybody in the
+    file; of both guesses the better one. O(classes x (values + persons)).
+
+    Parameters
+    ----------
+    file
+        The released file.
+    exact
+        What is true of everybody.
+    candidates
+        Who fits which class, by what is true.
+    inside
+        Who is in the release, shape (persons,).
+    rng
+        Draws the classes where there are more than ``most``, and the members.
+    most
+        Most classes that are tried.
+    """
+    known = {column.name: column for column in exact.quasi_identifiers}
+    columns = [
+        (each, _People(known[each.name], exact.person, inside))
+        for each in file.quasi_identifiers
+        if each.name in known and any(isinstance(cell, Members) for cell in each.cells)
+    ]
+    alone, chance = [np.empty(0, dtype=np.bool_)], [np.empty(0)]
+    for number in np.sort(rng.permutation(file.classes)[: most if columns else 0]).tolist():
+        row = file.first_row[number]
+        shown = [(each.cells[each.codes[row]], people) for each, people in columns]
+        sets = [(cell, people) for cell, people in shown if isinstance(cell, Members)]
+        cell, people = max(sets, key=lambda each: len(each[0].texts), default=(None, None))
+        if cell is None or people is None or len(cell.texts) < 2:
+            continue
+        held, often = people.by_member(cell, candidates.persons_of(number))
+        tried = rng.permutation(len(held))[:MEMBERS]
+        alone.append(held[tried] == 1)
+        alike = np.ones(len(held))
+        both = [_alone_by_chance(each, int(held.sum())) for each in (alike, often)]
+        chance.append(np.maximum(*both)[tried])
+    return Isolation(np.concatenate(alone), np.concatenate(chance))
+
+
+class _People:
+    """Which values of a column the people of a release have."""
+
+    def __init__(self, column: KnownColumn, person: Ints, inside: Bools) -> None:
+        self._values = ValuesOf(column)
+        known = np.array([text is not None for text in column.texts], dtype=np.bool_)
+        rows = np.flatnonzero(inside[person] & known[column.codes])
+        pairs = np.unique(np.column_stack([person[rows], column.codes[rows]]), axis=0)
+        self._person, self._codes = pairs.T
+        self._known = known
+        self._often = np.bincount(self._codes, minlength=len(known)).astype(np.float64)
+
+    def by_member(self, cell: Members, people: Ints) -> tuple[Ints, Floats]:
+        """How many of some people, and how many of all, have each member of a set."""
+        members = np.flatnonzero(self._values.allowed(cell) & self._known)
+        own = self._codes[np.isin(self._person, people)]
+        held = np.bincount(own, minlength=len(self._known))[members]
+        # Members that nobody is known to have.
+        nobody = max(len(cell.texts) - len(members), 0)
+        return np.pad(held, (0, nobody)), np.pad(self._often[members], (0, nobody))
+
+
+def _alone_by_chance(often: Floats, persons: int) -> Floats:
+    """How probably each of several values is that of one person, not all having the same."""
+    if not persons or not often.sum():
+        return np.zeros(len(often))
+    share = often / often.sum()
+    if persons == 1:
+        return share
+    one = persons * share * (1 - share) ** (persons - 1)
+    mixed = 1 - float((share**persons).sum())
+    return np.minimum(one / mixed, 1.0) if mixed > 0 else np.zeros(len(often))
