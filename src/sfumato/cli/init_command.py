@@ -15,6 +15,7 @@ from sfumato.cli.link_commands import named_places
 from sfumato.cli.output import progress_bar, say
 from sfumato.cli.parameters import argument, file_option, option
 from sfumato.cli.project_commands import run_again
+from sfumato.cli.schema_commands import tell_careful
 from sfumato.core.declaration import LAYOUT, Layout, Place, Seeded, layout_of, place_of
 from sfumato.core.errors import InputError
 from sfumato.ledger.ledger_options import (
@@ -209,6 +210,7 @@ def _write(wanted: ProposalRequest, output: Path, section: dict[str, Path | bool
         first = f"answer what stands under [schema.undecided] ({', '.join(questions)}), then "
     else:
         first = ""
+    tell_careful(proposed.unasked)
     say(f"Next: {first}{run_again(output)}")
 
 

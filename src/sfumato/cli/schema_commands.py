@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from sfumato.table.schema_guess import Guess
 
 app = typer.Typer(no_args_is_help=True)
+MOST_LISTED = 6
+"""Columns that a sentence counts, rather than name them."""
 
 
 @app.callback()
@@ -107,6 +110,7 @@ def guess(
             f"{number} question{'s' if number > 1 else ''} under [undecided] must be answered "
             "before a release: edit the file, or let --ask ask them."
         )
+    tell_careful(proposed.unasked)
 
 
 def _answers(proposed: Guess) -> dict[str, str]:
@@ -115,10 +119,23 @@ def _answers(proposed: Guess) -> dict[str, str]:
 
     answers = {}
     for name, question in proposed.questions.items():
-        likely = proposed.roles[name].role
+        choices = proposed.choices(name)
+        likely = proposed.roles[name].role if choices == ROLES else choices[0]
         say(f"\nColumn '{printable(name)}': {question}")
-        for number, role in enumerate(ROLES, 1):
-            say(f"  {number}  {role}{' (proposed)' if role == likely else ''}")
-        number = typer.prompt("Its role", default=ROLES.index(likely) + 1, err=True, type=int)
-        answers[name] = ROLES[min(max(number, 1), len(ROLES)) - 1]
+        for number, choice in enumerate(choices, 1):
+            say(f"  {number}  {choice}{' (proposed)' if choice == likely else ''}")
+        number = typer.prompt("Your answer", default=choices.index(likely) + 1, err=True, type=int)
+        answers[name] = choices[min(max(number, 1), len(choices)) - 1]
     return answers
+
+
+def tell_careful(unasked: Sequence[str]) -> None:
+    """Name the doubtful columns that nothing is asked about, as others are more doubtful."""
+    if unasked:
+        named = (
+            ", ".join(map(printable, unasked)) if len(unasked) < MOST_LISTED else "see the notes"
+        )
+        say(
+            f"{len(unasked)} more doubtful column{'s have' if len(unasked) > 1 else ' has'} the "
+            f"more careful role, unasked: {named}."
+        )

@@ -13,7 +13,7 @@ from sfumato.linkage.column_counterparts import Content, Form
 from sfumato.linkage.link_sources import as_text
 from sfumato.linkage.link_spec import ColumnKind, sql_name
 from sfumato.schema import Schema
-from sfumato.table.header_words import WORDS, identifies, named, words_of
+from sfumato.table.header_words import WORDS, identifies, named, says_money, words_of
 from sfumato.table.sources import Source, is_bytes
 
 ROWS = 20_000
@@ -275,7 +275,12 @@ def find_id(samples: Mapping[str, Sample]) -> str | None:
 
 
 def may_be_compared(header: str, schema: Schema | None) -> bool:
-    """Whether a column is worth looking at: no other one is read."""
+    """Whether a column is worth looking at: no other one is read.
+
+    A sum of money says of nobody who it is, though its digits may look like those of a postcode.
+    """
+    if says_money(header) and kind_by_header(header) is None:
+        return False
     if schema is not None and sql_name(header) in {sql_name(name) for name in schema.columns()}:
         return _is_identity(header, schema)
     words = words_of(header)
@@ -310,7 +315,8 @@ def _is_identity(header: str, schema: Schema | None) -> bool:
     parts = {part for line in schema.recipe.values() for part in line.parts}
     made = {name for name, line in schema.recipe.items() if line.from_ is not None}
     named = {*schema.direct_identifiers, *schema.quasi_identifiers}
-    others = {*schema.sensitive, *schema.insensitive, *(parts - named), *made}
+    open_ = schema.undecided
+    others = {*schema.sensitive, *schema.insensitive, *open_, *(parts - named), *made}
     return sql_name(header) not in {sql_name(name) for name in others}
 
 

@@ -156,10 +156,13 @@ class Proposal:
         The project.
     notes
         Comments, as `dump_project` takes them; without values of the data.
+    unasked
+        Doubtful columns that have the more careful role without a question.
     """
 
     project: Project
     notes: dict[str, str]
+    unasked: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -204,7 +207,7 @@ def propose(request: ProposalRequest) -> Proposal:
     project_text.parse_project(project_text.dump_project(project, notes))
     if request.schema is not None:
         check_classified(ProjectFolder(project, request.folder / project_text.PROJECT_FILE))
-    return Proposal(project, notes)
+    return Proposal(project, notes, guess.unasked)
 
 
 def _check_of_use(request: ProposalRequest) -> None:
@@ -504,7 +507,10 @@ def _guess_all(tables: Mapping[str, Place], layout: LayoutGiven) -> Guess:
         quasi_identifiers=quasi, missing=tuple(missing), recipe=recipe, undecided=undecided, **lists
     )
     roles = {n.strip(): each for guess in reversed(guesses) for n, each in guess.roles.items()}
-    return Guess(merged, notes, {n: each for n, each in roles.items() if n in undecided})
+    return Guess(
+        merged, notes, {n: each for n, each in roles.items() if n in undecided},
+        unasked=tuple(dict.fromkeys(n.strip() for guess in guesses for n in guess.unasked)),
+    )  # fmt: skip
 
 
 def _in_agreement(

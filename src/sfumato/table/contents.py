@@ -16,6 +16,7 @@ from sfumato.core.arrays import Floats
 from sfumato.table.common_words import (
     BIRTH_WORDS,
     COUNTRIES,
+    DATE_WORDS,
     GIVEN_NAMES,
     ORDINARY,
     OTHER_SEXES,
@@ -26,7 +27,15 @@ from sfumato.table.common_words import (
     YES_NO,
     folded,
 )
-from sfumato.table.header_words import named, says_nothing, words_of
+from sfumato.table.header_words import (
+    MOMENT_WORDS,
+    hinted,
+    identifies,
+    named,
+    says_money,
+    says_nothing,
+    words_of,
+)
 from sfumato.table.person_candidates import FREE_TEXT_LENGTH, FREE_TEXT_SPACES, scale_of
 from sfumato.table.sources import is_text, matching
 from sfumato.table.value_forms import Form
@@ -626,7 +635,9 @@ def _postcode(column: _Values) -> Held | None:
             continue
         plain = sure <= 0.6
         if plain and (
-            (form.look == "numbers" and not form.width) or form.filled < 3 * form.distinct
+            (form.look == "numbers" and not form.width)
+            or form.filled < 3 * form.distinct
+            or says_money(column.header)
         ):
             return None
         if sure == 0.5 and form.look == "numbers" and _years(form.numbers()):
@@ -789,7 +800,7 @@ def _alike(texts: pa.Array) -> bool:
     return len(shapes) <= 3
 
 
-def _year_or_age(column: _Values) -> Held | None:
+def _year_or_age(column: _Values) -> Held | None:  # noqa: PLR0911
     form = column.form
     numbers = form.numbers()
     if not form.whole or form.distinct < 3:
@@ -805,9 +816,13 @@ def _year_or_age(column: _Values) -> Held | None:
         return Held(Content.YEAR, 0.9, "years")
     ends = int(numbers.min()), int(numbers.max())
     says_age = named(map(folded, column.words), _AGES)
-    # Ages begin at 0, numbers of households at 1.
-    as_ages = ends[0] == 0 and 60 <= ends[1] <= 110
+    says_other = identifies(column.words) or hinted(column.header, "person") or named(
+        map(folded, column.words), _AMOUNTS)  # fmt: skip
+    # Ages begin at 0, numbers of households at 1; those of records are different in each.
+    as_ages = ends[0] == 0 and 60 <= ends[1] <= 110 and not form.unique
     if form.distinct > FEW and _are_numbering(form, numbers) and not (says_age or as_ages):
+        return None
+    if says_other and not says_age:
         return None
     if ends[0] >= 0 and ends[1] <= 120 and form.distinct >= 15 and (
         says_age
@@ -818,6 +833,31 @@ def _year_or_age(column: _Values) -> Held | None:
         return Held(Content.MONTH, 0.7, "whole numbers from 1 to 12")
     if 28 <= form.distinct <= 31 and ends[0] == 1 and ends[1] == 31 and form.filled > 60:
         return Held(Content.DAY, 0.7, "whole numbers from 1 to 31")
+    return None
+
+
+_CLOCKS = (1, 1_000, 1_000_000)
+"""Parts of a second that computers count since 1970."""
+_FIRST_CLOCK = 631_152_000
+"""1990-01-01, before which hardly a computer wrote down when people did something."""
+_SECONDS_A_DAY = 86_400
+
+
+def _moment(column: _Values) -> Held | None:
+    """Moments as computers count them since 1970, in seconds or parts of them."""
+    form = column.form
+    numbers = form.numbers()
+    if not form.whole or form.distinct <= FEW:
+        return None
+    now, says = (_now() + 2 - 1970) * 365.25 * _SECONDS_A_DAY, named(
+        map(folded, column.words), f"{MOMENT_WORDS} {DATE_WORDS}")  # fmt: skip
+    for parts in _CLOCKS:
+        first, last = float(numbers.min()) / parts, float(numbers.max()) / parts
+        if not (_SECONDS_A_DAY * 365 if says else _FIRST_CLOCK) <= first < last <= now:
+            continue
+        if last - first < _SECONDS_A_DAY or len(numbers) > 0.1 * np.ptp(numbers):
+            return None  # numbers without gaps number something
+        return Held(Content.DATE, 0.9 if says else 0.5, "moments as computers count them from 1970")
     return None
 
 
@@ -846,6 +886,8 @@ def _number(column: _Values) -> Held:
         few = form.distinct <= 12
         return Held(Content.CATEGORY if few else Content.MEASUREMENT, 0.8, "numbers with decimals")
     many = form.distinct > FEW or form.distinct > 0.3 * form.filled
+    if says_money(column.header) and many and not _are_numbering(form, numbers):
+        return Held(Content.NUMBER, 0.8, "whole numbers, and its name says money")
     long = float(numbers.max()) >= 1e8 and form.distinct > 0.5 * form.filled
     if long or (form.unique and form.filled >= 20 and not is_skewed(numbers)):
         return Held(Content.IDENTIFIER, 0.9, "whole numbers, different in every record")
@@ -895,5 +937,5 @@ _OF_TEXTS: tuple[_Test, ...] = (
     _address, _name, _text,
 )  # fmt: skip
 _OF_NUMBERS: tuple[_Test, ...] = (
-    _year_or_age, _codes, _of_few, _national_number, _postcode, _phone, _number,
+    _moment, _year_or_age, _codes, _of_few, _national_number, _postcode, _phone, _number,
 )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 import pyarrow as pa
 
-from sfumato.core.arrays import Ints
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import LayoutGiven, fields_of
 from sfumato.core.notebook_parts import bars, styled_table
 from sfumato.core.number_text import percent
@@ -41,7 +41,8 @@ from sfumato.table.dependence import (
 )
 from sfumato.table.header_words import hinted, identifies, named, weighs, words_of
 from sfumato.table.numbering import Accumulator, RawColumn
-from sfumato.table.sources import Source, check_utf8, matching
+from sfumato.table.scalars import as_floats
+from sfumato.table.sources import Source, as_numpy, check_utf8, matching
 from sfumato.table.table_files import open_source
 from sfumato.table.value_forms import Form, as_numbered_dates, form_of, habits_of
 
@@ -57,6 +58,10 @@ MOST_GAPS = 2
 """Places for each number up to which numbers are counted up, some of them left out."""
 LEAST_UNEVEN, UNEVEN_BY_CHANCE = 0.1, 1.36
 """How far the shares of ids may be from even ones; Kolmogorov and Smirnov's limit at 5 % beside."""
+GENERATION = 16
+"""Years by which ages within a household differ, and those of a person in a panel hardly do."""
+SAID_AGE = 0.9
+"""Confidence of an age from which its header says so."""
 _TOLD = 0.85
 """Share of a column that another one tells, from which they are about the same."""
 
@@ -102,7 +107,8 @@ class ColumnProfile(Form):
             parts.append(f"{self.unreadable:,} cannot be read")
         if self.spellings:
             parts.append(f"{self.spellings:,} differ by case or blanks only")
-        return "; ".join([", ".join(parts), *self.written])
+        doubt = [] if self.doubt is None else [self.doubt.question]
+        return "; ".join([", ".join(parts), *self.written, *doubt])
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -110,6 +116,14 @@ class ColumnProfile(Form):
         words = len(self.missing_words)
         said = [f"{words} word{'s mean' if words > 1 else ' means'} missing"] if words else []
         return (*said, *({} if self.cleaning is None else self.cleaning.steps()).values())
+
+    def read_as(self, way: str) -> ColumnProfile:
+        """The column read in one of the two ways of its doubt, which is settled then."""
+        if self.doubt is None or way == self.doubt.chosen:
+            return replace(self, doubt=None)
+        other = self.doubt.otherwise
+        held = held_in(other, self.name)
+        return ColumnProfile(name=self.name, held=held, **vars(replace(other, doubt=None)))
 
     def to_json(self, *, values: bool = False) -> dict[str, Any]:
         """The column as plain values; with values of the data only where they are asked for."""
@@ -213,6 +227,13 @@ class FileProfile:
             return column
         line = form.cleaning or Cleaning(strip=True)
         return pa.chunked_array([cleaned(column.combine_chunks(), line, form.missing_words).values])
+
+    def figures(self, name: str) -> Floats:
+        """The first records of a column of numbers, missing ones as not a number."""
+        column = self.readable(name).combine_chunks()
+        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        places = as_numpy(coded.indices.fill_null(-1)).astype(np.int64)
+        return np.append(as_floats(coded.dictionary), np.nan)[places]
 
     @cached_property
     def dependences(self) -> tuple[Dependence, ...]:
@@ -450,8 +471,17 @@ def columns_of(sample: pa.Table) -> dict[str, ColumnProfile]:
         held = held_in(dates or form, name)
         if dates is not None:
             held = replace(held, evidence=f"{held.evidence}; numbers of days as Excel stores them")
+        if held.content is Content.AGE and held.confidence < SAID_AGE and _rise(form, sample[name]):
+            held = Held(Content.IDENTIFIER, 0.5, "numbers that rise from record to record")
         columns[name] = ColumnProfile(name=name, held=held, **vars(dates or form))
     return _by_each_other(columns, sample)
+
+
+def _rise(form: Form, column: pa.ChunkedArray) -> bool:
+    """Whether numbers never fall from record to record, as those of people do not."""
+    return bool((np.diff(form.numbers()) > 0).all()) and bool(
+        (np.diff(codes_of(column[:LOOKED_AT])) >= 0).all()
+    )
 
 
 def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[str, ColumnProfile]:
@@ -698,6 +728,7 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         name for name in among
         if columns[name].content in (Content.IDENTIFIER, Content.NATIONAL_NUMBER)
         and not hinted(name, "direct") and _has_constants(found, name)
+        and not _of_generations(found, name)
         and 1.15 < columns[name].filled / columns[name].distinct <= FEW
         and columns[name].filled == columns[name].records
     ]  # fmt: skip
@@ -799,6 +830,8 @@ def _is_about_persons(candidate: person_candidates.PersonCandidate, found: FileP
     columns = found.columns
     own = columns[candidate.name].content
     about = {columns[name].content for name in candidate.constant if name in columns}
+    if _of_generations(found, candidate.name):
+        return False
     born_with = _varies_little(found, candidate.name, _BORN_WITH)
     if born_with:
         return any(born_with)
@@ -810,6 +843,22 @@ def _is_about_persons(candidate: person_candidates.PersonCandidate, found: FileP
     return own not in (Content.POSTCODE, Content.DISEASE, Content.CONCEPT) and bool(
         about - _OF_PLACES
     )
+
+
+def _of_generations(found: FileProfile, name: str) -> bool:
+    """Whether ages differ within a column's values as in households, by a generation."""
+    own = found.codes[name]
+    for ages in (n for n, each in found.columns.items() if each.content is Content.AGE):
+        years = found.figures(ages)
+        known = (own >= 0) & np.isfinite(years)
+        groups, sizes = np.unique(own[known], return_inverse=True, return_counts=True)[1:]
+        least, most = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
+        np.minimum.at(least, groups, years[known])
+        np.maximum.at(most, groups, years[known])
+        apart = (most - least)[sizes > 1] >= GENERATION
+        if ages != name and len(apart) and apart.mean() > MOST_FURTHER:
+            return True
+    return False
 
 
 def _is_of_several(
@@ -842,6 +891,7 @@ def _person_score(column: ColumnProfile) -> float:
     if (
         {"name", "names"} & set(words)
         or repeats > person_candidates.MOST_RECORDS
+        or hinted(column.name, "place")
         or hinted(column.name, "household")
     ):
         return 0.0

@@ -20,6 +20,14 @@ WORDS: dict[Role, str] = LISTS["roles"]
 _IDENTIFIER_WORDS: str = LISTS["headers"]["identifier"]
 _NO_IDENTIFIERS: str = LISTS["headers"]["no_identifier"]
 CATEGORY_WORDS: str = LISTS["headers"]["category"]
+MONEY_WORDS: str = LISTS["headers"]["money"]
+"""Words for sums of money."""
+COUNT_WORDS: str = LISTS["headers"]["count"]
+"""Words for what is counted: numbers that are no codes, however few they are."""
+MEASURE_WORDS: str = LISTS["headers"]["measure"]
+"""Words for what is measured, likewise."""
+MOMENT_WORDS: str = LISTS["headers"]["moment"]
+"""Words for moments in time, beside those for dates."""
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -51,6 +59,11 @@ def identifies(words: tuple[str, ...]) -> bool:
     if named((last,), _IDENTIFIER_WORDS):
         return True
     return last.endswith("id") and not named((last,), _NO_IDENTIFIERS)
+
+
+def says_money(name: str) -> bool:
+    """Whether a header calls a sum of money, which is no code, however many digits it has."""
+    return named(map(folded, words_of(name)), MONEY_WORDS)
 
 
 _HINTS: dict[_Hint, str] = LISTS["hints"]

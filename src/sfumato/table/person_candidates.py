@@ -13,6 +13,7 @@ from sfumato.core.arrays import Ints
 from sfumato.table import sources
 from sfumato.table.dependence import exceptions
 from sfumato.table.numbering import Accumulator
+from sfumato.table.scalars import are_numbers, as_floats
 from sfumato.table.table import MISSING, Codes
 
 LEAST_VALUES = 20
@@ -33,6 +34,8 @@ LEAST_PAIRS, FEWER_PAIRS = 10, 5
 """A fifth at most of ten pairs by chance is 0.3 % of Poisson's law: no persons have so few."""
 MOST_NAMED = 0.8
 """Different values per value from which a constant column names it rather than its stratum."""
+_IN_ORDER = 0.9999
+"""Correlation of ranks from which one column of numbers is a function of another one."""
 _DATE_LIKE = r"^\s*\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
 _NUMBER = r"^\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$"
 _DATE = r"^\s*\d{4}-\d{2}-\d{2}([T ].*)?\s*$"
@@ -200,7 +203,10 @@ def _candidate(
         if share is not None:
             agreeing[other], constant[other] = share, of_other[first]
     own = looked_at[name].take(sources.from_numpy(first)).combine_chunks()
-    labels = {n for n, each in constant.items() if _names_the_same(own, each, looked_at[n])}
+    labels = {
+        n for n, each in constant.items()
+        if _names_the_same(own, each, looked_at[n]) or _follows(own, each, looked_at[n])
+    }  # fmt: skip
     independent = _independent({n: each for n, each in constant.items() if n not in labels})
     if not independent:
         return None
@@ -327,6 +333,31 @@ def _names_the_same(values: pa.Array, constant: Ints, other: pa.ChunkedArray) ->
     if len(np.unique(constant)) < len(constant):
         return False
     return _hold_digits(values) != _hold_digits(_coded(other)[1])
+
+
+def _follows(values: pa.Array, constant: Ints, other: pa.ChunkedArray) -> bool:
+    """Whether one of two columns of numbers is worked out of the other, as a square is."""
+    ranks = [_ranks_of_numbers(each) for each in (values, _coded(other)[1])]
+    known = constant >= 0
+    own, theirs = ranks
+    few = len(np.unique(constant[known])) < LEAST_VALUES
+    if own is None or theirs is None or few:
+        return False
+    both = np.corrcoef(own[known], theirs[constant[known]])
+    return abs(float(both[0, 1])) > _IN_ORDER
+
+
+def _ranks_of_numbers(values: pa.Array) -> Ints | None:
+    """Numbers, texts of numbers among them, as their places in ascending order, else ``None``."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if sources.is_text(values.type):
+        if values.null_count or not are_numbers(values).all():
+            return None
+    elif not sources.is_number(values.type) or values.null_count:
+        return None
+    ranks: Ints = np.unique(as_floats(values), return_inverse=True)[1]
+    return ranks
 
 
 def _is_unordered(values: pa.Array, constant: Ints, constants: pa.Array) -> bool:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Unpack
 
+import numpy as np
+
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import LayoutGiven
 from sfumato.core.errors import InputError
 from sfumato.core.notebook_parts import styled_table
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.schema.recipe import Cleaning, Unreadable
+from sfumato.table import sources
 from sfumato.table.classification import refused_columns
 from sfumato.table.common_words import DATE_WORDS, folded
 from sfumato.table.contents import CODES, FEW, FEW_PEOPLE, Content, is_skewed, may_be_names
 from sfumato.table.file_profile import (
+    SAID_AGE,
     ColumnProfile,
     FileProfile,
     PersonFound,
@@ -25,10 +31,14 @@ from sfumato.table.file_profile import (
 )
 from sfumato.table.header_words import (
     CATEGORY_WORDS,
+    COUNT_WORDS,
+    MEASURE_WORDS,
+    MONEY_WORDS,
     hinted,
     identifies,
     named,
     names_people,
+    says_money,
     says_nothing,
     weighs,
     words_of,
@@ -40,12 +50,16 @@ from sfumato.table.table_files import open_source
 
 MOST_QUESTIONS = 3
 """Questions about one file; of more that are open the most careful answers are taken."""
+MOST_OF_A_HOUSEHOLD = 8
+"""Records for each number, on average, above which these are places or institutions."""
+BATTERY = 3
+"""Columns of one scale from which they are taken for the questions of one form."""
+MOST_LISTED = 6
+"""Columns that a sentence counts, rather than name them."""
 CERTAIN = 0.6
 """Confidence from which nothing is asked."""
 TOLD = 0.85
 """Confidence of a postcode that a place goes with, whatever its shape."""
-SAID_AGE = 0.9
-"""Confidence of an age from which its header says so."""
 MOST_CATEGORIES = 20
 """Different words of no known kind up to which they are taken for categories, not for surnames."""
 LEAST_NUMBER = 1000
@@ -59,6 +73,7 @@ Role = Literal[
 ROLES: tuple[Role, ...] = (
     "person", "household", "direct identifier", "quasi-identifier", "sensitive", "insensitive",
 )  # fmt: skip
+"""All roles, the more careful ones first."""
 _KEYS: dict[Role, str] = {
     "direct identifier": "direct_identifiers", "quasi-identifier": "quasi_identifiers",
     "sensitive": "sensitive", "insensitive": "insensitive",
@@ -70,6 +85,11 @@ _NAMES_PERSONS = frozenset({
 })  # fmt: skip
 _NAMES = frozenset({Content.GIVEN_NAME, Content.SURNAME, Content.FULL_NAME})
 _MAY_BE_HOUSEHOLDS = frozenset({Content.IDENTIFIER, Content.POSTCODE, Content.AGE})
+_OF_ONE_ROLE = CODES | {
+    Content.SEX, Content.POSTCODE, Content.PLACE, Content.COUNTRY, Content.COORDINATE,
+    Content.IDENTIFIER,
+}  # fmt: skip
+"""What a header that says another role speaks against; what dates and ages are of, it may add."""
 _KNOWN_BY_OTHERS = frozenset({
     Content.SEX, Content.DATE_OF_BIRTH, Content.YEAR_OF_BIRTH, Content.AGE, Content.DATE,
     Content.YEAR, Content.MONTH, Content.DAY, Content.POSTCODE, Content.PLACE, Content.COUNTRY,
@@ -113,12 +133,19 @@ class Guess:
         What each column is proposed to be, the undecided ones with their likeliest role.
     profile
         What the columns hold; ``None`` where the schema was made of several tables, or of none.
+    together
+        Of columns that are asked about, those alike that the same answer is for; they are left
+        out until then.
+    unasked
+        Columns that are doubtful, too, and have the more careful role without a question.
     """
 
     schema: Schema
     notes: dict[str, str]
     roles: Mapping[str, Proposed] = field(default_factory=dict)
     profile: FileProfile | None = None
+    together: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unasked: tuple[str, ...] = ()
 
     @property
     def questions(self) -> dict[str, str]:
@@ -142,8 +169,17 @@ class Guess:
         chosen = {name: each.role for name, each in every.items()}
         asked = {name: said for name, said in self.questions.items() if name not in roles}
         notes = {name: each.reason for name, each in roles.items()}
-        schema = _schema(self.profile, chosen, asked)
-        return replace(self, schema=schema, roles=every, notes={**self.notes, **notes})
+        together = {n: each for n, each in self.together.items() if n in asked}
+        left_out = {name for each in together.values() for name in each}
+        chosen |= dict.fromkeys(left_out - roles.keys(), "direct identifier")
+        schema = _schema(self.profile, chosen, asked, self.unasked)
+        notes = {**self.notes, **notes}
+        return replace(self, schema=schema, roles=every, notes=notes, together=together)
+
+    def choices(self, name: str) -> tuple[str, ...]:
+        """The answers to the question about a column: two ways to read it, if any, and roles."""
+        column = None if self.profile is None else self.profile.columns[name]
+        return (*(() if column is None or column.doubt is None else column.doubt.choices), *ROLES)
 
     def answered(self, answers: Mapping[str, str] | None = None) -> Schema:
         """The schema with its questions answered.
@@ -151,7 +187,8 @@ class Guess:
         Parameters
         ----------
         answers
-            The role of columns, by their names; the others take what is proposed.
+            Of columns that may be read in two ways one of these, of others their role; what is not
+            named takes what is proposed. Columns alike follow the one that is asked about.
 
         Raises
         ------
@@ -160,14 +197,18 @@ class Guess:
         """
         chosen = {name: each.role for name, each in self.roles.items()}
         known: dict[str, Role] = {each: each for each in ROLES}
+        columns = {} if self.profile is None else dict(self.profile.columns)
         for name, answer in (answers or {}).items():
-            role = known.get(answer)
-            if role is None or name not in chosen:
-                raise _no_answer(name, known=name in chosen)
-            chosen[name] = role
+            if name not in chosen or answer not in self.choices(name):
+                raise _no_answer(name, self.choices(name) if name in chosen else None)
+            for each in (name, *self.together.get(name, ())):
+                if answer in known:
+                    chosen[each] = known[answer]
+                elif each in columns:
+                    columns[each] = columns[each].read_as(answer)
         if self.profile is None:
             return _decided(self.schema, chosen)
-        return _schema(self.profile, chosen, {})
+        return _schema(replace(self.profile, columns=columns), chosen, {}, self.unasked)
 
 
 def _decided(schema: Schema, roles: Mapping[str, Role]) -> Schema:
@@ -185,12 +226,13 @@ def _decided(schema: Schema, roles: Mapping[str, Role]) -> Schema:
     return Schema(**{**fields, "undecided": {}})
 
 
-def _no_answer(name: str, *, known: bool) -> InputError:
+def _no_answer(name: str, choices: Sequence[str] | None) -> InputError:
+    known = choices is not None
     return InputError(
         f"column '{name}'",
         "must be answered with a role" if known else "must be a column of the file",
         found="something else" if known else "no such name",
-        accepted=", ".join(ROLES),
+        accepted=", ".join(choices or ROLES),
     )
 
 
@@ -228,13 +270,24 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
     roles |= _weights(roles, found)
     roles |= _households(roles, found)
     roles |= _of_one_person(roles, found)
+    roles |= _derived(roles, found)
+    roles |= _batteries(roles, found)
     if not any(each.role == "quasi-identifier" for each in roles.values()):
         roles |= _most_plausible(roles, found)
     _hide_what_gives_away(roles, found)
-    asked = _asked(roles)
+    roles |= _readings(roles, found)
+    asked, together, unasked = _asked(roles, found)
+    for name in unasked:
+        if roles[name].role == "household":
+            roles[name] = replace(roles[name], role="direct identifier")
     chosen = {name: each.role for name, each in roles.items()}
     notes = {name: f"{each.reason}; {found.columns[name].summary}" for name, each in roles.items()}
-    return Guess(_schema(found, chosen, asked), notes, roles, found)
+    notes |= {n: f"{notes[n]}; not asked, as others are more doubtful" for n in unasked}
+    for first, others in together.items():
+        chosen |= dict.fromkeys(others, "direct identifier")
+        notes |= {n: f"{notes[n]}; left out until '{first}' is answered" for n in others}
+    schema = _schema(found, chosen, asked, unasked)
+    return Guess(schema, notes, roles, found, together, unasked)
 
 
 def _weights(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
@@ -260,14 +313,113 @@ def _households(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, 
     among = [
         name for name, each in roles.items()
         if each.role != "person" and each.confidence < SAID_AGE and not hinted(name, "quasi")
-        and found.columns[name].content in (Content.AGE, Content.NUMBER)
-        and _may_number(found.columns[name])
+        and found.columns[name].content in (Content.AGE, Content.NUMBER, Content.IDENTIFIER)
+        and found.columns[name].look == "numbers"
+        and (found.columns[name].content is Content.IDENTIFIER or _may_number(found.columns[name]))
+        and found.columns[name].filled <= MOST_OF_A_HOUSEHOLD * found.columns[name].distinct
     ]  # fmt: skip
+    known = any(each.role == "household" for each in roles.values())
+    households = [] if known else person_candidates(found.sample, among)[:1]
+    return {each.name: _household(each.reason) for each in households}
+
+
+def _household(reason: str) -> Proposed:
+    """What may number households, whose risk is measured once somebody has said so."""
+    return Proposed(
+        "household", 0.45, f"it may number households: {reason}",
+        "does it number households (household), or other things (direct identifier), or does it "
+        "measure or count (sensitive)?",
+    )  # fmt: skip
+
+
+_TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {
+    "square": np.square, "cube": lambda each: each**3, "logarithm": np.log,
+    "logarithm of one more": np.log1p, "square root": np.sqrt,
+}  # fmt: skip
+_LINE, _SAME = 0.9995, 0.99995
+"""Correlation from which a curve cannot be told from a line, and one of figures of two decimals."""
+LEAST_OF_A_DUMMY = 5
+"""Records of a value below which two columns agree by chance."""
+_TRIED = 500
+"""Records on which curves are tried."""
+
+
+def _derived(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
+    """Columns that are worked out of another one: they say it once more, and are left out."""
+    open_ = {n for n, each in roles.items() if each.role not in ("person", "direct identifier")}
+    columns = [found.columns[n] for n in found.columns if n in open_]
+    many = {
+        each.name: found.figures(each.name) for each in columns
+        if each.look == "numbers" and each.distinct > CODED
+    }  # fmt: skip
+    derived: dict[str, Proposed] = {}
+    for name, own in many.items():
+        for base, of in many.items():
+            how = "" if base == name or base in derived else _curve(of, own)
+            if how:
+                why = f"it is the {how} of '{base}', which stays"
+                derived[name] = Proposed("direct identifier", 0.75, why)
+                break
+    codes = found.codes
+    for two in (e.name for e in columns if e.distinct == 2 and e.content is not Content.SEX):
+        for other in (each.name for each in columns if 3 <= each.distinct <= FEW):
+            if _is_dummy(codes[two], codes[other]):
+                why = f"it says whether '{other}' has one of its values, and that stays"
+                derived[two] = Proposed("direct identifier", 0.75, why)
+                break
+    return derived
+
+
+def _curve(base: Floats, column: Floats) -> str:
+    """By which curve a column follows from another one in every record; "" where by none."""
+    both = np.isfinite(base) & np.isfinite(column)
+    if both.sum() < 20 or base[both].min() < 0:
+        return ""
+    whole = [bool((each[both] == np.floor(each[both])).all()) for each in (base, column)]
+    if whole == [False, True]:
+        return ""  # the whole numbers are what was asked for
+    for how, transform in _TRANSFORMS.items():
+        if how == "square root" and whole[1]:
+            continue
+        for of, own in ((base[both][:_TRIED], column[both][:_TRIED]), (base[both], column[both])):
+            with np.errstate(divide="ignore"):
+                curved = transform(of)
+            if (
+                not np.isfinite(curved).all()
+                or min(np.ptp(each) for each in (curved, own, of)) == 0
+            ):
+                break
+            line, same = (abs(float(np.corrcoef(each, own)[0, 1])) for each in (of, curved))
+            if same < _SAME or line > _LINE:
+                break
+        else:
+            return how
+    return ""
+
+
+def _is_dummy(column: Ints, codes: Ints) -> bool:
+    """Whether one of a column's two values stands where another column has a certain one only."""
+    codes, column = codes[column >= 0], column[column >= 0]
+    if (codes < 0).any():
+        return False
+    for value in np.unique(column):
+        its = codes[column == value]
+        if (
+            len(its) >= LEAST_OF_A_DUMMY
+            and np.ptp(its) == 0
+            and (codes == its[0]).sum() == len(its)
+        ):
+            return True
+    return False
+
+
+def _readings(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
+    """Columns that go out and may be read in two ways, with the question how."""
     return {
-        each.name: Proposed(
-            "direct identifier", CERTAIN, f"it may number households: {each.reason}"
-        )
-        for each in person_candidates(found.sample, among)
+        name: replace(each, confidence=0.35, question=doubt.question)
+        for name, each in roles.items()
+        if (doubt := found.columns[name].doubt) is not None
+        and each.role in ("quasi-identifier", "sensitive")
     }
 
 
@@ -282,7 +434,11 @@ def _hide_what_gives_away(roles: dict[str, Proposed], found: FileProfile) -> Non
         if not refused:
             return
         for name, why in refused.items():
-            roles[name] = Proposed("quasi-identifier", 0.7, f"{why}, so it cannot go out as it is")
+            asked = roles[name].question
+            roles[name] = Proposed(
+                "quasi-identifier", min(roles[name].confidence, 0.7) if asked else 0.7,
+                f"{why}, so it cannot go out as it is", asked,
+            )  # fmt: skip
 
 
 def _constant_about(person: PersonFound | None, found: FileProfile) -> dict[str, bool]:
@@ -317,6 +473,32 @@ def _proposed(column: ColumnProfile, *, constant: bool | None) -> Proposed:
     constant
         Whether it hardly changes about a person; ``None`` where each has one record.
     """
+    found = _by_content(column, constant=constant)
+    return _disagreement(column, found) or found
+
+
+def _disagreement(column: ColumnProfile, found: Proposed) -> Proposed | None:
+    """The question which of header and values is right, where these speak for different roles."""
+    content, words = column.content, words_of(column.name)
+    quasi = hinted(column.name, "quasi") or hinted(column.name, "place")
+    sensitive = hinted(column.name, "sensitive") or says_money(column.name)
+    settled = found.role == "household" or identifies(words) or hinted(column.name, "direct")
+    if quasi == sensitive or settled:
+        return None
+    said: Role = "quasi-identifier" if quasi else "sensitive"
+    by_values: Role = "direct identifier" if content in _NAMES_PERSONS else found.role
+    doubtful = content in _OF_ONE_ROLE or (content in _NAMES_PERSONS and column.confidence < 0.8)
+    if said == by_values or not doubtful or (content in _NAMES and hinted(column.name, "place")):
+        return None
+    return Proposed(
+        min(said, by_values, key=ROLES.index), 0.45,
+        f"its name and its values differ: {found.reason}",
+        f"its name speaks for {said}, its values ({content}) for {by_values}: which is it?",
+    )  # fmt: skip
+
+
+def _by_content(column: ColumnProfile, *, constant: bool | None) -> Proposed:  # noqa: PLR0911
+    """The role of a column by what it holds, by its header where that leaves it open."""
     content, sure, why = column.content, column.confidence, column.evidence
     words = words_of(column.name)
     sensitive = hinted(column.name, "sensitive")
@@ -344,8 +526,8 @@ def _proposed(column: ColumnProfile, *, constant: bool | None) -> Proposed:
             and not quasi
         ):
             return Proposed("sensitive", 0.7, "its name says something not to be learned")
-        if content is Content.DATE and constant is False:
-            why = f"{why}; below [events] it would stay more useful than in ranges"
+        if content is Content.DATE:
+            return _date(why, sure, constant=constant)
         return Proposed("quasi-identifier", sure, f"{content}: an intruder may know it; {why}")
     return _by_header(column, words, quasi=quasi, sensitive=sensitive) or _by_values(
         column, constant
@@ -387,6 +569,18 @@ def _of_one_person(roles: Mapping[str, Proposed], found: FileProfile) -> dict[st
         for name in same if roles[name].role == "insensitive" and hinted(name, "quasi")
         and found.columns[name].content is Content.CONSTANT and not hinted(name, "place")
     }  # fmt: skip
+
+
+def _date(why: str, sure: float, *, constant: bool | None) -> Proposed:
+    """The role of dates and moments, among them numbers that may count something else."""
+    if sure < CERTAIN:
+        return Proposed(
+            "direct identifier", sure, f"numbers that may be {why}",
+            "does it say when something happened (quasi-identifier), or does it number something "
+            "(direct identifier)?",
+        )  # fmt: skip
+    event = "; below [events] it would stay more useful than in ranges" if constant is False else ""
+    return Proposed("quasi-identifier", sure, f"date: an intruder may know it; {why}{event}")
 
 
 def _by_header(
@@ -436,12 +630,16 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
     """The role of what has neither a telling header nor content of one role only."""
     content = column.content
     if content is Content.IDENTIFIER:
-        return Proposed("direct identifier", column.confidence, column.evidence)
+        return Proposed(
+            "direct identifier", column.confidence, column.evidence,
+            "does it number people or other things (direct identifier), or does it say an age or "
+            "a count (quasi-identifier)?",
+        )  # fmt: skip
     if content in (Content.MEASUREMENT, Content.NUMBER):
         if constant is not False and content is Content.NUMBER and _may_number(column):
             why = "numbers with few gaps that may be those of households"
             return Proposed(
-                "direct identifier", CERTAIN if constant else 0.5, why,
+                "direct identifier", 0.5, why,
                 "does it number something, such as households (direct identifier), or does it "
                 "measure or count (sensitive)?",
             )  # fmt: skip
@@ -464,12 +662,47 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
         return Proposed("sensitive", CERTAIN, "categories that change about a person, as events do")
     if words or content is Content.TEXT:
         return _text(column, constant)
-    return Proposed(
-        "quasi-identifier", 0.7, "few different values, which an intruder may know: check it"
-    )
+    steps = constant is False and _are_steps(column)
+    doubt = (0.5, _FEW_VALUES, _STEPS) if steps else (0.7, _FEW_VALUES)
+    return Proposed("quasi-identifier", *doubt)
+
+
+_FEW_VALUES = "few different values, which an intruder may know: check it"
+
+
+_STEPS = (
+    "does it say something that others know (quasi-identifier), or a mark, an opinion or an answer "
+    "(sensitive)?"
+)
+
+
+def _are_steps(column: ColumnProfile) -> bool:
+    """Whether numbers are the steps of a scale, as marks, opinions and answers have them."""
+    if column.look != "numbers" or not 4 <= column.distinct <= 11:
+        return False
+    steps = np.diff(np.sort(column.numbers()))
+    return bool(np.allclose(steps, steps[0]) and column.numbers().min() in (0, steps[0], 1))
+
+
+def _batteries(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
+    """Three columns and more of one scale, as the questions of a form have, with one question."""
+    by_steps: dict[tuple[float, ...], list[str]] = {}
+    for name, each in roles.items():
+        column = found.columns[name]
+        open_ = each.role == "quasi-identifier" and column.content is Content.CATEGORY
+        if open_ and not hinted(name, "quasi") and _are_steps(column):
+            by_steps.setdefault(tuple(np.sort(column.numbers()).tolist()), []).append(name)
+    return {
+        name: replace(roles[name], confidence=0.5, question=_STEPS)
+        for names in by_steps.values() if len(names) >= BATTERY
+        for name in names
+    }  # fmt: skip
 
 
 def _may_number(column: ColumnProfile) -> bool:
+    said = [folded(word) for word in words_of(column.name)]
+    if named(said, f"{COUNT_WORDS} {MEASURE_WORDS} {MONEY_WORDS}"):
+        return False
     numbers = column.numbers()
     dense = len(numbers) > 1.2 * (numbers.max() / 2 - numbers.min() / 2)  # which is finite
     return column.distinct > FEW and numbers.min() in (0, 1, 2) and dense and not is_skewed(numbers)
@@ -508,20 +741,66 @@ def _most_plausible(roles: Mapping[str, Proposed], found: FileProfile) -> dict[s
     )}  # fmt: skip
 
 
-def _asked(roles: Mapping[str, Proposed]) -> dict[str, str]:
-    """The questions of the most doubtful columns."""
+def _asked(
+    roles: Mapping[str, Proposed], found: FileProfile
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """What is asked: a question for each of the most doubtful columns, for those alike one.
+
+    Returns
+    -------
+    tuple
+        Questions by column; by column asked about those that the answer is for, too; and the
+        doubtful columns that are not asked about.
+    """
     doubtful = [name for name, each in roles.items() if each.question and each.confidence < CERTAIN]
     doubtful.sort(key=lambda name: (roles[name].role != "person", roles[name].confidence))
-    quasi = sum(each.role == "quasi-identifier" for each in roles.values())
-    return {
-        name: roles[name].question
-        for name in doubtful[:MOST_QUESTIONS]
-        if roles[name].role != "quasi-identifier" or quasi > 1
-    }
+    groups: list[list[str]] = []
+    for name in doubtful:
+        own = next((each for each in groups if _are_alike(each[0], name, roles, found)), None)
+        groups.append([name]) if own is None else own.append(name)
+    left = sum(each.role == "quasi-identifier" for each in roles.values())
+    asked: dict[str, str] = {}
+    together: dict[str, tuple[str, ...]] = {}
+    unasked: list[str] = []
+    for first, *others in groups:
+        quasi = sum(roles[name].role == "quasi-identifier" for name in (first, *others))
+        if len(asked) == MOST_QUESTIONS or (quasi and quasi >= left):
+            unasked += [first, *others]
+            continue
+        left -= quasi
+        asked[first] = roles[first].question
+        if others:
+            together[first] = tuple(others)
+            listed = sources.listed(others) if len(others) < MOST_LISTED else f"{len(others)}"
+            asked[first] += f" The answer is for {listed} more alike, too."
+    return asked, together, tuple(unasked)
 
 
-def _schema(found: FileProfile, roles: Mapping[str, Role], asked: Mapping[str, str]) -> Schema:
-    """The schema of chosen roles, its recipe with it."""
+def _are_alike(one: str, other: str, roles: Mapping[str, Proposed], found: FileProfile) -> bool:
+    """Whether one answer does for two columns: one question, and values or names of one kind."""
+    if (roles[one].question, roles[one].role) != (roles[other].question, roles[other].role):
+        return False
+    here, there = found.columns[one], found.columns[other]
+    if here.doubt is not None and there.doubt is not None:
+        return True
+    stems = {re.sub(r"\d+", "", each) for each in (one, other)}
+    spread = max(here.distinct, there.distinct) <= 2 * min(here.distinct, there.distinct)
+    values = [set(each.values[: FEW + 1].to_pylist()) for each in (here, there)]
+    return here.content is there.content and (
+        values[0] == values[1] or (len(stems) == 1 and len(stems.pop()) > 1 and spread)
+    )
+
+
+def _schema(
+    found: FileProfile,
+    roles: Mapping[str, Role],
+    asked: Mapping[str, str],
+    unasked: Sequence[str] = (),
+) -> Schema:
+    """The schema of chosen roles, its recipe with it.
+
+    What is doubtful and not asked about is read so that it is right in both ways.
+    """
     columns = found.columns
     by_role: dict[Role, list[str]] = {role: [] for role in ROLES}
     parts = {
@@ -536,9 +815,10 @@ def _schema(found: FileProfile, roles: Mapping[str, Role], asked: Mapping[str, s
     missing = dict.fromkeys(word for c in columns.values() for word in c.missing_words)
     recipe: dict[str, Any] = {}
     for name, column in columns.items():
-        used = name not in asked and name not in joined and roles[name] != "direct identifier"
-        if used and roles[name] != "household":
-            line = _line(column, roles[name])
+        used = (name not in asked or column.doubt is not None) and name not in joined
+        if used and roles[name] not in ("direct identifier", "household"):
+            careful = column.doubt.careful if column.doubt is not None and name in unasked else None
+            line = careful or _line(column, roles[name])
             if line is not None:
                 recipe[name] = line
     for name, each in parts.items():
@@ -578,6 +858,34 @@ def _weak(found: FileProfile, person: PersonFound | None, column: ColumnProfile)
     return found.columns[person.name].distinct < 3 * column.distinct
 
 
+_MEASURED = frozenset({
+    Content.AGE, Content.YEAR, Content.YEAR_OF_BIRTH, Content.MEASUREMENT, Content.DATE,
+    Content.DATE_OF_BIRTH, Content.COORDINATE,
+})  # fmt: skip
+
+
+def _is_coded(column: ColumnProfile, words: tuple[str, ...]) -> bool:
+    """Whether numbers stand for categories, whose ranges would mean nothing.
+
+    Those of few values do unless their name says that they count or measure, or they are many
+    without gaps and begin where no list of codes does.
+    """
+    said = [folded(word) for word in words]
+    if column.content in _MEASURED or column.look != "numbers" or not column.whole:
+        return column.distinct <= CODED and column.content not in _MEASURED
+    if column.content is Content.POSTCODE and column.confidence > CERTAIN:
+        return False
+    if hinted(column.name, "place") or named(words, CATEGORY_WORDS):
+        return True
+    if named(said, f"{COUNT_WORDS} {MEASURE_WORDS} {MONEY_WORDS}") or column.distinct > FEW:
+        return False
+    if column.content in (Content.MONTH, Content.DAY):
+        return not hinted(column.name, "quasi")
+    numbers = column.numbers()
+    dense = column.distinct > 0.8 * (np.ptp(numbers) + 1)
+    return bool(column.distinct <= CODED or numbers.min() <= CODED or not dense)
+
+
 def _quasi_identifier(column: ColumnProfile) -> QuasiIdentifier:
     """The kind and order of a quasi-identifier."""
     words = words_of(column.name)
@@ -585,14 +893,7 @@ def _quasi_identifier(column: ColumnProfile) -> QuasiIdentifier:
         order = scale_of(column.values.to_pylist())
         if order is not None:
             return QuasiIdentifier(kind=Kind.ORDERED, order=order)
-    coded = column.distinct <= FEW and named(words, CATEGORY_WORDS)
-    numeric = column.content in (
-        Content.AGE,
-        Content.YEAR,
-        Content.YEAR_OF_BIRTH,
-        Content.MEASUREMENT,
-    )
-    coded = coded or (column.distinct <= CODED and not numeric and not hinted(column.name, "quasi"))
+    coded = _is_coded(column, words)
     coded = coded or (column.look == "numbers" and bool((abs(column.numbers()) >= LIMIT).any()))
     if column.look == "dates" or (column.look == "numbers" and not coded):
         return QuasiIdentifier(kind=Kind.NUMERIC)

@@ -33,8 +33,9 @@ LOOKED_AT = 3_000
 """Different values that decide about how a column is written."""
 READABLE = 0.95
 """Share of the cells from which a column is one of numbers or dates; the rest cannot be read."""
-DATES_READABLE = 0.9
-"""The same of dates: impossible ones are frequent."""
+DATES_READABLE, DIGITS_READABLE = 0.9, 0.97
+"""The same of dates, of which impossible ones are frequent; and of digits without signs, of which
+six may be a day by chance."""
 STRAYS, BESIDE = 2, 20
 """Different texts that nothing reads, of all those beside a readable one, that mean missing."""
 MOST_MARKS = 9
@@ -62,11 +63,39 @@ class Habits:
     decimal
         The sign before decimals; "" where no column tells.
     month_first
-        Whether the month stands before the day.
+        Whether the month stands before the day; ``None`` where no column tells.
     """
 
     decimal: str = ""
-    month_first: bool = False
+    month_first: bool | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Doubt:
+    """That a column may be read in two ways, which nothing in the file decides.
+
+    Attributes
+    ----------
+    question
+        What somebody must say, without a value.
+    chosen, other
+        Words for the two ways: the one that the column is read in, and the other one.
+    otherwise
+        The column as it is read in the other way.
+    careful
+        The line that is right in both ways; ``None`` where the one chosen hides nothing.
+    """
+
+    question: str
+    chosen: str
+    other: str
+    otherwise: Form
+    careful: Cleaning | None = None
+
+    @property
+    def choices(self) -> tuple[str, str]:
+        """Words for both ways, the chosen one first."""
+        return self.chosen, self.other
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +123,8 @@ class Form:
         Digits of every value, of numbers that are written with as many; else 0.
     certain
         Whether it can be read in one way only.
+    doubt
+        The other way in which it may be read, where no other column tells which is right.
     """
 
     look: Look
@@ -106,6 +137,7 @@ class Form:
     spellings: int = 0
     width: int = 0
     certain: bool = True
+    doubt: Doubt | None = None
 
     @property
     def filled(self) -> int:
@@ -166,8 +198,9 @@ def form_of(column: pa.ChunkedArray, habits: Habits | None = None) -> Form:
         return _form_of_numbers(values, counts, len(column))
     look: Look = "bytes"
     if is_moment(kind):
-        look = "dates"
-    elif pa.types.is_boolean(kind):
+        found = Form("dates", values, counts, len(column))
+        return _without_placeholders(found, values.cast(pa.large_string()), values)
+    if pa.types.is_boolean(kind):
         look = "yes/no"
     elif not is_bytes(kind):
         look, values = "text", values.cast(pa.large_string())
@@ -186,11 +219,12 @@ def habits_of(forms: Iterable[Form]) -> Habits:
             decimals[line.decimal[0]] += 1
         elif form.look == "numbers" and not form.whole:
             decimals["."] += 1
-        if line is not None and line.date:
-            places = [(f.find("%m"), f.find("%d")) for f in line.date]
-            first[any(0 <= month < day for month, day in places) and line.date[0][:2] != "%Y"] += 1
+        for text in () if line is None else line.date:
+            if _DAY_OR_MONTH.match(text):
+                first[text.startswith("%m")] += 1
     decimal = decimals.most_common(1)[0][0] if decimals else ""
-    return Habits(decimal, month_first=first[True] > first[False])
+    tells = first[True] != first[False]
+    return Habits(decimal, month_first=first[True] > first[False] if tells else None)
 
 
 def _counted(column: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
@@ -222,7 +256,8 @@ def _form_of_text(values: pa.Array, counts: Ints, records: int, habits: Habits) 
             if points.unit == "date"
             else pa.array(points.points).cast(pa.timestamp("us"))
         )
-        return Form("dates", *_merged(moments, counts), records, missing_words=words)
+        found = Form("dates", *_merged(moments, counts), records, missing_words=words)
+        return _without_placeholders(found, texts, moments)
     looked = _Looked(texts[:LOOKED_AT], counts[:LOOKED_AT], habits)
     line, certain = looked.dates()
     look: Look = "dates"
@@ -233,9 +268,64 @@ def _form_of_text(values: pa.Array, counts: Ints, records: int, habits: Habits) 
     if line is None:
         return _as_categories(values, counts, records, words)
     form = _read(look, values, counts, records, line, words)
+    other = None if certain else _read_otherwise(line, look, habits)
+    if other is not None:
+        form = _in_doubt(form, _read(look, values, counts, records, other, words))
     if look == "numbers":
         return _with_marks(form, certain=certain, width=_width(texts))
     return replace(form, certain=certain)
+
+
+def _read_otherwise(line: Cleaning, look: Look, habits: Habits) -> Cleaning | None:
+    """The line with day and month, or signs of numbers, exchanged; ``None`` if a habit tells."""
+    old = line.model_dump(by_alias=True, exclude_defaults=True)
+    if look == "dates":
+        turned = [_exchanged(each) if _DAY_OR_MONTH.match(each) else each for each in line.date]
+        if habits.month_first is not None or turned == list(line.date):
+            return None
+        return Cleaning(**{**old, "date": turned})
+    if habits.decimal:
+        return None
+    sign = line.thousands or (line.decimal or (".",))[0]
+    signs = (
+        {"decimal": sign} if line.thousands else {"decimal": ",."[sign == ","], "thousands": sign}
+    )
+    kept = {name: each for name, each in old.items() if name not in ("decimal", "thousands")}
+    return Cleaning(**{**kept, **signs})
+
+
+def _exchanged(text: str) -> str:
+    return text.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
+
+
+def _in_doubt(form: Form, otherwise: Form) -> Form:
+    """A column with the other way to read it, unless one of them has firsts of months only."""
+    if form.look == "dates":
+        firsts = [_are_firsts(each) for each in (form, otherwise)]
+        if any(firsts):
+            return form if firsts[0] else otherwise
+    return replace(form, doubt=_doubt(form, otherwise))
+
+
+def _are_firsts(form: Form) -> bool:
+    days = pc.day(form.values.cast(pa.timestamp("us")))
+    return form.distinct > 1 and bool(pc.all(pc.equal(days, 1)).as_py())
+
+
+def _doubt(form: Form, otherwise: Form) -> Doubt:
+    """The question which of two ways to read dates or numbers is right."""
+    line = form.cleaning or _NUMBERS
+    if form.look == "dates":
+        old = line.model_dump(by_alias=True, exclude_defaults=True)
+        careful = Cleaning(**{**old, "resolution": "year"})
+        words = ["day first", "month first"]
+        if any(each.startswith("%m") for each in line.date):
+            words.reverse()
+        asked = "does the day or the month stand first in its dates? No date tells"
+        return Doubt(asked, words[0], words[1], otherwise, careful)
+    words = ["thousands", "decimals"] if line.thousands else ["decimals", "thousands"]
+    asked = "does the sign before three digits part thousands or decimals? No number tells"
+    return Doubt(asked, words[0], words[1], otherwise)
 
 
 def _are_plain_dates(texts: pa.Array) -> bool:
@@ -317,6 +407,7 @@ def _width(texts: pa.Array) -> int:
 
 
 _AS_MISSING, _NUMBERS = Unreadable.MISSING, Cleaning(type=Holds.NUMBER)
+_DAY_OR_MONTH = re.compile(r"%[dm]\W*%[dm]")
 _PLAIN = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 _ISO = "%Y-%m-%d"
 _SIGNS = (
@@ -434,7 +525,8 @@ class _Looked:
             chosen.append(best)
             certain &= alone
             rest &= ~read
-        if not chosen or not self.enough(~rest, DATES_READABLE):
+        plain = all(re.fullmatch(r"(%[A-Za-z])+", each) for each in chosen)
+        if not chosen or not self.enough(~rest, DIGITS_READABLE if plain else DATES_READABLE):
             return self._days_of_moments()
         if max(map(_exactness, chosen)) < 2 and not self._are_months(chosen):
             return None, True
@@ -476,8 +568,10 @@ class _Looked:
         """
         tried: list[tuple[int, int, str, Bools]] = []
         texts = self.texts.filter(from_numpy(rest))
-        formats = _formats(texts, month_first=self.habits.month_first)
-        if beside and max(map(_exactness, beside)) == 3 and self._numbers_days(rest):
+        formats = _formats(texts, month_first=bool(self.habits.month_first))
+        # Amounts of six digits look like days, too, and those of five then like Excel's.
+        parted = any(re.search(r"[^%A-Za-z]", each) for each in beside)
+        if parted and max(map(_exactness, beside)) == 3 and self._numbers_days(rest):
             formats.insert(0, EXCEL)
         for place, text in enumerate(formats):
             fields: dict[str, Any] = {"date": text, "unreadable": "missing"}
@@ -529,7 +623,7 @@ def _formats(texts: pa.Array, *, month_first: bool) -> list[str]:
     return list(found)
 
 
-def _formats_of(shape: str, *, month_first: bool) -> list[str]:  # noqa: C901, PLR0911
+def _formats_of(shape: str, *, month_first: bool) -> list[str]:  # noqa: C901, PLR0911, PLR0912
     """The formats of one shape: runs of digits as their lengths, runs of letters as ``a``."""
     clock = re.search(r"(T| +|a)([12]:2)(:2)?(\.\d)?(Z|a)?$", shape)
     behind = ""
@@ -557,6 +651,8 @@ def _formats_of(shape: str, *, month_first: bool) -> list[str]:  # noqa: C901, P
         rf"4([{_IDEOGRAPHS}] ?)[12]([{_IDEOGRAPHS}] ?)[12]([{_IDEOGRAPHS}])", shape
     ):
         return [f"%Y{found[1]}%m{found[2]}%d{found[3]}{behind}"]
+    if shape == "14":
+        return ["%Y%m%d%H%M%S"]
     if shape == "8":
         return ["%Y%m%d", "%d%m%Y"]
     if shape == "6":
@@ -580,7 +676,54 @@ def _read(
     merged, numbers = _merged(read.filter(from_numpy(known)), counts[known])
     if look == "dates" and pa.types.is_integer(merged.type):
         look = "numbers"  # years
-    return Form(look, merged, numbers, records, None if plain else trial, unreadable, words)
+    form = Form(look, merged, numbers, records, None if plain else trial, unreadable, words)
+    return _without_placeholders(form, values, read) if look == "dates" else form
+
+
+_NO_DAYS = ("0001-01-01", "1111-11-11", "1753-01-01", "1800-01-01", "1899-12-30", "1899-12-31",
+            "1900-01-01", "1901-01-01")  # fmt: skip
+"""First days that programs write where there is no date, the zero of their calendars most often."""
+_BEYOND, _ALONE = 50, 10
+"""Years ahead in which no date of a person lies; years around a placeholder without any date."""
+
+
+def _without_placeholders(form: Form, written: pa.Array, read: pa.Array) -> Form:
+    """A column of dates without those that stand for none, which its line then calls missing.
+
+    Parameters
+    ----------
+    form
+        The column.
+    written, read
+        Its cells as the file has them, and the dates that these are.
+    """
+    marks = _placeholders(form)
+    if not marks.any():
+        return form
+    gone = pc.is_in(read, value_set=form.values.filter(from_numpy(marks)))
+    texts = _spelt(trimmed(written.cast(pa.large_string())).filter(gone))
+    return replace(
+        form, values=form.values.filter(from_numpy(~marks)), counts=form.counts[~marks],
+        cleaning=_marked(form.cleaning, texts),
+    )  # fmt: skip
+
+
+def _placeholders(form: Form) -> Bools:
+    """Which dates stand for none: ends of years far ahead, first days of calendars, alone there."""
+    days = form.numbers()
+    ends = np.isin(days.astype("M8[D]"), np.array(_NO_DAYS, "M8[D]"))
+    of_year = days.astype("M8[D]").astype(str)
+    last = np.array([each[-5:] in ("12-31", "01-01", "12-30") for each in of_year], dtype=np.bool_)
+    ahead = days > 365.25 * (_this_year() + _BEYOND - 1970)
+    marks: Bools = (ahead & last) | ends
+    others = days[~marks]
+    if not marks.any() or len(others) < 3 or (ahead & ~last).any():
+        return np.zeros(len(days), dtype=np.bool_)
+    often = form.counts >= BESIDE * form.counts[~marks].mean()
+    room = 365.25 * _ALONE
+    alone = (days < others.min() - room) | (days > others.max() + room)
+    found: Bools = marks & (alone | often)
+    return found
 
 
 def _merged(values: pa.Array, counts: Ints) -> tuple[pa.Array, Ints]:
@@ -675,10 +818,15 @@ def _with_marks(form: Form, *, certain: bool, width: int) -> Form:
     texts = [f"{each:g}" for each in sorted(numbers[marks].tolist())]
     line = _marked(form.cleaning, texts)
     kept = from_numpy(~marks)
-    return replace(
+    without = replace(
         form, values=form.values.filter(kept), counts=form.counts[~marks], cleaning=line,
         certain=certain,
     )  # fmt: skip
+    if not _may_be_a_limit(numbers, marks):
+        return without
+    asked = "does its largest number, all nines, mean that much and more, or that it is missing?"
+    doubt = Doubt(asked, "that much and more", "missing", without)
+    return replace(form, certain=certain, width=width, doubt=doubt)
 
 
 def as_numbered_dates(form: Form, *, called_date: bool) -> Form | None:
@@ -742,6 +890,21 @@ def _marked(line: Cleaning | None, texts: Sequence[str]) -> Cleaning:
     """A line that takes some texts for missing values, too."""
     old = line.model_dump(by_alias=True, exclude_defaults=True) if line else {}
     return Cleaning(**{**old, "missing": texts})
+
+
+_CUT_OFF, _AMOUNT, _CUT_OFF_AMOUNT = 3, 9999, 20
+"""So many times the next number, at most, is what numbers are cut off at: Adult's 99,999 is 2.4
+times the next one, and of amounts from four digits on a sparse tail may leave more room."""
+
+
+def _may_be_a_limit(numbers: Floats, marks: Bools) -> bool:
+    """Whether nines are as likely where amounts are cut off as they are missing ones."""
+    others, top = numbers[~marks], float(numbers[marks].max())
+    if marks.sum() != 1 or top < 0 or len(others) <= 12 or float(others.min()) < 0:
+        return False
+    times = top / float(others.max())
+    years = bool(((others >= 1850) & (others <= _this_year() + _BEYOND)).all())
+    return not years and (times < _CUT_OFF or (top >= _AMOUNT and times < _CUT_OFF_AMOUNT))
 
 
 _MARKS = (1, 7, 8, 9, 77, 88, 99, 777, 888, 999, 7777, 8888, 9999)
