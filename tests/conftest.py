@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -48,6 +48,26 @@ def missing(message: str) -> NoReturn:
     if REQUIRED:
         pytest.fail(message)
     pytest.skip(message)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_secret() -> Iterator[Callable[[], bytes]]:
+    """Secrets that nobody gives are one: what a test finds would else be luck, now and then.
+
+    Other files, promises and options have other pseudonyms and orders all the same.
+    """
+    from sfumato.core import secret_keys
+
+    fresh = secret_keys._fresh
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(secret_keys, "_fresh", lambda: b"one secret for all releases of the tests")
+        yield fresh
+
+
+@pytest.fixture
+def fresh_secrets(monkeypatch: pytest.MonkeyPatch, _one_secret: Callable[[], bytes]) -> None:
+    """Secrets as they are outside of tests."""
+    monkeypatch.setattr("sfumato.core.secret_keys._fresh", _one_secret)
 
 
 @pytest.fixture(autouse=True)

@@ -55,6 +55,7 @@ def test_an_honest_release_repeated_from_its_manifest(files: Path, run: Run) -> 
         "in.csv",
         "out.codebook.md",
         "out.csv",
+        "release.secret",
         "release.toml",
         "schema.toml",
     ]
@@ -72,7 +73,6 @@ def test_linked_data_is_attacked_by_who_knows_the_method(
 ) -> None:
     from intruder.test_informed import hospital
 
-    from sfumato.intruder.attack_subject import _rows
     from sfumato.semantics.linkage_anonymity import LinkageAnonymity
 
     whole, linked, schema = hospital(1)
@@ -80,7 +80,7 @@ def test_linked_data_is_attacked_by_who_knows_the_method(
     release = asked.apply(linked, schema, seed=1)
     release.data.to_csv(files / "linked.csv", index=False)
     whole.to_csv(files / "hospital.csv", index=False)
-    owner = linked["patient"].to_numpy()[_rows(len(linked), 1, keep=False)]
+    owner = linked["patient"].to_numpy()[release.source_rows]
     truth = [f"{row},{person}" for row, person in enumerate(owner, 1)]
     (files / "truth.csv").write_text("\n".join(["row,person", *truth]), encoding="utf-8")
     (files / "linked.toml").write_text(dump_schema(schema), encoding="utf-8")
@@ -115,6 +115,7 @@ def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> Non
         load_schema(files / "schema.toml"),
         register=None,
         key=None,
+        secret=None,
         progress=silent,
     )
     rows = pa.array(release.source_rows)

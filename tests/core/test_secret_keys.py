@@ -75,6 +75,7 @@ def test_what_is_read_as_data_is_none(
         read_secret(ways[way], "option", [tmp_path / "other.csv", data])
 
 
+@pytest.mark.usefixtures("fresh_secrets")
 def test_a_secret_is_in_no_printout_and_no_pickle() -> None:
     secret = Secret.of(None)
     assert len(bytes.fromhex(secret.decode())) == 32

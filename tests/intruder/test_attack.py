@@ -157,9 +157,8 @@ def test_another_release_gives_more_away(original: pa.Table, release: Release) -
     other = anonymize(original, SCHEMA, PidKAnonymity(5), split="range", seed=9, **alike)
     first = anonymize(original, SCHEMA, PidKAnonymity(5), cut="median", seed=2, **alike)
     found = attack(first, priors=[other], seed=1, attacks=["intersection", "associations"])
-    assert {outcome.attack for outcome in found.outcomes if outcome.above} == {
-        "intersection_surest"
-    }
+    above = {outcome.attack for outcome in found.outcomes if outcome.above}
+    assert "intersection_surest" in above <= {"intersection", "intersection_surest"}
     alone = attack(release, seed=1, attacks=["exact"]).outcomes[0].right
     assert found.outcomes[0].right > alone
 
@@ -247,6 +246,7 @@ def test_each_attack_is_held_against_its_measure(original: pa.Table, release: Re
         "exact_one_to_one": "marketer",
         "exact_surest": "prosecutor",
         "exact_targeted": "prosecutor",
+        "method": None,
         "exact_counts": "avg_count_risk",
         "exact_counts_surest": "max_count_risk",
         "multi_record": "avg_gidr",

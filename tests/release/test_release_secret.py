@@ -42,6 +42,7 @@ def classes(release: Any) -> list[tuple[Any, ...]]:
     return sorted(zip(*(each.to_pylist() for each in shown.columns), strict=True))
 
 
+@pytest.mark.usefixtures("fresh_secrets")
 def test_a_seed_gives_the_classes_and_nothing_else(table: pa.Table) -> None:
     one, other = made(table), made(table)
     assert classes(one) == classes(other)

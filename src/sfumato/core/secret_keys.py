@@ -170,7 +170,7 @@ class Secret(bytes):
             If it is not bytes, or shorter than 16 bytes.
         """
         if given is None:
-            return cls(secrets.token_hex(KEY_BYTES).encode())
+            return cls(_fresh())
         check_key(given, "parameter secret")
         check_key(given.strip(), "parameter secret")
         return cls(given.strip())
@@ -220,6 +220,10 @@ class Secret(bytes):
         """
         with atomic_path(path) as part:
             part.write_bytes(self + b"\n")
+
+
+def _fresh() -> bytes:
+    return secrets.token_hex(KEY_BYTES).encode()
 
 
 class SecretStream:
