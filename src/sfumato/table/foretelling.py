@@ -614,8 +614,7 @@ class Screen:
 
     def promising(self, made: Made) -> Iterator[tuple[Hidden, str, float]]:
         """The ways that tell something hidden, the best of each, and how much."""
-        ways = [way for way, each in made.items() if np.nanmax(each, initial=-np.inf) > np.nanmin(
-            each, initial=np.inf)]  # fmt: skip
+        ways = list(made)
         if not ways:
             return
         scores = self.scores([made[way] for way in ways])
@@ -675,13 +674,15 @@ def _adjacent(hidden: Hidden, order: Ints, pairs: Bools) -> Floats:
     total = int(known.sum())
     if total < LEAST_PAIRS:
         return np.zeros(len(order))
-    in_order = codes[order]
+    in_order = codes.astype(np.int32)[order]
     pairs = pairs & (in_order[:, 1:] >= 0) & (in_order[:, :-1] >= 0)
     often = pairs.sum(axis=1)
     if hidden.ordered:
         ends = np.cumsum(known)
-        rank = (ends - (known - 1) / 2.0)[in_order]
-        apart = (np.abs(np.diff(rank, axis=1)) * pairs).sum(axis=1) / np.maximum(often, 1)
+        rank = (ends - (known - 1) / 2.0).astype(np.float32)[in_order]
+        apart = np.abs(np.diff(rank, axis=1)).sum(
+            axis=1, where=pairs, dtype=np.float64
+        ) / np.maximum(often, 1)
         some = np.sort((ends - (known - 1) / 2.0)[codes[codes >= 0]])
         weights = 2.0 * np.arange(total) - total + 1.0
         overall = 2.0 * float(weights @ some) / (total * (total - 1.0))

@@ -17,8 +17,9 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.table.foretelling import COLUMNS, Cells, Hidden
 
-TRIED, GRID = 80, 128
-"""People on whom a formula is tried, and values of a hidden column that may solve it."""
+TRIED, FIRST, GRID = 80, 16, 128
+"""People on whom a formula is tried, on how many of them first, and values of a hidden column that
+may solve it."""
 ASSIGNMENTS = 4_000
 """Ways to put columns into one formula that are tried, the first of them."""
 EXACT, OTHERWISE = 0.02, 3.0
@@ -226,7 +227,9 @@ def by_published(
             own = [place for place, (one, _) in enumerate(chosen) if one.hidden is not None]
             if len(set(names)) < len(names) or not own or len(own) == len(names):
                 continue
-            for place in own if _holds(formula, chosen, people) else ():
+            if not _holds(formula, chosen, people[:FIRST]) or not _holds(formula, chosen, people):
+                continue
+            for place in own:
                 told = chosen[place][0]
                 if _error(formula, chosen, people, place) < OTHERWISE * EXACT:
                     continue
@@ -278,7 +281,9 @@ def _errors(formula: Formula, given: Sequence[Floats]) -> Floats:
 def _holds(formula: Formula, chosen: Chosen, people: Ints) -> bool:
     errors = _errors(formula, _inputs(chosen, people))
     known = ~np.isnan(errors)
-    return bool(known.sum() * 4 >= len(errors) and np.median(errors[known]) <= EXACT)
+    return bool(
+        known.sum() * 4 >= len(errors) and np.sort(errors[known])[known.sum() // 2] <= EXACT
+    )
 
 
 def _error(formula: Formula, chosen: Chosen, people: Ints, place: int) -> float:
