@@ -59,7 +59,8 @@ def egfr(p: People) -> dict[str, Any]:
     scr = np.exp(p.rng.normal(-0.15, 0.3, p.m)).round(2)
     k, a = (np.where(p.female, *each)[p.of] for each in ((0.7, 0.9), (-0.241, -0.302)))
     gfr = 142 * np.minimum(scr / k, 1) ** a * np.maximum(scr / k, 1) ** -1.2 * 0.9938 ** p.age[p.of]
-    return {"creatinine": scr, "egfr": (gfr * 1.012 ** p.female[p.of]).round()}
+    gfr = gfr * 1.012 ** p.female[p.of]
+    return {"creatinine": scr, "egfr": [">90" if each > 90 else f"{each:.0f}" for each in gfr]}
 
 
 def encoded(p: People) -> list[str]:
