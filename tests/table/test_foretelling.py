@@ -202,7 +202,7 @@ def honest(p: People) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("records", "quasi"), [(4, USUAL), (2, BODY)])
 def test_honest_columns_tell_nothing(records: int, quasi: tuple[str, ...]) -> None:
-    p = People(records, 300, records)
+    p = People(records, 150, records)
     assert told(p, honest(p), quasi) == {}
 
 

@@ -20,7 +20,7 @@ from sfumato.table.foretelling import COLUMNS, Cells, Hidden
 TRIED, FIRST, GRID = 80, 16, 128
 """People on whom a formula is tried, on how many of them first, and values of a hidden column that
 may solve it."""
-ASSIGNMENTS = 4_000
+ASSIGNMENTS = 2_000
 """Ways to put columns into one formula that are tried, the first of them."""
 EXACT, OTHERWISE = 0.02, 3.0
 """Median error of a formula that holds, relative: eGFR of 40 is rounded by 1 % at most; and so much
@@ -198,6 +198,10 @@ class Quantity:
     hidden: Hidden | None = None
 
 
+Chosen = tuple[tuple[Quantity, float], ...]
+"""Columns in the place of the result and of each input, with the factor of their unit."""
+
+
 def by_published(
     shown: Sequence[Quantity], hidden: Sequence[Quantity]
 ) -> Iterator[tuple[Hidden, tuple[str, ...], str, Floats]]:
@@ -217,17 +221,13 @@ def by_published(
     if not every:
         return
     people = np.arange(0, len(every[0].numbers), max(1, len(every[0].numbers) // TRIED))
-    medians = {each.name: _median(each.numbers) for each in every}
     for formula in FORMULAS:
-        slots = [_fitting(each, every, medians) for each in (formula.result, *formula.inputs)]
-        for count, chosen in enumerate(product(*slots)):
-            if count == ASSIGNMENTS:
-                break
+        for chosen in _promising(formula, every, people[:FIRST]):
             names = [one.name for one, _ in chosen if one.name]
             own = [place for place, (one, _) in enumerate(chosen) if one.hidden is not None]
             if len(set(names)) < len(names) or not own or len(own) == len(names):
                 continue
-            if not _holds(formula, chosen, people[:FIRST]) or not _holds(formula, chosen, people):
+            if _median_error(_errors(formula, _inputs(chosen, people))) > EXACT:
                 continue
             for place in own:
                 told = chosen[place][0]
@@ -238,7 +238,31 @@ def by_published(
                 yield told.hidden, by, formula.name, _solved(formula, chosen, place)
 
 
-Chosen = tuple[tuple[Quantity, float], ...]
+def _promising(formula: Formula, every: Sequence[Quantity], people: Ints) -> Iterator[Chosen]:
+    """Ways to put columns into a formula by which it holds for a few people."""
+    medians = {each.name: _median(each.numbers) for each in every}
+    results, *slots = (_fitting(each, every, medians) for each in (formula.result, *formula.inputs))
+    if not results:
+        return
+    wanted = np.array(_inputs(tuple(results), people))
+    read = [list(zip(slot, _inputs(tuple(slot), people), strict=True)) for slot in slots]
+    solvable = any(one.hidden for one, _ in results)
+    tried = 0
+    for chosen in product(*read):
+        names = [one.name for (one, _), _ in chosen if one.name]
+        if len(set(names)) < len(names) or not (
+            solvable or any(one.hidden for (one, _), _ in chosen)
+        ):
+            continue
+        tried += 1
+        if tried > ASSIGNMENTS:
+            break
+        with np.errstate(all="ignore"):
+            errors = np.abs(formula.value(*[each for _, each in chosen]) / wanted - 1.0)
+        # A quarter of the people must be known, and half of these have so small an error.
+        near = (errors <= EXACT).sum(axis=1) * 8 >= len(people)
+        for place in np.flatnonzero(near).tolist():
+            yield (results[place], *(one for one, _ in chosen))
 
 
 def _median(numbers: Floats) -> float:
@@ -278,12 +302,10 @@ def _errors(formula: Formula, given: Sequence[Floats]) -> Floats:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def _holds(formula: Formula, chosen: Chosen, people: Ints) -> bool:
-    errors = _errors(formula, _inputs(chosen, people))
-    known = ~np.isnan(errors)
-    return bool(
-        known.sum() * 4 >= len(errors) and np.sort(errors[known])[known.sum() // 2] <= EXACT
-    )
+def _median_error(errors: Floats) -> float:
+    """The median of those that are known; infinite where fewer than a quarter are."""
+    known = np.sort(errors[~np.isnan(errors)])
+    return float(known[len(known) // 2]) if len(known) * 4 >= len(errors) > 0 else np.inf
 
 
 def _error(formula: Formula, chosen: Chosen, people: Ints, place: int) -> float:
