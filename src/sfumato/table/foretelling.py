@@ -429,7 +429,10 @@ DECODERS: dict[str, Callable[[str], bytes]] = {
     ),
     "base85": base64.b85decode,
     "Ascii85": lambda text: base64.a85decode(text, adobe=text.startswith("<~")),
-    "percent signs": lambda text: _changed(text, urllib.parse.unquote_plus(text)),
+    # A plus is a blank beside such a sign only: alone it is one of base64.
+    "percent signs": lambda text: _changed(
+        text, urllib.parse.unquote_plus(text) if "%" in text else text
+    ),
     "HTML": lambda text: _changed(text, html.unescape(text)),
     "quoted-printable": lambda text: _changed(text, quopri.decodestring(text.encode()).decode()),
     "backslashes": lambda text: _changed(text, text.encode("ascii").decode("unicode_escape")),
