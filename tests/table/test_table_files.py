@@ -14,6 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
+from sfumato.schema import Schema
+from sfumato.table.door import open_table
 from sfumato.table.table_files import check_output_path, open_source, write_table
 
 Refused = Callable[..., str]
@@ -288,3 +290,12 @@ def test_a_zero_byte_is_not_written_to_csv(tmp_path: Path, refused: Refused) -> 
     refused(lambda: write_table(table, tmp_path / "t.csv"), "zero byte", ".parquet")
     assert not (tmp_path / "t.csv").exists()
     write_table(table, tmp_path / "t.parquet")
+
+
+def test_a_list_column_that_nobody_needs_is_left_unread(tmp_path: Path, refused: Refused) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"age": [1, 2], "codes": [["x"], ["y"]]}), path)
+    source = open_source(path)
+    refused(lambda: source.batches(["codes"]), "column 'codes'", "direct_identifiers")
+    schema = Schema(quasi_identifiers={"age": "numeric"}, direct_identifiers=["codes"])
+    assert open_table(path, schema).records == 2

@@ -415,8 +415,18 @@ def plain_column(column: pa.Array, name: str) -> pa.Array:
         return pa.nulls(len(column), pa.string())
     if isinstance(kind, pa.UuidType):
         return pa.array([None if u is None else str(u) for u in column.to_pylist()], pa.string())
-    raise InputError(
-        f"column '{name}'", "must hold single values", found=_kind_found(kind), accepted=ACCEPTED
+    raise no_single_values(name, _kind_found(kind))
+
+
+def no_single_values(name: str, found: str) -> InputError:
+    """The error for a column of lists and the like, which names the way to do without it."""
+    return InputError(
+        f"column '{name}'",
+        "must hold single values",
+        found=found,
+        accepted=ACCEPTED,
+        advice="if nobody needs it, name it under direct_identifiers of the schema: it is not "
+        "read, and not released; before 'profile' and 'schema guess' leave it out of the file",
     )
 
 

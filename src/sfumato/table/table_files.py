@@ -656,12 +656,7 @@ def _open_parquet(path: Path) -> sources.Source:
         sources.check_known(columns, names, subject)
         for name in columns:
             if name in nested:
-                raise InputError(
-                    f"column '{name}'",
-                    "must hold single values",
-                    found="lists or nested records",
-                    accepted=sources.ACCEPTED,
-                )
+                raise sources.no_single_values(name, "lists or nested records")
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         check(columns)
