@@ -12,10 +12,9 @@ import typer
 
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.link_commands import named_places
-from sfumato.cli.output import progress_bar, say
+from sfumato.cli.output import progress_bar, say, tell_careful
 from sfumato.cli.parameters import argument, file_option, option
 from sfumato.cli.project_commands import run_again
-from sfumato.cli.schema_commands import tell_careful
 from sfumato.core.declaration import LAYOUT, Layout, Place, Seeded, layout_of, place_of
 from sfumato.core.errors import InputError
 from sfumato.ledger.ledger_options import (

@@ -250,3 +250,19 @@ def publishable_hook(
         say(f"  {frame.filename.rpartition('/')[2]}:{frame.lineno} in {frame.name}")
     say(f"  {kind.__module__}.{kind.__qualname__} (its message is withheld: it may hold data)")
     raise SystemExit(INTERNAL)
+
+
+MOST_LISTED = 6
+"""Columns that a sentence counts, rather than name them."""
+
+
+def tell_careful(unasked: Sequence[str]) -> None:
+    """Name the doubtful columns that nothing is asked about, as others are more doubtful."""
+    if unasked:
+        named = (
+            ", ".join(map(printable, unasked)) if len(unasked) < MOST_LISTED else "see the notes"
+        )
+        say(
+            f"{len(unasked)} more doubtful column{'s have' if len(unasked) > 1 else ' has'} the "
+            f"more careful role, unasked: {named}."
+        )

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.cli.declared_options import Given, with_declared
-from sfumato.cli.output import check_text, columns, print_found, printable, say, write_or_print
+from sfumato.cli.output import (
+    check_text,
+    columns,
+    print_found,
+    printable,
+    say,
+    tell_careful,
+    write_or_print,
+)
 from sfumato.cli.parameters import DataOrUri, Json, TextOutput, argument, check_report, file_option
 from sfumato.core.declaration import Layout, layout_of
 
@@ -18,8 +25,6 @@ if TYPE_CHECKING:
     from sfumato.table.schema_guess import Guess
 
 app = typer.Typer(no_args_is_help=True)
-MOST_LISTED = 6
-"""Columns that a sentence counts, rather than name them."""
 
 
 @app.callback()
@@ -127,15 +132,3 @@ def _answers(proposed: Guess) -> dict[str, str]:
         number = typer.prompt("Your answer", default=choices.index(likely) + 1, err=True, type=int)
         answers[name] = choices[min(max(number, 1), len(choices)) - 1]
     return answers
-
-
-def tell_careful(unasked: Sequence[str]) -> None:
-    """Name the doubtful columns that nothing is asked about, as others are more doubtful."""
-    if unasked:
-        named = (
-            ", ".join(map(printable, unasked)) if len(unasked) < MOST_LISTED else "see the notes"
-        )
-        say(
-            f"{len(unasked)} more doubtful column{'s have' if len(unasked) > 1 else ' has'} the "
-            f"more careful role, unasked: {named}."
-        )

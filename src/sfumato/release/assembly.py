@@ -75,7 +75,7 @@ from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
 from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures, untested_events
 from sfumato.table.labelled_files import quotations, shown
-from sfumato.table.sources import from_numpy, from_texts, is_bytes, listed
+from sfumato.table.sources import NO_LABELS, from_numpy, from_texts, is_bytes, listed
 from sfumato.table.table import ColumnFigures, Table
 
 ORDER_OF_ROWS, PERSONS, HOUSEHOLDS, DATES = "order", "persons", "households", "dates"
@@ -284,9 +284,13 @@ def make_release(
         finished.cells,
         household_pseudonyms(part, manifest.constraints, bound),
     ).drop_columns(list(options.withhold))
-    untouched = _untouched(content.column_names, finished)
+    labels, quoting = NO_LABELS, tuple[str, ...]()
+    if table.labels != NO_LABELS:
+        untouched = _untouched(content.column_names, finished)
+        labels = shown(table.labels, content, untouched)
+        quoting = _without_labels(quotations(table.labels, untouched))
     return Release(
-        content=ReleasedTable(content, original, shown(table.labels, content, untouched)),
+        content=ReleasedTable(content, original, labels),
         schema=table.schema,
         constraints=manifest.constraints,
         risk_before=assess(
@@ -307,7 +311,7 @@ def make_release(
             *_told_first(risk),
             *(f"the {each.column} {each.leak}" for each in risk.columns if each.role == ORDER),
             *table.warnings,
-            *_without_labels(quotations(table.labels, untouched)),
+            *quoting,
             *(draft.levels.notes() if draft.levels else ()),
             *(against.warnings() if against else ()),
         ),

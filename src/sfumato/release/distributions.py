@@ -212,8 +212,8 @@ def _set_cells(column: CodedColumn, class_of: Codes, spread: Spread, text_of_cla
     cell_of = np.full(len(text_of_class), -1)
     cell_of[example] = np.arange(len(example))
     mixed = spread.mixed[example]
-    owner = cell_of[class_of]
-    codes = column.codes
+    owner: Integers = cell_of[class_of]
+    codes: Integers = column.codes
     if column.lone is not None:
         sets = set_members(column, class_of, len(spread.present))
         cell_of_set = np.full(len(sets.sizes), -1)

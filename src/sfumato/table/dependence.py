@@ -883,6 +883,8 @@ class _Sample:
             numbers = None if cells.numbers is None or cells.dates else cells.numbers[cells.starts]
             own = _two_values(codes_of(pa.array(cells.firsts))) if numbers is None else numbers
             seen.append(published_formulas.Quantity(name, own))
+        if not shown:
+            return
         for target, columns, formula, values in published_formulas.by_published(seen, hidden):
             share = self._again(self._of(target), people, values)
             if share >= GIVEN_AWAY:

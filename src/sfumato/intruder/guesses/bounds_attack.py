@@ -347,7 +347,7 @@ def _alone_by_chance(often: Floats, persons: int) -> Floats:
     """How probably each of several values is that of one person, not all having the same."""
     if not persons or not often.sum():
         return np.zeros(len(often))
-    share = often / often.sum()
+    share: Floats = often / often.sum()
     if persons == 1:
         return share
     one = persons * share * (1 - share) ** (persons - 1)
