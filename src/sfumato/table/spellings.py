@@ -36,8 +36,15 @@ _CODE = re.compile(r"([a-z]\d[\da-z])[.,\-_ ]?([\da-z]{1,4})")
 """A code such as E11.9, whose point is no decimal one (ICD-10-CM: three signs, up to four)."""
 _SWAPS = (
     (re.compile(r"(?<=[^\W\d_])0(?=[^\W\d_])"), "O"),
-    (re.compile(r"(?<=[A-Z])[l1|](?=[A-Z])|(?<=[A-Z])l|l(?=[A-Z])"), "I"),
-    (re.compile(r"(?<=[a-z])[1|](?=[a-z])"), "l"),
+    (re.compile(r"(?<=[a-z])[1|\u0406](?=[a-z])"), "l"),
+    (re.compile(r"\u0406|(?<=[A-Z])[1|](?=[A-Z])"), "I"),
+    # A small l in an abbreviation, and in no longer word, whose letters' case says nothing.
+    (
+        re.compile(
+            r"\bl(?=[A-Z]{2,3}\b)|(?<=\b[A-Z])l(?=[A-Z]{1,2}\b)|(?<=\b[A-Z]{2})l(?=[A-Z]?\b)"
+        ),
+        "I",
+    ),
     (re.compile(r"(?<=[A-Za-z]\d)[oO](?![^\W\d_])|(?<=[A-Za-z])[oO](?=\d)"), "0"),
     (re.compile(r"(?<=[A-Za-z]\d)[Il|](?![^\W\d_])|(?<=[A-Za-z])[Il|](?=\d)"), "1"),
 )
@@ -181,8 +188,8 @@ def _latin(letter: str) -> str:
     if found is None and name.startswith("CYRILLIC"):
         found = LOOK_ALIKES.get(_capital(letter))
     if found is not None:
-        # What Unicode takes for a small l is a capital I in most hands.
-        return "I" if found == "l" and unicodedata.category(letter) != "Ll" else found
+        # What Unicode takes for a small l is a capital I among capitals.
+        return "\u0406" if found == "l" and unicodedata.category(letter) != "Ll" else found
     latin = _LATIN.search(name)
     if latin is None:
         return letter

@@ -306,3 +306,17 @@ def test_a_session_stays_as_it_was(spark: Any) -> None:
     assert dict(spark.sparkContext.getConf().getAll()) == before
     assert spark.conf.get("spark.sql.session.timeZone") == zone
     assert spark.sparkContext.getLocalProperty("spark.jobGroup.id") is None
+
+
+def test_spellings_of_one_value_are_one_on_spark(spark: Any) -> None:
+    texts = ["HIV", "hiv", "H\u200bIV", "\u041dIV", "flu", "unknown", "n/a", "1.0", "1", None]
+    people = [f"p{each}" for each in range(len(texts))]
+    data = pa.table({"id": people, "age": [30] * len(texts), "ill": texts})
+    schema = Schema(person="id", quasi_identifiers=["age"], sensitive=["ill"])
+    own, table = open_table(data, schema), open_on_spark(spark.createDataFrame(data), schema)
+    assert sorted(table.value_counts["ill"].tolist()) == [1, 2, 4]
+    assert table.missing["ill"] == 3
+    assert set(table.sensitive[0].domain.labels) == set(own.sensitive[0].domain.labels)
+    said = [each for each in own.warnings if "spellings" in each]
+    assert said
+    assert set(said) <= set(table.warnings)
