@@ -24,6 +24,7 @@ Run = Callable[..., Any]
 
 A, B = "patients_hospital.csv", "patients_practice.csv"
 FILES = {
+    "link.secret",
     "linked.parquet",
     "linked.toml",
     "manifest.toml",

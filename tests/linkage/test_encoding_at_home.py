@@ -63,6 +63,7 @@ def test_values_are_standardised_before_they_are_encoded() -> None:
     assert one.warnings == ()
 
 
+@pytest.mark.usefixtures("fresh_secrets")
 def test_the_order_of_the_rows_says_nothing() -> None:
     rows = 200
     table = pa.table(

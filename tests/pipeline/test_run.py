@@ -80,6 +80,7 @@ def secret_of(project: Path) -> bytes:
     return (project / "stages" / "release" / "release.secret").read_bytes().strip()
 
 
+@pytest.mark.usefixtures("fresh_secrets")
 def test_a_changed_schema_makes_later_stages_only(call: Call, project: Path) -> None:
     before, secret = released(project), secret_of(project)
     change(project, 'zip = "numeric"', 'zip = "categorical"')
@@ -90,6 +91,7 @@ def test_a_changed_schema_makes_later_stages_only(call: Call, project: Path) -> 
     assert len({secret, secret_of(project)}) == 2  # what was made in between took its place
 
 
+@pytest.mark.usefixtures("fresh_secrets")
 def test_a_release_is_repeated_with_its_secret_which_is_copied_nowhere(
     call: Call, project: Path
 ) -> None:

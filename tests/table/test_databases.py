@@ -49,7 +49,9 @@ def test_a_table_comes_back_and_is_released_into_another(
     assert [str(day) for day in found["seen on"]] == [str(d) for d in VISITS["seen on"].to_pylist()]
     release = sf.anonymize(at(base, "visits"), SCHEMA, sf.PidKAnonymity(5), seed=1)
     here = sf.anonymize(VISITS, SCHEMA, sf.PidKAnonymity(5), seed=1)
-    assert release.risk.to_json() == here.risk.to_json()
+    # Order and pseudonyms are of the file, so that the places of maxima differ.
+    alike = [each.risk.to_json() | {"positions": None} for each in (release, here)]
+    assert alike[0] == alike[1]
     written = release.write(at(base, "released"))
     again = open_source(at(base, "released"))
     rows = pa.Table.from_batches(again.batches(again.names))

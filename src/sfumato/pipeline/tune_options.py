@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from sfumato.core.declaration import (
     Above,
     Count,
+    Layout,
     LayoutGiven,
     Parameter,
     Seed,
@@ -122,7 +123,7 @@ class Searching:
 
 
 @dataclass(frozen=True)
-class Circumstances:
+class Circumstances(Layout):
     """What every release of the search is made with; all but ``presets`` as in a release."""
 
     presets: Annotated[

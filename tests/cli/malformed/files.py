@@ -20,7 +20,8 @@ CELLS = "must have as many cells in every row as in the header"
 TWICE = "column names that differ; found the same name more than once among columns"
 NO_RECORD = "at least one record"
 ONE_COLUMN = "must have the column 'patient'.*found one column, .*--delimiter"
-UTF8 = "must be text in UTF-8; found"
+UTF8 = "must be text in UTF-8 or UTF-16, or in the encoding that is named; found"
+PACKED_WHOLE = "a whole packed file"
 SINGLE = "column '{}' must hold single values; found {}"
 
 
@@ -53,9 +54,6 @@ TEXT = [
     csv_case("a header and empty lines", NO_RECORD, LINES[0] + "\n\n\n"),
     csv_case("random bytes", f"{UTF8} (other bytes|a zero byte)", bytes(range(250, 0, -1)) * 40),
     csv_case("a picture", f"{UTF8} other bytes at byte 1 ", b"\x89PNG\r\n\x1a\n" + b"\xff" * 99),
-    csv_case("UTF-16 with its mark", f"{UTF8} UTF-16", CSV.encode("utf-16")),
-    csv_case("UTF-16, the other end first", f"{UTF8} UTF-16", b"\xfe\xff" + CSV.encode("utf-16be")),
-    csv_case("UTF-16 without a mark", f"{UTF8} a zero byte at byte 2 ", CSV.encode("utf-16le")),
     csv_case("UTF-32", f"{UTF8} (UTF-16|a zero byte)", CSV.encode("utf-32")),
     csv_case(
         "Latin-1 in a cell",
@@ -72,7 +70,6 @@ TEXT = [
     csv_case("a row too long", f"{CELLS}; found 9 cells in row 3", line(4, f"{ROW},{CANARY}")),
     csv_case("the last row too short", f"{CELLS}; found 7", CSV + ",".join([CANARY] * 7) + "\n"),
     csv_case("a cut last row", f"{CELLS}; found 2 cells in row 13", CSV + f"{CANARY},{CANARY}"),
-    csv_case("a title above the header", "must have|as many cells", f"{CANARY}\n{CSV}"),
     csv_case("an open quote", "an open quote.* in row 3; close the quote", line(4, f'"{ROW}')),
     csv_case(
         "an open quote in the last cell",
@@ -83,9 +80,9 @@ TEXT = [
     csv_case("a quote in the middle", "open quote|as many cells", line(4, f'{CANARY}",{ROW},"')),
     csv_case("a column twice", f"{TWICE} 2 and 3", CSV.replace("age", "name", 1)),
     csv_case("all columns the same", TWICE, CSV.replace(HEADER, ",".join("abc"[:1] * 8))),
-    csv_case("a column without name", "no name at column 3", CSV.replace(",age,", ",,", 1)),
-    csv_case("a name of spaces", "no name at column 3", CSV.replace(",age,", ",  ,", 1)),
-    csv_case("no header", "first line is its header|must have the column", "".join(LINES[1:])),
+    csv_case("a column without name", "must have the column 'age'", CSV.replace(",age,", ",,", 1)),
+    csv_case("a name of spaces", "must have the column 'age'", CSV.replace(",age,", ",  ,", 1)),
+    csv_case("no header", "must name its columns in the first line", "".join(LINES[1:])),
     csv_case("no header, equal cells", TWICE, to_csv(GOOD).replace(HEADER, ",".join([CANARY] * 8))),
     csv_case("wrong delimiter", ONE_COLUMN, CSV, "--delimiter", ";"),
     csv_case("a delimiter that no file has", ONE_COLUMN, CSV, "--delimiter", "~"),
@@ -232,7 +229,9 @@ OTHER_FORMATS = [
     excel_case("a header alone", NO_RECORD, workbook([NAMES])),
     excel_case("a column twice", TWICE, workbook([["age", "age"], [CANARY, CANARY]])),
     excel_case("a number as name", "column names that are text", workbook([[NUMBER], [CANARY]])),
-    excel_case("no name", "no name at column 1", workbook([[None, "age"], [CANARY, CANARY]])),
+    excel_case(
+        "no name", "must have the column 'patient'", workbook([[None, "age"], [CANARY, CANARY]])
+    ),
     excel_case(
         "a cell beyond the names", "a cell in row 13 beyond", workbook([NAMES, *ROWS, [CANARY] * 9])
     ),
@@ -240,10 +239,10 @@ OTHER_FORMATS = [
         "a formula's error", "error of a formula in record 2", changed_cell(2, 3, "#DIV/0!")
     ),
     file_case("old Excel", "the old kind .xls; accepted: .xlsx", "visits.xls", BOOK_BYTES),
-    file_case("gzip: cut", "a whole gzip file", "visits.csv.gz", PACKED[: len(PACKED) // 2]),
-    file_case("gzip: without its check", "a whole gzip file", "visits.csv.gz", PACKED[:-6]),
-    file_case("gzip: CSV in truth", "a whole gzip file", "visits.csv.gz", CSV),
-    file_case("gzip: broken", "a whole gzip file", "visits.csv.gz", flipped(PACKED, 30, 20)),
+    file_case("gzip: cut", PACKED_WHOLE, "visits.csv.gz", PACKED[: len(PACKED) // 2]),
+    file_case("gzip: without its check", PACKED_WHOLE, "visits.csv.gz", PACKED[:-6]),
+    file_case("gzip: CSV in truth", PACKED_WHOLE, "visits.csv.gz", CSV),
+    file_case("gzip: broken", PACKED_WHOLE, "visits.csv.gz", flipped(PACKED, 30, 20)),
     file_case("gzip: nothing in it", NO_RECORD, "visits.csv.gz", gzip.compress(b"")),
     file_case("gzip by its content alone", UTF8, "visits.csv", PACKED),
     file_case("Stata: CSV in truth", "of the format that its suffix says", "visits.dta", CSV),
@@ -255,7 +254,7 @@ OTHER_FORMATS = [
     ),
     file_case("no suffix", "must have a suffix.*found no suffix", "visits", CSV),
     file_case("a hidden file", "must have a suffix.*found no suffix", ".csv", CSV),
-    file_case("zip", "must have a suffix.*found the suffix .zip", "visits.zip", BOOK_BYTES),
+    file_case("zip", "must hold one file of text; found 9 files", "visits.zip", BOOK_BYTES),
     file_case("Parquet by content alone", UTF8, "visits.csv", PARQUET),
     file_case("Excel by content alone", UTF8, "visits.csv", BOOK_BYTES),
 ]

@@ -337,6 +337,7 @@ threshold = 0.2
 name = "k"
 k = 2
 """
+WRONG_SEED = "seed must be|--repeat needs the secret"
 NO_MANIFEST = "manifest m.toml must be a release.toml that sfumato wrote"
 
 
@@ -390,8 +391,18 @@ REPEATS = [
         "a manifest with keyed pseudonyms; give",
     ),
     changed("no seed", "seed = 7", ""),
-    changed("a seed as text", "seed = 7", f'seed = "{CANARY}"', "seed must be|" + NO_MANIFEST),
-    changed("a seed below 0", "seed = 7", "seed = -7", "seed must be|" + NO_MANIFEST),
+    changed(
+        "a seed as text",
+        "seed = 7",
+        f'seed = "{CANARY}"',
+        WRONG_SEED,
+    ),
+    changed(
+        "a seed below 0",
+        "seed = 7",
+        "seed = -7",
+        WRONG_SEED,
+    ),
     changed(
         "keyed as a number",
         "pseudonyms = false",
@@ -413,7 +424,7 @@ REPEATS = [
         "an empty list of promises",
         '[[constraints]]\nname = "k"\nk = 2',
         "[constraints]",
-        "at least one promise|" + NO_MANIFEST,
+        "at least one promise|--repeat needs the secret|" + NO_MANIFEST,
     ),
     changed("an unknown promise", 'name = "k"', f'name = "{CANARY}"'),
     changed("a promise without name", 'name = "k"', ""),
