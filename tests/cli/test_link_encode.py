@@ -114,7 +114,7 @@ def test_from_home_to_persons(run: Run, encoded: Path) -> None:
     assert pq.read_schema(out / "linked.parquet").names == ["person", "source"]
     manifest = tomllib.loads((out / "manifest.toml").read_text())
     assert manifest["linkage"]["seed"] == 1
-    assert set(manifest["files"]) == FILES - {"manifest.toml"}
+    assert set(manifest["files"]) == FILES - {"link.secret", "manifest.toml"}
     assert "encodings" in (out / "report.html").read_text()
     done = run("link", *words, "-o", "again")
     assert done.code == 0, done.err

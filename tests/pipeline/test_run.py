@@ -100,7 +100,7 @@ def test_a_release_is_repeated_with_its_secret_which_is_copied_nowhere(
     assert kept.stat().st_mode & 0o777 == 0o600
     assert call("run", "--force", "release", "--json").ran()[0] == "release"
     assert (released(project), secret_of(project)) == (before, secret)
-    others = [path for path in project.rglob("*") if path.is_file() and path != kept]
+    others = [path for path in project.rglob("*") if path.is_file() and path.suffix != ".secret"]
     assert not any(secret in path.read_bytes() for path in others)
 
 
