@@ -14,9 +14,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from cli.review_terminal import Terminal
-from doc_blocks import NUMBER, blocks, run_python
+from doc_blocks import NUMBER, blocks, read, run_python
 
 pytestmark = pytest.mark.slow
+
+OF_A_SECRET = re.compile(
+    r"named rightly|matching, each|\((?:found_2|marketer|max_gidr|h_affiliation)\)"
+)
+"""What a fresh secret changes: persons come in another order and with other dates, so that ties of
+the search end otherwise."""
+POINTS = 3.0
+"""By so many percentage points; four secrets were 2.0 apart."""
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +175,7 @@ def test_the_figures_of_the_readme(demo, project_root):
     wrong = [
         f"{name}: the README says {said}, the demo {true}"
         for (name, true), said in found
-        if said != true
+        if not same_figures(said, true, name)
     ]
     assert not wrong, "\n".join(["README.md, from '`make demo` installs':", *wrong])
 
@@ -191,7 +199,7 @@ def test_the_tutorial_in_order(demo, tmp_path, project_root, monkeypatch):
     for shown, printed in run_in_order(page, folder, monkeypatch):
         lines = [without_times(line) for line in (printed or demo[1]).splitlines()]
         for line in map(without_times, shown.splitlines()):
-            if not any(each.startswith(line) for each in lines):
+            if not any(same_figures(line, each, line) for each in lines):
                 near = get_close_matches(line, lines, 1)
                 wrong.append(f"shown {line!r}, printed {near}")
     assert not wrong, "\n".join(["docs/tutorial.md:", *wrong])
@@ -201,6 +209,15 @@ def test_the_tutorial_in_order(demo, tmp_path, project_root, monkeypatch):
     assert said in " ".join(page.read_text("utf-8").split())
     assert (folder / "clinics" / "output" / "reports" / "report.html").exists()
     assert (folder / "report.html").exists()
+
+
+def same_figures(shown, printed, about):
+    """Whether a line shows what was printed; nearly, where it is about what a secret changes."""
+    if not OF_A_SECRET.search(about):
+        return printed.startswith(shown)
+    (words, numbers), (others, found) = read(shown), read(printed)
+    near = all(abs(one - other) <= POINTS for one, other in zip(numbers, found, strict=False))
+    return words == others[: len(words)] and near
 
 
 def without_times(line):

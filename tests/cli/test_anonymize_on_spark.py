@@ -52,7 +52,7 @@ def test_a_release_and_its_repetition(spark: Any, run: Any, folder: Path) -> Non
     assert rows(folder / "one.parquet") == rows(folder / "two.parquet")
     names = {path.name for path in folder.iterdir()}
     assert names == {
-        *("visits.csv", "schema.toml", "release.toml"),
+        *("visits.csv", "schema.toml", "release.toml", "release.secret"),
         *("one.parquet", "two.parquet", "one.html", "one.json"),
         *("one.codebook.md", "two.codebook.md"),
     }

@@ -37,6 +37,7 @@ FILES = {
     "analytic.parquet",
     "identifying.parquet",
     "levels.parquet",
+    "link.secret",
     "link.toml",
     "linked.parquet",
     "linked.toml",

@@ -43,7 +43,9 @@ SCHEMA = sf.Schema(
 
 
 def values_of(cell, column):
-    """The values of a column that a released set stands for."""
+    """The values of a column that a released set stands for; all of them where it says nothing."""
+    if cell == "*":
+        return sorted(set(column))
     found = {each.strip() for each in cell.strip("{}").split(",")}
     return [each for each in set(column) if each in found]
 

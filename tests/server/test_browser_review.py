@@ -174,7 +174,7 @@ def reviewed(chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
                         ids=ids,
                         pair_ids=pair_ids,
                         fields={"page_size": PAGE},
-                        settings={"mask_width": "true"},
+                        settings={"mask_width": "true", "budget": None},
                     )
                 ],
             }

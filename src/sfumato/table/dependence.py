@@ -881,8 +881,9 @@ class _Sample:
         seen = []
         for name, cells in shown.items():
             numbers = None if cells.numbers is None or cells.dates else cells.numbers[cells.starts]
-            own = _two_values(codes_of(pa.array(cells.firsts))) if numbers is None else numbers
-            seen.append(published_formulas.Quantity(name, own))
+            if numbers is None:
+                numbers = _two_values(foretelling.numbered(cells.firsts).astype(np.int64))
+            seen.append(published_formulas.Quantity(name, numbers))
         if not shown:
             return
         for target, columns, formula, values in published_formulas.by_published(seen, hidden):

@@ -472,13 +472,17 @@ def spellings_warning(raw: RawColumn) -> list[str]:
     if not is_text(raw.values.type):
         return []
     texts = pc.utf8_lower(pc.utf8_trim_whitespace(raw.values.drop_null()))
-    alike = len(texts) - len(texts.unique())
+    return spellings_message(raw.name, len(texts) - len(texts.unique()), len(texts))
+
+
+def spellings_message(name: str, alike: int, ids: int) -> list[str]:
+    """The warning of a person column so many of whose ids are spellings of others; none of 0."""
     if not alike:
         return []
     said = (
-        f"column '{raw.name}': {alike:,} of {len(texts):,} ids differ from others by case or by "
+        f"column '{name}': {alike:,} of {ids:,} ids differ from others by case or by "
         "spaces at their ends alone, and count as other people. Are they the same people? Then "
-        f'write strip = true and case = "lower" for it under [recipe.{raw.name}] of the schema.'
+        f'write strip = true and case = "lower" for it under [recipe.{name}] of the schema.'
     )
     return [said]
 

@@ -165,7 +165,7 @@ def _of_people(cells: Cells) -> Made:
     made = dict(cells.aggregates)
     if made:
         made |= {f"sum, {each}": own for each, own in _of_number(made["sum"]).items()}
-    code = _codes(cells.texts).astype(np.int64)
+    code = numbered(cells.texts).astype(np.int64)
     counts = np.bincount(code[code >= 0], minlength=1)
     for rank, each in enumerate(np.argsort(-counts, kind="stable")[:COMMONEST].tolist()):
         often = np.add.reduceat((code == each).astype(np.float64), cells.starts)
@@ -186,7 +186,7 @@ def _of_people(cells: Cells) -> Made:
         made |= {f"{way}, {each}": own for each, own in _of_signs(texts).items()}
     for record in range(min(3, int(np.diff(cells.starts).max(initial=1)))):
         later = [own[record] if len(own) > record else None for own in some]
-        made[f"record {record + 1}"] = _codes(later)
+        made[f"record {record + 1}"] = numbered(later)
     return made
 
 
@@ -316,8 +316,8 @@ def _of_date(days: Floats) -> Made:
     return {way: np.where(known, each, np.nan) for way, each in found.items()}
 
 
-def _codes(texts: Sequence[str | None]) -> Floats:
-    """Texts numbered in their order, NaN for missing."""
+def numbered(texts: Sequence[str | None]) -> Floats:
+    """Texts numbered in their order, -1 for missing."""
     known = np.array([each is not None for each in texts], dtype=bool)
     code = np.unique([each or "" for each in texts], return_inverse=True)[1]
     return np.where(known, code, -1).astype(np.float64)
@@ -711,7 +711,7 @@ def joinable(columns: Mapping[str, Cells]) -> dict[Place, Floats]:
         for way in ("itself", "sum", "mean", "largest", "smallest", "range"):
             if way in plain:
                 found[f"sixteenths of {way}"] = _sixteenths(plain[way])
-        found["whole text"] = _codes(cells.firsts)
+        found["whole text"] = numbered(cells.firsts)
         for record in ("record 2", "record 3"):
             if record in cells.of_people:
                 found[record] = cells.of_people[record]

@@ -479,11 +479,12 @@ def open_on_spark(
         )
         on_error.callback(release, written)
         with watched(written.sparkSession, progress, "read", 0.9, 1.0):
-            persons, spaced = _check_written(written, source, schema, records, columns)
+            persons, spelled, spaced = _check_written(written, source, schema, records, columns)
         frame = derived(_result(written, kept), written)
         ran = what_ran(frame)
         on_error.pop_all()
     warnings += [spaces_said(schema.person or "", spaced, records)] if spaced else []
+    warnings += door.spellings_message(schema.person or "", persons - spelled, persons)
     warnings += columns.spaces
     warnings += door.column_warnings(
         columns.quasi_identifiers, columns.sensitive, columns.missing, records, schema.accepted
@@ -710,19 +711,24 @@ def _fields(
 
 def _check_written(
     written: DataFrame, source: SparkSource, schema: Schema, records: int, columns: _Settled
-) -> tuple[int, int]:
-    """The number of persons, and of records whose person's id has spaces around it."""
+) -> tuple[int, int, int]:
+    """The numbers of persons, of ids without case and outer spaces, and of records with these."""
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     person = functions.col(PERSON)
+    # Spark's own trim() takes blanks away and leaves what else Arrow counts as a space.
+    spelled = functions.lower(functions.regexp_replace(person, r"(?U)^\s+|\s+$", ""))
+    persons, spellings = (
+        functions.count("*") if schema.person is None else functions.count_distinct(each)
+        for each in (person, spelled)
+    )
     sums = weighted_sums(code_columns(schema))
     with said_plainly("count the persons"):
         row = written.agg(
             functions.count("*").alias("records"),
             functions.count(person).alias("known"),
             functions.count_if(functions.col(SPACED)).alias("spaced"),
-            (
-                functions.count("*") if schema.person is None else functions.count_distinct(person)
-            ).alias("persons"),
+            persons.alias("persons"),
+            spellings.alias("spellings"),
             functions.array(*sums).alias("sums"),
         ).head()
     if (
@@ -735,7 +741,7 @@ def _check_written(
     door.check_persons(
         schema.person or "", source.subject, counted_records(nobody) if nobody else ""
     )
-    return int(row["persons"]), int(row["spaced"])
+    return int(row["persons"]), int(row["spellings"]), int(row["spaced"])
 
 
 def _result(written: DataFrame, kept: Mapping[str, str]) -> DataFrame:
