@@ -49,12 +49,17 @@ def test_a_sum_of_two_columns_is_found_in_no_single_one(leaks: bool) -> None:
     if leaks:
         with pytest.raises(sf.InputError, match="route"):
             sf.anonymize(data, schema, sf.KAnonymity(5), seed=1)
-        return
-    release = sf.anonymize(data, schema, sf.KAnonymity(5), seed=1)
-    found = attack(release, seed=1, attacks=["columns", "combinations"])
+    # Made elsewhere, as this file stops a release of ours.
+    order = np.random.default_rng(1).permutation(len(data))
+    bands = [f"{each}-{each + 19}" for each in data["age"] // 20 * 20]
+    found = attack(
+        data.assign(age=bands, sex="*").iloc[order],
+        schema=schema, original=data, truth=(order + 1).tolist(), seed=1,
+        attacks=["columns", "combinations"],
+    )  # fmt: skip
     named = [each for each in found.warnings if "'route', 'stop'" in each and "'age'" in each]
-    assert not named
-    assert Criterion.INFERENCE not in found.exceeded
+    assert bool(named) is leaks
+    assert (Criterion.INFERENCE in found.exceeded) is leaks
     assert not any(each.startswith("Column '") for each in found.warnings)
 
 
