@@ -187,14 +187,15 @@ def test_bounds_in_two_columns() -> None:
     schema = sf.Schema(quasi_identifiers={"age": "numeric", "sex": "categorical"})
     data = pa.table(
         {
-            "age_low": [20, 25, None, 7],
-            "age_high": [25, 25, None, 9],
-            "sex": ["f", "*", "f", "f"],
+            "age_low": [20, 25, None, 7, None, 80],
+            "age_high": [25, 25, None, 9, 17, None],
+            "sex": ["f", "*", "f", "f", "f", "f"],
         }
     )
     file = read_release(data, schema)
     assert file.quasi_identifiers[0].cells == (
-        Interval(20, 25), Exact("25"), Missing(), Interval(7, 9),
+        Interval(20, 25), Exact("25"), Anything(), Interval(7, 9), Interval(-INF, 17),
+        Interval(80, INF),
     )  # fmt: skip
     assert [column.name for column in file.others] == []
     low = pa.table({"age_low": ["3 or less", "80"], "age_high": ["60", "90 or more"]})

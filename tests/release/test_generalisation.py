@@ -127,8 +127,23 @@ def test_one_class_at_each_end():
     bounds = sf.anonymize(
         pa.table({"age": ages}), coded, sf.KAnonymity(2), values="bounds", keep_order=True, seed=0
     )
-    for end in ("age_low", "age_high"):
-        assert bounds.table.column(end).to_pylist()[-1] == "80 or more"
+    low, high = (bounds.table.column(name).to_pylist() for name in ("age_low", "age_high"))
+    assert (low[0], high[0], low[-1], high[-1]) == (None, 17, 80, None)
+
+
+@pytest.mark.parametrize("fields", [{}, {"bottom": 17}, {"top": 80}])
+def test_ends_in_two_columns_are_numbers_throughout(fields):
+    ages = [10, 12, None, 40, 41, 88, 91, 97, None, None]
+    schema = sf.Schema(quasi_identifiers={"age": {"kind": "numeric", **fields}})
+    data = pa.table({"age": pa.array(ages, pa.int64())})
+    for promise in (sf.KAnonymity(2), sf.KAnonymity(4), sf.KAnonymity(10)):
+        release = sf.anonymize(data, schema, promise, values="bounds", keep_order=True, seed=0)
+        low, high = (release.table.column(name) for name in ("age_low", "age_high"))
+        assert pa.types.is_integer(low.type)
+        assert pa.types.is_integer(high.type)
+        for age, first, last in zip(ages, low.to_pylist(), high.to_pylist(), strict=True):
+            assert first is last is None or age is not None
+            assert age is None or (first or age) <= age <= (last or age)
     assert release.risk_before.k == 1
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from hypothesis import given
@@ -456,3 +457,21 @@ def test_ids_that_differ_by_case_or_spaces_are_asked_about() -> None:
     assert any("same people" in each and "2 of 4 ids" in each for each in told)
     data = pa.table({"id": ["a1", "b2", "b2"], "age": [1, 2, 2]})
     assert not any("same people" in each for each in open_table(data, schema).warnings)
+
+
+@pytest.mark.parametrize(
+    ("number", "asked"),
+    [(["7"] * 4, True), (["7", "7", "8", "7"], False), (["7", None] * 2, False)],
+)
+def test_records_that_may_be_of_one_person_are_asked_about(
+    tmp_path: Path, number: list[str | None], asked: bool
+) -> None:
+    table = pa.table({"number": pa.array(number, pa.string()), "age": [1, 2, 3, 4]})
+    pyarrow.csv.write_csv(table, tmp_path / "f.csv")
+    schema = Schema(direct_identifiers=["number"], quasi_identifiers={"age": {}})
+    for data in (table, tmp_path / "f.csv"):
+        found = [each for each in open_table(data, schema).warnings if "'number'" in each]
+        assert len(found) == asked
+    table = table.append_column("person", pa.array([1, 2, 3, 4]))
+    named = schema.model_copy(update={"person": "person"})
+    assert not any("'number'" in each for each in open_table(table, named).warnings)

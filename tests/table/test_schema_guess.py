@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.core.errors import InputError
 from sfumato.schema import Kind, Schema, dump_schema
 from sfumato.table.classification import open_classified
+from sfumato.table.contents import Content
+from sfumato.table.file_profile import profile
 from sfumato.table.header_words import words_of
 from sfumato.table.person_candidates import scale_of
 from sfumato.table.schema_guess import Guess, guess_schema
@@ -456,3 +460,33 @@ def test_a_doubtful_person_is_the_first_question() -> None:
         columns[name] = [STRANGE[i * 7 % 30] for i in rng.integers(0, 30, 3000)]
     found = guess({**columns, "sex": ["fm"[each % 2] for each in born[person]]})
     assert next(iter(found.questions)) == "x7"
+
+
+def test_lists_are_left_out_and_all_else_is_judged(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    table = pa.table(
+        {
+            "codes": [[1, 2]] * 300,
+            "person": rng.integers(1000, 1150, 300),
+            "seen": pa.array([5] * 300, pa.duration("s")),
+            "age": rng.integers(20, 90, 300),
+            "info": [{"a": 1}] * 300,
+        }
+    )
+    pq.write_table(table, tmp_path / "lists.parquet")
+    for data in (table, tmp_path / "lists.parquet"):
+        found = guess_schema(data)
+        assert list(found.roles) == table.column_names
+        assert set(found.schema.direct_identifiers) == {"codes", "seen", "info"}
+        assert found.schema.person == "person"
+        assert profile(data).columns["codes"].content is Content.BYTES
+    with pytest.raises(InputError, match="single values"):
+        guess_schema(table.select(["codes", "info"]))
+
+
+@pytest.mark.parametrize("words", [("?", "NA"), ("unbekannt", "-"), ("none", ""), ("n/a", None)])
+def test_two_words_for_nothing_say_something(words: tuple[str, str | None]) -> None:
+    rng = np.random.default_rng(5)
+    z = pa.array([words[each] for each in rng.integers(0, 2, 200)], pa.string())
+    table = pa.table({"age": rng.integers(20, 90, 200), "sex": rng.choice(["m", "f"], 200), "z": z})
+    assert guess_schema(table).roles["z"].role == "sensitive"

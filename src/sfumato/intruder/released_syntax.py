@@ -390,7 +390,8 @@ def parse_bounds(low: str | None, high: str | None, words: Vocabulary) -> Cell |
     Parameters
     ----------
     low, high
-        The cells; ``None`` where one is missing.
+        The cells; ``None`` where one is missing, which is an open end of numbers and dates: two of
+        them stand for anything, a missing value among it.
     words
         What is known of the column's words.
     """
@@ -398,13 +399,13 @@ def parse_bounds(low: str | None, high: str | None, words: Vocabulary) -> Cell |
     if first is None or last is None:
         return None
     if isinstance(first, Missing) and isinstance(last, Missing):
-        return Missing()
+        return Anything() if words.measured else Missing()
     if isinstance(first, Anything) and isinstance(last, Anything):
         return Anything()
     if first == last:
         return first
     if words.measured:
-        return _joined(_as_interval(first), _as_interval(last))
+        return _joined(_as_interval(first, -math.inf), _as_interval(last, math.inf))
     bottom, top = _first_label(low, first), _last_label(high, last)
     inside = words.between(bottom, top)
     return None if inside is None else Members(inside)
@@ -486,9 +487,11 @@ def _ordered(text: str, words: Vocabulary) -> Cell | None:
     return _masked(text, words) or _label(text, words)
 
 
-def _as_interval(cell: Cell) -> Interval | None:
+def _as_interval(cell: Cell, open_: float) -> Interval | None:
     if isinstance(cell, Interval):
         return cell
+    if isinstance(cell, Missing):
+        return Interval(open_, open_)
     if not isinstance(cell, Exact):
         return None
     value = measure_of(cell.text)

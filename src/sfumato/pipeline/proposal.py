@@ -390,7 +390,7 @@ def _tried(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], str]
     columns = guess.answered()
     (path,) = request.sources.values()
     sample = (
-        first_records(open_source(path, **request.layout))
+        first_records(open_source(path, **request.layout))[0]
         if guess.profile is None
         else guess.profile.sample
     )

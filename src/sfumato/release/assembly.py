@@ -213,7 +213,7 @@ def _cells(column: ReleasedColumn, class_of: Codes) -> pa.Array:
     indices = from_numpy(place[of_record], empty[of_record])
     if not column.is_number:
         return pa.DictionaryArray.from_arrays(indices, texts)
-    whole = pc.all(pc.match_substring_regex(texts, r"^-?\d+$")).as_py()
+    whole = pc.all(pc.match_substring_regex(texts, r"^-?\d+$")).as_py() is not False
     return texts.cast(pa.int64() if whole else pa.float64()).take(indices)
 
 

@@ -144,7 +144,8 @@ class _Told:
         if column != own:
             end = "lowest" if column.endswith("_low") else "highest"
             grid = "a point of a grid around " if self._options.ends == Ends.SNAPPED else ""
-            return f"generalised: {grid}the {end} value of the record’s class"
+            open_ = "" if quasi.kind is Kind.ORDERED else "; empty where nothing is said of it"
+            return f"generalised: {grid}the {end} value of the record’s class{open_}"
         if own in self._levels:
             level = self._levels[own]
             return f"recoded: level {level.level} of {level.height} of its hierarchy"

@@ -448,6 +448,9 @@ def release_column(
     return (_ranges(column, spread, points),)
 
 
+_ANYTHING = Anything()
+
+
 def _printer(column: CodedColumn) -> Callable[[Released], str | None]:
     labels: set[str] = set()
     if column.kind is not Kind.NUMERIC:
@@ -464,14 +467,16 @@ def _printed(
     value_of: Callable[[int], Released],
     leaves: Ints,
     text_of: Callable[[int], str] | None = None,
+    anything: Released = _ANYTHING,
 ) -> ReleasedColumn:
     """Print each distinct key once; classes with the same cell have the same text.
 
-    ``text_of`` prints the value of a key, where that is known to be simple.
+    ``text_of`` prints the value of a key, where that is known to be simple; ``anything`` stands for
+    classes of values and missing ones.
     """
     key = np.where(spread.mixed, -1, np.where(spread.present == 0, -2, key))
     distinct, key_of_class = np.unique(key, return_inverse=True)
-    special: dict[int, Released] = {-1: Anything(), -2: Missing()}
+    special: dict[int, Released] = {-1: anything, -2: Missing()}
     show = _printer(column)
     printed = [
         text_of(each)
@@ -550,7 +555,11 @@ def _between(
 def _bounds(
     column: CodedColumn, spread: Spread, points: tuple[Ints, Ints] | None
 ) -> tuple[ReleasedColumn, ...]:
-    def printed(codes: Codes, ends: Ints | None) -> ReleasedColumn:
+    """The ends in two columns; of numbers and dates an open end is empty, so that none is text."""
+    domain = column.domain
+    measured = isinstance(domain, NumberDomain)
+
+    def printed(codes: Codes, ends: Ints | None, open_: type[AtMost | AtLeast]) -> ReleasedColumn:
         shown = codes if ends is None else ends
         _, first, place = np.unique(shown, return_index=True, return_inverse=True)
 
@@ -558,24 +567,23 @@ def _bounds(
             one = int(first[key])
             labels = None if ends is None else [_label(column, ends[one])] * 2
             found = _between(column, int(codes[one]), int(codes[one]), labels)
-            return Exact(found.low) if isinstance(found, Range) else found
+            if measured and isinstance(found, (Anything, open_)):
+                return Missing()
+            if isinstance(found, AtLeast | Range):
+                return Exact(found.low)
+            return Exact(found.high) if isinstance(found, AtMost) else found
 
-        return _printed(column, spread, place.reshape(-1).astype(np.int64), value, leaves)
+        nothing = Missing() if measured else Anything()
+        return _printed(column, spread, place.reshape(-1), value, leaves, anything=nothing)
 
     leaves = spread.highest - spread.lowest + 1
-    domain = column.domain
-    is_number = (
-        isinstance(domain, NumberDomain)
-        and domain.unit == "number"
-        and domain.width == 0
-        and column.ends is None
-        and not spread.mixed.any()
-    )
+    is_number = isinstance(domain, NumberDomain) and domain.unit == "number" and domain.width == 0
+    low, high = (None, None) if points is None else points
     return tuple(
-        replace(printed(codes, ends), name=f"{column.name}_{end}", is_number=is_number)
-        for end, codes, ends in (
-            ("low", spread.lowest, None if points is None else points[0]),
-            ("high", spread.highest, None if points is None else points[1]),
+        replace(printed(codes, ends, open_), name=f"{column.name}_{end}", is_number=is_number)
+        for end, codes, ends, open_ in (
+            ("low", spread.lowest, low, AtMost),
+            ("high", spread.highest, high, AtLeast),
         )
     )
 

@@ -23,7 +23,15 @@ from sfumato.table.labelled_files import quoting
 from sfumato.table.numbering import Accumulator, RawColumn, at_rows, counted_records
 from sfumato.table.preparation import prepared
 from sfumato.table.scalars import have_spaces, mean_missing
-from sfumato.table.sources import NO_LABELS, Source, check_utf8, is_bytes, is_text, listed
+from sfumato.table.sources import (
+    NO_LABELS,
+    NoSingleValuesError,
+    Source,
+    check_utf8,
+    is_bytes,
+    is_text,
+    listed,
+)
 from sfumato.table.table import MISSING, CodedColumn, EventColumn, Table
 from sfumato.table.table_files import open_source
 
@@ -107,6 +115,7 @@ def open_table(
             *unreadable_warnings(steps),
             *column_warnings(quasi_identifiers, sensitive, missing, len(person), schema.accepted),
             *person_warnings(1 + int(person.any()), len(person), named=schema.person is not None),
+            *_one_person_warnings(source, schema),
         ),
         household=household,
         labels=labels,
@@ -558,6 +567,36 @@ def person_warnings(persons: int, records: int, *, named: bool) -> list[str]:
     if persons <= 1:
         said.append(f"all records ({records:,}) belong to one person.")
     return said
+
+
+def _one_person_warnings(source: Source, schema: Schema) -> list[str]:
+    """Ask whether all records are of one person, where none is named and an identifier says so."""
+    if schema.person is not None:
+        return []
+    known = [name for name in schema.direct_identifiers if name in source.names]
+    names = [name for name in known if _is_constant(source, name)]
+    if not names:
+        return []
+    said = (
+        f"direct identifiers with one value in all records: {listed(names)}. Are all records of "
+        "one person? Then name one of them as the person: who is alone in a file is not hidden."
+    )
+    return [said]
+
+
+def _is_constant(source: Source, name: str) -> bool:
+    """Whether a column of the file has one value, in two records or more and missing in none."""
+    seen: set[object] = set()
+    records = 0
+    try:
+        for batch in source.batches([name]):
+            seen.update(pc.unique(batch.column(0)).slice(0, 2).to_pylist())
+            records += batch.num_rows
+            if len(seen) != 1 or None in seen:
+                return False
+    except NoSingleValuesError:
+        return False
+    return records > 1
 
 
 def check_persons(name: str, subject: str, nobody: str) -> None:

@@ -19,7 +19,7 @@ from sfumato.core.number_text import percent
 from sfumato.schema.recipe import Cleaning
 from sfumato.table import person_candidates
 from sfumato.table.cleaning import cleaned
-from sfumato.table.common_words import DATE_WORDS, folded
+from sfumato.table.common_words import DATE_WORDS, MISSING_WORDS, folded
 from sfumato.table.contents import (
     FEW,
     FEW_PEOPLE,
@@ -42,7 +42,7 @@ from sfumato.table.dependence import (
 from sfumato.table.header_words import hinted, identifies, named, weighs, words_of
 from sfumato.table.numbering import Accumulator, RawColumn
 from sfumato.table.scalars import as_floats
-from sfumato.table.sources import Source, as_numpy, check_utf8, matching
+from sfumato.table.sources import NoSingleValuesError, Source, as_numpy, check_utf8, matching
 from sfumato.table.table_files import open_source
 from sfumato.table.value_forms import Form, as_numbered_dates, form_of, habits_of
 
@@ -97,8 +97,16 @@ class ColumnProfile(Form):
         return self.held.evidence
 
     @property
+    def says_only_missing(self) -> bool:
+        """Whether all values are words for a missing one, which still tell records apart."""
+        told = self.look == "text" and 0 < self.distinct <= len(MISSING_WORDS)
+        return told and all(folded(each) in MISSING_WORDS for each in self.values.to_pylist())
+
+    @property
     def summary(self) -> str:
         """What the values look like, in a few words without a value."""
+        if self.look == "bytes" and not self.filled:
+            return "not read"
         parts = [self.look, f"{self.distinct:,} different"]
         empty = self.records - self.filled
         if empty:
@@ -431,24 +439,43 @@ def first_look(source: Source) -> FileProfile:
     InputError
         If it cannot be read.
     """
-    sample = first_records(source)
+    sample, unread = first_records(source)
     rows = sample.num_rows if sample.num_rows < ROWS else source.rows
     columns = columns_of(sample)
+    for name in unread:
+        held = Held(Content.BYTES, 1.0, "lists, nested records or durations cannot be judged")
+        columns[name] = replace(columns[name], held=held, look="bytes")
     return FileProfile(source.subject, columns, sample, rows, _dates_in_parts(columns))
 
 
-def first_records(source: Source) -> pa.Table:
-    """The first 100,000 records of a source.
+def first_records(source: Source) -> tuple[pa.Table, tuple[str, ...]]:
+    """The first 100,000 records of a source, and the columns without single values, left empty.
 
     Raises
     ------
     InputError
         If it cannot be read.
     """
+    names, unread = list(source.names), set[str]()
+    while True:
+        try:
+            sample = _first_records(source, [name for name in names if name not in unread])
+        except NoSingleValuesError as error:
+            if len(unread) + 1 == len(names):
+                raise
+            unread.add(error.column)
+        else:
+            break
+    empty = pa.nulls(sample.num_rows, pa.binary())
+    columns = [empty if name in unread else sample[name] for name in names]
+    return pa.table(columns, names=names), tuple(unread)
+
+
+def _first_records(source: Source, names: Sequence[str]) -> pa.Table:
     batches, rows = [], 0
-    for batch in source.batches(source.names):
+    for batch in source.batches(names):
         batches.append(batch.slice(0, ROWS - rows))
-        for name in source.names:
+        for name in names:
             check_utf8(batches[-1].column(name), name)
         rows += batches[-1].num_rows
         if rows >= ROWS:
@@ -711,7 +738,9 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
               if each.distinct > 0.5 * each.filled and each.content in _MAY_NUMBER
               and not weighs(name)]  # fmt: skip
     if found.sampled == ROWS and unseen:
-        candidates = person_candidates.person_candidates_of(source, unseen) + candidates
+        readable = tuple(name for name in source.names if columns[name].look != "bytes")
+        whole = replace(source, names=readable)
+        candidates = person_candidates.person_candidates_of(whole, unseen) + candidates
     kept = [each for each in candidates if _is_about_persons(each, found)]
     kept = [each for each in kept if columns[each.name].filled == columns[each.name].records]
     kept = [each for each in kept if not _is_of_several(each, kept, found)]

@@ -503,7 +503,8 @@ def _by_content(column: ColumnProfile, *, constant: bool | None) -> Proposed:  #
     words = words_of(column.name)
     sensitive = hinted(column.name, "sensitive")
     quasi = hinted(column.name, "quasi") or hinted(column.name, "place")
-    if column.distinct <= 1 and content not in _NAMES_PERSONS | {Content.IDENTIFIER}:
+    few = column.distinct <= 1 or column.says_only_missing
+    if few and content not in _NAMES_PERSONS | {Content.IDENTIFIER}:
         return _one_value(column, quasi=quasi, sensitive=sensitive)
     if hinted(column.name, "household") and (
         content in _MAY_BE_HOUSEHOLDS

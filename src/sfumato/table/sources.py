@@ -415,19 +415,28 @@ def plain_column(column: pa.Array, name: str) -> pa.Array:
         return pa.nulls(len(column), pa.string())
     if isinstance(kind, pa.UuidType):
         return pa.array([None if u is None else str(u) for u in column.to_pylist()], pa.string())
-    raise no_single_values(name, _kind_found(kind))
+    raise NoSingleValuesError(name, _kind_found(kind))
 
 
-def no_single_values(name: str, found: str) -> InputError:
-    """The error for a column of lists and the like, which names the way to do without it."""
-    return InputError(
-        f"column '{name}'",
-        "must hold single values",
-        found=found,
-        accepted=ACCEPTED,
-        advice="if nobody needs it, name it under direct_identifiers of the schema: it is not "
-        "read, and not released; before 'profile' and 'schema guess' leave it out of the file",
-    )
+class NoSingleValuesError(InputError):
+    """A column holds lists and the like; says the way to do without it.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    """
+
+    def __init__(self, column: str, found: str) -> None:
+        super().__init__(
+            f"column '{column}'",
+            "must hold single values",
+            found=found,
+            accepted=ACCEPTED,
+            advice="if nobody needs it, name it under direct_identifiers of the schema: it is not "
+            "read, and not released",
+        )
+        self.column = column
 
 
 _LEFT_ALONE: tuple[Callable[[pa.DataType], bool], ...] = (

@@ -656,7 +656,7 @@ def _open_parquet(path: Path) -> sources.Source:
         sources.check_known(columns, names, subject)
         for name in columns:
             if name in nested:
-                raise sources.no_single_values(name, "lists or nested records")
+                raise sources.NoSingleValuesError(name, "lists or nested records")
 
     def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         check(columns)
