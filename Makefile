@@ -17,11 +17,12 @@ PEERS  := .venv-peers
 PYTEST_ARGS ?= --numprocesses 3 --dist loadfile --no-loadscope-reorder
 # The program is started hundreds of times, and an editable installation keeps no module that it compiles:
 # they are compiled once, as a wheel's are.
-COMPILED = $(BIN)/python -m compileall -qq -j 0 src
+COMPILED = $(BIN)/python -m compileall -qq -j 0 src studies
 # Those of the tests are kept, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 # Where the study finds the papers' data sets.
 DATA ?= $(wildcard ../shared/data)
+NAME ?= kartal-li-2020
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -48,10 +49,10 @@ check: $(STAMP)-check ## format, lint, types, order and grain of the rooms, docs
 	@echo "format";             $(BIN)/ruff format --quiet --check . || { $(BIN)/ruff format --diff --quiet .; exit 1; }
 	@echo "lint";               $(BIN)/ruff check --quiet .
 	@echo "types";              $(BIN)/mypy --no-error-summary
-	@echo "types of tools";     $(BIN)/mypy --no-error-summary tools benchmarks
+	@echo "types of tools";     $(BIN)/mypy --no-error-summary tools benchmarks studies
 	@echo "order of the rooms"; $(BIN)/python tools/check_rooms.py
 	@echo "grain of the modules"; $(BIN)/python tools/check_grain.py
-	@echo "docstrings";         $(BIN)/python tools/check_docstrings.py src
+	@echo "docstrings";         $(BIN)/python tools/check_docstrings.py src studies
 	@$(MAKE) --no-print-directory docs
 
 format: $(STAMP)-check ## format the code and mend what ruff can mend
@@ -81,8 +82,8 @@ dist: $(STAMP)-dist ## sdist and wheel in dist, tried in an empty environment
 wheels: $(STAMP)-wheels ## wheels for Linux on x86-64 and arm64 in dist; the loops compiled for macOS and Windows
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist
 
-study: $(STAMP)-demo ## the tables of Kartal and Li 2020 again (DATA=folder)
-	@$(BIN)/sfumato study kartal-li-2020 $(if $(DATA),--data "$(DATA)")
+study: $(STAMP)-demo ## the tables of a paper again (NAME=kartal-li-2020, DATA=folder)
+	@$(BIN)/python -m studies $(NAME) $(if $(DATA),--data "$(DATA)")
 
 clean: ## remove what these targets have made, .venv included
 	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -6,6 +6,7 @@ Prints the tables of docs/counting_intruder.md and draws its picture.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +16,15 @@ import altair as alt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from studies.kartal_li.data_sets import PATIENT_SCHEMA as SCHEMA
+from studies.kartal_li.data_sets import patient_records
+
 import sfumato as sf
 from sfumato.core.atomic import write_text
 from sfumato.examples import generate_clinics
 from sfumato.reports.pictures import AFTER, BEFORE, LIMIT, picture, values
-from sfumato.studies.kartal_li.data_sets import PATIENT_SCHEMA as SCHEMA
-from sfumato.studies.kartal_li.data_sets import patient_records
 
 PERSONS = 20_000
 SEED = 2016

@@ -13,6 +13,7 @@ import argparse
 import csv
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -28,6 +29,10 @@ import pyarrow.csv
 from held_out import held_out
 from populations import GENERATED, generated
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from studies.kartal_li.data_sets import patient_records
+
 import sfumato as sf
 from sfumato.examples import generate_clinics
 from sfumato.kernels import group_search
@@ -36,7 +41,6 @@ from sfumato.release import regrouping
 from sfumato.release.analysis_loss import lost_by_analysts
 from sfumato.release.promises.promise import Constraint
 from sfumato.release.release_options import Form, Loss
-from sfumato.studies.kartal_li.data_sets import patient_records
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
 

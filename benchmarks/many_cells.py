@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from timing import PeakMemory
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from studies.dankar_el_emam.log_linear import LogLinear, LogLinearCount
+
 from sfumato.risk.population.accumulation_estimator import Accumulation
 from sfumato.risk.population.estimator_protocol import Estimate, SampleClasses
-from sfumato.studies.dankar_el_emam.log_linear import LogLinear, LogLinearCount
 
 RECORDS = 1_000_000
 POPULATION = 10_000_000

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -28,11 +29,14 @@ from held_out import HELD_OUT, held_out
 from population_promise import populations as framed
 from populations import CLUSTERED, GENERATED, SEED, Column, Columns, generated, public
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from studies.dankar_el_emam.peer_estimators import PEERS
+
 from sfumato.risk.population.estimator_protocol import EstimationFailedError, SampleClasses
 from sfumato.risk.population.population_estimates import estimated_population, estimator_named
 from sfumato.risk.population.population_risk import PopulationRisk
 from sfumato.risk.population.sampled_clusters import clusters_of
-from sfumato.studies.dankar_el_emam.peer_estimators import PEERS
 
 FRACTIONS = (0.01, 0.05, 0.1, 0.3, 0.5)
 FRAMED = ("households", "movers", "commuters", "age and postcode", "institutions", "euro")

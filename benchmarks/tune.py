@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from studies.kartal_li.data_sets import PATIENT_SCHEMA as SCHEMA
+from studies.kartal_li.data_sets import patient_records
+
 import sfumato as sf
 from sfumato.examples import generate_clinics
 from sfumato.kernels.loop_calls import in_threads
@@ -24,8 +30,6 @@ from sfumato.pipeline.tune import Tuned, tune
 from sfumato.pipeline.tune.trials import losses
 from sfumato.release.preset_promises import held_against
 from sfumato.schema import Schema
-from sfumato.studies.kartal_li.data_sets import PATIENT_SCHEMA as SCHEMA
-from sfumato.studies.kartal_li.data_sets import patient_records
 from sfumato.table.door import open_table
 from sfumato.table.table import Table
 

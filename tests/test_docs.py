@@ -30,7 +30,7 @@ NOT_RUN = {
     "server": "a server's installation; tests/server/test_serve.py",
     "spark": "a session; tests/release/on_spark and tests/cli/test_anonymize_on_spark.py",
     "spark_clusters": "clusters of other people",
-    "studies": "a minute each, with public data; tests/studies",
+    "studies": "a minute each, with public data; studies/tests",
     "tune": "minutes of search; tests/pipeline/test_tune_command.py and howto/tune.md",
 }
 """Pages with blocks that no test runs, and why."""

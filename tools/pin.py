@@ -206,9 +206,6 @@ def cases() -> list[Case]:
              *again),
             ("ledger", "verify", *book),
         ), ("request",)),
-        Case("study", (("study", "kartal-li-2020", "--json"),), ()),
-        Case("study mindfirl", (("study", "mindfirl-2019", "--json", "--data",
-                                 str(DATA / "febrl")),), ()),
         Case("guess", (("schema", "guess", "middle.csv"), ("init", "--json-schema"),
                        ("presets",))),
     ]  # fmt: skip

@@ -86,8 +86,6 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         (("init", "gone.csv", "--g-balance", "2"), "release.g_balance: must be a share"),
         (("init", "gone.csv", "lost.csv", "--pid-k", "0"), "release.pid_k: must be"),
         (("init", "gone.csv", "--preset", "none"), "release: 'presets' must"),
-        (("study", "mindfirl-2019", "--data", "no", "-o", "file"), "output folder must be a"),
-        (("study", "mindfirl-2019", "--data", "no", "-o", "file/in"), "output folder must be a"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
 )

@@ -24,7 +24,6 @@ OPTIONS = {
     "anonymize": "--schema --g-balance --h-affiliation --k --pid-k --l --cut --split --values "
     "--keep-order --seed --output --report --json --repeat --suppress --cap-records "
     "--pseudonym-key --marketer",
-    "study": "--data --json --output --repetitions --seed",
     "demo": "--output --persons --seed",
     "schema guess": "--output --delimiter",
 }
@@ -86,7 +85,6 @@ def test_no_argument_shows_the_help(run: Run) -> None:
         (("assess", "visits.csv"), "Missing option '--schema'"),
         (("anonymize", "visits.csv", "--schema", "schema.toml"), "Missing option '--output'"),
         (("schema", "guess"), "Missing argument 'DATA'"),
-        (("study",), "Missing argument 'NAME'"),
     ],
 )
 def test_a_wrong_command_line(words: tuple[str, ...], said: str, run: Run) -> None:
@@ -372,39 +370,3 @@ def test_reports(folder: Path, run: Run) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.lower().startswith("<!doctype html>")
     assert json.loads((folder / "report.json").read_text(encoding="utf-8"))
-
-
-def test_the_study_of_kartal_and_li(tmp_path: Path, run: Run) -> None:
-    result = run("study", "kartal-li-2020", "--json")
-    assert result.code == 0
-    assert "0.1252" in json.dumps(json.loads(result.out)) or "0.125" in result.out
-    text = run("study", "kartal-li-2020", "--output", "kartal")
-    assert text.code == 0
-    assert "Table 1" in text.out
-    assert {path.suffix for path in (tmp_path / "kartal").iterdir()} >= {".md", ".json"}
-
-
-@pytest.mark.slow
-def test_the_study_of_dankar_and_el_emam(run: Run) -> None:
-    words = ("study", "dankar-elemam-2010", "--repetitions", "1", "--json")
-    result = run(*words, "--seed", "7")
-    assert result.code == 0
-    tables = json.loads(result.out)["sections"][1]["tables"]
-    assert len(tables["figure_2_clinics"]["rows"]) == 8
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("kartal",), "must be one that is known; accepted: kartal-li-2020"),
-        (("kartal-li-2020", "--data", "none"), "the data folder must"),
-        (("kartal-li-2020", "--data", "visits.csv"), "the data folder must"),
-        (("kartal-li-2020", "--seed", "1"), "option --seed must come with a study that draws"),
-        (("dankar-elemam-2010", "--data", "none"), "adult.csv in DIR or DIR/adult"),
-        (("dankar-elemam-2010", "--repetitions", "0"), "must be a whole number of at least 1"),
-    ],
-)
-def test_a_wrong_study(words: tuple[str, ...], said: str, folder: Path, run: Run) -> None:
-    result = run("study", *words)
-    assert (result.code, result.out) == (1, "")
-    assert said in result.err

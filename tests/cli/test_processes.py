@@ -290,7 +290,6 @@ PROCESSES = {
     "a ragged row": (("assess", "ragged.csv", "--schema", "schema.toml"), 1),
     "binary": ((*ANONYMIZE, "--k", "2", "--pseudonym-key", "none", "--output", "r.csv"), 1),
     "not met": ((*ANONYMIZE, "--k", "99", "--output", "r.csv"), 2),
-    "no study": (("study", CANARY[::-1]), 1),
     "no command": (("asses",), 1),
 }
 """Some of each kind; test_malformed has all of them, in this process."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from studies.lu_sinnott_verspoor import HIERARCHIES, HOSPITAL, KNOWN
 
 from sfumato.core.errors import InputError
 from sfumato.intruder.guesses.association_attack import by_associations, meaning_of, mine
@@ -17,7 +18,6 @@ from sfumato.intruder.reading import read_release
 from sfumato.schema import Schema
 from sfumato.semantics.local_data import Local
 from sfumato.semantics.sla import disclosure_risks
-from sfumato.studies.lu_sinnott_verspoor import HIERARCHIES, HOSPITAL, KNOWN
 
 NAMES = ["x", "y", "z"]
 SCHEMA = Schema(quasi_identifiers=NAMES)

@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from studies.dankar_el_emam.log_linear import LogLinear
+from studies.dankar_el_emam.peer_estimators import Argus
 
 import sfumato as sf
 from sfumato.risk.population.estimator_protocol import SampleClasses
 from sfumato.risk.population.uniqueness_models import fit_pitman, population_uniques
-from sfumato.studies.dankar_el_emam.log_linear import LogLinear
-from sfumato.studies.dankar_el_emam.peer_estimators import Argus
 
 
 def assessed(columns, quasi, sensitive=(), **options):

@@ -30,7 +30,6 @@ _HOMES = {
     "attack": "attack_command:attack",
     "tune": "tune_command:tune",
     "presets": "presets_command:presets",
-    "study": "study_command:study",
     "demo": "demo_command:demo",
     "serve": "server_commands:serve",
     "profile": "schema_commands:profile",

@@ -453,6 +453,8 @@ def first_records(source: Source) -> tuple[pa.Table, tuple[str, ...]]:
 
     Raises
     ------
+    NoSingleValuesError
+        If no column has them.
     InputError
         If it cannot be read.
     """

@@ -397,7 +397,7 @@ def plain_column(column: pa.Array, name: str) -> pa.Array:
 
     Raises
     ------
-    InputError
+    NoSingleValuesError
         If the column holds lists, nested records, durations or values of an extension type.
     """
     if pa.types.is_run_end_encoded(column.type):
