@@ -1,5 +1,6 @@
 """Releases that keep a promise about known events, counted again on what is released alone."""
 
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -53,6 +54,38 @@ def test_every_m_events_are_shared_by_k(m, seed):
     assert len(release.data) == len(data)
     assert fewest(release, data, m) >= 4
     assert (release.data["code"].astype(str) != "*").any()
+
+
+def highest(release, data, m):
+    """The largest chance to choose a pseudonym of a target by events, from the released cells."""
+    new = release.data.astype(str).reset_index(drop=True)
+    old = data.iloc[release.source_rows].reset_index(drop=True).astype(str)
+    chances = [0.0]
+    for rows in new.groupby(["age", "sex"]).groups.values():
+        written = dict(zip(old["code"][rows], new["code"][rows], strict=True))
+        shown = new.loc[rows].groupby("person")["code"].apply(Counter).unstack(fill_value=0)
+        owner = dict(zip(new["person"][rows], old["person"][rows], strict=True))
+        for target, codes in old.loc[rows].groupby("person")["code"].unique().items():
+            own = np.array([owner[each] == target for each in shown.index])
+            for known in (one for size in range(m) for one in combinations(codes, size + 1)):
+                asked = Counter(written[each] for each in known)
+                fit = np.logical_and.reduce([shown[one] >= many for one, many in asked.items()])
+                if (fit & own).any():
+                    chances.append((fit & own).sum() / fit.sum())
+    return max(chances)
+
+
+@pytest.mark.parametrize(("m", "k", "width"), [(1, 3, 3), (2, 3, 3), (2, 5, 6), (3, 3, 4)])
+@pytest.mark.parametrize("heavy", [False, True])
+def test_nobody_is_found_with_a_chance_above_one_in_k(m, k, width, heavy):
+    data = visits(1, 60, 5)
+    if heavy:  # a few persons have most of the records
+        data = data.loc[(data["person"] % 6 == 0) | ~data["person"].duplicated()]
+    promises = sf.PidKAnonymity(width), sf.KnownEvents(m, k=k)
+    release = sf.anonymize(data, schema(), *promises, seed=1, effort=0, ends="tight")
+    counted = highest(release, data, m)
+    assert counted <= 1 / k + 1e-9
+    assert promises[1].reached(release.risk)[0] == pytest.approx(counted)
 
 
 @pytest.mark.parametrize(

@@ -61,12 +61,18 @@ def naive(rows, same=lambda one, other: one == other):
                 assert person in fit
                 more = any(not any(same(e, each) for e in known) for each in own)
                 values.append((1 / len(fit), more / len(fit), float(len(fit) == 1)))
-            random.append(np.mean(values, axis=0))
-            worst.append(np.max(values, axis=0))
+            random.append((*np.mean(values, axis=0), len(distinct) >= m))
+            worst.append((*np.max(values, axis=0), len(distinct) >= m))
         for drawn, values in (("random", random), ("worst", worst)):
-            chances = sorted(value[0] for value in values)
-            p95 = chances[-(-95 * len(chances) // 100) - 1]
-            found[m, drawn] = (*np.mean(values, axis=0), p95)
+            several = [value for value in values if value[3]]
+            p95 = [
+                chances[-(-95 * len(chances) // 100) - 1] if chances else 0.0
+                for at in (0, 1)
+                for some in (values, several)
+                for chances in [sorted(value[at] for value in some)]
+            ]
+            upper = p95[0], p95[1], max(p95[2:]), max(value[0] for value in values)
+            found[m, drawn] = (*np.mean(values, axis=0)[:3], upper)
     return found
 
 
@@ -78,13 +84,14 @@ def _fits(known, events, same):
 
 
 def agrees(risk, wanted):
-    for (m, drawn), (found, learned, alone, p95) in wanted.items():
+    for (m, drawn), (found, learned, alone, upper) in wanted.items():
         own = risk.known_events.of(m, drawn)
         assert own.exact
         assert own.found.value == pytest.approx(found)
         assert own.learned.value == pytest.approx(learned)
         assert own.alone.value == pytest.approx(alone)
-        assert own.p95.value == pytest.approx(p95)
+        measured = (own.p95, own.p95_with_m, own.p95_learned, own.highest)
+        assert [each.value for each in measured] == pytest.approx(upper)
 
 
 files = st.integers(0, 2**32 - 1).map(np.random.default_rng)

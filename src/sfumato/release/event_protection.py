@@ -39,6 +39,7 @@ from sfumato.risk.known_events import (
     holding,
     interval_column,
     interval_widths,
+    upper_chances,
 )
 from sfumato.schema import Event, EventKind
 from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, Table
@@ -189,12 +190,10 @@ def _protect(
 
     dated = None if dates is None else _Dated(gathered, dates, pseudonym_of, promise)
 
-    def measured(found: histories.Solution) -> Chances:
+    def measured(found: histories.Solution, seen: Shown | None = None) -> Chances:
         if dated is not None:
             return dated.chances(found.rung)
-        return (
-            iter(()) if promise.k else chances(events, table, draft, _shown(found, table), promise)
-        )
+        return chances(events, table, draft, seen or _shown(found, table), promise)
 
     def holds(found: histories.Solution) -> bool:
         if dated is not None and dated.is_hopeless(found.rung):
@@ -224,6 +223,9 @@ def _protect(
     seen = _shown(found, table)
     if not np.array_equal(pseudonym_of, table.person):
         seen = replace(seen, pseudonym=pseudonym_of)
+    # Who has most of the records of a class is found by any of them, each alone or not.
+    if promise.k and not histories.keeps(promise, measured(found, seen)):
+        return None
     cells = histories.written(gathered, found.rung, table.source)
     exact = np.ones(table.records, dtype=np.bool_)
     exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
@@ -251,8 +253,8 @@ Chances = Iterator[tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
-class _DatedShares:
-    """What sets of known events, their dates among them, tell of persons; an entry per set.
+class _SetShares:
+    """What sets of known events tell of persons; an entry per set.
 
     Attributes
     ----------
@@ -286,13 +288,13 @@ class _Dated:
         starts = gathered.events.slot_start
         classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         self._class_of_slot = classes.astype(np.int32)
-        self._kept: dict[tuple[int, bytes], _DatedShares] = {}
+        self._kept: dict[tuple[int, bytes], _SetShares] = {}
 
     @cached_property
     def _every(self) -> event_dates.DatedEvents:
         return self._of()
 
-    def told(self, rung: Rungs, m: int) -> _DatedShares:
+    def told(self, rung: Rungs, m: int) -> _SetShares:
         """What sets of m events tell where slots are at some rungs."""
         key = m, rung.tobytes()
         if key not in self._kept:
@@ -300,27 +302,19 @@ class _Dated:
             self._kept[key] = self._told(self._every, rung, m)
         return self._kept[key]
 
-    def _told(self, events: event_dates.DatedEvents, rung: Rungs, m: int) -> _DatedShares:
+    def _told(self, events: event_dates.DatedEvents, rung: Rungs, m: int) -> _SetShares:
         persons, sets, weight = known_sets(events.start, m)
         label = self._gathered.labels[np.arange(len(rung)), rung]
         label, _ = group([self._class_of_slot, label], [len(label) + 1, int(label.max()) + 1])
         chance = 1.0 / events.candidates(label, sets)
         more = np.diff(events.shown.start)[persons] > (sets >= 0).sum(axis=1)
         learned = np.where(more, chance, 0.0)
-        return _DatedShares(persons, weight, chance, learned, np.diff(events.start))
+        return _SetShares(persons, weight, chance, learned, np.diff(events.start))
 
     def chances(self, rung: Rungs) -> Chances:
-        """The mean and the 95th percentile of the persons' chances, intervals between dates known.
-
-        Where k is promised, the worst chance instead of both.
-        """
-        return (self._chance(self.told(rung, m), m) for m in range(self._promise.m, 0, -1))
-
-    def _chance(self, told: _DatedShares, m: int) -> tuple[float, float]:
-        if self._promise.k:
-            return float(told.found.max()), float(told.found.max())
-        each = told.learned if self._promise.of is Success.LEARNED else told.found
-        return _reached(told.person, told.weight, each, told.events, m)
+        """What up to as many events reach as are promised, intervals between dates known."""
+        promise = self._promise
+        return (_reached(self.told(rung, m), promise, m) for m in range(promise.m, 0, -1))
 
     def is_hopeless(self, rung: Rungs) -> bool:
         """Whether a part of the classes has a chance so far off that the others need no look."""
@@ -330,7 +324,7 @@ class _Dated:
         if self._promise.k or some.sum() < FEWEST_LOOKED_AT:
             return False
         part = self._told(self._of(some), rung, self._promise.m)
-        return self._chance(part, self._promise.m)[0] > HOPELESS * self._promise.risk
+        return _reached(part, self._promise, self._promise.m)[0] > HOPELESS * self._promise.risk
 
 
 def _dated_risk(dated: _Dated, rung: Rungs, most: int, events: EventCodes) -> EventRisk:
@@ -350,14 +344,23 @@ def _dated_risk(dated: _Dated, rung: Rungs, most: int, events: EventCodes) -> Ev
                 Measure(what + name, float(each.mean()))
                 for what, each in zip(("found", "learned", "alone"), shares, strict=True)
             )
-            highest = float(np.quantile(shares[0], 0.95, method="inverted_cdf"))
-            p95 = Measure("p95" + name, highest)
-            among = Measure("found_with" + name, with_m)
-            risks.append(KnownEventRisk(m, drawn, found, learned, alone, p95, among, units, exact))
+            risks.append(
+                KnownEventRisk(
+                    m,
+                    drawn,
+                    found,
+                    learned,
+                    alone,
+                    with_m=Measure("found_with" + name, with_m),
+                    persons=units,
+                    exact=exact,
+                    **upper_chances(name, shares[0], shares[1], several),
+                )
+            )
     return EventRisk(events.columns, events.named, False, units, tuple(risks), (), 0)
 
 
-def _of_persons(told: _DatedShares, chance: Floats, drawn: str, persons: int) -> Floats:
+def _of_persons(told: _SetShares, chance: Floats, drawn: str, persons: int) -> Floats:
     """The mean, or the largest, chance of each person over sets of known events."""
     if drawn == "random":
         mean = np.bincount(told.person, chance * told.weight, minlength=persons)
@@ -383,10 +386,15 @@ def _shown(found: histories.Solution, table: Table) -> Shown:
     return Shown(labels, labels, labels, pseudonym, silent=gathered.silent)
 
 
-def _reached(
-    person: Codes, weight: Floats, chance: Floats, events: Ints, m: int
-) -> tuple[float, float]:
-    """As `histories.worse`, of sets of m events, of which those of some persons are drawn."""
+def _reached(told: _SetShares, promise: KnownEvents, m: int) -> tuple[float, float]:
+    """As `histories.worse`, of sets of m events, of which those of some persons are drawn.
+
+    The highest chance of all instead of both where k is promised.
+    """
+    person, weight, events = told.person, told.weight, told.events
+    if promise.k:
+        return float(told.found.max(initial=0)), float(told.found.max(initial=0))
+    chance = told.learned if promise.of is Success.LEARNED else told.found
     mean, square = (
         np.bincount(person, weight * each, minlength=len(events)).astype(np.float64)
         for each in (chance, chance**2)
@@ -432,8 +440,9 @@ def chances(
     for m in range(promise.m, 0, -1):
         persons, sets, weight = known_sets(held.known_starts, m)
         answers = count_holders(held, persons, sets)
-        each = answers.learned if promise.of is Success.LEARNED else answers.found
-        yield _reached(persons, weight, each, np.diff(held.known_starts), m)
+        number = np.diff(held.known_starts)
+        told = _SetShares(persons, weight, answers.found, answers.learned, number)
+        yield _reached(told, promise, m)
 
 
 def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:

@@ -143,7 +143,8 @@ def _promise(asked: Mapping[str, Any], results: ProjectResults, show: Discretion
     measured = results.measured(RELEASE)
     measure = "" if promise is None else promise.measure
     if isinstance(promise, KnownEvents):
-        reached = show.mean(promise.among(measured["known_events"]))
+        value = promise.among(measured["known_events"])
+        reached = show.chance(value, promise.risk) if promise.k else show.mean(value)
     elif measure and KINDS[measure].part in (Part.PRESENCE, Part.POPULATION):
         value = measured.get("population", {}).get(measure)
         reached = disclosed_measure(measure, value, measured, show)

@@ -322,6 +322,12 @@ class KnownEventRisk:
         Share of persons whom alone the events fit.
     p95
         The 95th percentile over persons of the chance to be found.
+    p95_with_m
+        The same among persons with at least m events; 0 where nobody has them.
+    p95_learned
+        As ``p95`` or ``p95_with_m``, whichever is larger, of what is learned.
+    highest
+        The largest chance of one person to be found.
     with_m
         As ``found``, among persons with at least m events.
     persons
@@ -336,6 +342,9 @@ class KnownEventRisk:
     learned: Measure
     alone: Measure
     p95: Measure
+    p95_with_m: Measure
+    p95_learned: Measure
+    highest: Measure
     with_m: Measure
     persons: int
     exact: bool
@@ -350,6 +359,9 @@ class KnownEventRisk:
             "learned": self.learned.value,
             "alone": self.alone.value,
             "p95": self.p95.value,
+            "p95_with_m": self.p95_with_m.value,
+            "p95_learned": self.p95_learned.value,
+            "highest": self.highest.value,
             "low": self.found.value if low is None else low,
             "high": self.found.value if high is None else high,
             "exact": self.exact,
@@ -717,18 +729,21 @@ class _Search:
             return Measure(name, value, low, high, "sample", why)
 
         several = self._number[told.whom] >= told.m
-        highest = round(float(np.quantile(shares[0], 0.95, method="inverted_cdf")), DIGITS)
-        p95 = replace(measure("p95", shares[0], most[0]), value=highest, low=None, high=None)
+        about = measure("p95", shares[0], most[0])
+        above = {
+            name: replace(each, estimator=about.estimator, why=about.why)
+            for name, each in upper_chances(about.name[3:], shares[0], shares[1], several).items()
+        }
         return KnownEventRisk(
             told.m,
             drawn,
             measure("found", shares[0], most[0]),
             measure("learned", shares[1], most[1]),
             measure("alone", shares[2], most[2]),
-            p95,
-            measure("found_with", shares[0][several], most[0][several]),
-            len(told.whom),
-            exact,
+            with_m=measure("found_with", shares[0][several], most[0][several]),
+            persons=len(told.whom),
+            exact=exact,
+            **above,
         )
 
     def by_number(self, told: Sequence[_Told]) -> Iterator[NumberOfEvents]:
@@ -750,6 +765,35 @@ class _Search:
                     {each.m: _mean(each.random[0, own]) for each, own in of if own.any()},
                     {each.m: _mean(each.worst[0, own]) for each, own in of if own.any()},
                 )
+
+
+def upper_chances(
+    ending: str, found: Floats, learned: Floats, several: Bools
+) -> dict[str, Measure]:
+    """The 95th percentiles and the largest of chances, by the fields of `KnownEventRisk`.
+
+    Parameters
+    ----------
+    ending
+        What the measures' names end with.
+    found, learned
+        The chances of each person.
+    several
+        Who has as many events as are known.
+    """
+
+    def p95(chances: Floats) -> float:
+        if not len(chances):
+            return 0.0
+        return float(np.quantile(chances, 0.95, method="inverted_cdf"))
+
+    upper = {
+        "p95": p95(found),
+        "p95_with_m": p95(found[several]),
+        "p95_learned": max(p95(learned), p95(learned[several])),
+        "highest": float(found.max(initial=0)),
+    }
+    return {name: Measure(name + ending, round(each, DIGITS)) for name, each in upper.items()}
 
 
 def _mean(values: Floats) -> float:

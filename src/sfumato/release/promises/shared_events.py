@@ -230,7 +230,7 @@ class KnownEvents(Promise):
 
     @property
     def threshold(self) -> float:
-        """The largest mean chance; with k the largest of any m events."""
+        """The largest mean chance; with k the largest of one person by any m events."""
         return self.risk
 
     def reached(self, risk: Risk, attribute: str = "") -> tuple[float | None, Position | None]:
@@ -241,8 +241,8 @@ class KnownEvents(Promise):
     def among(self, measured: Iterable[Mapping[str, Any]]) -> float:
         """The largest of the measured chances for every number of events up to m.
 
-        That of persons who have as many events where it is larger; of the most telling ones where
-        k is promised.
+        That of persons who have as many events where it is larger; the highest of one person by
+        the most telling ones where k is promised, 1 where an older assessment does not say it.
 
         Parameters
         ----------
@@ -251,9 +251,10 @@ class KnownEvents(Promise):
         """
         drawn = "worst" if self.k else "random"
         names = ("learned",) if self.of is Success.LEARNED else ("found", "with_m")
+        names = ("highest",) if self.k else names
         return max(
             (
-                float(each[name])
+                float(each.get(name, 1.0))
                 for each in measured
                 if each["m"] <= self.m and each["drawn"] == drawn
                 for name in names
@@ -279,21 +280,25 @@ class KnownEvents(Promise):
         return other.k is None and self.p95 <= other.p95 and alike
 
     def kept(self, risk: Risk) -> bool | None:
-        """See `Promise`: by the mean chance and the 95th percentile of whoever is found.
+        """See `Promise`: by the mean chance and the 95th percentiles, or by the highest chance.
 
-        Of k it sees whether nobody is alone and every class has as many persons: pseudonyms are
-        counted, and a person may have several of those that fit.
+        Of k it also sees whether every class has as many persons. Percentiles count where nobody
+        was drawn.
         """
         told = risk.known_events
         known = () if told is None else [each for each in told.risks if each.m <= self.m]
-        if self.k:
-            shared = risk.pid_k >= self.k and not any(each.alone.value for each in known)
-            return shared if known else None
-        if not any(each.m == self.m for each in known):
+        if told is None or not (self.k or any(each.m == self.m for each in known)):
             return None
-        drawn = [each for each in known if each.drawn == "random"]
-        highest = max(each.p95.value for each in drawn) if self.of == Success.FOUND else 0.0
-        return highest <= self.p95 + TOLERANCE and bool(self._keeps_found(risk, ""))
+        within = bool(self._keeps_found(risk, ""))
+        if self.k:
+            return within and risk.pid_k >= self.k
+        names = ("p95_learned",) if self.of is Success.LEARNED else ("p95", "p95_with_m")
+        return within and all(
+            getattr(each, name).value <= self.p95 + TOLERANCE
+            for each in known
+            if each.drawn == "random" and each.persons == told.persons
+            for name in names
+        )
 
     def parameters(self) -> Mapping[str, Any]:
         """What it was made with."""
