@@ -18,6 +18,7 @@ from sfumato.core.workspace import Workspace
 from sfumato.examples import generate_clinics, generate_registrations, worked_example
 from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import LinkSpec, Mode
+from sfumato.linkage.linkage_result import Links
 from sfumato.linkage.linked_file import Analytic, kept_columns, linked_table, name_persons, stacked
 from sfumato.linkage.match_thresholds import Records
 from sfumato.linkage.spec_suggestion import suggest_links
@@ -299,30 +300,54 @@ def test_columns_named_as_ours_keep_their_names() -> None:
     assert set(links.linked["source_"].to_pylist()) == {"a", "b"}
 
 
-def test_parts_of_a_compared_date_that_are_declared_are_linked_too() -> None:
-    """What the schema calls quasi-identifiers is in the linked file, under its own name."""
+PARTS = ("by", "bm", "bd")
+
+
+def linked_by_parts(
+    rename: dict[str, str], born: tuple[str, ...] = PARTS
+) -> tuple[np.ndarray, Links]:
+    """Two sources of which the second has other headers; births are compared as dates."""
     rng = np.random.default_rng(1)
-    birth = rng.integers([1930, 1, 1], [2000, 13, 29], (300, 3))
-    names = pa.array([f"{a}{b}ov" for a, b in rng.choice(list("abdefgklmnoprst"), (300, 2))])
+    birth = rng.integers([1930, 1, 1], [2000, 13, 29], (150, 3))
+    names = pa.array([f"{a}{b}ov" for a, b in rng.choice(list("abdefgklmnoprst"), (150, 2))])
     one = pa.table(
         {
             "surname": names, "by": birth[:, 0], "bm": birth[:, 1], "bd": birth[:, 2],
-            "clinic": rng.choice(["a", "b", "c"], 300), "icd": rng.choice(["I10", "E11"], 300),
+            "clinic": rng.choice(["a", "b", "c"], 150), "icd": rng.choice(["I10", "E11"], 150),
+            "whole": [f"{y}-{m:02}-{d:02}" for y, m, d in birth.tolist()], "pay": birth[:, 2],
         }
     )  # fmt: skip
+    two = one.slice(0, 100).rename_columns([rename.get(n, n) for n in one.column_names])
     spec = LinkSpec(
         columns={"surname": "surname", "born": "date", "clinic": "category"},
-        rename={name: {"born": ["by", "bm", "bd"]} for name in ("one", "two")},
+        rename={"one": {"born": [*PARTS]}, "two": {"born": [*born] if born[1:] else born[0]}},
         blocking=["surname", "born:year"],
     )
     schema = sf.Schema(
-        direct_identifiers=("surname",),
-        quasi_identifiers={"by": sf.QuasiIdentifier(kind="numeric"), "bm": {}, "bd": {}},
+        direct_identifiers=("surname", "whole"),
+        quasi_identifiers={"by": sf.QuasiIdentifier(kind="numeric"), "bm": {}, "bd": {}, "pay": {}},
         sensitive=("icd",),
         insensitive=("clinic",),
     )
-    links = link({"one": one, "two": one.slice(0, 200)}, spec, schema=schema, seed=1)
-    assert {"by", "bm", "bd", "icd"} <= set(links.linked.column_names)
-    assert set(links.linked_schema.schema.quasi_identifiers) == {"by", "bm", "bd"}
-    assert sorted(links.linked["by"].to_pylist()) == sorted([*birth[:, 0], *birth[:200, 0]])
+    return birth, link({"one": one, "two": two}, spec, schema=schema, seed=1)
+
+
+@pytest.mark.parametrize("two", [PARTS, ("BY", "month", "dob")])
+def test_parts_of_a_compared_date_that_are_declared_are_linked_too(two: tuple[str, ...]) -> None:
+    """What the schema calls quasi-identifiers is in the linked file, under its own name."""
+    birth, links = linked_by_parts({**dict(zip(PARTS, two, strict=True)), "pay": "Pay"}, two)
+    wanted = {"by": 0, "bm": 1, "bd": 2, "pay": 2}
+    assert {*PARTS, "pay", "icd"} <= set(links.linked.column_names)
+    assert set(links.linked_schema.schema.quasi_identifiers) == {*PARTS, "pay"}
+    for name, at in wanted.items():
+        assert sorted(links.linked[name].to_pylist()) == sorted([*birth[:, at], *birth[:100, at]])
     assert any("clinic" in each for each in links.linked_schema.warnings)
+    assert not any("source" in each for each in links.linked_schema.warnings)
+
+
+def test_what_a_source_has_no_parts_of_is_said() -> None:
+    _, links = linked_by_parts(dict(zip(PARTS, "uvw", strict=True)), ("whole",))
+    assert links.linked["by"].null_count == 100
+    (said,) = (each for each in links.linked_schema.warnings if "two" in each)
+    assert all(name in said for name in PARTS)
+    assert "pay" not in said

@@ -221,12 +221,12 @@ class Halves:
         Other direct identifiers, for people who look at a pair: name in the identifying half,
         and header.
     analytic
-        Headers of the rest.
+        Headers of the rest, with their names in the linked file.
     """
 
     compared: Mapping[str, tuple[str, ...]]
     beside: Mapping[str, str]
-    analytic: tuple[str, ...]
+    analytic: Mapping[str, str]
 
 
 def separate(
@@ -234,11 +234,13 @@ def separate(
     compared: Mapping[str, tuple[str, ...]],
     id_header: str | None,
     schema: Schema | None,
+    renamed: Iterable[Mapping[str, link_spec.Headers]] = (),
 ) -> Halves:
     """Separate a source's columns: what identifies a person, and what is analysed.
 
     Direct identifiers are in the identifying half even if they are not compared: those of the
-    schema, and without a schema columns whose name says so. The id of a record is in neither.
+    schema, and without a schema columns whose name says so. The id of a record is in neither. What
+    a schema declares has its name in the linked file, whatever a source calls it.
 
     Parameters
     ----------
@@ -248,6 +250,8 @@ def separate(
         The header of its ids.
     schema
         What its columns are, where that is known.
+    renamed
+        Headers that the specification gives for each source, by column.
 
     Raises
     ------
@@ -265,22 +269,49 @@ def separate(
                 advice="leave it out of the specification's columns",
             )
     taken = {link_spec.sql_name(name) for name in compared}
-    declared = (
-        set() if schema is None else {link_spec.sql_name(n) for n in schema.quasi_identifiers}
-    )
-    # Under another name than its own, as a part of a date, a column is compared and analysed.
-    parts = {each for each in used if link_spec.sql_name(each) in declared - taken}
+    declared = {} if schema is None else {link_spec.sql_name(n): n for n in schema.columns()}
+    parts = {} if schema is None else _declared_parts(compared, schema, renamed)
     beside: dict[str, str] = {}
-    analytic = []
+    analytic: dict[str, str] = {}
     for header in headers:
-        if header == id_header or header in used - parts:
+        if header == id_header or (header in used and header not in parts):
             continue
-        if not _identifies(header, schema):
-            analytic.append(header)
-        elif link_spec.sql_name(header) and link_spec.sql_name(header) not in taken:
-            beside[link_spec.sql_name(header)] = header
-            taken.add(link_spec.sql_name(header))
-    return Halves(compared, beside, tuple(analytic))
+        own = link_spec.sql_name(header)
+        name = parts.get(header, declared.get(own, header))
+        if name != header and (name in headers or name in analytic.values()):
+            name = header
+        if header in parts or not _identifies(header, schema):
+            analytic[header] = name
+        elif own and own not in taken:
+            beside[own] = header
+            taken.add(own)
+    return Halves(compared, beside, analytic)
+
+
+def _declared_parts(
+    compared: Mapping[str, tuple[str, ...]],
+    schema: Schema,
+    renamed: Iterable[Mapping[str, link_spec.Headers]],
+) -> dict[str, str]:
+    """Compared headers that are analysed, too, with the quasi-identifiers that they are.
+
+    Under another name than its own, as a part of a date, a quasi-identifier is compared and
+    analysed. What stands in its place in another source is the same by another header.
+    """
+    declared = {link_spec.sql_name(name): name for name in schema.quasi_identifiers}
+    for name in compared:
+        declared.pop(link_spec.sql_name(name), None)
+    given = [
+        {name: link_spec.headers_of(headers) for name, headers in each.items()} for each in renamed
+    ]
+    parts: dict[str, str] = {}
+    for column, own in compared.items():
+        alike = [own, *(each[column] for each in given if len(each.get(column, ())) == len(own))]
+        for header, *others in zip(own, *alike, strict=True):
+            keys = [key for key in map(link_spec.sql_name, others) if key in declared]
+            if keys:
+                parts[header] = declared[keys[0]]
+    return parts
 
 
 def _identifies(header: str, schema: Schema | None) -> bool:
@@ -570,7 +601,8 @@ def _opened(
         if spec.id not in headers:
             raise InputError(f"column '{spec.id}'", f"must be a column of source {name}")
         (id_header,) = headers.pop(spec.id)
-    return _Reading(name, source, separate(source.names, headers, id_header, schema), id_header, 0)
+    halves = separate(source.names, headers, id_header, schema, spec.rename.values())
+    return _Reading(name, source, halves, id_header, 0)
 
 
 def _path(folder: Path, half: str, number: int) -> Path:
@@ -632,8 +664,8 @@ def _identifying(
 
 
 def _analytic(reading: _Reading, batch: pa.RecordBatch, record: pa.Array) -> pa.RecordBatch:
-    names = reading.halves.analytic
-    columns = [_stored(batch.column(name)) for name in names]
+    columns = [_stored(batch.column(header)) for header in reading.halves.analytic]
+    names = [*reading.halves.analytic.values()]
     return pa.RecordBatch.from_arrays([record, *columns], names=[free_name(RECORD, names), *names])
 
 

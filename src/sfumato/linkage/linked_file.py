@@ -6,7 +6,7 @@ for and no name, number or address.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -472,6 +472,7 @@ def linked_schema(
         given = _given(schema, rest, person, source, compared)
         if lost := declared_and_lost(schema, given):
             said += (f"Declared in the schema and left out of the linked file: {', '.join(lost)}.",)
+        said += tuple(_lost_of_a_source(table, source, given))
         return LinkedSchema(given, {}, said, left_out)
     numbering = [name for name in (proposed.person, proposed.household) if name is not None]
     direct = _without((*proposed.direct_identifiers, *numbering), guessed)
@@ -534,6 +535,15 @@ def declared_and_lost(declared: Schema, linked: Schema) -> tuple[str, ...]:
     names = (*declared.quasi_identifiers, *declared.sensitive, *declared.insensitive)
     household = () if declared.household is None else (declared.household,)
     return tuple(name for name in (*household, *names) if sql_name(name) not in there)
+
+
+def _lost_of_a_source(table: pa.Table, source: str, linked: Schema) -> Iterator[str]:
+    """Quasi-identifiers of which the linked file has nothing for a source."""
+    for each in pc.unique(table[source]).drop_null():
+        part = table.filter(pc.equal(table[source], each))
+        empty = [n for n in linked.quasi_identifiers if part[n].null_count == len(part)]
+        if lost := [n for n in empty if table[n].null_count < len(table)]:
+            yield f"Without values for the records of source {each}: {', '.join(lost)}."
 
 
 def _given(
@@ -692,10 +702,10 @@ def _read(
             f"{positions((unknown[:6] + 1).tolist())}",
         )
     columns: dict[str, pa.ChunkedArray] = {}
-    for each in wanted:
+    for each, own in wanted.items():
         column = table[each]
         encoded = pa.types.is_dictionary(column.type)
-        columns[link_sources.free_name(each, columns)] = (
+        columns[link_sources.free_name(own, columns)] = (
             column.cast(column.type.value_type) if encoded else column
         )
     return number, pa.table(columns)
