@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import gzip
+import hashlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -215,6 +217,74 @@ def test_the_number_of_records_stops_a_release_until_it_is_accepted() -> None:
     accepted = schema.model_copy(update={"accepted": {"id": "counts are known"}})
     release = sf.anonymize(data, accepted, sf.PidKAnonymity(3), effort=0)
     assert release.warnings[0].endswith("accepted: counts are known")
+
+
+def spread(p: People, values: list[str]) -> np.ndarray:
+    """One sign of its person's value in each record."""
+    places = zip(p.of, p.place_of_record, strict=True)
+    return np.array([int(values[one][at % len(values[one])]) for one, at in places])
+
+
+Named = Callable[[People, list[str], list[str], list[str]], Any]
+IDENTIFIERS: dict[str, Named] = {
+    "name in base64": lambda p, name, phone, number: [
+        base64.b64encode(f"{name[each]}|{at}".encode()).decode()
+        for at, each in enumerate(p.of)
+    ],
+    "telephone backwards": lambda p, name, phone, number: [
+        f"{at % 97}-{phone[each][::-1]}" for at, each in enumerate(p.of)
+    ],
+    "hash of a number, cut": lambda p, name, phone, number: [
+        f"{at}:{hashlib.sha256(number[each].encode()).hexdigest()[:12]}"
+        for at, each in enumerate(p.of)
+    ],
+    "name in capitals, joined": lambda p, name, phone, number: [
+        f"{at}{name[each].upper().replace(' ', '')}" for at, each in enumerate(p.of)
+    ],
+    "ROT13": lambda p, name, phone, number: [
+        f"{codecs.encode(name[each], 'rot13')} {at}" for at, each in enumerate(p.of)
+    ],
+    "digits of the household": lambda p, name, phone, number: [
+        f"{p.ids[each] // 14 + 4000}/{at}" for at, each in enumerate(p.of)
+    ],
+    "a digit in each record": lambda p, name, phone, number: spread(p, phone),
+    "sum within the person": lambda p, name, phone, number: p.share(
+        np.array([int(each) for each in phone])
+    ),
+    "sum of two": lambda p, name, phone, number: {
+        "one": (one := p.digits(0, 10**7)),
+        "two": np.array([int(phone[each]) for each in p.of]) - one,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [*IDENTIFIERS, "nothing"])
+def test_direct_identifiers_are_given_away_in_no_column(kind: str) -> None:
+    role = "sensitive" if len(kind) % 2 else "insensitive"
+    p = People(5, 110, 12)
+    syllables = ["an", "ber", "ci", "dor", "el", "fa", "gu", "hil"]
+    words = ["".join(p.rng.choice(syllables, 3)).title() for _ in range(2 * p.n)]
+    name = [f"{a} {b}" for a, b in zip(words[: p.n], words[p.n :], strict=True)]
+    phone = [f"{each}" for each in p.rng.integers(10**7, 10**8, p.n)]
+    number = [f"{each}" for each in p.rng.integers(10**10, 10**11, p.n)]
+    data, schema = file_of(p, {}, ("age", "sex"))
+    data = data.assign(
+        name=p.each(name), phone=p.each(phone), number=p.each(number),
+        home=p.each(p.ids // 14 + 4000), token=texts(p, p.ids * 0, "{}{:08x}", 2**32),
+    )  # fmt: skip
+    made = IDENTIFIERS[kind](p, name, phone, number) if kind in IDENTIFIERS else p.digits(0, 10**9)
+    made = made if isinstance(made, dict) else {"further": made}
+    roles = {"sensitive": schema.sensitive, "insensitive": schema.insensitive}
+    declared = schema.model_copy(
+        update={
+            "direct_identifiers": ("name", "phone", "number"), "household": "home",
+            role: (*roles[role], *made, "token"),
+        }
+    )  # fmt: skip
+    figures = column_figures(open_table(data.assign(**made), declared))
+    assert {each.column for each in figures if each.leak} == (
+        set(made) if kind in IDENTIFIERS else set()
+    )
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ from sfumato.table.sources import (
     is_text,
     listed,
 )
-from sfumato.table.table import MISSING, CodedColumn, EventColumn, Table
+from sfumato.table.table import MISSING, NO_COLUMNS, CodedColumn, EventColumn, Table
 from sfumato.table.table_files import open_source
 
 NO_PERSON = (
@@ -41,7 +41,6 @@ NO_PERSON = (
 )
 WORTH_THREADS = 50_000
 """Records from which columns are read and encoded side by side."""
-_NONE = pa.table({})
 
 
 def open_table(
@@ -88,7 +87,7 @@ def open_table(
     if schema.recipe:
         source = prepared(source, schema)
     warnings = check_columns(source.subject, source.names, schema)
-    raws, kept = _read(source, schema, keep_source, progress)
+    raws, kept, identifiers = _read(source, schema, keep_source, progress)
     steps = () if source.counted is None else source.counted()
     person, spaces = _persons(raws, schema, source.subject)
     household = _households(raws, schema)
@@ -108,6 +107,7 @@ def open_table(
         quasi_identifiers=tuple(quasi_identifiers),
         sensitive=tuple(sensitive),
         source=kept,
+        identifiers=identifiers,
         columns=tuple(source.names),
         warnings=(
             *warnings,
@@ -208,18 +208,21 @@ def carried_columns(names: Sequence[str], schema: Schema) -> list[str]:
 
 def _read(
     source: Source, schema: Schema, keep_source: bool, progress: Progress
-) -> tuple[dict[str, RawColumn], pa.Table]:
-    """The columns to encode as codes, and the columns to hand on as they came."""
+) -> tuple[dict[str, RawColumn], pa.Table, pa.Table]:
+    """The columns to encode as codes; those to hand on, and what identifies, as they came."""
     people = {name for name in (schema.person, schema.household) if name is not None}
     encoded = {*people, *schema.quasi_identifiers, *schema.sensitive, *event_columns(schema)}
     carried = carried_columns(source.names, schema) if keep_source else []
     silent = _silent_events(schema)
     if source.column is not None and not carried:
         read = _read_apart(source, source.column, people, encoded - people, silent, progress)
-        return read, _NONE
-    wanted = [name for name in source.names if name in encoded or name in set(carried)]
+        return read, NO_COLUMNS, NO_COLUMNS
+    named = {*schema.direct_identifiers, schema.household} if carried else set()
+    beside = [name for name in source.names if name in named]
+    wanted = [name for name in source.names if name in {*encoded, *carried, *beside}]
     accumulators = {name: Accumulator(name, source.rows) for name in wanted if name in encoded}
     kept: list[pa.RecordBatch] = []
+    identifiers: list[pa.RecordBatch] = []
     rows, checked = 0, None
     for batch in source.batches(wanted):
         if batch.schema != checked:
@@ -236,6 +239,7 @@ def _read(
                 check_utf8(batch.column(name), name)
         if carried:
             kept.append(batch.select(carried).replace_schema_metadata(None))
+            identifiers.append(batch.select(beside).replace_schema_metadata(None))
         rows += batch.num_rows
         if source.rows:
             progress("read", min(rows / source.rows, 1.0))
@@ -244,7 +248,7 @@ def _read(
         raise InputError(source.subject, "must have records", found="none")
     finished = in_threads([each.finish for each in accumulators.values()])
     raws = dict(zip(accumulators, finished, strict=True))
-    return raws, _joined(kept, source.subject)
+    return raws, _joined(kept, source.subject), _unchecked(identifiers)
 
 
 def _check_types(
@@ -294,9 +298,19 @@ def _read_apart(
     return raws
 
 
+def _unchecked(batches: list[pa.RecordBatch]) -> pa.Table:
+    """Columns that no release needs; none where they are damaged or of several types."""
+    try:
+        whole = pa.Table.from_batches(batches)
+        whole.validate(full=True)
+    except (pa.ArrowInvalid, ValueError):
+        return NO_COLUMNS
+    return whole
+
+
 def _joined(batches: list[pa.RecordBatch], subject: str) -> pa.Table:
     if not batches:
-        return _NONE
+        return NO_COLUMNS
     try:
         return pa.Table.from_batches(batches)
     except pa.ArrowInvalid:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import contextlib
 import gzip
+import hashlib
 import html
 import json
 import quopri
@@ -20,8 +22,9 @@ import re
 import urllib.parse
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -76,21 +79,25 @@ class Hidden:
     Attributes
     ----------
     of, words
-        The column that is hidden, and what of it, as the object of a sentence.
+        The quasi-identifier, ``None`` of an identifier; and what of it, as a sentence's object.
     codes
         Of each person, in order where near codes are near values; -1 where it is not known.
     ordered
         Whether they are.
+    numbers
+        Of an identifier, the numbers themselves: near ones say nothing of a person.
     """
 
-    of: str
+    of: str | None
     words: str
     codes: Ints
     ordered: bool
+    numbers: Floats | None = None
 
     def some(self, people: Ints) -> Hidden:
         """The same of some people."""
-        return Hidden(self.of, self.words, self.codes[people], self.ordered)
+        numbers = None if self.numbers is None else self.numbers[people]
+        return replace(self, codes=self.codes[people], numbers=numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +132,34 @@ class Cells:
         return [self.texts[each] for each in self.starts.tolist()]
 
     @cached_property
+    def decoded(self) -> list[tuple[str, list[str | None]]]:
+        """What the texts of first records decode to, and how."""
+        return list(decoded(self.firsts))
+
+    @cached_property
+    def joined(self) -> dict[str, list[str]]:
+        """The first and the last signs of a person's records, one after the other."""
+        ends = [*self.starts[1:].tolist(), len(self.texts)]
+        some = [self.texts[one:end] for one, end in zip(self.starts.tolist(), ends, strict=True)]
+        return {
+            way: ["".join((each or " ")[at] for each in own if each != "") for own in some]
+            for way, at in (("first letters", 0), ("last signs", -1))
+        }
+
+    @property
+    def readings(self) -> Iterator[tuple[str, Sequence[str | None]]]:
+        """Texts that those of people may hide without a key, and how."""
+        firsts = [each or "" for each in self.firsts]
+        yield "", firsts
+        yield "read backwards", [each[::-1] for each in firsts]
+        yield "every second sign", [each[::2] for each in firsts]
+        yield "every second sign from the second", [each[1::2] for each in firsts]
+        yield "by ROT13", [codecs.encode(each, "rot13") for each in firsts]
+        if self.repeated:
+            yield from self.joined.items()
+        yield from self.decoded
+
+    @cached_property
     def of_records(self) -> Made:
         """What is made of the first record of each person."""
         return _of_records(self)
@@ -153,7 +188,7 @@ def _of_records(cells: Cells) -> Made:
         numbers = cells.numbers[cells.starts]
         made = {"itself": numbers, **_of_date(numbers)} if cells.dates else _of_number(numbers)
     made |= _of_text(firsts)
-    for way, texts in decoded(firsts):
+    for way, texts in cells.decoded:
         read = _numbers_of(texts)
         made |= {f"{each}, {way}": own for each, own in (_of_text(texts) | read).items()}
     return made
@@ -176,16 +211,11 @@ def _of_people(cells: Cells) -> Made:
     made["length of all values"] = np.add.reduceat(
         np.array([len(each or "") for each in cells.texts], dtype=np.float64), cells.starts
     )
-    ends = np.append(cells.starts[1:], len(cells.texts))
-    some = [cells.texts[one:end] for one, end in zip(cells.starts, ends, strict=True)]
-    whole = {
-        "first letters": ["".join((each or " ")[0] for each in own if each != "") for own in some],
-        "last signs": ["".join((each or " ")[-1] for each in own if each != "") for own in some],
-    }
-    for way, texts in () if cells.numbers is not None else whole.items():
+    for way, texts in () if cells.numbers is not None else cells.joined.items():
         made |= {f"{way}, {each}": own for each, own in _of_signs(texts).items()}
+    ends = list(zip(cells.starts.tolist(), [*cells.starts[1:].tolist(), len(code)], strict=True))
     for record in range(min(3, int(np.diff(cells.starts).max(initial=1)))):
-        later = [own[record] if len(own) > record else None for own in some]
+        later = [cells.texts[one + record] if one + record < end else None for one, end in ends]
         made[f"record {record + 1}"] = numbered(later)
     return made
 
@@ -438,6 +468,13 @@ DECODERS: dict[str, Callable[[str], bytes]] = {
     "backslashes": lambda text: _changed(text, text.encode("ascii").decode("unicode_escape")),
 }
 """How texts are read as bytes (RFC 4648, 3986, 2045; base85 of Git, Ascii85 of PDF)."""
+HASHES = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
+"""Hashes that are tried (RFC 1321, FIPS 180-4)."""
+_FORMS: tuple[Callable[[str], str], ...] = (
+    str, str.lower, str.upper, lambda text: "".join(filter(str.isalnum, text)),
+)  # fmt: skip
+# One of eight digits is never right by chance.
+_HEXADECIMAL = re.compile(r"(?=[a-f]*[0-9])[0-9a-f]{8,}")
 _SEGMENT = re.compile(r"[A-Za-z0-9+/=_-]{6,}")
 
 
@@ -533,6 +570,20 @@ def decoded(
             break
 
 
+def hashed(texts: Sequence[str | None], of: Sequence[str]) -> float:
+    """The share of texts that hold a hash of another one, whole or cut, made without a key."""
+    pairs = [(a.casefold(), b) for a, b in zip(texts, of, strict=True) if a and b]
+    own = [(_HEXADECIMAL.search(text), b) for text, b in pairs]
+    if sum(found is not None for found, _ in own) < DECODED * max(len(own), 1):
+        return 0.0
+    right = [0]
+    for name, form in product(HASHES, _FORMS):
+        digests = [hashlib.new(name, form(b).encode()).hexdigest() for _, b in own]
+        held = zip(own, digests, strict=True)
+        right.append(sum(found is not None and found[0] in digest for (found, _), digest in held))
+    return max(right) / len(own)
+
+
 # What is made of two columns.
 
 
@@ -590,9 +641,10 @@ class Screen:
                 break
         # An order of its own for ties: a file may be in the order of what is looked at.
         self._turn = np.random.default_rng(total).permutation(len(self.people))
-        self.hidden = [each.some(self._turn) for each in some]
+        self.hidden = [each.some(self._turn) for each in some if each.numbers is None]
+        self._named = [(each, each.numbers) for each in some if each.numbers is not None]
 
-    def scores(self, features: Sequence[Floats], at: int | None = None) -> Floats:
+    def scores(self, features: Sequence[Floats] | Floats, at: int | None = None) -> Floats:
         """Of what is not known, what the next in the order of each feature tells.
 
         Parameters
@@ -620,8 +672,11 @@ class Screen:
         ways = list(made)
         if not ways:
             return
-        scores = self.scores([made[way] for way in ways])
-        for each, row in zip(self.hidden, scores, strict=True):
+        features = np.array([made[way] for way in ways], dtype=np.float64)
+        equal = [np.isclose(features, numbers).mean(axis=1) for _, numbers in self._named]
+        told = zip(self.hidden, self.scores(features), strict=True)
+        named = zip((each for each, _ in self._named), equal, strict=True)
+        for each, row in (*told, *named):
             best = int(row.argmax())
             if row[best] >= PROMISING:
                 yield each, ways[best], float(row[best])

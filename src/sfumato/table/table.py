@@ -257,6 +257,9 @@ class ColumnFigures:
         return f"column '{self.column}' is released as it is{although}; accepted: {self.accepted}"
 
 
+NO_COLUMNS = pa.table({})
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """An encoded file.
@@ -275,6 +278,8 @@ class Table:
     source
         The columns that a release hands on or renames, as Arrow; the person column included,
         direct identifiers and quasi-identifiers not.
+    identifiers
+        Direct identifiers and households as they came, until columns were held against them.
     columns
         Names of all columns of the file, in its order.
     warnings
@@ -309,6 +314,7 @@ class Table:
     preparation: tuple[StepCount, ...] = ()
     events: tuple[EventColumn, ...] = ()
     column_figures: tuple[ColumnFigures, ...] = ()
+    identifiers: pa.Table = field(default_factory=lambda: NO_COLUMNS, repr=False)
 
     @property
     def records(self) -> int:
@@ -336,6 +342,7 @@ class Table:
             quasi_identifiers=_rows(self.quasi_identifiers, rows),
             sensitive=_rows(self.sensitive, rows),
             source=self.source.take(from_numpy(rows)),
+            identifiers=self.identifiers.take(from_numpy(rows)),
             household=None if self.household is None else self.household[rows],
             ties=None if self.ties is None else self.ties[rows],
             events=tuple(replace(each, codes=each.codes[rows]) for each in self.events),
