@@ -271,6 +271,12 @@ def test_batches_are_read_once_one_at_a_time_and_only_the_columns_needed() -> No
     assert set(asked[1]) == {*asked[0], "note", "name"}
 
 
+def test_a_list_among_the_direct_identifiers_is_no_matter() -> None:
+    table = typed().append_column("tags", pa.array([[1, 2]] * typed().num_rows))
+    schema = SCHEMA.model_copy(update={"direct_identifiers": (*SCHEMA.direct_identifiers, "tags")})
+    assert open_table(table, schema).identifiers.column_names == ["name"]
+
+
 def test_codes_alone_are_kept_without_the_source() -> None:
     rows = 200_000
     schema = Schema(person="p", quasi_identifiers={"a": "numeric"}, sensitive="s")

@@ -210,6 +210,24 @@ def _read(
     source: Source, schema: Schema, keep_source: bool, progress: Progress
 ) -> tuple[dict[str, RawColumn], pa.Table, pa.Table]:
     """The columns to encode as codes; those to hand on, and what identifies, as they came."""
+    beside = {*schema.direct_identifiers, schema.household}
+    while True:
+        try:
+            return _read_with(source, schema, keep_source, beside, progress)
+        except NoSingleValuesError as error:
+            # Nobody needs direct identifiers: lists are no matter.
+            if error.column not in beside or error.column == schema.household:
+                raise
+            beside.remove(error.column)
+
+
+def _read_with(
+    source: Source,
+    schema: Schema,
+    keep_source: bool,
+    beside: Collection[str | None],
+    progress: Progress,
+) -> tuple[dict[str, RawColumn], pa.Table, pa.Table]:
     people = {name for name in (schema.person, schema.household) if name is not None}
     encoded = {*people, *schema.quasi_identifiers, *schema.sensitive, *event_columns(schema)}
     carried = carried_columns(source.names, schema) if keep_source else []
@@ -217,9 +235,8 @@ def _read(
     if source.column is not None and not carried:
         read = _read_apart(source, source.column, people, encoded - people, silent, progress)
         return read, NO_COLUMNS, NO_COLUMNS
-    named = {*schema.direct_identifiers, schema.household} if carried else set()
-    beside = [name for name in source.names if name in named]
-    wanted = [name for name in source.names if name in {*encoded, *carried, *beside}]
+    named = [name for name in source.names if name in beside] if carried else []
+    wanted = [name for name in source.names if name in {*encoded, *carried, *named}]
     accumulators = {name: Accumulator(name, source.rows) for name in wanted if name in encoded}
     kept: list[pa.RecordBatch] = []
     identifiers: list[pa.RecordBatch] = []
@@ -239,7 +256,7 @@ def _read(
                 check_utf8(batch.column(name), name)
         if carried:
             kept.append(batch.select(carried).replace_schema_metadata(None))
-            identifiers.append(batch.select(beside).replace_schema_metadata(None))
+            identifiers.append(batch.select(named).replace_schema_metadata(None))
         rows += batch.num_rows
         if source.rows:
             progress("read", min(rows / source.rows, 1.0))
