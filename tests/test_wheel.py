@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
-KINDS = {".py", ".pyi", ".html", ".css", ".js", ".svg", ".lp", ".toml", ".typed"}
+KINDS = {".py", ".html", ".css", ".js", ".svg", ".lp", ".toml", ".typed"}
 """Endings of what the package is made of, beside the compiled loops."""
 WORDS = """
 for word; do

@@ -3,9 +3,10 @@
 Usage: pin.py record FILE [--only WORD]
        pin.py compare FILE [--only WORD]
 
-Every command runs in a private folder with a fixed seed, on generated data and on the shared data
-that SFUMATO_DATA names. Dates, times, versions and paths are no part of a digest. Small inputs and
-large ones are used, so that every algorithm whose choice depends on the size is run.
+Every command runs in a private folder with a fixed seed and a fixed secret, on generated data and
+on the shared data that SFUMATO_DATA names; so do the demo, and a worker's click. Dates, times,
+versions and paths are no part of a digest. Small inputs and large ones are used, so that every
+algorithm whose choice depends on the size is run.
 """
 
 from __future__ import annotations
@@ -27,7 +28,26 @@ import pyarrow.parquet as pq
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("SFUMATO_DATA", ROOT.parent / "shared" / "data"))
-SFUMATO = (sys.executable, "-c", "from sfumato.cli.start import main; main()")
+PROGRAM = """
+from sfumato.core import secret_keys
+secret_keys._fresh = lambda: b"one secret for all that is pinned"
+from sfumato.cli.start import main
+main()
+"""
+SFUMATO = (sys.executable, "-c", PROGRAM)
+CLICK = r"""
+import re
+from server.booted import booted
+from server.clinic import Browser, stored
+booted()
+project, worker = stored()
+browser = Browser(worker, project)
+said = browser.get().content.decode() + browser.open(browser.tokens()[0], [0], 2).content.decode()
+for number, drawn in enumerate([str(project.id), *browser.tokens()]):
+    said = said.replace(drawn, f"DRAWN {number}")
+print(re.sub(r'(csrf[^"]*" value=.?")[^"]+"', r"\1", said))
+"""
+"""A worker opens one value of a pair, on a server of its own."""
 SMALL, MIDDLE, LARGE, HUGE = 1_000, 6_000, 60_000, 2_100_000
 """Numbers of records: from single threads and tables of one cache to all of them."""
 WORDS = tuple(
@@ -86,7 +106,8 @@ class Case:
     name
         What it pins.
     commands
-        Words of each command; the first may be ``python`` for a program, else it is sfumato's.
+        Words of each command; the first may be ``python`` for what undoes chance and ``program``
+        for one of Python's, else it is sfumato's.
     copies
         Folders of made data that are copied into the folder first.
     """
@@ -206,6 +227,8 @@ def cases() -> list[Case]:
              *again),
             ("ledger", "verify", *book),
         ), ("request",)),
+        Case("demo", (("demo", "--output", "demo"),), ()),
+        Case("click", (("program", CLICK),), ()),
         Case("guess", (("schema", "guess", "middle.csv"), ("init", "--json-schema"),
                        ("presets",))),
     ]  # fmt: skip
@@ -263,9 +286,17 @@ def run(case: Case, data: Path) -> dict[str, str]:
                 if words[1] == "SALT":
                     del found[f"{case.name} / {number - 1} out"]
                 continue
-            surroundings = {**os.environ, "COLUMNS": "120", **case.surroundings}
+            surroundings = {
+                **os.environ, "COLUMNS": "120", "HOME": private,
+                "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", **case.surroundings,
+            }  # fmt: skip
+            started = (sys.executable, "-c") if words[0] == "program" else (*SFUMATO, words[0])
             done = subprocess.run(  # noqa: S603
-                (*SFUMATO, *words), cwd=folder, env=surroundings, capture_output=True, check=False
+                (*started, *words[1:]),
+                cwd=folder,
+                env=surroundings,
+                capture_output=True,
+                check=False,
             )
             for stream, said in (("out", done.stdout), ("err", done.stderr)):
                 found[f"{case.name} / {number} {stream}"] = _digest(_plain(said, folder))

@@ -22,19 +22,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.kernels import _classes
+import sfumato.kernels._classes as _classes
 from sfumato.kernels.loop_calls import (
     Bools,
     Codes,
     Floats,
     Integers,
     Ints,
+    as_declared,
     floats,
     in_threads,
     ints,
     parts,
 )
-from sfumato.kernels.loop_calls import codes as as_codes
 
 MANY = 32
 """Records of a class, on average, from which all of them are sorted together."""
@@ -148,6 +148,7 @@ class RecordOrder:
         )
 
 
+@as_declared
 def count_records(class_of: Codes, classes: int) -> tuple[Ints, Codes]:
     """The number of records of each class, and its 0-based first row: O(records).
 
@@ -159,10 +160,11 @@ def count_records(class_of: Codes, classes: int) -> tuple[Ints, Codes]:
         Number of classes. The first row of one without a record means nothing.
     """
     counts = np.zeros((classes, 2), dtype=np.int32)
-    _classes.count_records(as_codes(class_of), counts)
+    _classes.count_records(class_of, counts)
     return counts[:, 0].astype(np.int64), counts[:, 1].copy()
 
 
+@as_declared
 def class_order(class_of: Codes, records: Ints, person: Codes) -> RecordOrder:
     """Order the records by class, within a class by person, within a person by row.
 
@@ -181,7 +183,6 @@ def class_order(class_of: Codes, records: Ints, person: Codes) -> RecordOrder:
     """
     starts = np.zeros(len(records) + 1, dtype=np.int64)
     np.cumsum(records, out=starts[1:])
-    class_of, person = as_codes(class_of), as_codes(person)
     keys = np.empty(len(person), dtype=np.int64)
     if len(person) > MANY * len(records):
         by_person = np.empty_like(person)
@@ -205,10 +206,11 @@ def class_order(class_of: Codes, records: Ints, person: Codes) -> RecordOrder:
     return RecordOrder(keys, starts)
 
 
+@as_declared
 def in_order(order: ClassOrder, codes: Codes) -> Codes:
     """A column in the order of some classes, shape (records,)."""
     taken = np.empty_like(order.rows)
-    _classes.take(as_codes(codes), order.rows, taken)
+    _classes.take(codes, order.rows, taken)
     return taken
 
 
@@ -227,6 +229,7 @@ def count_persons(order: ClassOrder) -> PersonCounts:
     return PersonCounts(*counts, *largest)
 
 
+@as_declared
 def count_values(order: ClassOrder, codes: Codes, file: Ints) -> ValueCounts:
     """Count the records and the persons of each sensitive value in each class: O(records).
 
@@ -244,9 +247,7 @@ def count_values(order: ClassOrder, codes: Codes, file: Ints) -> ValueCounts:
     counts = np.empty((6, len(starts) - 1), dtype=np.int32)
     spread = np.empty((2, len(starts) - 1))
     scratch = np.full((5, len(share)), -1, dtype=np.int64)
-    _classes.count_values(
-        rows, starts, owners, as_codes(codes), floats(share), scratch, counts, spread
-    )
+    _classes.count_values(rows, starts, owners, codes, floats(share), scratch, counts, spread)
     affiliation, affiliation_row, distinct, valued = counts[:4]
     entropy, distance = spread
     commonest = counts[4:].T
@@ -283,6 +284,7 @@ class SharingCounts(NamedTuple):
     risk_total: Floats
 
 
+@as_declared
 def count_sharing(order: ClassOrder, person: Codes) -> SharingCounts:
     """Count in each class the persons who share a number of records: O(records).
 
@@ -300,11 +302,12 @@ def count_sharing(order: ClassOrder, person: Codes) -> SharingCounts:
     risks = np.empty((2, len(starts) - 1))
     scratch = np.zeros((6, _classes.longest_run(shown) + 1), dtype=np.int64)
     runs = np.empty((3, int(np.diff(starts).max())), dtype=np.int32)
-    _classes.count_sharing(rows, starts, as_codes(person), shown, scratch, runs, counts, risks)
+    _classes.count_sharing(rows, starts, person, shown, scratch, runs, counts, risks)
     fewest, fewest_row, alone, risk_row = counts
     return SharingCounts(fewest, fewest_row, alone, risks[0], risk_row, risks[1])
 
 
+@as_declared
 def class_ordered_distances(
     rows: Codes, starts: Ints, codes: Codes, file: Ints, rank: Codes
 ) -> Floats:
@@ -331,25 +334,10 @@ def class_ordered_distances(
     if not file.any():
         return np.zeros(len(starts) - 1)
     below, sums = cumulated(file, rank)
-    rows, codes, rank = as_codes(rows), as_codes(codes), as_codes(rank)
+    loop, given = _classes.class_ordered_distances, (codes, rank, below, sums)
     runs = parts(starts[1:], WORTH_A_THREAD)
-    return np.concatenate(
-        in_threads(
-            [
-                partial(
-                    _classes.class_ordered_distances,
-                    rows,
-                    ints(starts[:-1][run]),
-                    ints(starts[1:][run]),
-                    codes,
-                    rank,
-                    below,
-                    sums,
-                )
-                for run in runs
-            ]
-        )
-    )
+    tasks = [partial(loop, rows, starts[:-1][run], starts[1:][run], *given) for run in runs]
+    return np.concatenate(in_threads(tasks))
 
 
 def cumulated(file: Ints, rank: Codes) -> tuple[Floats, Floats]:
@@ -397,6 +385,7 @@ class Sums(NamedTuple):
     highest: Codes
 
 
+@as_declared
 def group_rows(person: Codes, persons: int) -> tuple[Codes, Ints]:
     """The rows of each person, by one counting sort: O(records + persons).
 
@@ -407,17 +396,19 @@ def group_rows(person: Codes, persons: int) -> tuple[Codes, Ints]:
     persons
         Number of persons.
     """
-    return _classes.group_rows(as_codes(person), persons)
+    return _classes.group_rows(person, persons)
 
 
+@as_declared
 def sums(rows: Codes, starts: Ints, codes: Codes, values: Floats) -> Sums:
     """Add up the ``values`` of each person's codes.
 
     O(records) and a sort of the codes of each person who has several.
     """
-    return Sums(*_classes.sums(as_codes(rows), ints(starts), as_codes(codes), floats(values)))
+    return Sums(*_classes.sums(rows, starts, codes, values))
 
 
+@as_declared
 def mean_ranks(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[Ints, int]:
     """Rank of each person's mean, compared exactly, and how many ranks there are.
 
@@ -432,7 +423,7 @@ def mean_ranks(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[I
     spread = int(points[-1]) - int(points[0])
     if max(spread + 1, most) * most**2 >= 1 << 62:
         return _exact_ranks(rows, starts, codes, points)
-    keys = _classes.mean_keys(as_codes(rows), ints(starts), as_codes(codes), ints(points), most)
+    keys = _classes.mean_keys(rows, starts, codes, points, most)
     by_mean = np.argsort(keys)
     rank = np.empty(len(keys), dtype=np.int64)
     return rank, _classes.rank(keys, ints(by_mean), rank)
@@ -480,11 +471,13 @@ def _exact_ranks(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple
     return rank, int(changes.sum()) + 1
 
 
+@as_declared
 def modes(rows: Codes, starts: Ints, codes: Codes, size: int) -> Codes:
     """Each person's most frequent code, the lowest of ties; ``size`` where there is none."""
-    return _classes.modes(as_codes(rows), ints(starts), as_codes(codes), size)
+    return _classes.modes(rows, starts, codes, size)
 
 
+@as_declared
 def distinct(rows: Codes, starts: Ints, codes: Codes) -> tuple[Ints, Codes, Codes]:
     """The distinct codes of each person and how often they occur, as compressed rows.
 
@@ -499,14 +492,15 @@ def distinct(rows: Codes, starts: Ints, codes: Codes) -> tuple[Ints, Codes, Code
         Where each person's codes start, shape (persons + 1,); the codes, ascending within a
         person; and the number of records with each.
     """
-    return _classes.distinct(as_codes(rows), ints(starts), as_codes(codes))
+    return _classes.distinct(rows, starts, codes)
 
 
+@as_declared
 def take_rows(
     offsets: Ints, values: Codes, counts: Codes, chosen: Codes
 ) -> tuple[Ints, Codes, Codes]:
     """Some of the compressed rows, in another order."""
-    return _classes.take_rows(ints(offsets), as_codes(values), as_codes(counts), as_codes(chosen))
+    return _classes.take_rows(offsets, values, counts, chosen)
 
 
 class Holding(NamedTuple):
@@ -573,6 +567,7 @@ class Holders(NamedTuple):
     looked: int
 
 
+@as_declared
 def count_holders(holding: Holding, persons: Codes, sets: Codes) -> Holders:
     """Count the ids of a person's class that fit each set of known events.
 
@@ -593,7 +588,5 @@ def count_holders(holding: Holding, persons: Codes, sets: Codes) -> Holders:
     found, learned = np.zeros(len(sets)), np.zeros(len(sets))
     holders = np.zeros(len(sets), dtype=np.int32)
     ids_of = np.bincount(holding.owners, minlength=len(holding.class_of)).astype(np.int32)
-    looked = _classes.count_holders(
-        as_codes(sets), as_codes(persons), holding, ids_of, found, learned, holders
-    )
+    looked = _classes.count_holders(sets, persons, holding, ids_of, found, learned, holders)
     return Holders(found, learned, holders, looked)

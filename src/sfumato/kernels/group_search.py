@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.kernels import _groups
+import sfumato.kernels._groups as _groups
 from sfumato.kernels.loop_calls import Bools, Codes, Floats, Ints
 
 FIELDS = 8

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import _histories
+import sfumato.kernels._histories as _histories
 from sfumato.kernels.loop_calls import Bools, Codes, Floats, Ints, flags, in_threads, ints, parts
 from sfumato.kernels.loop_calls import codes as as_codes
 

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import _classes, loop_calls
+import sfumato.kernels._classes as _classes
+from sfumato.kernels import loop_calls
 
 DIRECT_SPACE = 1 << 16
 """Key spaces up to this size are looked up in a table with a place for every key."""
@@ -195,6 +196,7 @@ def of_texts(offsets: loop_calls.Integers, data: loop_calls.Bytes) -> loop_calls
     return _classes.hashes_of_texts(loop_calls.offsets_of(offsets), np.ascontiguousarray(data))
 
 
+@loop_calls.as_declared
 def extended(ties: loop_calls.Ints, values: loop_calls.Ints) -> loop_calls.Ints:
     """The hashes of tuples of integers with one more integer each; O(tuples).
 
@@ -205,7 +207,7 @@ def extended(ties: loop_calls.Ints, values: loop_calls.Ints) -> loop_calls.Ints:
     values
         The integer that each tuple takes in.
     """
-    return _classes.extended_hashes(loop_calls.ints(ties), loop_calls.ints(values))
+    return _classes.extended_hashes(ties, values)
 
 
 def tie_order(ties: loop_calls.Ints) -> loop_calls.Codes:

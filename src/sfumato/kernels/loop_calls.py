@@ -1,8 +1,8 @@
 """How a compiled loop is called: contiguous arrays of one type each, large inputs in threads.
 
-The loops check nothing. What is handed to them goes through the first functions here, which give an
-array back as it is if it has the type and the order already, as nearly all have. Large inputs are
-run in parts on all processors; the parts never depend on the number of these.
+The loops check nothing. `as_declared` gives them arrays as the functions that call them declare: an
+array as it is if it has the type and the order already, as nearly all have. Large inputs are run in
+parts on all processors; the parts never depend on the number of these.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, wraps
 from itertools import pairwise
 from threading import current_thread
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, ParamSpec, TypeVar, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint64]
 Sides = npt.NDArray[np.int8]
 Integers = npt.NDArray[np.integer]
+Rows = npt.NDArray[np.uint32]
 Arrays = tuple[npt.NDArray[Any], ...]
 
 
@@ -50,10 +51,29 @@ def flags(values: Bools) -> Bytes:
 
 
 _Tuple = TypeVar("_Tuple", bound=tuple[Any, ...])
-_KINDS: dict[Any, Any] = {Ints: np.int64, Codes: np.int32, Floats: np.float64, Bools: np.bool_}
-
-
+_KINDS: dict[Any, Any] = {
+    Ints: np.int64, Codes: np.int32, Floats: np.float64, Bools: np.bool_, Bytes: np.uint8,
+    Words: np.uint64, Rows: np.uint32,
+}  # fmt: skip
+"""Not `Sides`: loops write to these, and to a copy they would in vain."""
 _hints = cache(get_type_hints)
+_kinds = cache(lambda function: [_KINDS.get(hint) for hint in get_type_hints(function).values()])
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
+
+
+def as_declared(function: Callable[_Given, _Result]) -> Callable[_Given, _Result]:
+    """The function, which gets each array in one piece and of the type that it declares."""
+
+    @wraps(function)
+    def call(*given: _Given.args, **named: _Given.kwargs) -> _Result:
+        pieces: Any = [
+            each if kind is None else np.ascontiguousarray(each, dtype=kind)
+            for kind, each in zip(_kinds(function), given, strict=False)
+        ]
+        return function(*pieces, **named)
+
+    return call
 
 
 def typed(arrays: _Tuple) -> _Tuple:
@@ -75,7 +95,6 @@ def offsets_of(values: Integers) -> Ints | Codes:
     return ints(values)
 
 
-_Result = TypeVar("_Result")
 _NAME = "sfumato-loop"
 PARTS = 8
 """Parts of a large input: more than most processors, so that the slower ones wait little."""

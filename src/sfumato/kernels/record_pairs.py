@@ -14,9 +14,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import _pairs
-from sfumato.kernels.loop_calls import Bools, Codes, Floats, Ints, Words, in_threads, ints, parts
-from sfumato.kernels.loop_calls import codes as as_codes
+import sfumato.kernels._pairs as _pairs
+from sfumato.kernels.loop_calls import (
+    Bools,
+    Bytes,
+    Codes,
+    Floats,
+    Ints,
+    Rows,
+    Words,
+    as_declared,
+    in_threads,
+    parts,
+)
 from sfumato.kernels.loop_calls import flags as as_flags
 
 EQUAL, TRANSPOSED, SUBSTITUTED, DELETED, INSERTED = range(5)
@@ -31,6 +41,7 @@ ROOM = 1024
 """Similar pairs for which there is room at first."""
 
 
+@as_declared
 def steps(one: Ints, other: Ints) -> npt.NDArray[np.int8]:
     """The steps from the one sequence to the other: O(n m).
 
@@ -50,9 +61,10 @@ def steps(one: Ints, other: Ints) -> npt.NDArray[np.int8]:
         ``EQUAL``, ``TRANSPOSED``, ``SUBSTITUTED``, ``DELETED``, ``INSERTED`` per step; `TAKEN`
         says how many elements of each sequence a step takes.
     """
-    return _pairs.steps(ints(one), ints(other))
+    return _pairs.steps(one, other)
 
 
+@as_declared
 def pairs_above(
     one: Words, other: Words, low: Ints, high: Ints, least: float
 ) -> tuple[Ints, Ints, Floats]:
@@ -78,24 +90,16 @@ def pairs_above(
     if not len(one):
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     work = np.cumsum(high - low)
-    one, other = _words(one), _words(other)
     ones_other = _pairs.ones(other)
     runs = parts(work, WORTH_A_THREAD)
     found = in_threads(
-        [
-            partial(_similar, one[run], other, ones_other, ints(low[run]), ints(high[run]), least)
-            for run in runs
-        ]
+        [partial(_similar, one[run], other, ones_other, low[run], high[run], least) for run in runs]
     )
     return (
         np.concatenate([left + run.start for (left, *_), run in zip(found, runs, strict=True)]),
         np.concatenate([right for _, right, _ in found]),
         np.concatenate([score for *_, score in found]),
     )
-
-
-def _words(patterns: Words) -> Words:
-    return np.ascontiguousarray(patterns, dtype=np.uint64)
 
 
 def _similar(
@@ -117,6 +121,7 @@ def _similar(
     return np.concatenate(lefts), np.concatenate(rights), np.concatenate(scores)
 
 
+@as_declared
 def merge(left: Ints, right: Ints, joins: Bools, group: Ints) -> tuple[Ints, Bools]:
     """The clusters, and which edges hold in them: O(edges · α) where few edges keep apart.
 
@@ -140,11 +145,12 @@ def merge(left: Ints, right: Ints, joins: Bools, group: Ints) -> tuple[Ints, Boo
         A label per record, the number of one record of its cluster, and whether each edge was
         kept when its turn came.
     """
-    return _pairs.merge(ints(left), ints(right), as_flags(joins), ints(group))
+    return _pairs.merge(left, right, as_flags(joins), group)
 
 
+@as_declared
 def smallest_group(
-    members: npt.NDArray[np.uint32],
+    members: Rows,
     codes: Codes,
     start: Ints,
     characters: npt.NDArray[np.unsignedinteger[Any]],
@@ -172,18 +178,12 @@ def smallest_group(
     weights
         How often each member counts, at least once; shape (members,), or empty for once.
     """
-    return _pairs.smallest_group(
-        np.ascontiguousarray(members, dtype=np.uint32),
-        as_codes(codes),
-        ints(start),
-        np.ascontiguousarray(characters),
-        ints(columns),
-        ints(places),
-        ints(weights),
-    )
+    letters = np.ascontiguousarray(characters)
+    return _pairs.smallest_group(members, codes, start, letters, columns, places, weights)
 
 
-def tallies(postings: npt.NDArray[np.uint32], edges: Ints, flags: npt.NDArray[np.uint8]) -> Ints:
+@as_declared
+def tallies(postings: Rows, edges: Ints, flags: Bytes) -> Ints:
     """Number of records of a set that have each value.
 
     Parameters
@@ -200,13 +200,14 @@ def tallies(postings: npt.NDArray[np.uint32], edges: Ints, flags: npt.NDArray[np
     NDArray
         Shape (values,).
     """
-    return _pairs.tallies(_postings(postings), ints(edges), np.ascontiguousarray(flags))
+    return _pairs.tallies(postings, edges, flags)
 
 
+@as_declared
 def smallest_tally(
-    postings: npt.NDArray[np.uint32],
+    postings: Rows,
     edges: Ints,
-    flags: npt.NDArray[np.uint8],
+    flags: Bytes,
     order: Ints,
     best: int,
 ) -> int:
@@ -224,15 +225,10 @@ def smallest_tally(
     best
         What is known to be no less than the answer, at least 1.
     """
-    return _pairs.smallest_tally(
-        _postings(postings), ints(edges), np.ascontiguousarray(flags), ints(order), best
-    )
+    return _pairs.smallest_tally(postings, edges, flags, order, best)
 
 
-def _postings(postings: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    return np.ascontiguousarray(postings, dtype=np.uint32)
-
-
+@as_declared
 def key_individuals(
     keys: Ints,
     alone: Ints,
@@ -261,6 +257,4 @@ def key_individuals(
     numpy.ndarray
         Individuals, shape (asked,).
     """
-    return _pairs.key_individuals(
-        ints(keys), ints(alone), as_codes(tuple_of), as_codes(person_of), ints(asked)
-    )
+    return _pairs.key_individuals(keys, alone, tuple_of, person_of, asked)

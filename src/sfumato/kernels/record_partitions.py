@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from sfumato.kernels import _partitions
+import sfumato.kernels._partitions as _partitions
 from sfumato.kernels.loop_calls import Codes, Floats, Ints, Words, codes, floats, ints
 
 _SPREAD = np.uint64(0xD1342543DE82EF95)

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.kernels import _classes, _tree
+import sfumato.kernels._classes as _classes
+import sfumato.kernels._tree as _tree
 from sfumato.kernels.class_counts import cumulated
 from sfumato.kernels.loop_calls import (
     Arrays,
@@ -27,13 +28,13 @@ from sfumato.kernels.loop_calls import (
     Integers,
     Ints,
     Sides,
+    as_declared,
     floats,
     in_threads,
     ints,
     parts,
     typed,
 )
-from sfumato.kernels.loop_calls import codes as as_codes
 
 WORTH_A_THREAD = 20_000
 """Persons in the nodes of a call from which it is divided among the processors."""
@@ -45,12 +46,9 @@ def _runs(low: Ints, high: Ints) -> list[slice]:
 
 
 def _of_nodes(
-    loop: Callable[..., Arrays | None],
-    order: Codes,
-    nodes: Sequence[npt.NDArray[Any]],
-    *others: object,
-) -> Arrays:
-    """The arrays that a loop gives for all nodes.
+    loop: Callable[..., Any], order: Codes, nodes: Sequence[npt.NDArray[Any]], *others: object
+) -> Any:
+    """The array or arrays that a loop gives for all nodes.
 
     Parameters
     ----------
@@ -59,17 +57,24 @@ def _of_nodes(
     order, nodes, others
         Its arguments; ``nodes`` are low, high and perhaps more.
     """
+    runs = _runs(nodes[0], nodes[1])
     found = in_threads(
-        [
-            partial(loop, as_codes(order), *[each[run] for each in nodes], *others)
-            for run in _runs(nodes[0], nodes[1])
-        ]
+        [partial(loop, order, *(each[run] for each in nodes), *others) for run in runs]
     )
     if len(found) == 1 or found[0] is None:
-        return found[0] or ()
-    return tuple(map(np.concatenate, zip(*found, strict=True)))
+        return found[0]
+    if isinstance(found[0], tuple):
+        return tuple(map(np.concatenate, zip(*found, strict=True)))
+    return np.concatenate(found)
 
 
+def _members(runs: list[slice], found: list[Arrays]) -> Any:
+    """What the runs give per node and column, the nodes numbered over all runs."""
+    nodes = [part[0] + run.start for part, run in zip(found, runs, strict=True)]
+    return tuple(map(np.concatenate, (nodes, *zip(*[part[1:] for part in found], strict=True))))
+
+
+@as_declared
 def ordered_cuts(
     order: Codes,
     low: Ints,
@@ -111,31 +116,23 @@ def ordered_cuts(
         Per node: persons, records and squared record counts on the left (zero persons: no
         cut), and the population variance of the values over records.
     """
-    left, left_records, left_squares, variance = _of_nodes(
+    return _of_nodes(
         _tree.ordered_cuts,
         order,
-        (ints(low), ints(high), ints(node_records)),
-        ints(records),
-        as_codes(position),
-        missing_position,
-        strict,
-        floats(total),
-        floats(square),
-        ints(present),
+        (low, high, node_records),
+        *(records, position, missing_position, strict, total, square, present),
     )
-    return left, left_records, left_squares, variance
 
 
+@as_declared
 def ordered_spreads(
     order: Codes, low: Ints, high: Ints, lowest: Codes, highest: Codes
 ) -> tuple[Codes, Codes]:
     """Lowest and highest code that occurs in each node, from each person's own."""
-    least, most = _of_nodes(
-        _tree.ordered_spreads, order, (ints(low), ints(high)), as_codes(lowest), as_codes(highest)
-    )
-    return least, most
+    return _of_nodes(_tree.ordered_spreads, order, (low, high), lowest, highest)
 
 
+@as_declared
 def indicator_cuts(
     order: Codes,
     low: Ints,
@@ -167,53 +164,32 @@ def indicator_cuts(
         the right (members), and the number of records for which the column holds.
     """
     runs = _runs(low, high)
-    found = in_threads(
-        [
-            partial(
-                _tree.indicator_cuts,
-                as_codes(order),
-                ints(low[run]),
-                ints(high[run]),
-                ints(records),
-                as_codes(member),
-                ints(offsets),
-                as_codes(values),
-                as_codes(counts),
-                columns,
-            )
-            for run in runs
-        ]
-    )
-    nodes = [part[0] + run.start for part, run in zip(found, runs, strict=True)]
-    node, column, right, right_records, right_squares, inside = map(
-        np.concatenate, (nodes, *zip(*[part[1:] for part in found], strict=True))
-    )
-    return node, column, right, right_records, right_squares, inside
+    given = (records, member, offsets, values, counts, columns)
+    tasks = [partial(_tree.indicator_cuts, order, low[run], high[run], *given) for run in runs]
+    return _members(runs, in_threads(tasks))
 
 
+@as_declared
 def mark_cut(order: Codes, low: Ints, high: Ints, end: Ints, side: Sides) -> None:
     """Set ``side`` of the persons at and behind place ``end`` of each node to 1, else 0."""
-    _of_nodes(_tree.mark_cut, order, (ints(low), ints(high), ints(end)), side)
+    _of_nodes(_tree.mark_cut, order, (low, high, end), side)
 
 
+@as_declared
 def mark_members(
     order: Codes, low: Ints, high: Ints, column: Codes, member: Codes, side: Sides
 ) -> None:
     """Set ``side`` of the members of each node's ``column`` to 1, of the others to 0."""
-    _of_nodes(
-        _tree.mark_members,
-        order,
-        (ints(low), ints(high), as_codes(column)),
-        as_codes(member),
-        side,
-    )
+    _of_nodes(_tree.mark_members, order, (low, high, column), member, side)
 
 
+@as_declared
 def partition(order: Codes, low: Ints, high: Ints, side: Sides) -> None:
     """Move the persons of side 0 before those of side 1 in each node, in place, stably."""
-    _of_nodes(_tree.partition, order, (ints(low), ints(high)), side)
+    _of_nodes(_tree.partition, order, (low, high), side)
 
 
+@as_declared
 def side_affiliations(
     order: Codes,
     low: Ints,
@@ -241,18 +217,10 @@ def side_affiliations(
     tuple
         Persons of the most shared value, and number of distinct values; shape (nodes, 2).
     """
-    affiliation, distinct = _of_nodes(
-        _tree.side_affiliations,
-        order,
-        (ints(low), ints(high)),
-        side,
-        ints(offsets),
-        as_codes(values),
-        size,
-    )
-    return affiliation, distinct
+    return _of_nodes(_tree.side_affiliations, order, (low, high), side, offsets, values, size)
 
 
+@as_declared
 def side_sharing(
     order: Codes,
     low: Ints,
@@ -280,10 +248,11 @@ def side_sharing(
     """
     seen = np.zeros((2, int(records.max()) + 1), dtype=np.int64)
     fewest = np.zeros((len(low), 2), dtype=np.int64)
-    _classes.side_sharing(as_codes(order), ints(low), ints(high), side, ints(records), seen, fewest)
+    _classes.side_sharing(order, low, high, side, ints(records), seen, fewest)
     return fewest
 
 
+@as_declared
 def scan_sharing(order: Codes, low: Ints, high: Ints, records: Integers) -> tuple[Ints, Ints]:
     """The fewest persons who share a number of records, on both sides of every place.
 
@@ -305,12 +274,11 @@ def scan_sharing(order: Codes, low: Ints, high: Ints, records: Integers) -> tupl
     seen = np.zeros(int(records.max()) + 1, dtype=np.int64)
     numbers = np.zeros(len(order) + 1, dtype=np.int64)
     fewest = np.zeros((2, len(order)), dtype=np.int64)
-    _classes.scan_sharing(
-        as_codes(order), ints(low), ints(high), ints(records), seen, numbers, fewest
-    )
+    _classes.scan_sharing(order, low, high, ints(records), seen, numbers, fewest)
     return fewest[0], fewest[1]
 
 
+@as_declared
 def side_distances(
     order: Codes,
     low: Ints,
@@ -341,19 +309,13 @@ def side_distances(
     """
     if not file.any():
         return np.zeros((len(low), 2))
-    (distances,) = _of_nodes(
-        _single(_classes.side_distances),
-        order,
-        (ints(low), ints(high)),
-        side,
-        ints(offsets),
-        as_codes(values),
-        as_codes(counts),
-        floats(file / file.sum()),
+    share = floats(file / file.sum())
+    return _of_nodes(
+        _classes.side_distances, order, (low, high), side, offsets, values, counts, share
     )
-    return distances
 
 
+@as_declared
 def side_ordered_distances(
     order: Codes,
     low: Ints,
@@ -381,25 +343,13 @@ def side_ordered_distances(
     """
     if not file.any():
         return np.zeros((len(low), 2))
-    below, sums = cumulated(file, rank)
-    (distances,) = _of_nodes(
-        _single(_classes.side_ordered_distances),
-        order,
-        (ints(low), ints(high)),
-        side,
-        ints(offsets),
-        as_codes(values),
-        as_codes(counts),
-        as_codes(rank),
-        below,
-        sums,
-    )
-    return distances
+    given = (side, offsets, values, counts, rank, *cumulated(file, rank))
+    return _of_nodes(_classes.side_ordered_distances, order, (low, high), *given)
 
 
 def _of_runs(
-    loop: Callable[..., Arrays], order: Codes, low: Ints, high: Ints, *others: object
-) -> tuple[list[slice], list[slice], list[Arrays]]:
+    loop: Callable[..., Any], order: Codes, low: Ints, high: Ints, *others: object
+) -> tuple[list[slice], list[slice], list[Any]]:
     """Divide the nodes into runs for the threads.
 
     Parameters
@@ -414,7 +364,6 @@ def _of_runs(
     tuple
         Of each run: its nodes, its places, and what the loop gives, its first place being 0.
     """
-    order, low, high = as_codes(order), ints(low), ints(high)
     runs = _runs(low, high)
     spans = [slice(*_ends(low[run], high[run])) for run in runs]
     tasks = [
@@ -437,6 +386,7 @@ def _joined(spans: list[slice], found: list[Arrays], places: int) -> Arrays:
     return joined
 
 
+@as_declared
 def scan_affiliations(
     order: Codes, low: Ints, high: Ints, offsets: Ints, values: Codes, size: int
 ) -> tuple[Ints, Ints, Ints, Ints]:
@@ -460,13 +410,12 @@ def scan_affiliations(
         right, and number of distinct values on the left and on the right; shape (persons,),
         0 at places outside the nodes.
     """
-    _, spans, found = _of_runs(
-        _tree.scan_affiliations, order, low, high, ints(offsets), as_codes(values), size
-    )
+    _, spans, found = _of_runs(_tree.scan_affiliations, order, low, high, offsets, values, size)
     left, right, left_distinct, right_distinct = _joined(spans, found, len(order))
     return left, right, left_distinct, right_distinct
 
 
+@as_declared
 def scan_losses(
     order: Codes,
     low: Ints,
@@ -509,25 +458,14 @@ def scan_losses(
         Loss of each node whole; loss of both sides together when the node is cut behind each
         place, shape (persons,), 0 at the last place of a node and outside the nodes.
     """
-    runs, spans, found = _of_runs(
-        _tree.scan_losses,
-        order,
-        low,
-        high,
-        ints(records),
-        floats(totals),
-        floats(squares),
-        ints(presents),
-        ints(offsets),
-        as_codes(values),
-        as_codes(counts),
-        floats(weights),
-    )
+    given = (records, totals, squares, presents, offsets, values, counts, weights)
+    runs, spans, found = _of_runs(_tree.scan_losses, order, low, high, *given)
     whole = _joined(runs, [each[:1] for each in found], len(low))[0]
     after = _joined(spans, [each[1:] for each in found], len(order))[0]
     return whole, after
 
 
+@as_declared
 def member_losses(
     order: Codes,
     low: Ints,
@@ -565,29 +503,13 @@ def member_losses(
         records and squared record counts on the right (members), and the loss of both sides
         together; that of the node whole where all its persons are members.
     """
-    runs, _, found = _of_runs(
-        _tree.member_losses,
-        order,
-        low,
-        high,
-        as_codes(member).reshape(1, -1),
-        columns,
-        ints(records),
-        floats(totals),
-        floats(squares),
-        ints(presents),
-        ints(offsets),
-        as_codes(values),
-        as_codes(counts),
-        floats(weights),
-    )
-    nodes = [part[0] + run.start for part, run in zip(found, runs, strict=True)]
-    node, column, right, right_records, right_squares, after = map(
-        np.concatenate, (nodes, *zip(*[part[1:] for part in found], strict=True))
-    )
-    return node, column, right, right_records, right_squares, after
+    given = (records, totals, squares, presents, offsets, values, counts, weights)
+    members = member.reshape(1, -1)
+    runs, _, found = _of_runs(_tree.member_losses, order, low, high, members, columns, *given)
+    return _members(runs, found)
 
 
+@as_declared
 def leaf_losses(
     order: Codes,
     low: Ints,
@@ -638,29 +560,11 @@ def leaf_losses(
         Loss of each node; shape (nodes,).
     """
     _, _, found = _of_runs(
-        _single(_tree.leaf_losses),
-        order,
-        low,
-        high,
-        ints(records),
-        floats(totals),
-        ints(presents),
-        floats(lowest),
-        floats(highest),
-        floats(attribute_weights),
-        ints(offsets),
-        as_codes(values),
-        as_codes(counts),
-        as_codes(axis_of),
-        floats(error_weights),
-        floats(width_weights),
-        floats(width_scales),
+        _tree.leaf_losses,
+        *(order, low, high, records, totals, presents, lowest, highest, attribute_weights),
+        *(offsets, values, counts, axis_of, error_weights, width_weights, width_scales),
     )
-    return np.concatenate([losses for (losses,) in found])
-
-
-def _single(loop: Callable[..., Floats]) -> Callable[..., Arrays]:
-    return lambda *arguments: (loop(*arguments),)
+    return np.concatenate(found)
 
 
 _Found = TypeVar("_Found")
@@ -785,6 +689,7 @@ class Chosen(NamedTuple):
     lost: Floats
 
 
+@as_declared
 def best_cuts(
     orders: Codes, low: Ints, high: Ints, shares: Floats, known: Known, axes: Axes, limits: Limits
 ) -> Chosen:
@@ -801,19 +706,17 @@ def best_cuts(
     known, axes, limits
         The persons, and what is asked.
     """
-    flat, most = as_codes(orders).ravel(), _most(known, limits)
+    flat, most = orders.ravel(), _most(known, limits)
     given = (typed(known), typed(axes), typed(limits), most)
 
     def found(run: slice) -> Chosen:
-        return Chosen(
-            *_tree.best_cuts(
-                flat, orders.shape[1], ints(low[run]), ints(high[run]), floats(shares[run]), *given
-            )
-        )
+        own = (low[run], high[run], shares[run])
+        return Chosen(*_tree.best_cuts(flat, orders.shape[1], *own, *given))
 
     return Chosen(*map(np.concatenate, zip(*_by_work(found, low, high), strict=True)))
 
 
+@as_declared
 def subtree_losses(
     orders: Codes, low: Ints, high: Ints, shares: Floats, known: Known, axes: Axes, limits: Limits
 ) -> Floats:
@@ -828,13 +731,12 @@ def subtree_losses(
     known, axes, limits
         As in `best_cuts`.
     """
-    flat, most = as_codes(orders).ravel(), _most(known, limits)
+    flat, most = orders.ravel(), _most(known, limits)
     given = (typed(known), typed(axes), typed(limits))
 
     def found(run: slice) -> Floats:
-        return _tree.subtree_losses(
-            flat, orders.shape[1], ints(low[run]), ints(high[run]), *given, floats(shares), most
-        )
+        own = (flat, orders.shape[1], low[run], high[run])
+        return _tree.subtree_losses(*own, *given, shares, most)
 
     return np.concatenate(_by_work(found, low, high))
 
