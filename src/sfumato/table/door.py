@@ -75,6 +75,8 @@ def open_table(
     InputError
         If the file lacks a column of the schema, a record has no person id, or a column does
         not hold what its role and kind need.
+    NoSingleValuesError
+        If a column that is needed holds lists or nested records.
     """
     check_schema(schema)
     if isinstance(data, Table):
