@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 import pytest
 from table.test_column_leaks import HONEST, followers, naive_found, people, schema_of
+from table.test_foretelling import KINDS, People, file_of
 
 import sfumato as sf
 from sfumato.intruder.attack import attack
+
+MADE = (
+    "days between visits", "creatinine and eGFR", "base64 of JSON", "parity of a number",
+    "check digits", "a name in base64",
+)  # fmt: skip
 
 
 def released(seed: int, *, repeated: bool) -> tuple[sf.Release, set[str]]:
@@ -35,6 +42,27 @@ def test_leaks_are_named_and_honest_columns_are_not(repeated: bool) -> None:
     assert not found.broken
     outcomes = {each.attack for each in found.outcomes}
     assert outcomes == {f"column:{each}" for each in leaks | set(HONEST)}
+
+
+@pytest.mark.parametrize("kind", [*MADE, "nothing"])
+def test_what_is_made_of_columns_is_tried_on_a_release_made_elsewhere(kind: str) -> None:
+    p = People(6, 150, 5)
+    made = KINDS[kind](p) if kind in KINDS else p.digits(0, 10**6)
+    if kind == "a name in base64":
+        made = [base64.b64encode(f"n{a}".encode()).decode() for a in p.each(p.ids + 1000)]
+    data, schema = file_of(p, made if isinstance(made, dict) else {"further": made}, ("age", "sex"))
+    data = data.assign(name=p.each([f"n{each}" for each in p.ids + 1000]))
+    schema = schema.model_copy(update={"direct_identifiers": ("name",)})
+    order = p.rng.permutation(p.m)
+    bands = [f"{each}-{each + 19}" for each in data["age"] // 20 * 20]
+    shown = data.drop(columns="name").assign(age=bands, sex="*", id=p.each(p.rng.permutation(p.n)))
+    found = attack(
+        shown.iloc[order], schema=schema, original=data, truth=data["id"].iloc[order].tolist(),
+        seed=1, attacks=["columns"],
+    )  # fmt: skip
+    leaking = set(made) if isinstance(made, dict) else {"further"}
+    assert set(named(found)) == (leaking if kind in MADE else set())
+    assert bool(found.exceeded) is (kind in MADE)
 
 
 def test_columns_that_follow_from_quasi_identifiers_are_named() -> None:

@@ -9,6 +9,7 @@ The measures do not look at what a value is; numbers are looked at by rank alone
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -279,6 +280,8 @@ DAYS = 365.25
 PARTS_OF_DATES = {"weekday": "M8[W]", "day of the month": "M8[M]", "day of the year": "M8[Y]"}
 _WORD = re.compile(r"[^\W_]+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_DATE = r"^\d{4}-\d\d-\d\d$"
+_MOMENT = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?$"
 _NUMERAL = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 
 
@@ -421,6 +424,17 @@ def column_figures(table: Table) -> tuple[ColumnFigures, ...]:
         tells = {leak.of or "": leak.share}
         figures.append(ColumnFigures(schema.person, PERSON, tells, {}, None, leak.how, accepted))
     return tuple(figures)
+
+
+def leaks_by_making(table: Table) -> list[ColumnLeak]:
+    """What tells by what is made of it, of each insensitive column: a leak each, the largest."""
+    sample, names = _Sample(table, table.quasi_identifiers), table.schema.insensitive
+    if len(sample.first) < LEAST_PERSONS:
+        return []
+    found = [each for name in names for each in sample.held_in_texts(name)]
+    held = {each.column for each in found}
+    found += sample.foretold([name for name in names if name not in held])
+    return [*{each.column: each for each in sorted(found, key=lambda each: each.share)}.values()]
 
 
 PERSON = "person"
@@ -634,7 +648,7 @@ class _Sample:
     def _column(self, name: str) -> pa.Array:
         """The cells of a column in the records that are looked at."""
         whole = self._files[name].take(sources.from_numpy(self.rows)).combine_chunks()
-        return whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
+        return _dated(whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole)
 
     def leaks(self, name: str) -> tuple[list[ColumnLeak], dict[str, float]]:
         """What a column gives away, by each mechanism, and what it tells of sensitive ones."""
@@ -647,7 +661,7 @@ class _Sample:
         }
         column = whole.take(sources.from_numpy(self.first))
         found = [*self.told_by(name), *self._persons(name, whole, groupings[0])]
-        found += self._held_in_texts(name)
+        found += self.held_in_texts(name)
         if not any(each.stops for each in found):
             found += self._followed(name, column)
         return found, others
@@ -686,7 +700,7 @@ class _Sample:
             how = f"holds '{of.name}' in its texts ({share:.0%} of what is not known)"
             yield ColumnLeak(name, of.name, how, share, share >= GIVEN_AWAY)
 
-    def _held_in_texts(self, name: str) -> Iterator[ColumnLeak]:
+    def held_in_texts(self, name: str) -> Iterator[ColumnLeak]:
         """Whether what cells are read as holds a direct identifier, or a label that is hidden."""
         cells = self._cells(name, self._people(TEXTS_READ))
         if cells is None:
@@ -1105,6 +1119,16 @@ def _fitted(terms: Floats, numbers: Floats) -> float:
         rest = own - by @ np.linalg.lstsq(by, own)[0]
         share = max(share, 1.0 - float(np.sqrt(rest @ rest / (len(own) - by.shape[1])) / own.std()))
     return share
+
+
+def _dated(column: pa.Array) -> pa.Array:
+    """Texts that are all dates, or moments, as such: those of a file are as those of a frame."""
+    if sources.is_text(column.type) and len(column.drop_null()):
+        for form, kind in ((_DATE, pa.date32()), (_MOMENT, pa.timestamp("us"))):
+            if pc.all(pc.match_substring_regex(column, form)).as_py():
+                with contextlib.suppress(pa.ArrowInvalid):
+                    return column.cast(pa.timestamp("us")).cast(kind)
+    return column
 
 
 def _numbers(column: pa.Array, others: float = MOST_EXCEPTIONS) -> Floats | None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
 from sfumato.intruder.attacks.scene import INFERRED, SINGLED, Act, Scene, Staged, another
-from sfumato.intruder.guesses.column_attack import FORETOLD, likeness, with_column
+from sfumato.intruder.guesses.column_attack import FORETOLD, LEAST, likeness, with_column
 from sfumato.intruder.knowledge import KnownColumn
 from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee.attack_odds import Outcome, success
 from sfumato.intruder.referee.criteria import Criterion, columns_found, share_found
+from sfumato.schema import Schema
 from sfumato.table.combinations import Target, boosting_lacks, foretold_together
+from sfumato.table.dependence import leaks_by_making
+from sfumato.table.door import open_table
+from sfumato.table.sources import from_numpy
+from sfumato.table.table import Table
 
 UNCHANGED = 0.5
 """Share of the records in which an event is released as it is, from which nothing is hidden."""
@@ -35,10 +41,12 @@ def columns(scene: Scene) -> Iterator[Staged]:
     file, events = scene.file, _hidden_events(scene)
     known = scene.exact.quasi_identifiers, _rows_of_units(scene)
     alike_by = likeness(*known, scene.rng("columns"))
+    silent = []
     for column in _shown(scene):
         rng = scene.rng(f"column:{column.name}")
         beside = [] if column.name in scene.schema.events else [events]
         found = with_column(file, column, [known, *beside], alike_by, rng)
+        silent += [] if found.gives else [column]
         right, without = int(found.right.sum()), float(found.without.mean())
         foretold = sorted(found.foretold.items(), key=lambda each: -each[1])
         notes = [f"{found.alone:.1%} are the only ones of their class with their value."]
@@ -70,6 +78,75 @@ def columns(scene: Scene) -> Iterator[Staged]:
             findings=tuple(replace(each, accepted=accepted) for each in columns_found(name, found)),
             assuming=told if not judged and success_with.value > scene.tolerance.person else "",
         )
+    # A release of ours was held against this before it was made.
+    if silent and not scene.claims.own and (known[1] >= 0).sum() >= LEAST:
+        yield from _made(scene, silent)
+
+
+def _made(scene: Scene, columns: Sequence[TextColumn]) -> Iterator[Staged]:
+    """What is told by something made of columns that tell nothing as they are.
+
+    Sums within a person, joined parts, texts that decode, published formulas: whatever a release of
+    ours is held against, with what is true of the people beside the released cells.
+    """
+    persons = scene.file.persons
+    for leak in leaks_by_making(_with_truth(scene, columns)):
+        if leak.column == UNIT:
+            continue
+        name, accepted = f"made:{leak.column}", leak.column in scene.schema.accepted
+        criterion = Criterion.SINGLING_OUT if leak.of is None else Criterion.INFERENCE
+        finding = share_found(criterion, name, persons, leak.share, FORETOLD)
+        yield Staged(
+            Outcome(
+                name,
+                "The intruder tells a quasi-identifier or an identifier by what can be made of the "
+                "column, in all records of a person, alone or together with others.",
+                persons,
+                finding.right,
+                success(finding.right, persons),
+                Measure("baseline", 0.0, why="what chance explains is left out"),
+            ),
+            warnings=(f"Column '{leak.column}' is released as it is, and it {leak.how}.",),
+            findings=(replace(finding, accepted=accepted),),
+        )
+
+
+UNIT = "\0unit"
+"""The released person, as no column is called."""
+
+
+def _with_truth(scene: Scene, columns: Sequence[TextColumn]) -> Table:
+    """The released columns with the true quasi-identifiers and identifiers of their people."""
+    file, schema = scene.file, scene.schema
+    row = _rows_of_units(scene)[file.unit]
+    own = np.flatnonzero(row >= 0)
+    named = {*schema.direct_identifiers, schema.person, schema.household}
+    direct = [each for each in scene.exact.others if each.name in named]
+    quasi = {
+        each.name: "numeric" if np.isfinite(each.numbers[codes]).all() else "categorical"
+        for each in scene.exact.quasi_identifiers
+        if (codes := [place for place, text in enumerate(each.texts) if text is not None])
+    }
+    beside = [each for each in scene.exact.quasi_identifiers if each.name in quasi] + direct
+    shown = [each for each in columns if each.name not in {each.name for each in beside}]
+    told: list[tuple[TextColumn | KnownColumn, Ints]] = [
+        *((each, each.codes[own]) for each in shown),
+        *((each, each.codes[row[own]]) for each in beside),
+    ]
+    cells = {
+        each.name: pa.array(each.texts, pa.large_string()).take(from_numpy(codes))
+        for each, codes in told
+    }
+    return open_table(
+        pa.table({UNIT: from_numpy(file.unit[own]), **cells}),
+        Schema(
+            person=UNIT,
+            quasi_identifiers=quasi,
+            insensitive=[each.name for each in shown],
+            direct_identifiers=[each.name for each in direct],
+            missing=schema.missing,
+        ),
+    )
 
 
 def _shown(scene: Scene) -> list[TextColumn]:
