@@ -18,6 +18,8 @@ from sfumato.core.errors import InputError
 from sfumato.intruder.attack import attack
 from sfumato.release.generalisation import (
     MOST_LONE,
+    RARE_STEP,
+    STEPS,
     class_spread,
     set_members,
     snapped_points,
@@ -191,6 +193,52 @@ def test_ends_go_below_no_bound_and_have_no_zeros_behind_them() -> None:
 def test_techniques_need_what_they_keep() -> None:
     with pytest.raises(InputError, match="techniques"):
         sf.anonymize(persons(1, 60), SCHEMA, sf.KAnonymity(2), techniques="widen")
+
+
+@pytest.mark.parametrize(("levels", "k"), [(3, 4), (8, 5), (16, 3), (60, 6), (240, 10)])
+@pytest.mark.parametrize("values", ["range", "bounds"])
+def test_ranges_of_ordered_categories_end_on_a_grid_of_places(
+    levels: int, k: int, values: str
+) -> None:
+    """Guessed from the cells alone: who is at an end is isolated no more often than by chance."""
+    rng = np.random.default_rng(levels)
+    order = [f"L{(each * 7) % levels:03}" for each in range(levels)]
+    assert len(set(order)) == levels
+    data = persons(levels, 900)
+    data["level"] = [order[each] for each in rng.binomial(levels - 1, rng.beta(2, 3, 900))]
+    schema = sf.Schema(
+        quasi_identifiers={"age": "numeric", "level": {"kind": "ordered", "order": order}},
+        sensitive=["illness"],
+        direct_identifiers=["sex", "income"],
+    )
+    release = sf.anonymize(data, schema, sf.KAnonymity(k), values=values, seed=1, effort=2)
+    order = [each for each in order if each in set(data["level"])]
+    levels, shown = len(order), release.data.copy()
+    if values == "range":
+        shown[["level_low", "level_high"]] = [
+            (re.split("-| to ", each) * 2)[:2] for each in shown["level"]
+        ]
+    shown["true"] = data["level"].map(order.index).to_numpy()[release.source_rows]
+    alone, chance, lost = [], [], []
+    for _, people in shown.groupby(["age_low", "age_high"] if values == "bounds" else "age"):
+        for (low, high), own in people.groupby(["level_low", "level_high"]):
+            first, last = order.index(low), order.index(high)
+            assert own["true"].between(first, last).all()
+            width = last - first
+            lost += [width / (levels - 1)] * len(own)
+            if width > 1 or (width and levels > 20):
+                wide = last == levels - 1
+                assert any(
+                    first % d == 0 and (wide or (last + 1) % d == 0) for d in (2, 3, 5, 10, 20)
+                ), (first, last)
+                held = own["true"].value_counts()
+                alone += [held.get(each, 0) == 1 for each in (first, last)]
+                share = 1 / (width + 1)
+                chance += [len(own) * share * (1 - share) ** (len(own) - 1)] * 2
+    assert sum(alone) <= sum(chance) + 3 * np.sqrt(sum(chance) + 1)
+    (column,) = [each for each in release.utility.columns if each.column == "level"]
+    assert column.ncp == pytest.approx(np.mean(lost))
+    assert (RARE_STEP, STEPS) == (3, 20)
 
 
 TOWNS = sf.Schema(

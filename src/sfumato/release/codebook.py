@@ -187,7 +187,7 @@ def cell_words(
         return "the lowest label of the hierarchy that covers its class"
     if form == Form.MEAN and kind is Kind.NUMERIC:
         return "the mean of its class"
-    grid = ", between points of a grid" if ends == Ends.SNAPPED and kind is Kind.NUMERIC else ""
+    grid = ", between points of a grid" if ends == Ends.SNAPPED and not categorical else ""
     return f"{_SPREAD[kind]}{grid}{columns if form == Form.BOUNDS and not categorical else ''}"
 
 

@@ -96,6 +96,8 @@ def with_coded_ends(table: Table) -> Table:
 def with_snapped_ends(table: Table, *, sets: bool) -> Table:
     """The table with its ranges between points of a public grid, and its sets of public blocks.
 
+    The grid of ordered categories is of their places in the declared order, as far as they occur.
+
     Parameters
     ----------
     table
@@ -110,7 +112,7 @@ def with_snapped_ends(table: Table, *, sets: bool) -> Table:
         elif sets and column.ends is None and not column.snapped:
             columns.append(_in_blocks(column, table.person))
         else:
-            columns.append(column)
+            columns.append(replace(column, snapped=column.kind is Kind.ORDERED))
     return replace(table, quasi_identifiers=tuple(columns))
 
 
@@ -134,6 +136,9 @@ GRID_STEPS = np.array([each * 10**n for n in range(18) for each in (1, 2, 5)][1:
 """Steps of public grids, in units of the last decimal place, days or microseconds."""
 STEPS = 20
 """Steps of the grid that a range is about wide."""
+RARE_STEP = int(np.ceil(1 / MOST_LONE))
+"""Least step between places of an order of more than `STEPS` categories, of which few people have
+the same: one end in so many is of the class's own, and that is no more than `MOST_LONE`."""
 # A geometric middle is as far from the step below it as from the one above.
 WIDEST = np.append(STEPS * np.sqrt(GRID_STEPS[:-1].astype(np.float64) * GRID_STEPS[1:]), np.inf)
 """How wide a range is at most whose ends are on the grid of each step."""
@@ -143,8 +148,16 @@ _LAST = {"date": _LAST_DAY, "datetime": (_LAST_DAY + 1) * 86_400_000_000 - 1}
 
 
 def is_snapped(column: CodedColumn) -> bool:
-    """Whether the ranges of a column end on a public grid."""
+    """Whether a column of numbers or dates has ranges that end on a public grid."""
     return column.snapped and isinstance(column.domain, NumberDomain)
+
+
+def grid_of(column: CodedColumn) -> NumberDomain | None:
+    """What a column's ranges end on a public grid of: its numbers, or the places of its order."""
+    if not column.snapped or column.lone is not None:
+        return None
+    domain = column.domain
+    return domain if isinstance(domain, NumberDomain) else NumberDomain(np.arange(domain.size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,7 +262,7 @@ def _members_of_blocks(column: CodedColumn, nodes: Ints) -> SetMembers:
     return SetMembers(of_class.reshape(-1).astype(np.int64), owner, codes, sizes)
 
 
-def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
+def snapped_points(domain: NumberDomain, spread: Spread, least: int = 1) -> tuple[Ints, Ints]:
     """The ends of each class's range on a grid whose step fits its width; one value stays itself.
 
     The grid is of multiples of 1, 2 or 5 times a power of ten of the last decimal place, days or
@@ -263,10 +276,12 @@ def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
         The values of the column.
     spread
         What each class holds of it.
+    least
+        The least step; from 2 on two values side by side are a range like others.
     """
     low, high = domain.points[spread.lowest], domain.points[spread.highest]
     width = high - low
-    step = GRID_STEPS[np.searchsorted(WIDEST, width)]
+    step = np.maximum(GRID_STEPS[np.searchsorted(WIDEST, width)], least)
     beyond = step >= 5
     first = (low - beyond) // step * step
     if domain.unit == "number" and not (domain.points < 0).any():
@@ -275,7 +290,8 @@ def snapped_points(domain: NumberDomain, spread: Spread) -> tuple[Ints, Ints]:
     last = (high + beyond) // step * step + step - np.where(coarse, 0, 1)
     last = np.minimum(last, _LAST.get(domain.unit, _MOST))
     last = np.maximum(last, high)
-    return np.where(width > 1, first, low), np.where(width > 1, last, high)
+    wide = width > (least == 1)
+    return np.where(wide, first, low), np.where(wide, last, high)
 
 
 def _clipped(column: CodedColumn) -> CodedColumn:
@@ -373,10 +389,11 @@ def shown_spread(column: CodedColumn, class_of: Codes, classes: int) -> Spread:
     one of the values that it stands for.
     """
     spread = class_spread(column.codes, class_of, classes)
-    if column.snapped and isinstance(column.domain, NumberDomain):
-        low, high = snapped_points(column.domain, spread)
-        lowest = np.searchsorted(column.domain.points, low).astype(np.int32)
-        highest = np.searchsorted(column.domain.points, high, side="right").astype(np.int32) - 1
+    if (grid := grid_of(column)) is not None:
+        many = grid is not column.domain and grid.size > STEPS
+        low, high = snapped_points(grid, spread, RARE_STEP if many else 1)
+        lowest = np.searchsorted(grid.points, low).astype(np.int32)
+        highest = np.searchsorted(grid.points, high, side="right").astype(np.int32) - 1
         has_value = spread.present > 0
         spread = replace(
             spread,

@@ -25,7 +25,7 @@ from sfumato.kernels.group_search import FIELDS, Space, Width, improved, nearest
 from sfumato.kernels.loop_calls import one_by_one
 from sfumato.release.analysis_loss import lost_by_analysts
 from sfumato.release.cuts import rounded
-from sfumato.release.generalisation import GRID_STEPS, WIDEST, generalised, is_snapped
+from sfumato.release.generalisation import GRID_STEPS, WIDEST, generalised, grid_of, is_snapped
 from sfumato.release.information_loss import certainty_penalty, full_range, normalized_error, steps
 from sfumato.release.partitioning import GRIDS, Draft, levels_of, shared_cells
 from sfumato.release.person_table import content_ties, person_table
@@ -35,7 +35,7 @@ from sfumato.release.tree_search import limits_of
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import Kind
-from sfumato.table.table import MISSING, CodedColumn, Codes, NumberDomain, Table
+from sfumato.table.table import MISSING, CodedColumn, Codes, Table
 
 PART_PERSONS = 1 << 15
 """Persons of a part that is searched for itself."""
@@ -630,9 +630,9 @@ class _Column:
         self.full = float(span if self.form is Width.DISTINCT else 1.0)
         self.error_weight = column.weight
         self.origin = self.span = 0.0
-        if self.form is Width.RANGE and is_snapped(column) and column.ends is None:
-            assert isinstance(column.domain, NumberDomain)
-            self.origin, self.span = float(column.domain.points[0]), full_range(steps(column))
+        grid = grid_of(column)
+        if self.form is Width.RANGE and grid is not None and column.ends is None:
+            self.origin, self.span = float(grid.points[0]), full_range(steps(column))
         self.own = np.zeros((persons, FIELDS))
         low, high = _places(column)
         self.own[:, 2], self.own[:, 3] = np.inf, -np.inf

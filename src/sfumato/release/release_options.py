@@ -71,7 +71,7 @@ WITH_ENDS = (Form.RANGE, Form.BOUNDS, Form.SET)
 
 
 class Ends(StrEnum):
-    """What the ends of released ranges of numbers and dates are, and the members of sets."""
+    """What the ends of released ranges are, and the members of sets."""
 
     TIGHT = "tight"
     """The lowest and the highest value of the class; the values that occur."""
@@ -162,7 +162,7 @@ class Options:
     ends: Annotated[
         Ends | None,
         Parameter(
-            "Ends of ranges of numbers and dates: the lowest and highest value of the class, which "
+            "Ends of ranges: the lowest and highest value of the class, which "
             "single people out, or points of a public grid around them. Sets of categories: what "
             "occurs in the class, or blocks of neighbours around it.",
             usual="snapped; tight with --register or --population, on Spark, and where neither "
