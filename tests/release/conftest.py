@@ -68,6 +68,8 @@ class Case:
             c for c, t in zip(column.codes[self.kept], self.class_of, strict=True) if t == number
         ]
         texts = [each.texts[each.text_of_class[number]] for each in printed]
+        if texts == [None, None] and max(held) >= 0:  # two open ends
+            return list(range(column.domain.size))
         if texts[0] is None:
             return []
         if texts[0] == "*":
