@@ -94,8 +94,6 @@ class Grid:
         Its name in JSON.
     caption
         What it shows.
-    columns
-        Its columns.
     rows
         Its cells, one tuple of as many cells as columns per row.
     """
@@ -134,8 +132,6 @@ class Section:
 
     Attributes
     ----------
-    title
-        Its title.
     text
         Paragraphs, in Markdown.
     grids
@@ -185,8 +181,6 @@ class Study:
     ----------
     name
         Its name on the command line.
-    title
-        Its title.
     sections
         Its words and tables.
     drawings

@@ -2,12 +2,13 @@
 
 Usage: check_docstrings.py FOLDER...
 
-1. A public function, method or class (its ``__init__`` and ``__post_init__``) that raises,
-   itself or through a private helper of the same file, has a Raises section that names every
-   exception which can leave it.
+1. What `sfumato` exports, functions, methods and classes (``__init__`` and ``__post_init__``), and
+   raises, itself or through a private helper of the same file, has a Raises section that names
+   every exception which can leave it.
 2. A Parameters section, where there is one, names parameters of the signature, in its order:
-   those of which name and type do not say it all. An entry that only repeats the name is none.
-3. An Attributes section, where there is one, names every public field of the class.
+   those of which name and type do not say it all.
+3. An Attributes section of an exported class, where there is one, names every public field.
+4. No entry of Parameters or Attributes only repeats the words of its name and type.
 
 Whether there is a docstring at all is ruff's business (D1).
 """
@@ -18,7 +19,8 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile, zip_longest
 from pathlib import Path
@@ -51,8 +53,8 @@ def sections(docstring: str) -> dict[str, list[str]]:
     return found
 
 
-def repeating(docstring: str) -> list[str]:
-    """Parameters whose entry says nothing but their name."""
+def repeating(docstring: str, types: Mapping[str, str]) -> list[str]:
+    """Parameters and attributes whose entry says nothing but their name and type."""
     lines = inspect.cleandoc(docstring).splitlines()
     found: list[str] = []
     section = ""
@@ -62,12 +64,12 @@ def repeating(docstring: str) -> list[str]:
         below = [each for each in lines[number + 1 :] if each]
         text = " ".join(takewhile(lambda each: each[0].isspace(), below))
         words = set(re.findall(r"\w+", text.lower())) - ARTICLES
-        named = set(re.findall(r"[a-z]+", line.lower()))
+        known = f"{line} {types.get(line.strip('*'), '')}".lower()
         if (
-            section == "Parameters"
+            section in ("Parameters", "Attributes")
             and re.fullmatch(r"\*{0,2}\w+", line)
             and text
-            and words <= named
+            and words <= set(re.findall(r"[a-z]+", known))
         ):
             found.append(line)
     return found
@@ -182,13 +184,24 @@ def _check_parameters(documented: list[str], names: list[str]) -> Iterator[str]:
         yield f"Parameters are {names}, documented are {documented}"
 
 
-def _check_function(function: Function, helpers: dict[str, Function]) -> Iterator[str]:
+def _check_function(
+    function: Function, helpers: dict[str, Function], *, exported: bool
+) -> Iterator[str]:
     found = sections(ast.get_docstring(function) or "")
-    yield from _check_raises(found, _raised_by([function], helpers))
+    if exported:
+        yield from _check_raises(found, _raised_by([function], helpers))
     documented = found.get("Parameters", []) + found.get("Other Parameters", [])
     yield from _check_parameters(documented, _parameters(function))
-    if repeated := repeating(ast.get_docstring(function) or ""):
-        yield f"Parameters that only repeat their names: {', '.join(repeated)}"
+    given = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
+    yield from _check_words(function, {arg.arg: arg.annotation for arg in given})
+
+
+def _check_words(
+    node: Function | ast.ClassDef, annotations: Mapping[str, ast.expr | None]
+) -> Iterator[str]:
+    types = {name: ast.unparse(each) for name, each in annotations.items() if each is not None}
+    if repeated := repeating(ast.get_docstring(node) or "", types):
+        yield f"entries that only repeat name and type: {', '.join(repeated)}"
 
 
 def _public_fields(node: ast.ClassDef) -> Iterator[str]:
@@ -201,8 +214,18 @@ def _public_fields(node: ast.ClassDef) -> Iterator[str]:
             yield child.target.id
 
 
-def _check_class(node: ast.ClassDef, helpers: dict[str, Function]) -> Iterator[str]:
+def _check_class(
+    node: ast.ClassDef, helpers: dict[str, Function], *, exported: bool
+) -> Iterator[str]:
     found = sections(ast.get_docstring(node) or "")
+    fields_of = {
+        n.target.id: n.annotation
+        for n in node.body
+        if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
+    }
+    yield from _check_words(node, fields_of)
+    if not exported:
+        return
     makers = [n for n in node.body if isinstance(n, FUNCTIONS) and n.name in OF_THE_CLASS]
     yield from _check_raises(found, _raised_by(makers, helpers))
     documented = found.get("Parameters", []) + found.get("Attributes", [])
@@ -219,40 +242,58 @@ def _is_private(name: str) -> bool:
 
 
 def _check_body(
-    body: list[ast.stmt], helpers: dict[str, Function], inside: str = ""
+    body: list[ast.stmt],
+    helpers: dict[str, Function],
+    exported: Collection[str] | bool,
+    inside: str = "",
 ) -> Iterator[tuple[int, str]]:
     for node in body:
         if not isinstance(node, (*FUNCTIONS, ast.ClassDef)) or _is_private(node.name):
             continue
         name = f"{inside}{node.name}"
+        public = exported if isinstance(exported, bool) else node.name in exported
         if isinstance(node, ast.ClassDef):
             methods = {n.name: n for n in node.body if isinstance(n, FUNCTIONS)}
             yield from (
                 (node.lineno, f"{name}: {said}")
-                for said in _check_class(node, {**helpers, **methods})
+                for said in _check_class(node, {**helpers, **methods}, exported=public)
             )
-            yield from _check_body(node.body, {**helpers, **methods}, f"{name}.")
+            yield from _check_body(node.body, {**helpers, **methods}, public, f"{name}.")
         elif not node.name.startswith("__") or (
             ast.get_docstring(node) and node.name not in OF_THE_CLASS
         ):
-            yield from ((node.lineno, f"{name}: {said}") for said in _check_function(node, helpers))
+            found = _check_function(node, helpers, exported=public)
+            yield from ((node.lineno, f"{name}: {said}") for said in found)
 
 
-def check_source(source: str) -> list[tuple[int, str]]:
-    """Line and text of every broken rule in the source of one file."""
+def check_source(source: str, exported: Collection[str] | bool = True) -> list[tuple[int, str]]:
+    """Line and text of every broken rule in one file, of which all or these names are exported."""
     tree = ast.parse(source)
     helpers = {node.name: node for node in tree.body if isinstance(node, FUNCTIONS)}
-    return list(_check_body(tree.body, helpers))
+    return list(_check_body(tree.body, helpers, exported))
+
+
+def exports() -> dict[str, set[str]]:
+    """What the package exports, by the module where it is made."""
+    import sfumato
+
+    found = defaultdict(set)
+    for name in sfumato.__all__:
+        home = getattr(getattr(sfumato, name), "__module__", None)
+        found[home or ""].add(name)
+    return found
 
 
 def main(folders: list[str]) -> int:
     """Print what breaks a rule; 1 when anything does."""
-    broken = 0
+    broken, exported = 0, exports()
     for folder in folders:
         for file in sorted(Path(folder).rglob("*.py")):
             if COMMANDS in file.parts or "tests" in file.parts:
                 continue
-            for line, said in check_source(file.read_text(encoding="utf-8")):
+            module = ".".join(file.relative_to(folder).with_suffix("").parts)
+            own = exported.get(module.removesuffix(".__init__"), set())
+            for line, said in check_source(file.read_text(encoding="utf-8"), own):
                 print(f"{file}:{line}: {said}")
                 broken += 1
     return min(broken, 1)

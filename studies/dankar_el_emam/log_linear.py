@@ -238,8 +238,6 @@ def missed_classes(
     ----------
     cells
         The observed cells.
-    model
-        The fitted model.
     fraction
         π, the sampling fraction.
     rng

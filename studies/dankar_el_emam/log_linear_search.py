@@ -227,13 +227,7 @@ class Evidence(Protocol):
     """Where the sums over all cells of the full table are taken."""
 
     def judge(self, model: Fitted) -> Judged:
-        """The cells with a model's fitted means.
-
-        Parameters
-        ----------
-        model
-            A fitted model.
-        """
+        """The cells with a model's fitted means."""
 
 
 class AllCells:
@@ -253,13 +247,7 @@ class AllCells:
         self._weights = np.ones(cells.grid)
 
     def judge(self, model: Fitted) -> Judged:
-        """The cells with a model's fitted means; exact.
-
-        Parameters
-        ----------
-        model
-            A fitted model.
-        """
+        """The cells with a model's fitted means; exact."""
         return Judged(self._sizes, model.means(self._codes), self._weights)
 
 
@@ -291,13 +279,7 @@ class DrawnCells:
         self._uniforms = spread_uniforms(cells.variables, draws, rng)
 
     def judge(self, model: Fitted) -> Judged:
-        """The cells with a model's fitted means; sums over them are unbiased.
-
-        Parameters
-        ----------
-        model
-            A fitted model.
-        """
+        """The cells with a model's fitted means; sums over them are unbiased."""
         means, weights = empty_cells(model, self._lookup, self._uniforms)
         return Judged(
             np.concatenate([self._sizes, np.zeros(len(means))]),
@@ -311,8 +293,6 @@ def empty_cells(model: Fitted, lookup: Lookup, uniforms: Floats) -> tuple[Floats
 
     Parameters
     ----------
-    model
-        A fitted model.
     lookup
         Finds the observed cells.
     uniforms

@@ -42,8 +42,6 @@ class DataSet:
     ----------
     key
         How the paper calls it: patient, movie or bank.
-    source
-        Its source.
     files
         Names of its files, as published.
     folders

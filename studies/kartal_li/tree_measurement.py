@@ -85,8 +85,6 @@ class Encoded:
         What is known of the data set.
     table
         Its records.
-    persons
-        Its persons.
     readings
         The sensitive attribute as it stands and, where the data set names a share that is too
         common, without the values that more persons have.

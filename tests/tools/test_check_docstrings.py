@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,10 +42,12 @@ BROKEN = {
     '    b, a\n        Both.\n    """',
     "an entry that only repeats its name": 'def f(a, pair_id):\n    """Do.\n\n'
     '    Parameters\n    ----------\n    pair_id\n        The id of the pair.\n    """',
+    "an entry that only repeats its type": 'class A:\n    """An A.\n\n    Attributes\n'
+    '    ----------\n    day\n        The date of the day.\n    """\n\n    day: date',
     "a parameter that is gone": 'def f(a):\n    """Do.\n\n    Parameters\n    ----------\n'
     '    a, b\n        Both.\n    """',
     "a field without a word": 'class A:\n    """An A.\n\n    Attributes\n    ----------\n'
-    '    a\n        One.\n    """\n\n    a: int\n    b: int',
+    '    a\n        Small.\n    """\n\n    a: int\n    b: int',
 }
 KEPT = {
     "says so": "def f():" + RAISES.format("ValueError") + "    raise ValueError('x')",
@@ -70,3 +73,11 @@ def test_a_broken_rule_is_found(source: str, check_source: Check) -> None:
 @pytest.mark.parametrize("source", KEPT.values(), ids=KEPT.keys())
 def test_a_kept_rule_is_left_alone(source: str, check_source: Check) -> None:
     assert check_source(source) == []
+
+
+def test_what_is_not_exported_needs_no_section(check_source: Callable[..., list[Any]]) -> None:
+    for name in ("a raise", "another exception", "a field without a word"):
+        assert check_source(BROKEN[name]) != []
+        assert check_source(BROKEN[name], {"g"}) == []
+    for name in ("an entry that only repeats its type", "a parameter that is gone"):
+        assert check_source(BROKEN[name], {"g"}) != []

@@ -15,20 +15,7 @@ from sfumato.core.errors import InputError
 
 
 def check_path(value: object, parameter: str = "path") -> None:
-    """Refuse what is neither text nor a path.
-
-    Parameters
-    ----------
-    value
-        What was given.
-    parameter
-        Its name.
-
-    Raises
-    ------
-    InputError
-        If it is something else.
-    """
+    """Refuse what is neither text nor a path."""
     if not isinstance(value, (str, os.PathLike)):
         raise InputError(
             f"parameter {parameter}",
@@ -39,13 +26,7 @@ def check_path(value: object, parameter: str = "path") -> None:
 
 
 def check_target(target: str | os.PathLike[str]) -> None:
-    """Refuse a path that no file can be written to, before any work starts.
-
-    Raises
-    ------
-    InputError
-        If it is a folder, or its folder does not exist or cannot be written.
-    """
+    """Refuse a path that no file can be written to, before any work starts."""
     check_path(target)
     path = Path(target)
     subject = f"output {path.name or path}"
@@ -91,11 +72,6 @@ def all_or_none() -> Iterator[None]:
     ------
     None
         While the files are written.
-
-    Raises
-    ------
-    InputError
-        If one of them cannot take its place; then all places are as they were.
     """
     if _together.get() is not None:
         yield
@@ -112,33 +88,14 @@ def all_or_none() -> Iterator[None]:
 
 
 def written_at(target: str | os.PathLike[str]) -> Path:
-    """Where a file that was written is now: beside its place until others are written, too.
-
-    Parameters
-    ----------
-    target
-        Its place.
-    """
+    """Where a file that was written is now: beside its place until others are written, too."""
     path = Path(target)
     parts = [move.part for move in _together.get() or () if move.place == path]
     return parts[-1] if parts else path
 
 
 def take_place(part: Path, target: Path) -> None:
-    """Move what was written to its place, at once or with all others of `all_or_none`.
-
-    Parameters
-    ----------
-    part
-        The file, or the folder, beside its place.
-    target
-        Its place.
-
-    Raises
-    ------
-    InputError
-        If it cannot be moved there; then the place is as it was.
-    """
+    """Move what was written to its place, at once or with all others of `all_or_none`."""
     moves = _together.get()
     if moves is None:
         _take_places([_Move.of(part, target)])
@@ -198,15 +155,7 @@ def _remove_folder(path: Path) -> None:
 
 
 def not_whole(path: Path, error: OSError) -> InputError:
-    """The error for an output that the system did not let be written.
-
-    Parameters
-    ----------
-    path
-        The output.
-    error
-        What the system says.
-    """
+    """The error for an output that the system did not let be written."""
     return InputError(
         f"output {path.name}",
         "must be written whole",
@@ -231,11 +180,6 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     ------
     Path
         Where to write.
-
-    Raises
-    ------
-    InputError
-        If ``target`` is a folder, or its folder does not exist, cannot be written or is full.
     """
     check_target(target)
     path = Path(target)
@@ -268,13 +212,7 @@ def _no_folder(path: Path) -> InputError:
 
 
 def write_text(target: str | os.PathLike[str], text: str) -> None:
-    """Write ``text`` to ``target`` in UTF-8, whole or not at all.
-
-    Raises
-    ------
-    InputError
-        If the folder of ``target`` does not exist or cannot be written.
-    """
+    """Write ``text`` to ``target`` in UTF-8, whole or not at all."""
     with atomic_path(target) as path:
         path.write_text(text, encoding="utf-8")
 
@@ -286,11 +224,6 @@ def check_target_folder(target: str | os.PathLike[str]) -> None:
     ----------
     target
         The folder; it may exist.
-
-    Raises
-    ------
-    InputError
-        If it is a file, or the folder around it does not exist or cannot be written.
     """
     path = _resolved(target)
     if path.exists() and not path.is_dir():
@@ -319,11 +252,6 @@ def atomic_folder(
     ------
     Path
         Where to write.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
     """
     path = _resolved(target)
     check_target_folder(path)

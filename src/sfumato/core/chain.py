@@ -21,8 +21,6 @@ class Head:
     ----------
     number
         Number of the entry; 0 for an empty log.
-    digest
-        Its digest.
     """
 
     number: int
@@ -39,16 +37,8 @@ class Link:
 
     Attributes
     ----------
-    number
-        Number of the entry.
     previous
         The digest of the entry before that it states.
-    digest
-        The digest that it states.
-    signature
-        The signature of the digest, in hexadecimal digits.
-    made
-        The digest of what it holds, made anew.
     """
 
     number: int
@@ -64,8 +54,6 @@ class Verdict:
 
     Attributes
     ----------
-    entries
-        Number of entries that were checked.
     fault
         What is wrong and at which entry, ``""`` if nothing.
     head
@@ -89,13 +77,6 @@ def parse_head(text: str, command: str) -> Head:
     ----------
     text
         Such as ``"17:5f0c..."``.
-    command
-        The command that prints it.
-
-    Raises
-    ------
-    InputError
-        If it is none.
     """
     number, _, digest = text.strip().partition(":")
     if not (number.isascii() and number.isdigit()) or not _is_digest(digest):
@@ -144,10 +125,6 @@ def follow(
 
     Parameters
     ----------
-    links
-        The entries, in order.
-    signed
-        Whether a signature is one of this digest.
     log
         What is checked, for the fault: ``"log"``.
     signer
@@ -171,15 +148,7 @@ def follow(
 
 
 def is_signed(link: Link, signed: Callable[[bytes, bytes], bool]) -> bool:
-    """Whether an entry holds what was signed, whatever came before it.
-
-    Parameters
-    ----------
-    link
-        The entry.
-    signed
-        Whether a signature is one of this digest.
-    """
+    """Whether an entry holds what was signed, whatever came before it."""
     try:
         signature, digest = bytes.fromhex(link.signature), bytes.fromhex(link.digest)
     except (TypeError, ValueError):

@@ -48,24 +48,12 @@ class ClusterQuestions:
         return list(found)
 
     def write(self, path: Path) -> None:
-        """Write the file.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write the file."""
         write_text(path, json.dumps({"clusters": self.pairs}) + "\n")
 
     @classmethod
     def read(cls, path: Path) -> ClusterQuestions:
-        """Read the file; there are no clusters where there is none.
-
-        Raises
-        ------
-        InputError
-            If it is another file, or a pair is in two clusters.
-        """
+        """Read the file; there are no clusters where there is none."""
         if not path.is_file():
             return cls()
         try:

@@ -75,13 +75,7 @@ class Share:
         return f"a number in {'[' if self.zero else '('}0, 1{']' if self.one else ')'}"
 
     def check(self, subject: str, value: object) -> float:
-        """The value as a float.
-
-        Raises
-        ------
-        InputError
-            If it is not a number, or outside.
-        """
+        """The value as a float."""
         if isinstance(value, bool) or not isinstance(value, Real):
             raise InputError(
                 subject, "must be a number", found=type(value).__name__, accepted=str(self)
@@ -110,13 +104,7 @@ class Between:
         return f"above {self.low:g} and below {self.high:g}"
 
     def check(self, subject: str, value: object) -> float:
-        """The value as a float.
-
-        Raises
-        ------
-        InputError
-            If it is not a number, or outside.
-        """
+        """The value as a float."""
         number = isinstance(value, Real) and not isinstance(value, bool)
         if not number or not self.low < float(value) < self.high:  # type: ignore[arg-type]
             raise InputError(subject, f"must be {self}")
@@ -130,15 +118,7 @@ class Between:
 
 @dataclass(frozen=True)
 class Above:
-    """Numbers above another one.
-
-    Attributes
-    ----------
-    low
-        The other one, which is not accepted.
-    what
-        What they are a number of.
-    """
+    """Numbers above another one."""
 
     low: float
     what: str = "a number"
@@ -147,13 +127,7 @@ class Above:
         return f"more than {self.low:g}"
 
     def check(self, subject: str, value: object) -> float:
-        """The value as a float.
-
-        Raises
-        ------
-        InputError
-            If it is not a finite number above the least.
-        """
+        """The value as a float."""
         number = isinstance(value, Real) and not isinstance(value, bool)
         if not number or not self.low < float(value) < float("inf"):  # type: ignore[arg-type]
             raise InputError(subject, f"must be {self.what}", accepted=str(self))
@@ -173,13 +147,7 @@ class ShareOrShares:
         return "a number in [0, 1], or one by column"
 
     def check(self, subject: str, value: object) -> float | dict[str, float]:
-        """The share, or the shares.
-
-        Raises
-        ------
-        InputError
-            If one is not a number, or outside.
-        """
+        """The share, or the shares."""
         share = Share(zero=True, one=True)
         if isinstance(value, Mapping):
             return {name: share.check(subject, each) for name, each in value.items()}
@@ -206,13 +174,7 @@ class Count:
         return f"{self.least} to {most}"
 
     def check(self, subject: str, value: object) -> int:
-        """The value as an int.
-
-        Raises
-        ------
-        InputError
-            If it is not a whole number, or outside.
-        """
+        """The value as an int."""
         whole = isinstance(value, Integral) and not isinstance(value, bool)
         if not whole or int(value) < self.least or int(value) > (self.most or int(value)):  # type: ignore[call-overload]
             raise InputError(subject, "must be a whole number", accepted=str(self))
@@ -232,10 +194,6 @@ class Parameter:
     ----------
     help
         One or two sentences, as the command line and the documentation print them.
-    metavar
-        What stands for the value in them.
-    range
-        The numbers that are accepted.
     flag
         Its key in a project file and, with dashes, its option; the field's name where empty.
     option
@@ -245,8 +203,6 @@ class Parameter:
     path
         Whether the command line and a project file name a file that holds the value; of a text,
         one that the command line takes as it is, for it may be a URI.
-    env
-        The environment variable that the command line takes it from, too.
     parse
         Makes the value of the words of an option that may be repeated, given the option's name;
         of a number, of those that were given once.
@@ -281,13 +237,7 @@ class Parameter:
         return found
 
     def checked(self, subject: str, value: Any) -> Any:
-        """A value in the range, or a tuple of values that all are.
-
-        Raises
-        ------
-        InputError
-            If one is not.
-        """
+        """A value in the range, or a tuple of values that all are."""
         if self.range is None:
             return value
         if isinstance(value, tuple):
@@ -314,16 +264,12 @@ class Declared:
 
     Attributes
     ----------
-    name
-        Of the field, which is the keyword in Python.
     type
         Its type without ``None``.
     optional
         Whether ``None`` is a value.
     default
         `REQUIRED` where it has none.
-    said
-        What the declaration says about it.
     """
 
     name: str
@@ -390,15 +336,8 @@ class Declared:
 
         Parameters
         ----------
-        value
-            What was given.
         name
             What the error calls it; the field's name where empty.
-
-        Raises
-        ------
-        InputError
-            If it is out of range, or an unknown word.
         """
         subject = f"parameter {name or self.name}"
         if value is None and self.optional:
@@ -431,8 +370,6 @@ def declared(*declarations: Any, only: Collection[str] = ()) -> tuple[Declared, 
 
     Parameters
     ----------
-    declarations
-        The classes.
     only
         Keys of the fields that are meant; all of them where empty.
     """
@@ -471,13 +408,7 @@ def _defaults(declaration: Any) -> dict[str, Any]:
 
 
 def check_fields(declaration: Any) -> None:
-    """Check the declared fields of a frozen dataclass as it is made, and give them their types.
-
-    Raises
-    ------
-    InputError
-        If one is out of range, or an unknown word.
-    """
+    """Check the declared fields of a frozen dataclass as it is made, and give them their types."""
     for each in declared(type(declaration)):
         object.__setattr__(declaration, each.name, each.check(getattr(declaration, each.name)))
 
@@ -487,8 +418,6 @@ def plain(declaration: Any, *, usual: bool = True) -> dict[str, Any]:
 
     Parameters
     ----------
-    declaration
-        An instance.
     usual
         Whether fields that have their default are listed too.
     """
@@ -505,8 +434,6 @@ def fields_of(value: object, names: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    value
-        It.
     names
         Their names, with blanks between.
     """
@@ -518,8 +445,6 @@ def plain_fields(value: object, names: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    value
-        It.
     names
         Their names, with blanks between.
     """
@@ -575,8 +500,6 @@ def taken(options: Mapping[str, Any], *declarations: type) -> list[Any]:
     ------
     TypeError
         If none of them declares a keyword.
-    InputError
-        If a value is not accepted.
     """
     rest, made = dict(options), []
     for kind in declarations:
@@ -592,18 +515,7 @@ def taken(options: Mapping[str, Any], *declarations: type) -> list[Any]:
 
 @contextmanager
 def naming(subjects: Mapping[str, str]) -> Iterator[None]:
-    """Call a parameter in errors as whoever gave it does: an option, a key of a file.
-
-    Parameters
-    ----------
-    subjects
-        What each parameter is called, by its name.
-
-    Raises
-    ------
-    InputError
-        What is raised within, about what it is called.
-    """
+    """Call a parameter in errors as whoever gave it does: an option, a key of a file."""
     try:
         yield
     except InputError as error:
@@ -658,13 +570,7 @@ Sheet = Annotated[
 
 
 def names_in(option: str, words: Sequence[str]) -> tuple[str, ...]:
-    """Names of an option that takes several, with commas between or one by one.
-
-    Raises
-    ------
-    InputError
-        If one is empty.
-    """
+    """Names of an option that takes several, with commas between or one by one."""
     found = tuple(name.strip() for each in words for name in each.split(","))
     if not all(found):
         raise InputError(f"option {option}", "must name every column", found="an empty name")
@@ -736,38 +642,12 @@ def places_by_name(option: str, words: Sequence[str]) -> dict[str, Place]:
 
 
 def by_name(option: str, words: Sequence[str]) -> dict[str, Path]:
-    """The files of an option that is given as NAME=FILE, once for each name.
-
-    Parameters
-    ----------
-    option
-        How the error calls it.
-    words
-        What was given with it.
-
-    Raises
-    ------
-    InputError
-        If one has another form, or a name is there twice.
-    """
+    """The files of an option that is given as NAME=FILE, once for each name."""
     return {name: Path(file) for name, file in named_words(option, words).items()}
 
 
 def named_words(option: str, words: Sequence[str]) -> dict[str, str]:
-    """What an option that is given as NAME=FILE says by name, as texts.
-
-    Parameters
-    ----------
-    option
-        How the error calls it.
-    words
-        What was given with it.
-
-    Raises
-    ------
-    InputError
-        If one has another form, or a name is there twice.
-    """
+    """What an option that is given as NAME=FILE says by name, as texts."""
     found: dict[str, str] = {}
     for each in words:
         name, _, file = each.partition("=")
@@ -783,13 +663,7 @@ def named_words(option: str, words: Sequence[str]) -> dict[str, str]:
 
 
 def drawn_seed(seed: object) -> int:
-    """The seed that was given, or a fresh one.
-
-    Raises
-    ------
-    InputError
-        If it is no whole number of 63 bits.
-    """
+    """The seed that was given, or a fresh one."""
     if seed is None:
         return secrets.randbits(63)
     return SEEDS.check("parameter seed", seed)
@@ -829,13 +703,7 @@ LAYOUT = tuple(each.key for each in declared(Layout))
 
 
 def layout_of(given: object) -> LayoutGiven:
-    """What is said of the layout of a file among other options.
-
-    Parameters
-    ----------
-    given
-        The options, by their names or as attributes.
-    """
+    """What is said of the layout of a file among other options."""
     told = given if isinstance(given, Mapping) else {n: getattr(given, n, None) for n in LAYOUT}
     found = {name: told[name] for name in LAYOUT if told.get(name) not in (None, ())}
     return cast(LayoutGiven, found)
@@ -852,13 +720,7 @@ class Engine(StrEnum):
 
 
 def is_spark_frame(data: object) -> TypeGuard[DataFrame]:
-    """Whether the data is a DataFrame of PySpark, which is not imported for it.
-
-    Parameters
-    ----------
-    data
-        Anything.
-    """
+    """Whether the data is a DataFrame of PySpark, which is not imported for it."""
     kinds = [getattr(sys.modules.get(module), "DataFrame", None) for module in _MODULES]
     return any(kind is not None and isinstance(data, kind) for kind in kinds)
 
@@ -868,15 +730,8 @@ def takes_spark(data: object, engine: str | None) -> bool:
 
     Parameters
     ----------
-    data
-        A dataframe, a path, or anything else that is opened.
     engine
         The name of an engine; without one, that of the data: Spark for a dataframe of PySpark.
-
-    Raises
-    ------
-    InputError
-        If there is no such engine.
     """
     if engine is None:
         return is_spark_frame(data)

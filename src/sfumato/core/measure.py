@@ -23,8 +23,6 @@ def verdict(met: bool, promised: bool) -> str:
 
     Parameters
     ----------
-    met
-        Whether the number keeps the limit.
     promised
         Whether the number was counted, not estimated.
     """

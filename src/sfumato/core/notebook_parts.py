@@ -24,19 +24,7 @@ def styled_table(
     *,
     numbers: Collection[int] = (),
 ) -> str:
-    """A table whose first cell of each row is its heading.
-
-    Parameters
-    ----------
-    title
-        What stands above it.
-    heads
-        The headings of its columns.
-    rows
-        Its cells.
-    numbers
-        The columns that are aligned to the right.
-    """
+    """A table whose first cell of each row is its heading."""
     aligned = [_RIGHT_ALIGNED if each in numbers else _LEFT_ALIGNED for each in range(len(heads))]
     head = "".join(
         f'<th scope="col" {how}>{escape(each)}</th>'
@@ -62,8 +50,6 @@ def bars(title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]
     ----------
     title
         What the picture says, for those who cannot see it.
-    labels
-        What each row is about.
     series
         The shares of one or two things, by what they are.
     """

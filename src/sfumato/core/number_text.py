@@ -52,10 +52,6 @@ def against_threshold(value: float, threshold: float, share: bool) -> str:
 
     Parameters
     ----------
-    value
-        What was reached.
-    threshold
-        What was asked.
     share
         Whether both print as percentages.
     """

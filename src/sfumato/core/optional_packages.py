@@ -17,22 +17,7 @@ _LOGGERS = ("splink", "sqlglot", "py4j", "SQLQueryContextLogger", "DataFrameQuer
 
 
 def needed(module: str, *, extra: str = "link", by: str = "linkage") -> Any:
-    """A module of an extra.
-
-    Parameters
-    ----------
-    module
-        Its name.
-    extra
-        The extra that it comes with.
-    by
-        What needs it.
-
-    Raises
-    ------
-    InputError
-        If it is not installed.
-    """
+    """A module of an extra."""
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
@@ -47,22 +32,7 @@ def needed(module: str, *, extra: str = "link", by: str = "linkage") -> Any:
 
 
 def check_installed(by: str, packages: Mapping[str, str], *, extra: str) -> None:
-    """Refuse to begin without the packages of an extra.
-
-    Parameters
-    ----------
-    by
-        What needs them.
-    packages
-        By module, the package that it comes with.
-    extra
-        The extra that brings them.
-
-    Raises
-    ------
-    InputError
-        If one of them is not installed.
-    """
+    """Refuse to begin without the packages of an extra."""
     for module, package in packages.items():
         if find_spec(module) is None:
             raise InputError(
@@ -89,8 +59,6 @@ def quiet(what: str) -> Iterator[None]:
 
     Raises
     ------
-    InputError
-        If Splink is not installed.
     SfumatoError
         If Splink or the database fails. The message says what was being done and the kind of
         the error.

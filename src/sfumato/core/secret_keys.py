@@ -59,15 +59,8 @@ def make_key(path: Path) -> None:
 def read_key(path: Path) -> bytes:
     """The key that a file holds.
 
-    Parameters
-    ----------
-    path
-        The file.
-
     Raises
     ------
-    InputError
-        If it may be read by others, or is no key.
     OSError
         If it cannot be read.
     """
@@ -88,18 +81,10 @@ def read_secret(
 
     Parameters
     ----------
-    path
-        The file.
     subject
         What names it: ``"option --pseudonym-key"``.
     inputs
         What else is read: data is no secret.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is one of the inputs, is not of 16 to 1,024 bytes, or is several
-        lines of text.
     """
     try:
         if any(_same(path, each) for each in inputs if each is not None):
@@ -163,11 +148,6 @@ class Secret(bytes):
         ----------
         given
             The secret; ``None`` for 256 random bits, as text that a file can hold.
-
-        Raises
-        ------
-        InputError
-            If it is not bytes, or shorter than 16 bytes.
         """
         if given is None:
             return cls(_fresh())
@@ -201,23 +181,11 @@ class Secret(bytes):
         return type(self)(hmac.digest(self, b"bound" + parts, hashlib.sha256))
 
     def stream(self, purpose: str) -> SecretStream:
-        """What is drawn for a purpose, the same each time.
-
-        Parameters
-        ----------
-        purpose
-            One word.
-        """
+        """What is drawn for a purpose, the same each time."""
         return SecretStream(self.bound(purpose.encode()))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write it, whole or not at all, to a file that its owner alone may read.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write it, whole or not at all, to a file that its owner alone may read."""
         with atomic_path(path) as part:
             part.write_bytes(self + b"\n")
 
@@ -257,8 +225,6 @@ class Secrets:
 
     Attributes
     ----------
-    own
-        The secret of this release.
     key
         That of the pseudonyms that several releases share; ``None`` for those of ``own``.
     """
@@ -268,13 +234,7 @@ class Secrets:
 
     @classmethod
     def of(cls, secret: bytes | None, key: bytes | None) -> Self:
-        """What was given, checked; a fresh secret where there is none.
-
-        Raises
-        ------
-        InputError
-            If one of them can be guessed.
-        """
+        """What was given, checked; a fresh secret where there is none."""
         if key is not None:
             check_key(key)
         return cls(Secret.of(secret), None if key is None else Secret(key))
@@ -285,15 +245,7 @@ class Secrets:
 
 
 def random_pseudonyms(count: int, stream: SecretStream) -> list[str]:
-    """Draw ``count`` distinct pseudonyms of 16 letters and digits (80 bits each).
-
-    Parameters
-    ----------
-    count
-        How many.
-    stream
-        What they are drawn from.
-    """
+    """Draw ``count`` distinct pseudonyms of 16 letters and digits (80 bits each)."""
     drawn: dict[str, None] = {}
     while len(drawn) < count:
         more = stream.bits(2 * (count - len(drawn))).view(np.uint8).reshape(-1, RANDOM_LENGTH)
@@ -307,11 +259,6 @@ def keyed_pseudonyms(identifiers: Iterable[str | bytes], key: bytes) -> list[str
 
     The same identifier and key give the same pseudonym in every release; without the key a
     pseudonym cannot be computed from an identifier.
-
-    Raises
-    ------
-    InputError
-        If the key is shorter than 16 bytes.
     """
     check_key(key)
     return [
@@ -327,18 +274,7 @@ def _raw(identifier: str | bytes) -> bytes:
 
 
 def check_key(key: object, subject: str = "parameter pseudonym_key") -> None:
-    """Refuse a key that can be guessed.
-
-    Parameters
-    ----------
-    subject
-        What names it.
-
-    Raises
-    ------
-    InputError
-        If the key is not bytes, or shorter than 16 bytes.
-    """
+    """Refuse a key that can be guessed."""
     if not isinstance(key, bytes):
         raise InputError(subject, "must be bytes", found=type(key).__name__)
     if len(key) < SHORTEST_SECRET:

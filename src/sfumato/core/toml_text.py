@@ -14,17 +14,8 @@ def read_text(file: Path, subject: str, *, advice: str = "") -> str:
 
     Parameters
     ----------
-    file
-        It.
-    subject
-        What it is, for what is said.
     advice
         What to do where it cannot be read.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or is not UTF-8.
     """
     try:
         return file.read_text(encoding="utf-8-sig")
@@ -40,20 +31,7 @@ def read_text(file: Path, subject: str, *, advice: str = "") -> str:
 
 
 def parse_toml(text: str, subject: str) -> dict[str, Any]:
-    """The tables and values of a TOML text.
-
-    Parameters
-    ----------
-    text
-        It.
-    subject
-        What it is, for what is said.
-
-    Raises
-    ------
-    InputError
-        If it is not TOML.
-    """
+    """The tables and values of a TOML text."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

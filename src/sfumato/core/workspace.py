@@ -30,11 +30,6 @@ class Workspace:
     ----------
     parent
         Where the private folder is made; the system's place for temporary files if not given.
-
-    Raises
-    ------
-    InputError
-        If no private folder can be made there.
     """
 
     def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
@@ -90,11 +85,6 @@ def _locked(path: Path) -> int:
 
 def lock_file(file: int) -> None:
     """Lock an open file until it is closed; nothing where the system has no locks.
-
-    Parameters
-    ----------
-    file
-        Its descriptor.
 
     Raises
     ------

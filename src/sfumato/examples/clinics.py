@@ -93,8 +93,6 @@ class People:
         Number of visits, at least 1.
     conditions
         Chronic conditions as indices of the codes, shape (persons, `MOST_CONDITIONS`).
-    condition_count
-        How many of them the person has.
     hospital_share
         Propensity to take a visit to the hospital, in [0, 1].
     """
@@ -244,8 +242,6 @@ class Visits:
 
     Attributes
     ----------
-    person
-        Index of the person.
     day
         Day of the visit, counted from the first day of the window.
     clinic
@@ -254,10 +250,6 @@ class Visits:
         Completed years at the visit.
     home
         Index of the ZIP at the visit.
-    diagnosis
-        Index of the code.
-    department
-        Index of the clinic's departments.
     """
 
     person: Codes
@@ -339,14 +331,8 @@ def visit_table(
 
     Parameters
     ----------
-    people
-        All persons.
-    visits
-        All visits.
     rows
         Which visits, by position, ascending.
-    rng
-        Source of randomness.
     """
     person = visits.person[rows]
     clinic = int(visits.clinic[rows[0]]) if len(rows) else 0
@@ -419,8 +405,6 @@ class Clinics:
     schema
         What each column of `visits` is. The tables of the clinics have the same columns but
         ``clinic``.
-    people
-        The persons behind the visits.
     seed
         Of what is drawn later about the same persons.
     """
@@ -492,13 +476,6 @@ def generate_clinics(persons: int = 2_000, *, rng: np.random.Generator | int = 2
     ----------
     persons
         How many persons, at least 1. A million persons make about four million visits.
-    rng
-        Source of randomness, or a seed.
-
-    Raises
-    ------
-    InputError
-        If ``persons`` is not a whole number of at least 1, or a seed is negative.
     """
     count = _whole("parameter persons", persons, least=1)
     if not isinstance(rng, np.random.Generator):
@@ -559,8 +536,6 @@ def write_clinics(clinics: Clinics, folder: str | os.PathLike[str]) -> tuple[Pat
 
     Parameters
     ----------
-    clinics
-        What to write.
     folder
         Where; made if it does not exist.
 
@@ -568,11 +543,6 @@ def write_clinics(clinics: Clinics, folder: str | os.PathLike[str]) -> tuple[Pat
     -------
     tuple of Path
         The files written, in the order above.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be made or cannot be written.
     """
     tables = {
         "hospital.csv": clinics.hospital,
@@ -585,13 +555,7 @@ def write_clinics(clinics: Clinics, folder: str | os.PathLike[str]) -> tuple[Pat
 def write_tables(
     tables: Mapping[str, pa.Table], schema: Schema, header: str, folder: str | os.PathLike[str]
 ) -> tuple[Path, ...]:
-    """Write tables by file name, ``schema.toml`` with its header, and ``icd9.csv``.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be made or cannot be written.
-    """
+    """Write tables by file name, ``schema.toml`` with its header, and ``icd9.csv``."""
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)

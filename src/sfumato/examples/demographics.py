@@ -24,8 +24,6 @@ class WeightedChoice:
     ----------
     edges
         Flat, ascending: stratum s holds its cumulative shares, shifted into (s, s + 1].
-    items
-        Number of items in each stratum.
     """
 
     edges: Floats
@@ -51,15 +49,7 @@ class WeightedChoice:
         return self.draw(np.zeros(count, np.int8), rng)
 
     def draw(self, strata: Integers, rng: np.random.Generator) -> npt.NDArray[np.int16]:
-        """Draw one item for each entry of ``strata``; an item of weight zero never comes.
-
-        Parameters
-        ----------
-        strata
-            The stratum of each draw.
-        rng
-            Source of randomness.
-        """
+        """Draw one item for each entry of ``strata``; an item of weight zero never comes."""
         # 24 random bits: adding a stratum's number to them is exact, so no draw can round up
         # into the next stratum.
         points = rng.random(len(strata), dtype=np.float32).astype(np.float64)
@@ -127,8 +117,6 @@ class DiagnosisGroup:
 
     Attributes
     ----------
-    name
-        What the codes have in common.
     share
         Weight of the whole group at its lowest age, relative to the other groups.
     listing

@@ -102,8 +102,6 @@ class Identities:
 
     Attributes
     ----------
-    given, surname, phone
-        Texts.
     sex
         0 female, 1 male.
     birth
@@ -137,14 +135,10 @@ def identities(
 
     Parameters
     ----------
-    people
-        All persons.
     twins
         Share of persons who are one of two twins.
     juniors
         Share of persons who are a senior or the junior.
-    rng
-        Source of randomness.
     """
     parts = pc.split_pattern(people.name, " ", max_splits=1)
     plain = Identities(

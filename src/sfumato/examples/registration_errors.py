@@ -49,8 +49,6 @@ def misspelt(words: list[str], rng: np.random.Generator) -> list[str]:
     ----------
     words
         Names of at least two characters.
-    rng
-        Source of randomness.
     """
     kinds = rng.choice(len(OPERATIONS), len(words), p=OPERATION_SHARES).tolist()
     places, letters, near = (rng.random(len(words)).tolist() for _ in range(3))
@@ -93,8 +91,6 @@ def mistyped(numbers: list[str], digits: int, rng: np.random.Generator) -> list[
         Texts that end in digits, such as a ZIP or a telephone number.
     digits
         How many digits at the end can be hit, at least two.
-    rng
-        Source of randomness.
     """
     swaps = (rng.random(len(numbers)) < 0.5).tolist()
     places, keys = (rng.random(len(numbers)).tolist() for _ in range(2))
@@ -137,8 +133,6 @@ def misread_dates(days: Ints, last: Ints, rng: np.random.Generator) -> Ints:
         Days since 1970-01-01.
     last
         Last day that each result may be, not before ``days``.
-    rng
-        Source of randomness.
     """
     result = days.copy()
     todo = np.arange(len(days))
@@ -190,24 +184,12 @@ class ErrorRates:
     typo_given_name, typo_surname, typo_zip, typo_phone
         One slip of the hand: a letter substituted, left out or put in, or two transposed; in
         numbers a digit substituted or two transposed.
-    nickname
-        A short form, of the given names that have one.
     changed_surname
         Another surname, of women from 18; a quarter of them both names with a hyphen.
-    swapped_names
-        Given name and surname exchanged.
     swapped_date
         Day and month of birth exchanged, of the dates that stay dates and become others.
     misread_date
         One digit of the date of birth another one; a valid date still.
-    moved
-        The ZIP of another home.
-    changed_phone
-        Another telephone.
-    wrong_sex
-        The other sex.
-    missing_given_name, missing_date, missing_zip, missing_phone
-        Nothing written.
     """
 
     twins: float = 0.02
@@ -237,14 +219,10 @@ class Entries:
 
     Attributes
     ----------
-    given, surname, zip, phone
-        Texts.
     sex
         0 female, 1 male.
     birth
         Days since 1970-01-01.
-    birth_missing
-        Whether no date of birth is written.
     errors
         Per error, whether the registration has it, by name of the rate in the order of
         `ErrorRates`; only those that change what is written.
@@ -272,16 +250,10 @@ def register(
 
     Parameters
     ----------
-    who
-        All persons.
     person, day
         Whom each registration is of, and its day counted from the first of the window.
     start
         The first day of the window, in days since 1970-01-01.
-    rates
-        How often which error comes.
-    rng
-        Source of randomness.
     """
     draws = _ErrorDraws(len(person), rates, rng)
     age = (day - who.birth[person]) / DAYS_PER_YEAR

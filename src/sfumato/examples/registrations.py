@@ -60,8 +60,6 @@ class Registrations:
         One row per registration: ``clinic``, ``patient``, ``person`` (the key of `Clinics`),
         ``relation`` (twin, senior, junior, or empty) and ``errors``, the names of `ErrorRates`
         with semicolons between.
-    rates
-        How often registrations err.
     schema
         What the columns of patients and visits are, but for the clinics' own numbers.
     """
@@ -248,8 +246,6 @@ def write_registrations(
 
     Parameters
     ----------
-    registrations
-        What to write.
     folder
         Where; made if it does not exist.
 
@@ -257,11 +253,6 @@ def write_registrations(
     -------
     tuple of Path
         The files written, in the order above.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be made or cannot be written.
     """
     tables = {
         "patients_hospital.csv": registrations.hospital,

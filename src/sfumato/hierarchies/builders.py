@@ -32,14 +32,6 @@ def build_hierarchy(spec: HierarchySpec, labels: Sequence[str], column: str) -> 
         A file (see `read_hierarchy`), prefixes of codes, or intervals.
     labels
         The distinct values of the column, in the order of its domain.
-    column
-        The column's name, for errors.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or breaks a rule, if the specification does, or if a value
-        has no leaf.
     """
     if isinstance(spec, PrefixHierarchy):
         return prefix_hierarchy(spec, labels, column)
@@ -57,11 +49,6 @@ def read_hierarchy(path: str | os.PathLike[str]) -> Hierarchy:
     path
         SKOS in Turtle (``.ttl``, ``.turtle``), a classification (a CSV with its header), or a
         one-row-per-leaf CSV.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or breaks a rule.
     """
     file = Path(path)
     if file.suffix.lower() in TURTLE:
@@ -81,13 +68,7 @@ def _first_line(path: Path) -> str:
 
 
 def leaf_order(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The leaves of a hierarchy's file in the file's order, lowest first.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or breaks a rule.
-    """
+    """The leaves of a hierarchy's file in the file's order, lowest first."""
     return read_hierarchy(path).leaves
 
 
@@ -136,17 +117,8 @@ def prefix_hierarchy(spec: PrefixHierarchy, labels: Sequence[str], column: str) 
 
     Parameters
     ----------
-    spec
-        The lengths and groups.
     labels
         The codes, in the order of the column's domain.
-    column
-        The column's name, for errors.
-
-    Raises
-    ------
-    InputError
-        If the lengths do not descend, or a group is not a range of codes or overlaps another.
     """
     subject = f"hierarchy of column '{column}'"
     lengths = spec.lengths
@@ -254,14 +226,6 @@ def interval_hierarchy(spec: IntervalHierarchy, labels: Sequence[str], column: s
         The widths, narrowest first, and the start.
     labels
         The column's distinct values: printed numbers, or dates or datetimes in ISO form.
-    column
-        The column's name, for errors.
-
-    Raises
-    ------
-    InputError
-        If the widths are neither all numbers nor all units of dates, do not ascend or do not
-        nest, or if the column holds something else than what the widths are for.
     """
     subject = f"hierarchy of column '{column}'"
     if not spec.widths:

@@ -19,8 +19,6 @@ class CodeList:
 
     Attributes
     ----------
-    hierarchy
-        The codes and their groups.
     names
         What codes and groups are called, by code; those that are called as they are written,
         and those in no level, are left out.
@@ -53,13 +51,6 @@ def read_classification(path: str | os.PathLike[str]) -> CodeList:
     One row per code: ``code,label,narrow_group,narrow_label,broad_group,broad_label,kind``, with
     that header. ``7104 Mandarin`` lies below ``71``, ``7`` and ``*``. A code without a narrow or
     a broad group (supplementary codes) stays as it is up to the next level that it has.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, has another header or rows of another length, a code or a
-        label is missing, a code is at two places, a group is in two others, or a code or group
-        has two names.
     """
     subject = f"hierarchy file {Path(path).name}"
     text = read_text(Path(path), subject)
@@ -147,12 +138,6 @@ def read_leaves_csv(path: str | os.PathLike[str]) -> Hierarchy:
 
     The file has no header; cells may be quoted as in CSV; the delimiter (semicolon, tab or
     comma) is detected. A root ``*`` is added where the last column is not one single label.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is not UTF-8, is empty, is not well-formed CSV, has rows of
-        different lengths or empty cells, or is not nested.
     """
     subject = f"hierarchy file {Path(path).name}"
     text = read_text(Path(path), subject)
@@ -229,13 +214,7 @@ def _split(text: str, delimiter: str, subject: str) -> _Rows:
 
 
 def read_text(path: Path, subject: str, kind: str = "CSV") -> str:
-    """The whole text of a hierarchy's file, of this kind, without a byte-order mark.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or is not UTF-8.
-    """
+    """The whole text of a hierarchy's file, of this kind, without a byte-order mark."""
     try:
         raw = path.read_bytes()
     except OSError as error:

@@ -60,11 +60,6 @@ class Hierarchy:
             What an error is about: ``"hierarchy file age.csv"``.
         lines
             The line of the file that each row comes from, for errors; 1, 2, ... without it.
-
-        Raises
-        ------
-        InputError
-            If two rows share a label at one level and differ at a level above.
         """
         encoded = [_encode(column) for column in columns]
         if len(encoded) == 1 or len(encoded[-1][0]) != 1:
@@ -121,8 +116,6 @@ class Hierarchy:
             The class of each cell, shape (cells,).
         codes
             The leaf of each cell, shape (cells,); -1 (missing) is ignored.
-        classes
-            Number of classes.
 
         Returns
         -------
@@ -148,13 +141,7 @@ class Hierarchy:
         return levels, index.astype(np.int32, copy=False)
 
     def restricted(self, labels: Sequence[str], subject: str) -> Hierarchy:
-        """The hierarchy over these leaves only, in this order.
-
-        Raises
-        ------
-        InputError
-            If some of the labels are not leaves of the hierarchy.
-        """
+        """The hierarchy over these leaves only, in this order."""
         found = [self.positions.get(label, -1) for label in labels]
         missing = found.count(-1)
         if missing:
@@ -217,8 +204,6 @@ def public_blocks(leaves: Sequence[str], groups: Hierarchy | None = None) -> Hie
     ----------
     leaves
         The values in their order.
-    groups
-        A hierarchy over them.
     """
     size = len(leaves)
     above = np.arange(size)[np.newaxis] if groups is None else groups.ancestors

@@ -78,8 +78,6 @@ def format_released(
 
     Parameters
     ----------
-    value
-        What is released.
     kind
         The kind of the quasi-identifier; a categorical one has no ranges.
     labels
@@ -90,11 +88,6 @@ def format_released(
     -------
     str or None
         The cell; ``None`` for an empty one.
-
-    Raises
-    ------
-    InputError
-        If a range is given for a categorical quasi-identifier.
     """
     match value:
         case Missing():

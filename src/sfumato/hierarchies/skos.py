@@ -59,13 +59,6 @@ def read_skos(
         The IRI of the concept scheme to read; needed where the file has several.
     language
         The language of the names, where there are several.
-
-    Raises
-    ------
-    InputError
-        If rdflib is not installed, the file cannot be read or is not Turtle, it has several
-        schemes or no concept, or a concept has several parents or notations, is its own
-        ancestor, lacks a label, or shows what another one of its level shows.
     """
     found = _Graph(Path(path), language).scheme(scheme)
     found.check_cycles()
@@ -312,15 +305,6 @@ def write_skos(
     ----------
     codes
         The hierarchy, with names or without.
-    path
-        The file to write, whole or not at all.
-    base
-        What the concepts' IRIs begin with.
-
-    Raises
-    ------
-    InputError
-        If rdflib is not installed, or the file cannot be written.
     """
     given = codes if isinstance(codes, CodeList) else CodeList(codes)
     library = _rdflib()

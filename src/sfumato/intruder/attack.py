@@ -37,15 +37,7 @@ MOST = 6
 
 
 def in_words(held: Held, given: Given) -> tuple[str, ...]:
-    """What the intruder held, one sentence each.
-
-    Parameters
-    ----------
-    held
-        What was put together.
-    given
-        What was given.
-    """
+    """What the intruder held, one sentence each."""
     return tuple(_sentences(held, given))
 
 
@@ -89,8 +81,6 @@ def warnings_of(held: Held, candidates: Candidates) -> tuple[str, ...]:
 
     Parameters
     ----------
-    held
-        What was put together.
     candidates
         Which persons fit which class, by what is known without errors.
     """
@@ -128,15 +118,6 @@ def check_alone(
     ----------
     review
         The folder of the review, or ``None``.
-    attacks
-        The attacks that are asked for.
-    others
-        What else was given, by the name of its parameter.
-
-    Raises
-    ------
-    InputError
-        If something is.
     """
     if review is None:
         raise InputError(
@@ -166,16 +147,6 @@ def attack_review(folder: Path, *, tolerance: Tolerance, seed: int, progress: Pr
     tolerance
         Above its chance for a person a right guess counts as exposed; the criteria are about
         releases.
-    seed
-        Seed of every random choice.
-    progress
-        Told how far the work is.
-
-    Raises
-    ------
-    InputError
-        If nobody has reviewed in the folder, a file of it is damaged, or the extra ``review`` is
-        not installed.
     """
     screens = worker_screens.named_screens(
         folder, np.random.default_rng([seed, *b"names of rows"]), progress

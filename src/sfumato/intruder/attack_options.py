@@ -57,13 +57,7 @@ def _hierarchy_files(option: str, words: Sequence[str]) -> dict[str, Path]:
 
 @dataclass(frozen=True)
 class Holding:
-    """What the intruder holds.
-
-    Raises
-    ------
-    InputError
-        If a share is out of range.
-    """
+    """What the intruder holds."""
 
     register: Annotated[
         Any,
@@ -171,13 +165,7 @@ class Referee:
 
 @dataclass(frozen=True)
 class Judging:
-    """Which attacks run and what they are held against.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
-    """
+    """Which attacks run and what they are held against."""
 
     attacks: Annotated[
         tuple[str, ...] | None,

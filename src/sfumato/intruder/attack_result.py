@@ -65,13 +65,7 @@ class Claims:
         return replace(self, measures={**self.measures, **self.against_register})
 
     def get(self, name: str, column: str | None = None) -> Measure | None:
-        """The measure of this name, or ``None``.
-
-        Parameters
-        ----------
-        column
-            The sensitive attribute that it is about.
-        """
+        """The measure of this name, or ``None``."""
         return self.measures.get(name if column is None else f"{name}:{column}")
 
     def to_json(self) -> dict[str, Any]:
@@ -104,24 +98,13 @@ def claims_of_file(
 
     Parameters
     ----------
-    file
-        The file as an outsider reads it.
     population
         The number of persons of the population, where it is known: journalist and marketer risk
         are then estimated.
-    threshold
-        Risk above which a record counts as at risk.
-    seed
-        Seed of the estimator's draws.
     events
         Columns that tell events of which an intruder may know some, as exactly as they are shown.
     household
         The column that names households, where the file may have it.
-
-    Raises
-    ------
-    InputError
-        If the population is smaller than the file.
     """
     columns = {CLASS: pa.array(file.class_of)}
     if file.person is not None:
@@ -334,13 +317,7 @@ class Attack:
 
 
 def is_inference(outcome: Outcome) -> bool:
-    """Whether an attack guessed values rather than persons.
-
-    Parameters
-    ----------
-    outcome
-        What came of it.
-    """
+    """Whether an attack guessed values rather than persons."""
     return outcome.attack.startswith("inference")
 
 

@@ -150,8 +150,6 @@ class People:
         Person of each row, shape (rows,).
     named
         Whether the ids are those of a person column.
-    values
-        By sensitive attribute, what the persons have.
     """
 
     ids: tuple[str, ...]
@@ -161,20 +159,7 @@ class People:
 
 
 def people_of(data: Any, schema: Schema) -> People:
-    """Read whose the rows are, and their sensitive values where the file has them.
-
-    Parameters
-    ----------
-    data
-        A dataframe, or the path of a file.
-    schema
-        What each column is.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a row has no person.
-    """
+    """Read whose the rows are, and their sensitive values where the file has them."""
     source = prepared_in_part(open_source(data), schema)
     named = schema.person is not None and schema.person in source.names
     sensitive = [name for name in schema.sensitive if name in source.names]
@@ -202,18 +187,8 @@ def by_source_rows(rows: Ints, original: People, register: People, knowledge: Kn
     ----------
     rows
         Row of the original, from 0, of each released record, shape (records,).
-    original
-        Whose the rows of the original are.
     register
         Whose those of the register are; the same object where the register is the original.
-    knowledge
-        What the intruder holds of it.
-
-    Raises
-    ------
-    InputError
-        If the register is another file and one of the two has no person column, or the original
-        is too short.
     """
     if register is original:
         truth = owned_by_row(rows, knowledge.person, knowledge.persons)
@@ -251,19 +226,8 @@ def by_given(
     truth
         ``"same-order"``; the path of a file with columns ``row`` and ``person``; or one person id
         per released record, ``None`` where nobody knows.
-    records
-        Number of released records.
     original
         Whose the rows of the original are, where there is one.
-    register
-        Whose the rows of the register are.
-    missing
-        Texts that mean a missing value.
-
-    Raises
-    ------
-    InputError
-        If the truth cannot be read or does not fit the released file.
     """
     if isinstance(truth, str) and truth == SAME_ORDER:
         return _same_order(records, original or register, register)
@@ -333,20 +297,14 @@ class Given:
         As they were passed in; ``None`` where they were not.
     source_rows
         Row of the original of each released record, where the release says it.
-    schema
-        What each column is.
     knows
         The quasi-identifiers that the intruder knows; all where ``None``.
     counts
         Whether the intruder knows how many records each person has in the release.
     noise, missing
         Share of wrong, and of unknown, values.
-    hierarchies
-        Published hierarchies by quasi-identifier.
     layout
         How the released file is laid out, as far as it is given.
-    priors
-        Other releases about the same persons.
     review
         The folder of a clerical review whose screens are attacked too, or ``None``.
     """
@@ -372,10 +330,6 @@ class Held:
 
     Attributes
     ----------
-    file
-        The released file as an outsider reads it.
-    knowledge
-        What the intruder holds, errors included.
     exact
         The same without errors.
     truth
@@ -399,18 +353,8 @@ def held_against(shown: Any, given: Given, rng: np.random.Generator) -> Held:
 
     Parameters
     ----------
-    shown
-        The released file.
-    given
-        What was given beside it.
     rng
         Draws the errors of what the intruder knows.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read or does not fit the others, or nobody says whose the records
-        are.
     """
     if given.register is None and given.original is None:
         return _itself(shown, given)
@@ -530,15 +474,6 @@ def event_names(schema: Schema, file: reading.ReleasedFile, known: Knowledge) ->
     """The columns of events that the release shows and the original has.
 
     Where the schema names none, all sensitive and insensitive ones that change within a person.
-
-    Parameters
-    ----------
-    schema
-        What each column is.
-    file
-        The released file.
-    known
-        The original, all its columns.
     """
     shown = {column.name for column in (*file.sensitive, *file.others)}
     told = (*schema.sensitive, *schema.insensitive)

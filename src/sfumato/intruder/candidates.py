@@ -44,8 +44,6 @@ class Inference:
 
     Attributes
     ----------
-    attribute
-        The sensitive attribute.
     person
         The register person, shape (guesses,).
     value
@@ -69,8 +67,6 @@ class Candidates:
     group
         Group of each register person, shape (persons,): persons of whom the intruder knows the
         same.
-    groups
-        Number of groups.
     fits
         Whether the persons of a group fit a class, shape (classes, groups), sparse, indices
         sorted.
@@ -102,13 +98,7 @@ class Candidates:
         return np.flatnonzero(chosen[self.group])
 
     def fit(self, number: Ints, group: Ints) -> Bools:
-        """Whether each group fits the class beside it, by binary search; shape (pairs,).
-
-        Parameters
-        ----------
-        number, group
-            Pairs of a class and a group.
-        """
+        """Whether each group fits the class beside it, by binary search; shape (pairs,)."""
         rows = np.repeat(np.arange(self.fits.shape[0]), np.diff(self.fits.indptr))
         keys = rows * self.groups + self.fits.indices
         wanted = number * self.groups + group
@@ -131,8 +121,6 @@ def distinct_sets(
     ----------
     owner, element
         Pairs, each of shape (pairs,).
-    owners, elements
-        How many of each there are.
 
     Returns
     -------
@@ -232,13 +220,7 @@ Tools write 15 significant digits of the largest number: half a unit of the last
 
 
 class ValuesOf:
-    """The distinct values of a column that an intruder knows, ready to be held against cells.
-
-    Parameters
-    ----------
-    column
-        The column.
-    """
+    """The distinct values of a column that an intruder knows, ready to be held against cells."""
 
     def __init__(self, column: KnownColumn) -> None:
         numbers = column.numbers
@@ -262,8 +244,6 @@ class ValuesOf:
 
         Parameters
         ----------
-        cell
-            The released cell.
         places
             The values to hold against it, by their place in the column's texts; all of them,
             in that order, when not given.
@@ -308,13 +288,6 @@ def shows_means(shown: ReadColumn, known: KnownColumn) -> bool:
     """Whether a column shows single numbers with more decimals than any value that is known.
 
     Means of dates are rounded to dates and cannot be told from dates.
-
-    Parameters
-    ----------
-    shown
-        The quasi-identifier in the release.
-    known
-        The same one in the register.
     """
     if not np.isfinite(known.numbers).any():
         return False
@@ -341,10 +314,6 @@ def positions(
     ----------
     pairs
         The columns that show means, each with the same one of the register.
-    class_rows
-        A record of each class.
-    tuple_rows
-        A row of the register for each combination of known values.
 
     Returns
     -------
@@ -377,8 +346,6 @@ def nearest(
         The combination of cells in the other columns of each class, shape (classes,).
     fits_block
         Which groups these combinations allow, shape (blocks, groups).
-    classes, groups
-        Their positions.
     units
         Released units of each class, shape (classes,).
     """
@@ -451,17 +418,8 @@ def blocks_of(file: ReleasedFile, knowledge: Knowledge, candidates: Candidates) 
 
     Parameters
     ----------
-    file
-        The released file.
     knowledge
         What the intruder knows; with ``counts`` a person fits only units with as many records.
-    candidates
-        Which persons fit which class.
-
-    Raises
-    ------
-    InputError
-        If the candidates are those of other persons than the intruder knows.
     """
     if len(candidates.group) != knowledge.persons or len(candidates.kind) != file.persons:
         raise InputError("the candidates", "must be those of the same file and register")
@@ -515,15 +473,6 @@ def cross(
     ----------
     pairs
         The quasi-identifiers of the release, each with the same one of the register.
-    class_rows
-        A record of each class.
-    tuple_rows
-        A row of the register for each combination of known values.
-
-    Raises
-    ------
-    InputError
-        If more than `MOST_PAIRS` fit, as where most values are unknown.
     """
     often, rarely = _by_sharing(pairs, tuple_rows, len(class_rows))
     cells = np.zeros((len(often) + len(rarely), len(class_rows)), dtype=np.int64)
@@ -641,8 +590,6 @@ def find_candidates(
 
     Parameters
     ----------
-    file
-        The released file.
     knowledge
         What the intruder knows. A value that is not known fits every cell; a missing cell fits
         nothing else. Quasi-identifiers that only one side has say nothing.
@@ -655,12 +602,6 @@ def find_candidates(
         The quasi-identifiers of which the release shows means: a person then fits where they
         are nearest (see `nearest`), which nobody can be sure of. Without it those with more
         decimals than the known values; of dates, none.
-
-    Raises
-    ------
-    InputError
-        If the file and the knowledge share no quasi-identifier, or so little is known that too
-        many fit (`MOST_PAIRS`).
     """
     if rows not in (None, "all", "any"):
         raise InputError("parameter rows", "must be one of its words", accepted="all, any")
@@ -742,11 +683,6 @@ def persons_are_whole(file: ReleasedFile) -> bool:
 
     That is so where it has pseudonyms with several records, and each shows one combination of
     cells.
-
-    Parameters
-    ----------
-    file
-        The released file.
     """
     if file.person is None or file.persons == file.records:
         return False

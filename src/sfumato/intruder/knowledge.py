@@ -96,8 +96,6 @@ def read_texts(source: Source, names: Sequence[str], missing: Collection[str]) -
     ----------
     source
         Where the columns are.
-    names
-        The columns to read.
     missing
         Texts that mean a missing value, beside empty cells and spaces; numbers compare by value.
     """
@@ -109,20 +107,7 @@ def read_texts(source: Source, names: Sequence[str], missing: Collection[str]) -
 
 
 def everybody(column: Texts, name: str, subject: str) -> Ints:
-    """The person of each row, numbered in order of appearance, shape (rows,).
-
-    Parameters
-    ----------
-    column
-        The person column.
-    name, subject
-        Its name, and that of its file, for errors.
-
-    Raises
-    ------
-    InputError
-        If a row has no person.
-    """
+    """The person of each row, numbered in order of appearance, shape (rows,)."""
     if None in column.texts:
         row = int(np.argmax(column.codes == column.texts.index(None))) + 1
         raise InputError(
@@ -205,8 +190,6 @@ class KnownColumn:
 
     Attributes
     ----------
-    name
-        The column.
     texts
         The distinct values as they are written; ``None`` where the intruder does not know.
     numbers
@@ -227,14 +210,8 @@ class Knowledge:
 
     Attributes
     ----------
-    persons
-        Number of register persons.
     person
         Register person of each row, 0 to persons - 1 in order of appearance, shape (rows,).
-    quasi_identifiers
-        The quasi-identifiers of the schema that the intruder knows.
-    others
-        Every other column of the register.
     counts
         How many records each person has in the release, shape (persons,), where the intruder
         knows that.
@@ -257,16 +234,8 @@ def hold(register: Any, schema: Schema, *, knows: Sequence[str] | None = None) -
     register
         A dataframe, or the path of a file, with exact values. Rows with the same id in the
         schema's person column are about one person; without that column each row is a person.
-    schema
-        What each column is.
     knows
         The quasi-identifiers that the intruder knows; all that the register has when not given.
-
-    Raises
-    ------
-    InputError
-        If the register cannot be read, has none of the quasi-identifiers or not one that is
-        named, or a row has no person.
     """
     source = prepared_in_part(open_source(register), schema)
     known = _known_names(source, schema, knows)
@@ -293,8 +262,6 @@ def is_measured(quasi: QuasiIdentifier, texts: Sequence[str | None]) -> bool:
 
     Parameters
     ----------
-    quasi
-        What the schema says about it.
     texts
         Its distinct values, as far as they are known.
     """
@@ -371,19 +338,10 @@ def with_noise(
 
     Parameters
     ----------
-    knowledge
-        What is true.
     errors
         The share of values that are wrong, for all quasi-identifiers or by name.
     missing
         The share of values that the intruder does not know, likewise.
-    rng
-        Source of randomness.
-
-    Raises
-    ------
-    InputError
-        If a share is not within 0 to 1, or a name is not that of a known quasi-identifier.
     """
     names = [column.name for column in knowledge.quasi_identifiers]
     wrong = _by_name(errors, names, "errors")

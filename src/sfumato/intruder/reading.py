@@ -28,8 +28,6 @@ class ReadColumn:
 
     Attributes
     ----------
-    name
-        The quasi-identifier.
     cells
         The distinct cells.
     codes
@@ -47,8 +45,6 @@ class TextColumn:
 
     Attributes
     ----------
-    name
-        The column.
     texts
         The distinct texts; ``None`` where there is none.
     codes
@@ -84,25 +80,15 @@ class ReleasedFile:
 
     Attributes
     ----------
-    records
-        Number of records.
     person
         Number of each record's pseudonym, 0 to persons - 1 in order of appearance, shape
         (records,); ``None`` where the file has no person column.
     persons
         Number of pseudonyms; of records where the file has no person column.
-    quasi_identifiers
-        What each record shows of each quasi-identifier of the schema.
     class_of
         Number of each record's combination of cells, in order of appearance, shape (records,).
-    classes
-        Number of such combinations.
     first_row
         A record of each, shape (classes,).
-    sensitive
-        The sensitive columns that the file has.
-    others
-        Every other column, the person column included.
     names
         The person column again, which stays where a file is its own original; ``None`` without.
     """
@@ -168,13 +154,6 @@ def rows_of_hierarchy(path: Path, column: str) -> list[list[str]]:
     path
         A CSV with one row per value, the value first and then its ancestors, without a header;
         or a classification with the header ``code,label,narrow_group,...``.
-    column
-        The quasi-identifier, for errors.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or its rows have different lengths.
     """
     subject = f"hierarchy of column '{column}' (file {path.name})"
     rows = _rows(_text(path, subject))
@@ -197,11 +176,6 @@ def above_from_file(path: Path, column: str) -> tuple[tuple[str, ...], Above]:
     ----------
     path, column
         As `rows_of_hierarchy` takes them.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or its rows have different lengths.
     """
     rows = rows_of_hierarchy(path, column)
     values = tuple(dict.fromkeys(row[0] for row in rows))
@@ -215,8 +189,6 @@ def above_from_prefixes(spec: PrefixHierarchy, values: Collection[str]) -> Above
     ----------
     spec
         Lengths of the prefixes, and groups such as ``240-279``, both ends inside.
-    values
-        The values that are known.
     """
     return _collected((value, prefixes_of(value, spec)) for value in values)
 
@@ -230,15 +202,7 @@ def _collected(pairs: Iterable[tuple[str, Sequence[str]]]) -> Above:
 
 
 def prefixes_of(value: str, spec: PrefixHierarchy) -> list[str]:
-    """The prefixes of a code, longest first, and the groups that the shortest one is in.
-
-    Parameters
-    ----------
-    value
-        The code.
-    spec
-        Lengths of the prefixes, and groups.
-    """
+    """The prefixes of a code, longest first, and the groups that the shortest one is in."""
     labels = []
     for length in spec.lengths:
         start = value[:length]
@@ -310,8 +274,6 @@ def combined(columns: Sequence[Ints], rows: int) -> tuple[Ints, Ints]:
     ----------
     columns
         Codes from 0 on, each of shape (rows,).
-    rows
-        Number of rows.
 
     Returns
     -------
@@ -350,8 +312,6 @@ def read_release(
 
     Parameters
     ----------
-    data
-        A dataframe, or the path of a file.
     schema
         What each column is: names and kinds. A quasi-identifier that the file lacks was left
         out of it and says nothing.
@@ -361,12 +321,6 @@ def read_release(
     known
         What the intruder knows. The values that exist tell labels such as ``10-19`` from ranges,
         what ``816**`` can hide, and which labels lie between two others.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, has none of the quasi-identifiers, a cell cannot be
-        understood, or a hierarchy cannot be read.
     """
     source = open_source(data, **layout)
     _check_hierarchies(schema, hierarchies or {})

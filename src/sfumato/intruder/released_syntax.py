@@ -27,8 +27,6 @@ class Interval:
     ----------
     low, high
         The ends; infinite where it is open.
-    low_in, high_in
-        Whether the end itself belongs to it.
     """
 
     low: float
@@ -124,8 +122,6 @@ def interval_of(text: str, *, dates: bool = False, times: bool = False) -> Inter
 
     Parameters
     ----------
-    text
-        The cell.
     dates
         Whether the column holds dates: then ``2005``, ``2005-03``, ``2005-Q1`` and
         ``2000-2009`` are ranges of days.
@@ -245,19 +241,9 @@ class Vocabulary:
 
     Attributes
     ----------
-    measured
-        Whether its values are numbers or dates.
-    dates, times
-        Whether they are dates, and whether those have times.
-    ordered
-        Whether its labels have an order.
     order
         Its labels from lowest to highest, where that is declared; else the order is natural
         (embedded numbers by value, case folded).
-    values
-        The values that are known to exist.
-    above
-        The values below each label of a hierarchy.
     """
 
     measured: bool = False
@@ -353,8 +339,6 @@ def parse_cell(text: str | None, words: Vocabulary) -> Cell | None:
     ----------
     text
         The cell; ``None`` or spaces for a missing value.
-    words
-        What is known of the column's words.
     """
     if text is None or not text.strip():
         return Missing()
@@ -392,8 +376,6 @@ def parse_bounds(low: str | None, high: str | None, words: Vocabulary) -> Cell |
     low, high
         The cells; ``None`` where one is missing, which is an open end of numbers and dates: two of
         them stand for anything, a missing value among it.
-    words
-        What is known of the column's words.
     """
     first, last = parse_cell(low, words), parse_cell(high, words)
     if first is None or last is None:

@@ -24,10 +24,6 @@ class Screen:
 
     Attributes
     ----------
-    worker
-        Whose screen.
-    shown
-        What it showed, as the review writes it.
     knowledge
         The identified tables, which somebody who holds them compares.
     truth
@@ -53,15 +49,6 @@ def screens_of(folder: Path, rng: np.random.Generator, progress: Progress) -> tu
     ----------
     folder
         What ``sfumato link`` wrote, or a project, with the journals of a review in it.
-    rng
-        Draws the names of the rows.
-    progress
-        Told how far it is.
-
-    Raises
-    ------
-    InputError
-        If it is neither, nobody was shown anything, or a journal is damaged or of another review.
     """
     all_shown = shown_in(folder, rng, progress)
     table = read_parquet(folder / (RECORDS if (folder / PROJECT).is_file() else IDENTIFYING))

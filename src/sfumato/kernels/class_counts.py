@@ -86,8 +86,6 @@ class ValueCounts(NamedTuple):
         Number of distinct values.
     entropy
         Entropy of the records' values, in nats; 0 in a class without a value.
-    valued
-        Number of records that have a value.
     commonest
         Number of records with the commonest and with the second commonest value, shape
         (classes, 2).
@@ -176,8 +174,6 @@ def class_order(class_of: Codes, records: Ints, person: Codes) -> RecordOrder:
     ----------
     class_of
         Class of each record in [0, classes), shape (records,).
-    records
-        Number of records of each class.
     person
         Index of each record's person, from 0, shape (records,).
     """
@@ -321,8 +317,6 @@ def class_ordered_distances(
         As `class_order` gave them.
     codes
         Value of each record, -1 for missing, shape (records,).
-    file
-        Number of records of the file with each value.
     rank
         Rank of each value, from 0 without a gap.
 
@@ -372,8 +366,6 @@ class Sums(NamedTuple):
     ----------
     total, square
         Sum and sum of squares, added up by ascending code, whatever the order of the rows.
-    present
-        Number of values.
     lowest, highest
         Lowest and highest code; 2**31 - 1 and -1 where there is no value.
     """
@@ -393,8 +385,6 @@ def group_rows(person: Codes, persons: int) -> tuple[Codes, Ints]:
     ----------
     person
         Person of each record in [0, persons).
-    persons
-        Number of persons.
     """
     return _classes.group_rows(person, persons)
 
@@ -481,11 +471,6 @@ def modes(rows: Codes, starts: Ints, codes: Codes, size: int) -> Codes:
 def distinct(rows: Codes, starts: Ints, codes: Codes) -> tuple[Ints, Codes, Codes]:
     """The distinct codes of each person and how often they occur, as compressed rows.
 
-    Parameters
-    ----------
-    rows, starts, codes
-        The records.
-
     Returns
     -------
     tuple
@@ -555,8 +540,6 @@ class Holders(NamedTuple):
         Chance that an id drawn from those that fit is the person's.
     learned
         Chance that it is, and shows more than is known.
-    holders
-        Number of ids that fit.
     looked
         Number of entries of lists that were looked at, of all sets together.
     """
@@ -577,8 +560,6 @@ def count_holders(holding: Holding, persons: Codes, sets: Codes) -> Holders:
 
     Parameters
     ----------
-    holding
-        Who has what.
     persons
         Person of each set; shape (sets,).
     sets

@@ -66,8 +66,6 @@ class Space(NamedTuple):
         What a record loses by a width of 1, and by a distance of 1 from the mean.
     up, level, width_of
         Parent, level and width of each node of all hierarchies; a root is its own parent.
-    records
-        Records of each person.
     sensitive_offsets, sensitive, attribute_of
         Distinct sensitive values of each person, and the attribute of each value.
     least_records, least_persons, squares, affiliation, distinct, sharing
@@ -116,14 +114,10 @@ class Pass(NamedTuple):
 
     Attributes
     ----------
-    group_of
-        Group of each person.
     change_of
         Of each group the change that it took part in, -1 for none; where each takes part in one.
     changed
         Which groups took part in a change; shape (room,).
-    before, after
-        Loss of all groups.
     """
 
     group_of: Codes
@@ -172,8 +166,6 @@ def improved(
 
     Parameters
     ----------
-    space
-        Persons, columns and limits.
     group_of
         Group of each person, below ``room``; every group keeps the limits.
     room

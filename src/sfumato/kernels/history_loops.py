@@ -363,8 +363,6 @@ def dated_units(
 
     Parameters
     ----------
-    shown
-        The rows of the units.
     key
         What each row shows beside its date, and its class, as one number from 0 on; shape (rows,).
     sets

@@ -56,8 +56,6 @@ def number_by_first_appearance(keys: loop_calls.Ints, space: int) -> tuple[loop_
     ----------
     keys
         Shape (records,), each in [0, space).
-    space
-        Number of possible keys.
 
     Returns
     -------
@@ -130,10 +128,6 @@ class Interner:
         ----------
         offsets
             Where each string starts in ``data``, and where the last one ends.
-        data
-            The strings one after the other.
-        missing
-            Which strings are missing.
         """
         codes = np.empty(len(missing), dtype=np.int32)
         keys = np.empty((AHEAD, 5), dtype=np.int64)
@@ -204,8 +198,6 @@ def extended(ties: loop_calls.Ints, values: loop_calls.Ints) -> loop_calls.Ints:
     ----------
     ties
         The hashes of the tuples before; `EMPTY` of the empty one.
-    values
-        The integer that each tuple takes in.
     """
     return _classes.extended_hashes(ties, values)
 

@@ -139,8 +139,6 @@ def one_by_one(tasks: Sequence[Callable[[], _Result]], *, alone: bool = False) -
     ----------
     tasks
         Work that leaves the interpreter's lock alone for most of its time.
-    alone
-        Whether this thread does it all.
     """
     if alone or len(tasks) < 2 or _alone():
         yield from (task() for task in tasks)

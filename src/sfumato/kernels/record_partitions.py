@@ -59,8 +59,6 @@ class Graph:
             What two records of nodes without an edge are worth in one cluster.
         draws
             Number of partitions to draw, or 0 for the best one.
-        seed
-            Seed of the draws.
 
         Returns
         -------
@@ -125,20 +123,12 @@ class _Layout(NamedTuple):
 
     Attributes
     ----------
-    inside
-        The nodes.
     starts
         Where each component's begin among them.
     edge
         The edge of each place: each edge has two places, one at either node.
     edges
         Where each node's places begin.
-    owner, other
-        The nodes of each place.
-    once
-        One place of each edge.
-    component
-        The component of that.
     """
 
     inside: Ints

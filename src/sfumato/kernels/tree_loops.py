@@ -209,8 +209,6 @@ def side_affiliations(
         0 or 1 of each person.
     offsets, values
         Per person (CSR) the distinct sensitive values.
-    size
-        Number of sensitive values.
 
     Returns
     -------
@@ -238,8 +236,6 @@ def side_sharing(
         As in `ordered_cuts`.
     side
         0 or 1 of each person.
-    records
-        Number of records of each person.
 
     Returns
     -------
@@ -262,8 +258,6 @@ def scan_sharing(order: Codes, low: Ints, high: Ints, records: Integers) -> tupl
     ----------
     order, low, high
         As in `ordered_cuts`.
-    records
-        Number of records of each person.
 
     Returns
     -------
@@ -299,8 +293,6 @@ def side_distances(
         0 or 1 of each person.
     offsets, values, counts
         Per person (CSR) the distinct values, and the number of records with each.
-    file
-        Number of records of the file with each value.
 
     Returns
     -------
@@ -356,8 +348,6 @@ def _of_runs(
     ----------
     loop
         A loop whose parameters are the order, both ends of its nodes, and the rest.
-    order, low, high, others
-        Its arguments.
 
     Returns
     -------
@@ -400,8 +390,6 @@ def scan_affiliations(
         Segment of each node; shape (nodes,).
     offsets, values
         Per person (CSR) the distinct sensitive values.
-    size
-        Number of sensitive values.
 
     Returns
     -------
@@ -643,12 +631,8 @@ class Limits(NamedTuple):
 
     Attributes
     ----------
-    records, persons
-        Least number of them.
     squares
         Largest sum of the persons' squared numbers of records, as a share of the square of all.
-    attribute_of
-        Sensitive attribute of each sensitive value.
     affiliation
         Largest share of persons who share a value, per sensitive attribute; infinite for any.
     distinct
@@ -675,8 +659,6 @@ class Chosen(NamedTuple):
         Index of the axis: the ordered ones first, then the indicators; -1 where nothing is cut.
     column
         The 0/1 column of an indicator; 0 for ordered axes.
-    left, left_records, left_squares
-        Persons, records and squared record counts on the left.
     lost
         Squared distance from the means of both sides together.
     """
@@ -703,8 +685,6 @@ def best_cuts(
         Segment of each node; shape (nodes,).
     shares
         The share α of each node.
-    known, axes, limits
-        The persons, and what is asked.
     """
     flat, most = orders.ravel(), _most(known, limits)
     given = (typed(known), typed(axes), typed(limits), most)

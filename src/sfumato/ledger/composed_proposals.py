@@ -35,8 +35,6 @@ class Proposal:
 
     Attributes
     ----------
-    what
-        What to change, as an order.
     cost
         The share of the cells of the release that say nothing any more.
     found
@@ -115,14 +113,10 @@ def coarser(
 
     Parameters
     ----------
-    release
-        The one that is asked about, with what makes it again.
     handed
         The releases, the one that is asked about last.
     limits
         What may be given away.
-    sketched
-        What a release is compared as.
     """
     *_, last = handed
     again = None if release.disclosed is None else release.disclosed.again
@@ -165,8 +159,6 @@ def refusal(
     ----------
     handed
         The releases, the one that is refused last.
-    found
-        What they give away together.
     limits
         What may be given away.
     recoded

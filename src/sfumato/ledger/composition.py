@@ -50,11 +50,6 @@ class Limits:
         Share of the persons of a release who may be found.
     unkept
         Share of its persons for whom a promise about its classes may fail.
-
-    Raises
-    ------
-    InputError
-        If one of them is no share.
     """
 
     tolerable: float = TOLERABLE
@@ -79,8 +74,6 @@ class Measured:
     found
         The share of them whom somebody finds who knows the quasi-identifiers of everybody: the
         mean of 1 / candidates.
-    fewest
-        The fewest candidates for one of them.
     certain
         The share of them all of whose candidates show the same of a sensitive column, the one
         where that is most often so.
@@ -115,14 +108,8 @@ class Handed:
 
     Attributes
     ----------
-    sketch
-        Its persons and columns.
-    ordered
-        Whether it kept the order of the rows.
     apart
         Whether the custodian says that it holds other persons than any other release.
-    promises
-        What it promises of its classes.
     requested
         Whether a policy decided on it; what such releases give away among themselves is the
         matter of its rules.
@@ -170,8 +157,6 @@ class Handed:
 
         Parameters
         ----------
-        classes
-            What is counted of each.
         persons
             The persons whose candidates each of them is, shape (classes,).
         """
@@ -208,22 +193,12 @@ class Together:
 
     Attributes
     ----------
-    all
-        All of them together.
-    alone
-        Each by itself.
     before
         Those before the last one, its quasi-identifiers known all the same.
-    requested
-        Those on request among themselves.
     exposed
         The columns that a release shows unchanged and another one takes as known.
-    promises
-        What each promises of its classes.
     in_several
         Persons who are in more than one of them.
-    people
-        Who is who in them.
     unknown
         What is not known of the last one beside others, in sentences.
     """
@@ -314,13 +289,7 @@ class Together:
 
 
 def of_classes(promises: Iterable[object]) -> tuple[Constraint, ...]:
-    """Those of some promises that are about classes.
-
-    Parameters
-    ----------
-    promises
-        Promises and budgets.
-    """
+    """Those of some promises that are about classes."""
     return tuple(cast(Constraint, each) for each in promises if hasattr(each, "met"))
 
 
@@ -342,27 +311,13 @@ def together(handed: Mapping[int, Handed]) -> Together:
 
 
 def people_in(handed: Mapping[int, Handed]) -> People:
-    """The persons of releases, each numbered once.
-
-    Parameters
-    ----------
-    handed
-        The releases by their numbers.
-    """
+    """The persons of releases, each numbered once."""
     apart = [number for number, each in handed.items() if each.apart]
     return people_of({number: each.sketch for number, each in handed.items()}, apart)
 
 
 def withholding(handed: Mapping[int, Handed], names: Collection[str]) -> dict[int, Handed]:
-    """The same releases, of which the last one does not show some columns.
-
-    Parameters
-    ----------
-    handed
-        The releases.
-    names
-        The columns.
-    """
+    """The same releases, of which the last one does not show some columns."""
     *_, last = handed
     sketch = handed[last].sketch
     kept = tuple(each for each in sketch.columns if each.name not in names)
@@ -370,15 +325,7 @@ def withholding(handed: Mapping[int, Handed], names: Collection[str]) -> dict[in
 
 
 def together_of(handed: Mapping[int, Handed], people: People) -> Together:
-    """The same, where it is known who is who.
-
-    Parameters
-    ----------
-    handed
-        The releases by their numbers.
-    people
-        Their persons.
-    """
+    """The same, where it is known who is who."""
     exposed = {number: _exposed(number, handed) for number in handed}
     told = {number: _told(each, exposed[number]) for number, each in handed.items()}
     *earlier, _ = handed

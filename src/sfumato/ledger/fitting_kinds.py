@@ -137,8 +137,6 @@ class Candidates:
 
         Parameters
         ----------
-        cell
-            The cell of each person.
         fits
             What they show, held against each release elsewhere.
         apart
@@ -160,8 +158,6 @@ class Candidates:
 
         Parameters
         ----------
-        rows
-            The persons.
         wide
             At most so much is made of each of them, shape (rows,).
         """

@@ -21,14 +21,8 @@ class Anchor:
 
     Attributes
     ----------
-    folder
-        The folder of its keys.
     id
         What its first entry calls it.
-    ledger
-        Its file.
-    elsewhere
-        Files that hold it as well.
     """
 
     folder: Path
@@ -41,13 +35,7 @@ class Anchor:
         return self.folder / f"{self.id}{SUFFIX}"
 
     def heads(self) -> list[Head]:
-        """What was kept: beside its keys, where it is known there, and elsewhere.
-
-        Raises
-        ------
-        InputError
-            If what was kept is no head, or a file elsewhere is missing.
-        """
+        """What was kept: beside its keys, where it is known there, and elsewhere."""
         for file in self.elsewhere:
             if _kept(file) is None:
                 raise InputError(
@@ -64,36 +52,18 @@ class Anchor:
         return [each[0] for each in kept if each is not None]
 
     def last(self) -> Head | None:
-        """The head that was kept last, wherever; ``None`` where none was.
-
-        Raises
-        ------
-        InputError
-            If what was kept is no head.
-        """
+        """The head that was kept last, wherever; ``None`` where none was."""
         return max(self._known(), key=lambda each: each.number, default=None)
 
     def keep(self, head: Head) -> None:
-        """Keep a head, unless a later one is kept.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Keep a head, unless a later one is kept."""
         for file in (self._file, *self.elsewhere):
             before = _kept(file)
             if before is None or before[0].number <= head.number:
                 _write(file, f"{head}\n{self.ledger.resolve()}\n")
 
     def forget(self) -> None:
-        """Know nothing of the ledger, nor of another one in its place.
-
-        Raises
-        ------
-        InputError
-            If what was kept is no head.
-        """
+        """Know nothing of the ledger, nor of another one in its place."""
         for other, path in others_in(self.folder).items():
             if other == self.id or path == self.ledger.resolve():
                 (self.folder / f"{other}{SUFFIX}").unlink()
@@ -106,11 +76,6 @@ class Anchor:
 
         A folder of keys in which no head is kept takes the first ledger that comes: such a folder
         is of an earlier version, or of a new ledger.
-
-        Raises
-        ------
-        InputError
-            If another ledger is known to stand there, or others are known and this one is not.
         """
         others = others_in(self.folder, self.id)
         known = _kept(self._file) is not None
@@ -138,13 +103,6 @@ def others_in(folder: Path, own: str = "") -> dict[str, Path]:
     ----------
     folder
         Where the keys are.
-    own
-        The ledger that is not meant.
-
-    Raises
-    ------
-    InputError
-        If what was kept is no head.
     """
     found = {}
     for file in sorted(folder.glob(f"*{SUFFIX}")):
@@ -159,17 +117,8 @@ def check_no_other(folder: Path, ledger: Path, *, first: bool) -> None:
 
     Parameters
     ----------
-    folder
-        The folder of the keys.
-    ledger
-        The file that is to be made.
     first
         Whether to refuse it beside others, with which it is never compared.
-
-    Raises
-    ------
-    InputError
-        If the keys know a ledger of that path, or any one.
     """
     others = others_in(folder)
     if first and others and ledger.resolve() not in others.values():
@@ -196,13 +145,6 @@ def check_new(file: Path, ledger: Path, folder: Path) -> None:
     ----------
     file
         Where the head is to be kept.
-    ledger, folder
-        The ledger, and the folder of its keys.
-
-    Raises
-    ------
-    InputError
-        If it is there, or in the folder of either: who restores that takes it back, too.
     """
     if {ledger.resolve().parent, folder.resolve()} & set(file.resolve().parents):
         raise InputError(

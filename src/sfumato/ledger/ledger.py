@@ -25,11 +25,6 @@ class Ledger:
 
     What it reads is checked against what was signed; a ledger that was changed is refused.
     It is used from one thread; several processes may have it open, and one at a time writes.
-
-    Attributes
-    ----------
-    path
-        The file.
     """
 
     path: Path
@@ -52,10 +47,6 @@ class Ledger:
 
         Parameters
         ----------
-        path
-            The file, in a folder of its own.
-        keys
-            The folder of its keys, outside that folder.
         make
             Whether to make a ledger, and its key, where there is none.
         first
@@ -66,13 +57,6 @@ class Ledger:
             A file elsewhere that holds its head as well: a new ledger names it itself from then on.
         wait
             Seconds to wait for other processes that write.
-
-        Raises
-        ------
-        InputError
-            If it is no ledger, another key signed it, it is older than its keys have seen it, cut
-            off or another one, it is locked or damaged, the disk is full, or others may read it or
-            its keys.
         """
         file = Path(path)
         new = make and not file.exists()
@@ -116,13 +100,7 @@ class Ledger:
         self.close()
 
     def changing(self) -> AbstractContextManager[None]:
-        """Note all that the block notes together, or none of it where it fails.
-
-        Raises
-        ------
-        InputError
-            If the ledger is locked, full or damaged.
-        """
+        """Note all that the block notes together, or none of it where it fails."""
         return self._log.changing()
 
     def head(self) -> Head:
@@ -137,11 +115,6 @@ class Ledger:
         against
             A head that was kept elsewhere: with it, a ledger that was cut off, or rewritten by
             somebody who holds the key, is found too.
-
-        Raises
-        ------
-        InputError
-            If the file is damaged so that it cannot be read.
         """
         return verify_log(self._log, against)
 
@@ -154,15 +127,8 @@ class Ledger:
 
         Parameters
         ----------
-        note, by
-            Why, and who says so.
         head
             The file that holds its head as well from now on; as before without it.
-
-        Raises
-        ------
-        InputError
-            If nobody says why, it is not whole, or the file holds something else.
         """
         check_said(note=note, by=by)
         self._log.entries()
@@ -170,18 +136,7 @@ class Ledger:
 
 
 def check_said(**texts: str) -> None:
-    """Refuse what an entry has to say and nobody has said.
-
-    Parameters
-    ----------
-    texts
-        What was said, by the name of the parameter.
-
-    Raises
-    ------
-    InputError
-        If a text is empty.
-    """
+    """Refuse what an entry has to say and nobody has said."""
     for name, text in texts.items():
         if not text.strip():
             raise InputError(f"parameter {name}", "must say something", found="nothing")

@@ -14,13 +14,7 @@ _FILE, _KEYS = "SFUMATO_LEDGER", "SFUMATO_LEDGER_KEYS"
 
 
 def default_ledger() -> Path:
-    """The ledger of a user, where nothing else is said: of all projects, so that they compare.
-
-    Raises
-    ------
-    InputError
-        If the user has no home, and no variable says where.
-    """
+    """The ledger of a user, where nothing else is said: of all projects, so that they compare."""
     return named_ledger() or _of_user("XDG_DATA_HOME", ".local/share") / "sfumato/ledger.sqlite"
 
 
@@ -31,13 +25,7 @@ def named_ledger() -> Path | None:
 
 
 def default_ledger_keys() -> Path:
-    """Where its keys are, where nothing else is said: under the user's configuration.
-
-    Raises
-    ------
-    InputError
-        If the user has no home, and no variable says where.
-    """
+    """Where its keys are, where nothing else is said: under the user's configuration."""
     given = os.environ.get(_KEYS)
     return Path(given) if given else _of_user("XDG_CONFIG_HOME", ".config") / "sfumato/ledger-keys"
 
@@ -50,8 +38,6 @@ def movable(path: Path, folder: Path) -> Path:
 
     Parameters
     ----------
-    path
-        A path as the command line takes it.
     folder
         Where that file lies.
     """

@@ -36,8 +36,6 @@ class Part:
     ----------
     name
         What it is: ``"counts"``.
-    array
-        The values, little endian.
     """
 
     name: str
@@ -118,15 +116,8 @@ _SAID[sqlite3.SQLITE_LOCKED] = _SAID[sqlite3.SQLITE_BUSY]
 def said_clearly(name: str) -> Iterator[None]:
     """Turn what SQLite raises into errors that say what to do.
 
-    Parameters
-    ----------
-    name
-        The ledger's file.
-
     Raises
     ------
-    InputError
-        If SQLite fails.
     ProgrammingError
         If SQLite was called in a way that it does not know: a fault of ours.
     """
@@ -198,11 +189,6 @@ class LedgerKeys:
         ----------
         make
             Whether to make it where there is none.
-
-        Raises
-        ------
-        InputError
-            If it is missing, is none, or may be read by others.
         """
         return _key(self.folder, PERSONS, make=make)
 
@@ -213,13 +199,6 @@ class LedgerKeys:
         ----------
         noted
             `id_of_key` of the key that it was noted with.
-        what
-            What was noted.
-
-        Raises
-        ------
-        InputError
-            If it is another one, or there is none.
         """
         if id_of_key(self.persons(make=False)) != noted:
             raise InputError(
@@ -237,16 +216,6 @@ def load_ledger_keys(folder: Path, ledger: Path, *, make: bool) -> LedgerKeys:
     ----------
     folder
         Their folder; only its owner may read it.
-    ledger
-        The ledger's file.
-    make
-        Whether to make what is missing, for a new ledger.
-
-    Raises
-    ------
-    InputError
-        If the folder is in the ledger's folder, or the key of signatures is missing, is none, or
-        may be read by others.
     """
     if folder.resolve().is_relative_to(ledger.resolve().parent):
         raise InputError(
@@ -323,12 +292,6 @@ def next_entry(
 
     Parameters
     ----------
-    last
-        The entry before.
-    kind, actor, detail
-        What it holds.
-    keys
-        Whose key signs it.
     since
         The time of the entry before: a clock that is set back makes none older.
     """
@@ -431,15 +394,8 @@ def connect(path: Path, wait: float) -> sqlite3.Connection:
 
     Parameters
     ----------
-    path
-        The file.
     wait
         Seconds to wait for other processes.
-
-    Raises
-    ------
-    InputError
-        If it is missing, no ledger, of a newer version, or may be read by others.
     """
     check_there(path)
     if os.name == "posix" and path.stat().st_mode & 0o077:
@@ -465,13 +421,7 @@ def connect(path: Path, wait: float) -> sqlite3.Connection:
 
 
 def check_there(path: Path) -> None:
-    """Refuse a path without a file.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
+    """Refuse a path without a file."""
     if not path.is_file():
         raise not_a_ledger(str(path), "a folder" if path.is_dir() else "no such file")
 
@@ -500,13 +450,6 @@ def create(path: Path, first: Entry) -> None:
     ----------
     path
         The file; its mode becomes 0600.
-    first
-        Its first entry.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made.
     """
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:

@@ -67,11 +67,6 @@ def followed(first: Sketch, second: Sketch) -> Followed:
     """Who of two releases are the same.
 
     Digests of ids say it where ids are the same in both files, then what both show.
-
-    Parameters
-    ----------
-    first, second
-        The sketches.
     """
     mine, theirs = by_id(first.persons, second.persons)
     sure = len(mine)
@@ -111,13 +106,7 @@ def by_id(first: Names | None, second: Names | None) -> tuple[Ints, Ints]:
 
 
 def common_columns(first: Sketch, second: Sketch) -> list[tuple[SketchColumn, SketchColumn]]:
-    """The columns of one name in both releases, and those of one content by two names.
-
-    Parameters
-    ----------
-    first, second
-        The sketches.
-    """
+    """The columns of one name in both releases, and those of one content by two names."""
     own, other = first.by_name(), second.by_name()
     pairs = [(own[name], other[name]) for name in own if name in other]
     rest = [each for name, each in own.items() if name not in other]
@@ -261,8 +250,6 @@ class People:
 
     Attributes
     ----------
-    count
-        Number of persons.
     of_release
         By number of the release, the person of each row of its sketch.
     lost
@@ -283,8 +270,6 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> Pe
 
     Parameters
     ----------
-    sketches
-        By number of the release.
     apart
         Releases that hold other persons than any other one, but for those whose ids are the same.
     """

@@ -34,11 +34,6 @@ class Terms(Limits):
     ----------
     keep
         How long sketches are kept, as ``"10 years"``; ``""`` for ever.
-
-    Raises
-    ------
-    InputError
-        If a share is none, or the time is not understood.
     """
 
     keep: str = ""
@@ -66,16 +61,10 @@ class Remembered:
     ----------
     number, time
         Number of its entry, and when it was noted (UTC).
-    name, output_sha256
-        The file, and its hash.
-    persons, records, classes
-        Their numbers.
     promises
         What it keeps: ``name`` and parameters.
     request
         The entry of the release on request that it is; 0 for one by promises.
-    ordered
-        Whether it kept the order of the rows.
     columns
         What it shows: ``name``, ``shown``, ``role``, ``constant``.
     to, handed
@@ -118,13 +107,7 @@ class ReleaseLedger(Ledger):
     """A ledger that remembers releases by promises, and compares them by their people."""
 
     def terms(self) -> Terms:
-        """What the custodian settled last.
-
-        Raises
-        ------
-        InputError
-            If the ledger was changed.
-        """
+        """What the custodian settled last."""
         found = [each.details for each in self._log.entries() if each.kind == _TERMS]
         settled = found[-1] if found else {}
         return Terms(**{name: settled[name] for name in asdict(Terms()) if name in settled})
@@ -134,15 +117,8 @@ class ReleaseLedger(Ledger):
 
         Parameters
         ----------
-        terms
-            What holds.
         note, by
             Why, and who says so.
-
-        Raises
-        ------
-        InputError
-            If nobody says why, or the ledger cannot be written.
         """
         check_said(note=note, by=by)
         self._log.append(_TERMS, by, {**asdict(terms), "note": note})
@@ -150,22 +126,10 @@ class ReleaseLedger(Ledger):
     def remember(self, release: Release, name: str) -> str:
         """Note a release as a draft, which counts for nothing until it is handed over.
 
-        Parameters
-        ----------
-        release
-            The release, its manifest with the hash of its file.
-        name
-            The name of the file.
-
         Returns
         -------
         str
             The head of the ledger.
-
-        Raises
-        ------
-        InputError
-            If it was made on Spark, or the ledger cannot be written.
         """
         if release.disclosed is None:
             raise InputError(
@@ -193,24 +157,8 @@ class ReleaseLedger(Ledger):
     ) -> None:
         """Note who is in a release on request and what it shows of them, as handed over.
 
-        Parameters
-        ----------
-        request
-            Its entry.
-        disclosed
-            Who is in it and what it shows of them.
-        name, sha256
-            The name of the file, and its hash.
-        ordered
-            Whether it kept the order of the rows.
-        to
-            Who gets it.
-
         Raises
         ------
-        InputError
-            If persons in common are expected and nobody is followed, or the ledger cannot be
-            written.
         ConstraintsNotMetError
             If with releases by promises it would give away more than is tolerable.
         """
@@ -236,31 +184,14 @@ class ReleaseLedger(Ledger):
         return self._log.append(_DRAFT, "", detail, sketch.parts()).number
 
     def remembered(self) -> list[Remembered]:
-        """The releases that were noted, oldest first.
-
-        Raises
-        ------
-        InputError
-            If the ledger was changed.
-        """
+        """The releases that were noted, oldest first."""
         known: dict[int, Remembered] = {}
         for entry in self._log.entries():
             _follow(known, entry)
         return list(known.values())
 
     def sketch(self, release: Remembered) -> sketches.Sketch:
-        """The sketch of a release.
-
-        Parameters
-        ----------
-        release
-            One whose sketch was not erased.
-
-        Raises
-        ------
-        InputError
-            If it was erased or changed, or the key of persons is another one.
-        """
+        """The sketch of a release."""
         entry = self._log.entry(release.kept_in)
         if entry is None:
             raise InputError(
@@ -311,18 +242,6 @@ class ReleaseLedger(Ledger):
         """The releases that whoever gets a release may hold together, this one last.
 
         All that was handed over to anybody, but for what the custodian waived.
-
-        Parameters
-        ----------
-        number
-            The release.
-        to
-            Who gets it.
-
-        Raises
-        ------
-        InputError
-            If there is no such release, or its sketch was erased.
         """
         own = next((each for each in self.remembered() if each.number == number), None)
         if own is None:
@@ -335,10 +254,6 @@ class ReleaseLedger(Ledger):
 
         Parameters
         ----------
-        number
-            The release.
-        to
-            Who gets it.
         tolerable
             A stricter share than the ledger's.
 
@@ -349,9 +264,6 @@ class ReleaseLedger(Ledger):
 
         Raises
         ------
-        InputError
-            If there is no such release, or nobody is followed and nobody says that they are of
-            other people.
         ConstraintsNotMetError
             If more than is tolerable would be given away; it says what could be done.
         """
@@ -416,20 +328,7 @@ class ReleaseLedger(Ledger):
             yield f"persons were erased from {', '.join(fewer)}, and are not counted there"
 
     def waive(self, who: str | int, *, note: str, by: str) -> None:
-        """Waive that a recipient shares with others, or that a release has persons in common.
-
-        Parameters
-        ----------
-        who
-            The recipient, or the number of the release.
-        note, by
-            Why, and who says so.
-
-        Raises
-        ------
-        InputError
-            If nobody says why, or there is no such release.
-        """
+        """Waive that a recipient shares with others, or that a release has persons in common."""
         check_said(note=note, by=by)
         if isinstance(who, int) and all(each.number != who for each in self.remembered()):
             raise _no_release(who)
@@ -438,22 +337,10 @@ class ReleaseLedger(Ledger):
     def follow(self, disclosed: Disclosed, request: int) -> tuple[sketches.Names, sketches.Names]:
         """The persons of a new file who were in a release on request, under whichever ids.
 
-        Parameters
-        ----------
-        disclosed
-            The new file.
-        request
-            The entry of the release.
-
         Returns
         -------
         tuple
             Digests of the same persons in the file and in the release.
-
-        Raises
-        ------
-        InputError
-            If persons in common are expected and nobody is followed.
         """
         known = next((each for each in self.remembered() if each.request == request), None)
         empty = np.empty(0, dtype=f"S{sketches.DIGEST_BYTES}")
@@ -471,13 +358,7 @@ class ReleaseLedger(Ledger):
         return now.persons[theirs], before.persons[mine]
 
     def may_share(self, one: str, other: str) -> bool:
-        """Whether two recipients are taken to share what they have.
-
-        Parameters
-        ----------
-        one, other
-            Their names.
-        """
+        """Whether two recipients are taken to share what they have."""
         return one == other or not {one, other} & set(self._waived())
 
     def _waived(self) -> list[str | int]:
@@ -497,11 +378,6 @@ class ReleaseLedger(Ledger):
         -------
         tuple
             The releases that held the person.
-
-        Raises
-        ------
-        InputError
-            If nobody says why, or no release holds the person.
         """
         check_said(note=note, by=by)
         digest = sketches.digests_of([person], self._keys.persons(make=False))[0]
@@ -535,8 +411,6 @@ class ReleaseLedger(Ledger):
 
         Parameters
         ----------
-        by
-            Who does it.
         now
             The time that counts; the present where not given.
 
@@ -544,11 +418,6 @@ class ReleaseLedger(Ledger):
         -------
         tuple
             The releases that can no longer be compared.
-
-        Raises
-        ------
-        InputError
-            If the terms keep sketches for ever.
         """
         check_said(by=by)
         terms = self.terms()

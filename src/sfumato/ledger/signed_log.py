@@ -28,12 +28,6 @@ class Log:
 
     Attributes
     ----------
-    connection
-        The open file.
-    path
-        The file.
-    keys
-        What signs the entries.
     elsewhere
         A file that holds its head, beside the one that it names itself.
     """
@@ -63,13 +57,7 @@ class Log:
         )
 
     def check_anchor(self) -> None:
-        """Refuse a ledger that its keys have seen further on, or that is another one.
-
-        Raises
-        ------
-        InputError
-            If it is.
-        """
+        """Refuse a ledger that its keys have seen further on, or that is another one."""
         anchor = self.anchor()
         anchor.check_other()
         for kept in anchor.heads():
@@ -92,11 +80,6 @@ class Log:
             Why, and who says so.
         head
             The file that holds its head as well from now on; as before without it.
-
-        Raises
-        ------
-        InputError
-            If the ledger or what holds its head cannot be written, or the file is there already.
         """
         known = self.anchor()
         if head is not None and head.resolve() not in known.elsewhere:
@@ -110,13 +93,7 @@ class Log:
         self.append(REGISTERED, by, detail)
 
     def check_key(self) -> None:
-        """Refuse a key that did not sign the first entry.
-
-        Raises
-        ------
-        InputError
-            If another one did.
-        """
+        """Refuse a key that did not sign the first entry."""
         with ledger_store.said_clearly(self.name):
             first = ledger_store.one_entry(self.connection, 1)
         if first is None or not is_signed(first.link, self.keys.check()):
@@ -145,17 +122,8 @@ class Log:
 
         Parameters
         ----------
-        kind, actor, detail
-            What it holds.
-        parts
-            Its arrays.
         erased
             Entries whose arrays are erased; this entry says so.
-
-        Raises
-        ------
-        InputError
-            If the file is locked, full or damaged, or its last entry was changed.
         """
         check_text(actor)
         described = {part.name: part.described() for part in parts}
@@ -183,11 +151,6 @@ class Log:
         ------
         None
             While nobody else may append.
-
-        Raises
-        ------
-        InputError
-            If the file is locked, full or damaged.
         """
         with self.changing():
             yield
@@ -195,13 +158,7 @@ class Log:
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # out of its log, too
 
     def entries(self) -> list[ledger_store.Entry]:
-        """All entries, their chain checked (their arrays are when they are read).
-
-        Raises
-        ------
-        InputError
-            If an entry was changed, left out or moved.
-        """
+        """All entries, their chain checked (their arrays are when they are read)."""
         with ledger_store.said_clearly(self.name):
             if not ledger_store.has_its_tables(self.connection):
                 raise self.not_whole(CHANGED)
@@ -214,18 +171,7 @@ class Log:
         return entries
 
     def entry(self, number: int) -> ledger_store.Entry | None:
-        """An entry, checked against its own signature; ``None`` where there is none.
-
-        Parameters
-        ----------
-        number
-            The entry.
-
-        Raises
-        ------
-        InputError
-            If it was changed.
-        """
+        """An entry, checked against its own signature; ``None`` where there is none."""
         with ledger_store.said_clearly(self.name):
             entry = ledger_store.one_entry(self.connection, number)
         if entry is not None and not is_signed(entry.link, self.keys.check()):
@@ -233,20 +179,7 @@ class Log:
         return entry
 
     def parts(self, number: int, names: Sequence[str]) -> list[npt.NDArray[Any]]:
-        """Arrays of an entry, checked against what was signed.
-
-        Parameters
-        ----------
-        number
-            The entry.
-        names
-            The arrays.
-
-        Raises
-        ------
-        InputError
-            If the entry or an array was changed.
-        """
+        """Arrays of an entry, checked against what was signed."""
         entry = self.entry(number)
         if entry is None:
             raise self.not_whole(f"entry {number} is missing")
@@ -262,13 +195,7 @@ class Log:
         return arrays
 
     def not_whole(self, fault: str) -> InputError:
-        """The error for a ledger that somebody has changed.
-
-        Parameters
-        ----------
-        fault
-            What is wrong.
-        """
+        """The error for a ledger that somebody has changed."""
         return InputError(
             f"ledger {self.name}",
             "must be whole",
@@ -284,11 +211,6 @@ class Log:
         ------
         None
             While nobody else may append.
-
-        Raises
-        ------
-        InputError
-            If the file is locked, full or damaged.
         """
         begun: bool = self.connection.in_transaction
         if begun:
@@ -306,18 +228,7 @@ class Log:
 
 
 def check_text(actor: str) -> None:
-    """Refuse a name that is no text, such as bytes of another encoding on the command line.
-
-    Parameters
-    ----------
-    actor
-        Who acts.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written as UTF-8.
-    """
+    """Refuse a name that is no text, such as bytes of another encoding on the command line."""
     try:
         actor.encode()
     except UnicodeEncodeError:
@@ -334,15 +245,8 @@ def verify_log(log: Log, against: Head | None) -> Verdict:
 
     Parameters
     ----------
-    log
-        The entries.
     against
         A head that was kept elsewhere.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged so that SQLite cannot read it.
     """
     connection = log.connection
     with ledger_store.said_clearly(log.name):

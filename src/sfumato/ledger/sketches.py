@@ -49,12 +49,6 @@ class SketchColumn:
 
     Attributes
     ----------
-    name
-        Its name in the file.
-    shown
-        How the release shows it.
-    role
-        What the schema called it.
     constant
         Whether it says one thing of each person.
     digests
@@ -87,8 +81,6 @@ class Sketch:
         rows; ``None`` where the file named no persons, and every record is one.
     classes
         Number of each person's class, shape (persons,).
-    columns
-        What the release shows of them.
     records
         Number of records of each person, shape (persons,); one without it.
     """
@@ -175,8 +167,6 @@ def sketch_of_parts(
     ----------
     columns
         As `Sketch.described` names them.
-    parts
-        Its arrays by their names.
     """
     made = []
     for place, said in enumerate(columns):
@@ -206,13 +196,6 @@ def digests_of(persons: Iterable[str | bytes | int], key: bytes) -> Names:
     """128 bits of HMAC-SHA-256 of each person's identifier, type S16.
 
     A number and its decimal digits as text have the same digest.
-
-    Parameters
-    ----------
-    persons
-        Identifiers.
-    key
-        The key, kept apart from what is made with it.
     """
     digest, sha256 = hmac.digest, hashlib.sha256
     joined = b"".join(
@@ -223,17 +206,7 @@ def digests_of(persons: Iterable[str | bytes | int], key: bytes) -> Names:
 
 
 def sketch_of(disclosed: Disclosed, key: bytes, spoken_of: Collection[str] = ()) -> Sketch:
-    """The sketch of a release.
-
-    Parameters
-    ----------
-    disclosed
-        Who is in it and what it shows of them.
-    key
-        The ledger's key of persons.
-    spoken_of
-        Columns about whose values something is promised.
-    """
+    """The sketch of a release."""
     table = disclosed.table
     grouped = _Grouped.of(table.person, table.persons)
     own = hmac.digest(key, b"columns", hashlib.sha256)

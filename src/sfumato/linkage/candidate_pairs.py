@@ -28,8 +28,6 @@ def make_tables(connection: duckdb.DuckDBPyConnection, opened: Opened) -> Standa
 
     Raises
     ------
-    InputError
-        If the table of nicknames cannot be read.
     SfumatoError
         If the database fails.
     """
@@ -100,8 +98,6 @@ class RulePairs:
 
     Attributes
     ----------
-    rule
-        The rule as SQL.
     pairs
         Number of pairs that it makes and no rule before it.
     """
@@ -121,8 +117,6 @@ def expect_pairs(
     ----------
     frames
         The standardised tables as Splink knows them.
-    records
-        Number of all records.
 
     Raises
     ------
@@ -145,20 +139,7 @@ def expect_pairs(
 
 
 def check_pairs(counted: Sequence[RulePairs], limit: int, *, about: bool) -> None:
-    """Refuse more candidate pairs than are wanted, before any is scored.
-
-    Parameters
-    ----------
-    limit
-        How many are wanted.
-    about
-        Whether the numbers are estimates.
-
-    Raises
-    ------
-    InputError
-        If there are more, or none.
-    """
+    """Refuse more candidate pairs than are wanted, before any is scored."""
     number = sum(each.pairs for each in counted)
     if not number and not about:
         raise InputError(
@@ -269,12 +250,8 @@ class Session:
 
     Attributes
     ----------
-    rule
-        The rule as SQL.
     matches
         About how many of its pairs are true matches.
-    comparisons
-        Names of the comparisons that it lets free.
     """
 
     rule: str
@@ -293,10 +270,6 @@ def sessions_of_rules(
     ----------
     counted
         The rules, and the number of pairs that each makes and none before it.
-    columns
-        Columns that each comparison uses.
-    rule_columns
-        Columns that each rule uses.
     """
     possible = [
         Session(each.rule, float(each.pairs), _free(columns, rule_columns[each.rule]))

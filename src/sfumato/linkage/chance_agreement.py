@@ -41,8 +41,6 @@ class ChanceAgreement:
 
     Attributes
     ----------
-    pairs
-        Number of the pairs of records to be compared.
     count
         Number of records with each record's value, 0 where it is missing, of the comparisons for
         which its frequency counts; shape (records,).
@@ -190,8 +188,6 @@ def _levels(
     ----------
     other
         What stands for the second record's value, as SQL, by column.
-    condition
-        Which of the pairs are asked for, as SQL.
     """
     names = [each["output_column_name"] for each in comparisons]
     table = pa.table({"number": np.arange(pairs.shape[1]), "l": pairs[0], "r": pairs[1]})
@@ -307,14 +303,8 @@ def beside_equal_name(found: ChanceAgreement, name: str, u: Floats, *, date: boo
 
     Parameters
     ----------
-    found
-        What was sampled.
-    name
-        The comparison.
     u
         Share of random pairs in each level; shape (levels,).
-    date
-        Whether it is one of dates.
     """
     level = found.named.get(name, np.empty(0, dtype=np.int8))
     own = u[: WITHIN_A_YEAR + 1 if date else len(u)]
@@ -331,10 +321,6 @@ def under_one_name(found: ChanceAgreement, name: str, usual: Floats, u: Floats) 
 
     Parameters
     ----------
-    found
-        What was sampled.
-    name
-        The comparison.
     usual, u
         Share of the pairs in each level, usually and of random ones; shape (levels,).
     """

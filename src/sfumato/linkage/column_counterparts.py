@@ -46,13 +46,7 @@ _YEAR_COMPACT = r"^(?P<year>(?:1[89]|20)\d\d)\d{4}$|^\d{4}(?P<last>(?:19|20)\d\d
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a column holds, as far as a sample shows it.
-
-    Attributes
-    ----------
-    texts
-        The values as text, missing ones among them.
-    """
+    """What a column holds, as far as a sample shows it."""
 
     texts: pa.ChunkedArray
 
@@ -179,11 +173,6 @@ def likeness(one: Content, other: Content) -> float:
     Smirnov). Of few different values one less the total variation distance. Of others the mean
     of that and of the share of the records whose value the other column has as well, times the
     agreement of the lengths.
-
-    Parameters
-    ----------
-    one, other
-        The columns.
     """
     forms = {one.form, other.form}
     if Form.EMPTY in forms or (len(forms) > 1 and forms & {Form.DATE, Form.EMAIL, Form.MEASURE}):
@@ -227,12 +216,8 @@ class Column:
 
     Attributes
     ----------
-    headers
-        Its header, or those of its parts.
     kind
         What its header says that it holds; ``None`` if that is nothing.
-    content
-        What it holds.
     """
 
     headers: tuple[str, ...]
@@ -377,8 +362,6 @@ class Split:
 
     Attributes
     ----------
-    full
-        Place of the column of full names.
     parts
         Places of the two others, in the order of the names in the full one.
     """

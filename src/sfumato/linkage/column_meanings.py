@@ -26,8 +26,6 @@ class Sample:
 
     Attributes
     ----------
-    rows
-        Number of all its records.
     columns
         Its columns as text, bytes left out; empty cells are missing.
     """
@@ -41,15 +39,8 @@ def take_sample(source: Source, columns: Sequence[str], most: int = ROWS) -> Sam
 
     Parameters
     ----------
-    columns
-        Names of the columns wanted.
     most
         Number of records wanted at most.
-
-    Raises
-    ------
-    InputError
-        If the table cannot be read.
     """
     if not columns:
         return Sample(0, pa.table({}))
@@ -201,13 +192,7 @@ _DISEASE = r"^[A-Za-z]\d\d([.]?\d{1,2})?$"
 
 
 def kind_by_values(content: Content) -> ColumnKind | None:
-    """The kind of values that say who a person is; ``None`` of others.
-
-    Parameters
-    ----------
-    content
-        What the column holds.
-    """
+    """The kind of values that say who a person is; ``None`` of others."""
     few = len(content.values) <= FEW_VALUES
     if content.form is Form.EMAIL:
         return ColumnKind.EMAIL

@@ -32,18 +32,10 @@ class Found:
 
     Attributes
     ----------
-    name
-        How the specification calls it.
-    kind
-        What it holds.
     headers
         Its header in each source that has it, or the headers that it is joined from.
-    texts
-        Its values in the sample of each of them.
     filled
         Smallest share of records with a value.
-    distinct
-        Number of different values in the samples.
     why
         What was seen, without a value.
     """

@@ -18,8 +18,6 @@ class Level:
 
     Attributes
     ----------
-    label
-        How charts call it.
     sql
         When two records are in it; columns end in ``_l`` and ``_r``.
     m
@@ -69,11 +67,6 @@ def within(sides: Sides, distance: int, *, length: int = 0) -> str:
     """When two values are few insertions, deletions, changes or swaps of neighbours apart.
 
     A swap is two changes, so the plain distance, which is much faster, rules out most values.
-
-    Parameters
-    ----------
-    length
-        Least length of both values.
     """
     values = ", ".join(sides)
     conditions = [f"length({side}) >= {length}" for side in sides] if length else []
@@ -163,8 +156,6 @@ def given_name_levels(name: str, surname: str | None, *, formal: bool) -> list[L
     ----------
     surname
         The column of the surname, with which they may have been swapped.
-    formal
-        Whether there are names that nicknames stand for.
     """
     levels = [Level("equal", equal(name), 0.8, 0.005)]
     if surname is not None:
@@ -181,13 +172,7 @@ def given_name_levels(name: str, surname: str | None, *, formal: bool) -> list[L
 
 
 def surname_levels(name: str, given: str | None) -> list[Level]:
-    """Levels of surnames. That it was swapped with given names counts in their comparison.
-
-    Parameters
-    ----------
-    given
-        The column of the given names.
-    """
+    """Levels of surnames. That it was swapped with given names counts in their comparison."""
     levels = [Level("equal", equal(name), 0.82, 0.003)]
     if given is not None:
         swapped = _swapped(given, name)
@@ -307,8 +292,6 @@ def level_sql(comparison: Mapping[str, Any], rarity: str = "") -> str:
 
     Parameters
     ----------
-    comparison
-        One of Splink settings, its levels in order.
     rarity
         A column that is added to the highest level.
     """
@@ -341,11 +324,6 @@ def by_record(comparisons: Sequence[dict[str, Any]]) -> LevelsByRecord:
 
     Two values that a swap makes equal have the same letters: that is seen first, as
     ``damerau_levenshtein`` takes ten times as long as ``levenshtein``.
-
-    Parameters
-    ----------
-    comparisons
-        Those of Splink settings, in the SQL of DuckDB.
 
     Returns
     -------
@@ -387,15 +365,7 @@ def compares_sources(settings: dict[str, Any]) -> bool:
 
 
 def rule_sql(rule: Sequence[link_spec.Part], spec: link_spec.LinkSpec) -> str:
-    """A blocking rule as SQL over the standardised records ``l`` and ``r``.
-
-    Parameters
-    ----------
-    rule
-        Its parts.
-    spec
-        The specification that it belongs to.
-    """
+    """A blocking rule as SQL over the standardised records ``l`` and ``r``."""
     return " AND ".join(
         " = ".join(link_spec.part_sql(part, spec.columns[part.column].kind, side) for side in "lr")
         for part in rule

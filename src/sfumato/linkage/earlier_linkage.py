@@ -34,19 +34,7 @@ from sfumato.schema import Schema, load_schema
 
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """A linkage in its folder; each file is read when it is first needed.
-
-    Attributes
-    ----------
-    folder
-        The folder.
-    manifest
-        What repeats it.
-    records
-        The records.
-    person
-        Id of the person of each record.
-    """
+    """A linkage in its folder; each file is read when it is first needed."""
 
     folder: Path
     manifest: LinkManifest
@@ -55,13 +43,7 @@ class Earlier:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The pairs, with comparison levels and blocks.
-
-        Raises
-        ------
-        InputError
-            If a file is missing or not whole.
-        """
+        """The pairs, with comparison levels and blocks."""
         pairs = pairs_of_table(_table(self.folder / linkage_files.PAIRS), self.records)
         levels = _table(self.folder / linkage_files.LEVELS)
         return replace(
@@ -74,13 +56,7 @@ class Earlier:
 
     @cached_property
     def secret(self) -> Secret:
-        """Its secret; a fresh one where earlier versions wrote none.
-
-        Raises
-        ------
-        InputError
-            If its file is not whole.
-        """
+        """Its secret; a fresh one where earlier versions wrote none."""
         path = self.folder / linkage_files.FOR_REPEATING
         if not path.exists():
             return Secret.of(None)
@@ -120,13 +96,7 @@ class Earlier:
 
     @cached_property
     def analytic(self) -> Analytic:
-        """What is analysed of each record.
-
-        Raises
-        ------
-        InputError
-            If the file is missing or not whole.
-        """
+        """What is analysed of each record."""
         table = _table(self.folder / linkage_files.ANALYTIC)
         record, *names = table.column_names
         kinds = {n: ColumnKind(kind) for n, kind in self.manifest.quasi_identifiers.items()}
@@ -134,13 +104,7 @@ class Earlier:
 
     @cached_property
     def review(self) -> pa.Table:
-        """The possible matches by score.
-
-        Raises
-        ------
-        InputError
-            If the file is missing or not whole.
-        """
+        """The possible matches by score."""
         return _table(self.folder / linkage_files.REVIEW)
 
     @cached_property
@@ -151,13 +115,7 @@ class Earlier:
 
     @cached_property
     def checks(self) -> Checks | None:
-        """The pairs that were drawn for checks, where some were.
-
-        Raises
-        ------
-        InputError
-            If the file is missing or not whole.
-        """
+        """The pairs that were drawn for checks, where some were."""
         if not self.manifest.checks:
             return None
         table = _table(self.folder / linkage_files.CHECKS)
@@ -167,13 +125,7 @@ class Earlier:
 
     @cached_property
     def asked(self) -> Asked:
-        """The pairs that `sfumato link next` has drawn so far.
-
-        Raises
-        ------
-        InputError
-            If the file is missing or not whole.
-        """
+        """The pairs that `sfumato link next` has drawn so far."""
         if not self.manifest.review.get("batches"):
             return NONE_ASKED
         table = _table(self.folder / linkage_files.ASKED)
@@ -194,8 +146,6 @@ class Earlier:
             The pairs, the linkage's first.
         asked
             Those drawn so far.
-        answers
-            All answers so far.
         """
         other = replace(self)
         known = {name: value for name, value in vars(self).items() if name != "reviewed"}
@@ -209,11 +159,6 @@ class Earlier:
         ----------
         wider_size, wider_odds
             Number of pairs in wider blocks, and log odds of a match.
-
-        Raises
-        ------
-        InputError
-            If the file of the persons at the beginning is missing or not whole.
         """
         person = self.person
         if self.manifest.review.get("batches"):
@@ -240,13 +185,7 @@ class Earlier:
         return self.sample(wider[0].astype(np.int64), wider[1].astype(np.float64))
 
     def check_key(self, key: bytes | None) -> None:
-        """Refuse to go on without the key that its ids were made with, or with one of others.
-
-        Raises
-        ------
-        InputError
-            If there is none and must be one, or the other way round.
-        """
+        """Refuse to go on without the key that its ids were made with, or with one of others."""
         if self.manifest.keyed and key is None:
             raise InputError(
                 "the earlier linkage",
@@ -263,13 +202,7 @@ class Earlier:
             )
 
     def numbers_in(self, records: Records) -> Ints:
-        """Number of each of its records among others, -1 where it is not there.
-
-        Parameters
-        ----------
-        records
-            The others.
-        """
+        """Number of each of its records among others, -1 where it is not there."""
         names = pa.array(self.records.sources, pa.string())
         every = np.arange(self.records.count)
         source = pa.chunked_array([names.take(pa.array(self.records.source_of(every)))])
@@ -284,11 +217,6 @@ def read_earlier(folder: str | os.PathLike[str]) -> Earlier:
     ----------
     folder
         The folder that `Links.write` or ``sfumato link`` wrote.
-
-    Raises
-    ------
-    InputError
-        If it is none.
     """
     place = Path(folder)
     if not (place / linkage_files.MANIFEST).is_file():
@@ -352,13 +280,6 @@ def apply_decisions(
     believed
         Whether the answers are evidence of who is one person; else they decide who is joined, and
         the persons are held against what the scores alone say.
-    pseudonym_key
-        The secret, for a linkage whose ids were made with one.
-
-    Raises
-    ------
-    InputError
-        If the folder is none of a linkage, or the decisions are not about its pairs.
     """
     earlier = read_earlier(folder)
     earlier.check_key(pseudonym_key)
@@ -409,16 +330,6 @@ def settled_again(
     join records, scores are corrected by them; where persons are inferred, decisions alone change
     them: rates hold for pairs whose other pairs speak, too, and scores are before that. The same
     answers give the same result.
-
-    Parameters
-    ----------
-    answers
-        All answers.
-
-    Raises
-    ------
-    InputError
-        If a file of the linkage is not whole.
     """
     sample, verdicts = earlier.reviewed, match_decisions.join_workers(answers, earlier.pairs)
     scored = None

@@ -46,11 +46,6 @@ def write_encoded(encoded: Encoded, target: str | os.PathLike[str]) -> None:
 
     Columns ``id`` (text) and ``clk`` (binary, length / 8 bytes a record); what tells different
     keys and specifications apart is in the file's metadata.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
     """
     width = encoded.bits.shape[1]
     raw = pa.py_buffer(np.ascontiguousarray(encoded.bits))
@@ -85,13 +80,7 @@ def is_encoded(data: object) -> bool:
 
 
 def read_encoded(source: str | os.PathLike[str]) -> Encoded:
-    """Read what `write_encoded` wrote.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is something else, or its ids are missing or come twice.
-    """
+    """Read what `write_encoded` wrote."""
     path = Path(source)
     subject = f"file {path.name}"
     try:
@@ -149,22 +138,12 @@ def suggest_encoding(
     table
         Standardised values like those to be encoded: one owner's, or made-up ones. All owners
         must use the one specification that comes out.
-    columns
-        Which columns go in.
     length, folds, salt
         As in `EncodingSpec`.
     fill
         Share of the bits before folding that a record without missing values is to set, in
         (0, 1). Fewer make blocking on encodings cheaper; half of them hide single tokens best
         among the others.
-    kinds
-        What columns hold, by which every owner standardises them.
-
-    Raises
-    ------
-    InputError
-        If ``fill`` is out of range, or a column is missing or says nothing: it is empty, or
-        holds one value only.
     """
     if not 0 < fill < 1:
         raise InputError("parameter fill", "must be above 0 and below 1", found=f"{fill}")
@@ -231,11 +210,6 @@ def write_new_key(path: str | os.PathLike[str]) -> None:
     ----------
     path
         The file; it must not exist, for a key that is written over is lost.
-
-    Raises
-    ------
-    InputError
-        If it exists or cannot be written.
     """
     file = Path(path)
     subject = f"key file {file.name or file}"
@@ -263,12 +237,6 @@ def read_key(
     ----------
     inputs
         What else is read: data is no secret.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is one of the inputs or no key, or others than its owner may read or
-        write it.
     """
     file = Path(path)
     subject = f"key file {file.name or file}"
@@ -322,11 +290,6 @@ def load_encoding_spec(path: str | os.PathLike[str]) -> EncodingSpec | link_spec
     ----------
     path
         A file that `dump_encoding_spec` or `dump_link_spec` wrote.
-
-    Raises
-    ------
-    InputError
-        If it is neither.
     """
     file = Path(path)
     try:
@@ -393,8 +356,6 @@ class EncodedTable:
 
     Attributes
     ----------
-    encoded
-        The encodings, in a random order.
     spec
         How they were made; every owner must use it.
     suggested

@@ -32,8 +32,6 @@ class FieldEncoding:
 
     Attributes
     ----------
-    column
-        Its name.
     comparison
         ``ngram``: values that share runs of characters share bits; ``exact``: equal or not.
     n
@@ -48,11 +46,6 @@ class FieldEncoding:
     kind
         What the column holds, by which its values are standardised before; ``None`` takes them
         as they come.
-
-    Raises
-    ------
-    InputError
-        If a rule for them is broken.
     """
 
     column: str
@@ -64,13 +57,7 @@ class FieldEncoding:
     kind: ColumnKind | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be encoded.
-
-        Raises
-        ------
-        InputError
-            If a rule for the fields is broken.
-        """
+        """Refuse what cannot be encoded."""
         where = f"encoding of column {self.column!r}"
         if self.comparison not in COMPARISONS:
             raise InputError(where, "must have a known comparison", accepted=", ".join(COMPARISONS))
@@ -88,8 +75,6 @@ class EncodingSpec:
 
     Attributes
     ----------
-    fields
-        How each column goes in.
     length
         Bits of an encoding as it is written, a multiple of 64.
     folds
@@ -101,11 +86,6 @@ class EncodingSpec:
         HMAC-SHA-1 and HMAC-MD5 (Schnell, Bachteler and Reiher 2009), never with h2 = 0.
     salt, info
         Of the key derivation (HKDF, RFC 5869), in hexadecimal; not secret.
-
-    Raises
-    ------
-    InputError
-        If a rule for them is broken.
     """
 
     fields: tuple[FieldEncoding, ...]
@@ -116,13 +96,7 @@ class EncodingSpec:
     info: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be encoded.
-
-        Raises
-        ------
-        InputError
-            If a rule for the encoding is broken.
-        """
+        """Refuse what cannot be encoded."""
         subject = "encoding"
         if not 1 <= len(self.fields) <= MOST_FIELDS:
             raise InputError(subject, f"must have 1 to {MOST_FIELDS} fields")
@@ -180,8 +154,6 @@ def hkdf(secret: bytes, length: int, *, salt: bytes = b"", info: bytes = b"") ->
 
     Parameters
     ----------
-    secret
-        What to derive from.
     length
         Bytes wanted, at most 8,160.
     salt, info
@@ -202,15 +174,6 @@ def field_keys(secret: bytes, fields: int, *, salt: bytes, info: bytes) -> tuple
     ----------
     secret
         What the owners share.
-    fields
-        Number of fields.
-    salt, info
-        Of the derivation.
-
-    Raises
-    ------
-    InputError
-        If the secret is not bytes, or shorter than 16 bytes.
     """
     check_secret(secret)
     material = hkdf(secret, fields * 2 * KEY_SIZE, salt=salt, info=info)
@@ -238,13 +201,7 @@ def spec_check(secret: bytes, spec: EncodingSpec) -> str:
 
 
 def check_secret(secret: object) -> None:
-    """Refuse a secret that can be guessed.
-
-    Raises
-    ------
-    InputError
-        If the secret is not bytes, or shorter than 16 bytes.
-    """
+    """Refuse a secret that can be guessed."""
     if not isinstance(secret, bytes):
         raise InputError("the secret of the encoding", "must be bytes", found=type(secret).__name__)
     if len(secret) < SHORTEST_SECRET:
@@ -261,11 +218,6 @@ def tokens_of(value: str, field: FieldEncoding) -> list[str]:
 
     Runs of ``n`` characters with n - 1 blanks put before and behind; a positional one begins
     with its place from 1 and a blank, as in clkhash.
-
-    Parameters
-    ----------
-    field
-        How it is cut.
     """
     if not value:
         return []
@@ -298,10 +250,6 @@ def positions_of(token: str, count: int, keys: FieldKeys, spec: EncodingSpec) ->
     ----------
     token
         What is hashed, in UTF-8.
-    keys
-        Of the field.
-    spec
-        Says the hash and the length.
     """
     raw = token.encode("utf-8")
     if spec.hash == "blake":
@@ -336,8 +284,6 @@ class Encoded:
 
     Attributes
     ----------
-    ids
-        The owner's ids of the records, as text.
     bits
         The encodings, eight bits a byte, the first bit the highest; shape (records, length / 8).
     key_check
@@ -372,20 +318,7 @@ class Encoded:
 
 
 def check_comparable(one: Encoded, other: Encoded, names: str = "the two encodings") -> None:
-    """Refuse to compare what was encoded differently or under different keys.
-
-    Parameters
-    ----------
-    one, other
-        Encodings of two sources.
-    names
-        How errors call them.
-
-    Raises
-    ------
-    InputError
-        If specifications or keys differ.
-    """
+    """Refuse to compare what was encoded differently or under different keys."""
     if one.key_check != other.key_check:
         raise InputError(
             names,
@@ -423,18 +356,10 @@ def encode(
     ----------
     table
         Standardised values: what differs in case, accents or format is different here.
-    spec
-        What is encoded how.
     secret
         At least 16 random bytes that the owners share, and nobody else has.
     id_column
         The owner's id of each record; it leaves as it is, so it must say nothing of the person.
-
-    Raises
-    ------
-    InputError
-        If a column is missing or cannot be read as text, ids are missing or come twice, or the
-        secret is too short.
     """
     keys = field_keys(secret, len(spec.fields), salt=spec.salt_bytes, info=spec.info_bytes)
     ids = _text(table, id_column)

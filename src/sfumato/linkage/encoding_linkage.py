@@ -108,11 +108,6 @@ def matching_of(spec: object, id_column: str | None = None, *, one: bool = False
         The column of ids in attached tables, instead of the one given.
     one
         Whether there is one source only, which is usually compared with itself.
-
-    Raises
-    ------
-    InputError
-        If it is no `Matching`, or one source is given without a similarity.
     """
     if spec is None:
         spec = Matching(mode=Mode.DEDUPE_ONLY if one else Mode.LINK_ONLY)
@@ -128,17 +123,7 @@ def matching_of(spec: object, id_column: str | None = None, *, one: bool = False
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Two sources whose encodings were compared, or one with itself.
-
-    Attributes
-    ----------
-    left, right
-        Their names.
-    pairs
-        The pairs.
-    left_records, right_records
-        Number of their records.
-    """
+    """Two sources whose encodings were compared, or one with itself."""
 
     left: str
     right: str
@@ -298,13 +283,7 @@ class EncodedLinks(linkage_result.Found):
 
 
 def check_encodings_folder(folder: str | os.PathLike[str]) -> None:
-    """Refuse a folder that a linkage of encodings must not be written to.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written, or holds something else than a linkage of encodings.
-    """
+    """Refuse a folder that a linkage of encodings must not be written to."""
     linkage_result.check_links_folder(folder)
     if (Path(folder) / MODEL).exists():
         raise InputError(
@@ -320,13 +299,7 @@ MATCHING = 4
 
 
 def all_encoded(tables: Mapping[str, object]) -> bool:
-    """Whether the tables are encodings, by what they hold and not by their names.
-
-    Raises
-    ------
-    InputError
-        If some are and others are not.
-    """
+    """Whether the tables are encodings, by what they hold and not by their names."""
     encoded = [name for name, each in tables.items() if is_encoded(each)]
     clear = [name for name in tables if name not in encoded]
     if encoded and clear:
@@ -356,8 +329,6 @@ def link_encodings(
     ----------
     tables
         Name of each source and its encodings, or their file.
-    matching
-        How they are matched.
     schema
         What the columns of attached tables are.
     attach_tables
@@ -367,14 +338,6 @@ def link_encodings(
         Secret for ids that are the same in every run; random ones without it.
     secret
         What random ids and the linked file's order come from.
-    seed
-        Seed of samples.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, encodings cannot be compared, there are too few to find out what
-        similarity matches have, or a table cannot be attached.
     """
     sources = _read(tables, matching.mode)
     records = Records(tuple(sources), tuple(each.ids for each in sources.values()))

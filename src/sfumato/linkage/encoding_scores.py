@@ -69,13 +69,6 @@ def plan_blocking(
         Dice similarity, in (0, 1), from which pairs must not be missed.
     miss
         Probability, in (0, 1), with which such a pair may be missed.
-    rng
-        Source of randomness, for the sample.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range, there are no encodings, or they cannot be compared.
     """
     check_comparable(left, right)
     for name, value in (("similarity", similarity), ("miss", miss)):
@@ -192,11 +185,6 @@ def similar_pairs(
     -------
     tuple
         Positions in both and similarity of each pair, by left and right; shape (pairs,).
-
-    Raises
-    ------
-    InputError
-        If the encodings cannot be compared, or there are too many pairs to compare all.
     """
     check_comparable(left, right)
     if not 0 < least <= 1:
@@ -276,15 +264,7 @@ def _distinct(found: list[Scored], width: int) -> Scored:
 
 
 def assigned(pairs: Scored, left: int, right: int) -> Bools:
-    """Whether each pair is one of a one-to-one assignment, the most similar pairs first.
-
-    Parameters
-    ----------
-    pairs
-        Positions and similarities.
-    left, right
-        Number of records of both sources.
-    """
+    """Whether each pair is one of a one-to-one assignment, the most similar pairs first."""
     one, other, dice = pairs
     order = np.argsort(-dice, kind="stable")
     # A cluster has at most one record of each limited group: here, of each source.
@@ -301,12 +281,8 @@ def runners_up(pairs: Scored, own: Bools, left: int) -> Floats:
 
     Parameters
     ----------
-    pairs
-        Positions and similarities.
     own
         Whether each pair is the record's own, as `assigned` says.
-    left
-        Number of left records.
     """
     best = np.zeros(left)
     np.maximum.at(best, pairs[0][~own], pairs[2][~own])
@@ -330,8 +306,6 @@ class ScoreMixture:
         Share of the records that have a match.
     location, scale
         Of the Gumbel distribution of the best of many non-matches.
-    a, b
-        Of the Beta distribution of the matches.
     lowest
         No score at or below it is taken for a match's.
     one_to_one
@@ -375,11 +349,6 @@ def fit_scores(best: Floats, runner_up: Floats) -> ScoreMixture:
         Score of each record's own pair, after one-to-one assignment.
     runner_up
         Score of each record's best other pair, where there is one.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than 30 of either.
     """
     if min(len(best), len(runner_up)) < FEWEST:
         raise InputError(
@@ -504,11 +473,6 @@ def score_pairs(
         Dice similarity from which pairs are taken, in place of an estimated probability.
     one_to_one
         Whether a record has at most one match in the other source, the most similar pairs first.
-
-    Raises
-    ------
-    InputError
-        If the encodings cannot be compared, or there are too few of them to estimate from.
     """
     everything = len(left) * len(right) <= ALL_PAIRS
     if similarity is not None:

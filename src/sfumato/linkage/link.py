@@ -45,11 +45,6 @@ def named_tables(tables: Tables) -> dict[str, object]:
     ----------
     tables
         The tables by name, or their paths.
-
-    Raises
-    ------
-    InputError
-        If two paths have the same name, or tables without names are no paths.
     """
     if isinstance(tables, Mapping):
         if not all(str(name).strip() for name in tables):
@@ -84,11 +79,6 @@ def stem_of(place: str | os.PathLike[str]) -> str:
     ----------
     place
         The file, or the URL of a table in a database.
-
-    Raises
-    ------
-    InputError
-        If the URL names no table.
     """
     if declaration.is_database(place):
         return DatabaseTable.of(place).table
@@ -108,17 +98,10 @@ def asked_specification(
 
     Parameters
     ----------
-    spec
-        What was given.
     comparing
         Options, of which the column of ids and the most candidate pairs replace those given.
     progress
         Told when a proposal begins.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or nothing can be proposed.
     """
     id_column, allowed = comparing.id_column, comparing.allow_pairs
     if isinstance(spec, Suggestion):
@@ -139,18 +122,7 @@ def asked_specification(
 
 
 def changed(spec: LinkSpec, changes: Mapping[str, object]) -> LinkSpec:
-    """A specification with other values in some fields, checked again.
-
-    Parameters
-    ----------
-    changes
-        New values by field.
-
-    Raises
-    ------
-    InputError
-        If the changed one breaks a rule.
-    """
+    """A specification with other values in some fields, checked again."""
     fields = {name: getattr(spec, name) for name in type(spec).model_fields}
     return LinkSpec(**{**fields, **changes})
 

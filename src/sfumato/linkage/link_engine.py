@@ -27,13 +27,7 @@ class Engine(StrEnum):
 
 
 class Database(Protocol):
-    """What Splink works in. Settings and rules are kept in DuckDB's SQL, whatever it is.
-
-    Attributes
-    ----------
-    notes
-        What the reader of a linkage should know of it.
-    """
+    """What Splink works in. Settings and rules are kept in DuckDB's SQL, whatever it is."""
 
     notes: tuple[str, ...]
 
@@ -94,13 +88,7 @@ class OnDuckDB:
 
 
 def connect(folder: Path) -> duckdb.DuckDBPyConnection:
-    """A database in memory that spills into a private folder.
-
-    Raises
-    ------
-    InputError
-        If ``[link]`` is not installed.
-    """
+    """A database in memory that spills into a private folder."""
     connection: duckdb.DuckDBPyConnection = needed("duckdb").connect(
         config={
             "temp_directory": str(folder / "spill"),
@@ -116,18 +104,7 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
 
 
 def checked_engine(engine: object) -> Engine:
-    """The engine of a name.
-
-    Parameters
-    ----------
-    engine
-        Its name.
-
-    Raises
-    ------
-    InputError
-        If there is no such engine, or what it needs is not installed.
-    """
+    """The engine of a name."""
     if engine not in {each.value for each in Engine}:
         raise InputError(
             "parameter engine", "must be a known engine", accepted=", ".join(map(str, Engine))
@@ -144,11 +121,6 @@ def database_of(
 ) -> Iterator[Database]:
     """What Splink works in, for as long as it is needed.
 
-    Parameters
-    ----------
-    folder
-        A private folder.
-
     Yields
     ------
     Database
@@ -156,8 +128,6 @@ def database_of(
 
     Raises
     ------
-    InputError
-        If Spark is not installed, or does not start.
     SfumatoError
         If Splink cannot use it.
     """

@@ -30,12 +30,8 @@ class LevelWeight:
 
     Attributes
     ----------
-    comparison
-        Name of the comparison.
     level
         Number of the level, as in `Pairs`.
-    label
-        What it means.
     m, u
         Share of true matches, and of other pairs, in it.
     by_frequency
@@ -73,8 +69,6 @@ class Model:
         of which only the links are looked for.
     impossible
         By column of dates: number of values that are no date.
-    notes
-        What was found when the model was trained, in sentences.
     engine
         Where the pairs were scored, ``"duckdb"`` or ``"spark"``.
     once
@@ -109,13 +103,7 @@ class Model:
         return tuple(level_weights(self.settings))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the settings as JSON that Splink can read, too.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write the settings as JSON that Splink can read, too."""
         write_text(path, json.dumps(self.settings, indent=2) + "\n")
 
 
@@ -126,11 +114,6 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     ----------
     path
         The file, written by `Model.save` or by Splink.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or holds no trained model.
     """
     file = Path(path)
     subject = f"model {file.name}"
@@ -279,8 +262,6 @@ def fit_prior(
     ----------
     evidence
         Match weight of each pair without the prior, in bits.
-    levels
-        By comparison, the level of each pair.
     correct_u
         Whether u was estimated from random pairs of these records.
     lost
@@ -314,13 +295,7 @@ Level = TypeVar("Level", bound=np.signedinteger[Any])
 def distinct_patterns(
     levels: Mapping[str, npt.NDArray[Level]],
 ) -> tuple[dict[str, npt.NDArray[Level]], Ints]:
-    """The distinct patterns of levels, and which of them each pair has.
-
-    Parameters
-    ----------
-    levels
-        By comparison, the level of each pair.
-    """
+    """The distinct patterns of levels, and which of them each pair has."""
     code = np.zeros(max((len(level) for level in levels.values()), default=0), np.int64)
     width = 1
     for level in levels.values():
@@ -345,15 +320,7 @@ def weight_change(
     before: Sequence[LevelWeight],
     after: Sequence[LevelWeight],
 ) -> Floats:
-    """How the match weight of each pair, or pattern, changes, in bits.
-
-    Parameters
-    ----------
-    levels
-        By comparison, the level of each pair.
-    before, after
-        What the levels said, and what they say.
-    """
+    """How the match weight of each pair, or pattern, changes, in bits."""
     change = np.zeros(max((len(level) for level in levels.values()), default=1))
     for name, level in levels.items():
         of_level = np.zeros(int(level.max(initial=0)) + 2)
@@ -403,12 +370,6 @@ def check_plausible(
     spec
         What is linked, and how. In link-only mode every source is taken to have one record per
         person, unless ``one_per_source`` names those that do.
-
-    Raises
-    ------
-    InputError
-        If the scores add up to more matches than the sources allow, or first names or dates of
-        birth are different in most of these matches.
     """
     assumed = spec.mode is Mode.LINK_ONLY and not spec.one_per_source
     limited = records.sources if assumed else spec.one_per_source

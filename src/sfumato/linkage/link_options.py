@@ -22,13 +22,7 @@ SCORES = declaration.Share(zero=True, one=True)
 
 @dataclass(frozen=True)
 class Comparing:
-    """What is compared and scored, beside the specification.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range, or there is no such engine.
-    """
+    """What is compared and scored, beside the specification."""
 
     id_column: Annotated[
         str | None,
@@ -76,13 +70,7 @@ class Comparing:
 
 @dataclass(frozen=True)
 class ForPeople:
-    """What people answered, and what they are to look at.
-
-    Raises
-    ------
-    InputError
-        If the half width is out of range.
-    """
+    """What people answered, and what they are to look at."""
 
     decisions: Annotated[
         Any,
@@ -174,13 +162,7 @@ class LinkOptions(EncodedLinkOptions, total=False):
 
 @dataclass(frozen=True)
 class NextPairs:
-    """How many pairs people are asked next, and how sure the persons are to be.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
-    """
+    """How many pairs people are asked next, and how sure the persons are to be."""
 
     pairs: Annotated[
         int, declaration.Parameter("Pairs of the batch.", "N", declaration.Count(1))
@@ -225,13 +207,7 @@ class Deduping:
 
 @dataclass(frozen=True)
 class Limits:
-    """The thresholds that a command line or a project file asks for in place of the usual ones.
-
-    Raises
-    ------
-    InputError
-        If one is no share.
-    """
+    """The thresholds that a command line or a project file asks for in place of the usual ones."""
 
     match: Annotated[
         float | None,
@@ -276,13 +252,7 @@ class Limits:
 
     @property
     def rates(self) -> dict[str, float] | None:
-        """Wanted error rates, as a specification takes them.
-
-        Raises
-        ------
-        InputError
-            If one comes without the other, or thresholds beside them.
-        """
+        """Wanted error rates, as a specification takes them."""
         false, missed = self.false_match_rate, self.missed_match_rate
         if false is None and missed is None:
             return None

@@ -37,18 +37,6 @@ def as_text(values: pa.Array, column: str) -> pa.Array:
     """Values as text, missing where nothing but spaces is left.
 
     Dates come in ISO form, whole numbers without a decimal part.
-
-    Parameters
-    ----------
-    values
-        Values of any type that the door gives.
-    column
-        How errors call the column.
-
-    Raises
-    ------
-    InputError
-        If they are bytes, or texts and not UTF-8.
     """
     if is_bytes(values.type):
         raise InputError(f"column '{column}'", "must hold text to be compared", found="bytes")
@@ -106,15 +94,8 @@ def check_encoding(text: pa.Array, subject: str, first_row: int) -> None:
 
     Parameters
     ----------
-    subject
-        How errors call the column.
     first_row
         Number of the first text's record, from 1.
-
-    Raises
-    ------
-    InputError
-        If a text holds letters as they come out of such a mistake.
     """
     if not pc.any(pc.greater(pc.binary_length(text), pc.utf8_length(text))).as_py():
         return
@@ -135,12 +116,8 @@ class Seen:
 
     Attributes
     ----------
-    filled
-        Number of values.
     value
         The first value.
-    varies
-        Whether there is another one.
     """
 
     filled: int = 0
@@ -165,16 +142,8 @@ def check_columns(
 
     Parameters
     ----------
-    columns
-        Names of the specification's columns.
     sources
         Name of each source, and what was seen of the columns that it has.
-
-    Raises
-    ------
-    InputError
-        If no source, or too few of them, have a column or a value in it, or it has one value
-        throughout.
     """
     needed = 2 if mode is link_spec.Mode.LINK_ONLY else 1
     if not any(seen for _, seen in sources) or not columns:
@@ -246,17 +215,10 @@ def separate(
     ----------
     compared
         The specification's columns that it has: name and headers.
-    id_header
-        The header of its ids.
     schema
         What its columns are, where that is known.
     renamed
         Headers that the specification gives for each source, by column.
-
-    Raises
-    ------
-    InputError
-        If a sensitive column is to be compared.
     """
     sensitive = set() if schema is None else {link_spec.sql_name(name) for name in schema.sensitive}
     used = {header for headers in compared.values() for header in headers}
@@ -345,17 +307,8 @@ def match_headers(
 
     Parameters
     ----------
-    columns
-        Names of the specification's columns.
     renamed
         Headers that the specification gives, by column.
-    subject
-        How errors call the source.
-
-    Raises
-    ------
-    InputError
-        If a header that is given is not there, or several could be meant.
     """
     found: dict[str, tuple[str, ...]] = {}
     taken: set[str] = set()
@@ -403,22 +356,7 @@ def _headers(
 
 
 def check_ids(ids: pa.Array, column: str, subject: str) -> None:
-    """Refuse ids that are missing or there twice.
-
-    Parameters
-    ----------
-    ids
-        Ids of a source's records, as text.
-    column
-        Their column.
-    subject
-        How errors call the source.
-
-    Raises
-    ------
-    InputError
-        If a record has no id, or two have the same one.
-    """
+    """Refuse ids that are missing or there twice."""
     if ids.null_count:
         rows = pc.indices_nonzero(pc.is_null(ids))[:6].to_pylist()
         raise InputError(
@@ -453,21 +391,11 @@ class Opened:
 
     Attributes
     ----------
-    spec
-        The specification.
-    records
-        The records.
     identifying
         Per source, its identifying half: a Parquet file with ``record``, the specification's
         columns under their SQL names as text, and direct identifiers that are not compared.
     analytic
         Per source, its analytic half: a Parquet file with ``record`` and all other columns.
-    columns
-        Names of the specification's columns that are compared or blocked on.
-    workspace
-        The private folder that all this lies in.
-    steps
-        Per source, what the schema's recipe did to its columns.
     """
 
     spec: link_spec.LinkSpec
@@ -532,15 +460,6 @@ def open_sources(
         Where the private folder is made; the system's place for temporary files if not given.
     varied
         Whether columns are refused that are empty, or hold one value throughout.
-    progress
-        Told how far the reading is.
-
-    Raises
-    ------
-    InputError
-        If a table cannot be read, has no record, ids that are missing or there twice, garbled
-        text, or there is a column that cannot be compared, none that can, or another number of
-        tables than the mode needs.
     """
     _check_names(tables, spec)
     columns = (

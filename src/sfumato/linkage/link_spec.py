@@ -82,11 +82,6 @@ def sql_name(name: str) -> str:
     Headers and names of a specification that have the same one are the same column:
     ``" Given-Name"`` and ``given_name``. A letter of another script than the Latin one is its
     code point; a name without letters and digits has the empty one.
-
-    Parameters
-    ----------
-    name
-        The header or name.
     """
     plain = _LATIN.sub("", unicodedata.normalize("NFKD", name))
     plain = _LETTER.sub(lambda found: f"u{ord(found[0]):x}", plain)
@@ -157,8 +152,6 @@ class Part:
 
     Attributes
     ----------
-    column
-        Name of the column.
     take
         What is taken of its value, ``""`` for all.
     """
@@ -206,8 +199,6 @@ def part_sql(part: Part, kind: ColumnKind, side: str = "") -> str:
 
     Parameters
     ----------
-    kind
-        What its column holds.
     side
         The record whose value it is, ``"l"`` or ``"r"``; none for that of a single table.
     """
@@ -262,8 +253,6 @@ class ComparedColumn(_Frozen):
 
     Attributes
     ----------
-    kind
-        What it holds.
     compare
         Whether it is compared; if not, it is for blocking rules only.
     term_frequency
@@ -520,13 +509,6 @@ def spec_of_settings(settings: Mapping[str, Any] | str, **fields: Any) -> LinkSp
     ----------
     settings
         The settings, or their JSON text. The mode and the id column are taken from them.
-    **fields
-        Other fields of the specification.
-
-    Raises
-    ------
-    InputError
-        If they are no settings.
     """
     text = settings if isinstance(settings, str) else json.dumps(settings)
     try:
@@ -574,11 +556,6 @@ def load_link_spec(path: str | os.PathLike[str]) -> LinkSpec:
     ----------
     path
         The file, `.toml` or `.json`.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is not TOML or JSON, or breaks a rule of `LinkSpec`.
     """
     file = Path(path)
     text = _read(file)
@@ -647,18 +624,7 @@ def dump_link_spec(spec: LinkSpec, notes: dict[str, str] | None = None) -> str:
 
 
 def columns_of_settings(text: str) -> tuple[str, ...]:
-    """Names of the columns that Splink settings compare, block on or adjust by.
-
-    Parameters
-    ----------
-    text
-        The settings as JSON.
-
-    Raises
-    ------
-    InputError
-        If the SQL in them cannot be read.
-    """
+    """Names of the columns that Splink settings compare, block on or adjust by."""
     settings = settings_of(text)
     own = {settings.get("unique_id_column_name"), settings.get("source_dataset_column_name")}
     found: set[str] = set().union(*columns_by_comparison(settings).values())
@@ -668,13 +634,7 @@ def columns_of_settings(text: str) -> tuple[str, ...]:
 
 
 def rules_in(settings: dict[str, Any]) -> list[str]:
-    """The blocking rules of Splink settings, as SQL.
-
-    Raises
-    ------
-    InputError
-        If they have none, or rules of another form.
-    """
+    """The blocking rules of Splink settings, as SQL."""
     rules = settings.get("blocking_rules_to_generate_predictions")
     texts = [rule.get("blocking_rule") if isinstance(rule, dict) else rule for rule in rules or ()]
     if not texts or not all(isinstance(text, str) for text in texts):
@@ -683,13 +643,7 @@ def rules_in(settings: dict[str, Any]) -> list[str]:
 
 
 def columns_by_comparison(settings: dict[str, Any]) -> dict[str, frozenset[str]]:
-    """The columns that each comparison uses, by its name or, without one, its number.
-
-    Raises
-    ------
-    InputError
-        If they are of another form, or their SQL cannot be read.
-    """
+    """The columns that each comparison uses, by its name or, without one, its number."""
     found = {}
     try:
         for number, comparison in enumerate(settings["comparisons"]):
@@ -715,11 +669,6 @@ def columns_in(sql: str, *, sided: bool) -> set[str]:
     sided
         Whether names end in ``_l`` and ``_r``, as in comparisons; blocking rules have ``l.`` and
         ``r.`` before them.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
     """
     sqlglot = needed("sqlglot")
     try:

@@ -40,8 +40,6 @@ class LinkManifest:
         Seed of what is drawn; ids and order come from a secret that is not here.
     keyed
         Whether ids were made with a key; the key is kept nowhere.
-    thresholds
-        The thresholds.
     sources
         By source: number of records and, where it is a file, its hash; what the schema's recipe
         did to its columns.
@@ -56,10 +54,6 @@ class LinkManifest:
     review
         How pairs are drawn for review, where some were: seed, wanted half width, number of batches,
         number and log odds of the pairs in wider blocks.
-    files
-        Hash of each file of the linkage.
-    versions
-        Versions of what computed it.
     """
 
     seed: int
@@ -84,13 +78,7 @@ class LinkManifest:
         }
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write it as TOML, whole or not at all.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write it as TOML, whole or not at all."""
         document = tomlkit.document()
         for line in _HEADER.splitlines():
             document.add(tomlkit.comment(line))
@@ -99,13 +87,7 @@ class LinkManifest:
 
 
 def load_link_manifest(path: str | os.PathLike[str]) -> LinkManifest:
-    """Read a manifest that `LinkManifest.write` wrote.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Read a manifest that `LinkManifest.write` wrote."""
     try:
         fields = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         return LinkManifest(

@@ -41,17 +41,7 @@ Labels = Integers
 
 @dataclass(frozen=True, slots=True)
 class PairQuality:
-    """Pairs of records that are one person's: found, true, and both.
-
-    Attributes
-    ----------
-    right
-        Number of pairs found that are true.
-    found
-        Number of pairs found.
-    true
-        Number of true pairs.
-    """
+    """Pairs of records that are one person's: found, true, and both."""
 
     right: int
     found: int
@@ -114,16 +104,6 @@ class Plan:
     ----------
     low, high
         A stratum holds the scores from ``low`` up to, but without, ``high``.
-    match
-        Whether its pairs are called a match.
-    pairs
-        Number of pairs.
-    expected
-        Mean probability of its pairs.
-    size
-        Number of pairs to look at.
-    precision_half_width, recall_half_width
-        Half widths of the intervals that are to be expected.
     """
 
     low: Floats
@@ -153,17 +133,10 @@ def plan_checks(
 
     Parameters
     ----------
-    upper
-        Least score of a match.
     half_width
         Wanted half width of both 95 % intervals, in (0, 0.5).
     probability
         Probability of each pair, where labels have corrected it.
-
-    Raises
-    ------
-    InputError
-        If the half width is out of range, or there is no pair.
     """
     if not 0 < half_width < 0.5:
         raise InputError("parameter half_width", "must be a share", accepted="above 0, below 0.5")
@@ -211,12 +184,6 @@ def weights(pairs: Ints, match: Bools, true: float, recall: float) -> tuple[Floa
 
     Parameters
     ----------
-    pairs
-        Number of pairs of each stratum.
-    match
-        Whether they are called a match.
-    true
-        Number of true matches.
     recall
         Share of those that are called a match.
     """
@@ -282,11 +249,6 @@ def checked_quality(
         Score of each checked pair; shape (checked,).
     match
         Whether its two records are one person's.
-
-    Raises
-    ------
-    InputError
-        If no pair of a stratum was checked, or more than it has.
     """
     stratum = plan.stratum(score)
     size = np.bincount(stratum, minlength=len(plan.pairs))
@@ -345,12 +307,8 @@ class Checks:
     ----------
     half_width
         Wanted half width of both 95 % intervals.
-    upper
-        Least score of a match when they were drawn.
     number
         Their numbers, ascending.
-    table
-        The pairs as they are shown to people.
     """
 
     half_width: float
@@ -384,15 +342,8 @@ def draw_pairs(
 
     Parameters
     ----------
-    upper
-        Least score of a match.
     half_width
         Wanted half width of both 95 % intervals, in (0, 0.5).
-
-    Raises
-    ------
-    InputError
-        If the half width is out of range.
     """
     plan = plan_checks(pairs.score, upper, half_width, probability=probability)
     return draw_checks(plan, pairs.score, rng)

@@ -42,20 +42,14 @@ class Found(ABC):
 
     Attributes
     ----------
-    records
-        The records that were linked.
     pairs
         Their candidate pairs; the id of the first one is ``p1``.
     settled
         Outcomes, decisions, persons by number, and the errors to be expected.
     person_ids
         The persons' ids, and what became of the persons of an earlier linkage.
-    analytic
-        What is analysed, by numbers of records.
     linked_schema
         What each column of the linked file is, and what to look at.
-    manifest
-        What repeats the linkage, with its secret.
     secret
         What random ids and the linked file's order come from; in no manifest, JSON, printout or
         pickle.
@@ -521,15 +515,7 @@ _LABELLED = 18
 
 
 def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -> str:
-    """A linkage for a notebook: its lines as one table, and the scores of its pairs as a picture.
-
-    Parameters
-    ----------
-    warnings
-        What somebody should look at.
-    score
-        What the score of a pair is.
-    """
+    """A linkage for a notebook: its lines as a table, and the scores of its pairs as a picture."""
     rows = [(each[:_LABELLED].rstrip(), each[_LABELLED:]) for each in str(found).splitlines()]
     made = styled_table("Linkage", ("what", "found"), rows)
     if len(found.pairs):
@@ -639,11 +625,6 @@ def check_links_folder(folder: str | os.PathLike[str], *, answered: bool = False
     ----------
     answered
         Whether the linkage to be written holds the answers that the folder may hold.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written, holds something else than a linkage, or one with people's answers.
     """
     check_target_folder(folder)
     path = Path(folder)
@@ -674,13 +655,6 @@ def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Pa
     ----------
     folder
         Where; made if it does not exist. Other files in it are kept.
-    fill
-        Writes all other files, given the folder as it is being made.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
     """
     with atomic_folder(folder) as place:
         for name, table in (
@@ -706,17 +680,8 @@ def write_linked_schema(linked: LinkedSchema, place: Path, folder: Path) -> None
 
     Parameters
     ----------
-    linked
-        The schema.
-    place
-        The folder as it is being made.
     folder
         Where it will be; files that the schema names are named from there.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
     """
     moved = linked.schema.with_files(lambda path: _beside(path, folder))
     text = dump_schema(moved, linked.notes)

@@ -51,20 +51,7 @@ def as_found(text: pa.ChunkedArray, kind: ColumnKind) -> pa.ChunkedArray:
 
 
 def in_one_type(parts: Sequence[pa.ChunkedArray], name: str) -> pa.ChunkedArray:
-    """Columns under each other: numbers as the wider type, what else differs as text.
-
-    Parameters
-    ----------
-    parts
-        The columns.
-    name
-        Their name.
-
-    Raises
-    ------
-    InputError
-        If they cannot be put under each other.
-    """
+    """Columns under each other: numbers as the wider type, what else differs as text."""
     kind = _common(list(dict.fromkeys(part.type for part in parts if part.type != pa.null())))
     try:
         return pa.chunked_array([chunk for part in parts for chunk in part.cast(kind).chunks], kind)
@@ -103,10 +90,6 @@ class Analytic:
 
     Attributes
     ----------
-    record
-        Number of the record that each row is of.
-    columns
-        The columns.
     quasi_identifiers
         Those of them that were compared, too: name and kind.
     """
@@ -117,13 +100,7 @@ class Analytic:
 
 
 def without_columns(analytic: Analytic, names: Sequence[str]) -> Analytic:
-    """The same without some columns.
-
-    Parameters
-    ----------
-    names
-        Names of the columns to leave out.
-    """
+    """The same without some columns."""
     return replace(analytic, columns=analytic.columns.drop_columns(list(names)))
 
 
@@ -139,11 +116,6 @@ def kept_columns(
     asked
         Names of the columns; ``None`` leaves it to the schema, or to what the columns hold:
         dates, postcodes, numbers and categories.
-
-    Raises
-    ------
-    InputError
-        If one is not compared, or is a direct identifier.
     """
     own = _compared(spec)
     if asked is None:
@@ -202,11 +174,6 @@ def read_analytic(opened: link_sources.Opened, kept: Mapping[str, ColumnKind]) -
         The tables, open and separated.
     kept
         Compared columns that go along: name and kind.
-
-    Raises
-    ------
-    InputError
-        If columns of one name cannot be put under each other.
     """
     parts = [_one_source(opened, place, kept) for place in range(len(opened.records.sources))]
     return Analytic(np.arange(opened.records.count), stacked(parts), kept)
@@ -227,11 +194,6 @@ def stacked(parts: Sequence[pa.Table]) -> pa.Table:
     ----------
     parts
         The tables.
-
-    Raises
-    ------
-    InputError
-        If columns of one name cannot be put under each other.
     """
     names = dict.fromkeys(name for part in parts for name in part.column_names)
     columns = {}
@@ -247,15 +209,7 @@ def stacked(parts: Sequence[pa.Table]) -> pa.Table:
 def quasi_identifiers_of(
     opened: link_sources.Opened, place: int, kept: Mapping[str, ColumnKind]
 ) -> pa.Table:
-    """The compared columns that are kept, of one source.
-
-    Parameters
-    ----------
-    place
-        Number of the source.
-    kept
-        Name and kind of the columns.
-    """
+    """The compared columns that are kept, of one source."""
     with pq.ParquetFile(opened.identifying[place]) as file:
         having = set(file.schema_arrow.names)
         names = {n: own for n in kept for own in (n, sql_name(n)) if own in having}
@@ -284,17 +238,7 @@ def _one_source(
 
 
 def linked_table(analytic: Analytic, ids: pa.Array, secret: Secret) -> pa.Table:
-    """The linked file.
-
-    Parameters
-    ----------
-    analytic
-        What is analysed, with the number of each row's record.
-    ids
-        Id of the person of each record.
-    secret
-        What the order comes from.
-    """
+    """The linked file."""
     own = secret.bound(np.ascontiguousarray(analytic.record, dtype=np.int64).tobytes())
     order = pa.array(own.stream("order").permutation(len(analytic.record)))
     names = linked_names(analytic.columns.column_names)
@@ -349,19 +293,12 @@ def name_persons(
 
     Parameters
     ----------
-    person
-        Number of each record's person.
     secret
         What random ids come from.
     key
         Secret for keyed ids; random ones without it.
     previous
         Id of the person of each record in an earlier linkage, ``None`` for new records.
-
-    Raises
-    ------
-    InputError
-        If the key is too short.
     """
     followed, names = None, []
     number = person.astype(np.int64)
@@ -415,14 +352,8 @@ class LinkedSchema:
 
     Attributes
     ----------
-    schema
-        The schema.
     notes
         Why, by column, where it was proposed.
-    warnings
-        What somebody should look at.
-    left_out
-        Columns that number a person and are not in the linked file.
     """
 
     schema: Schema
@@ -444,13 +375,6 @@ def linked_schema(
         The linked file: the person, the source, and the rest.
     quasi_identifiers
         Its columns that were compared: name and kind.
-    schema
-        The schema of the sources.
-
-    Raises
-    ------
-    InputError
-        If the file has no column that can be a quasi-identifier.
     """
     person, source, *rest = table.column_names
     notes = {person: "the person, as the linkage found it", source: "where the record comes from"}
@@ -524,13 +448,7 @@ def _without(names: tuple[str, ...], taken: Mapping[str, object]) -> tuple[str, 
 
 
 def declared_and_lost(declared: Schema, linked: Schema) -> tuple[str, ...]:
-    """Columns to be analysed that the sources' schema declares and the linked file has not.
-
-    Parameters
-    ----------
-    declared, linked
-        The schema of the sources, and of the linked file.
-    """
+    """Columns to be analysed that the sources' schema declares and the linked file has not."""
     there = {sql_name(name) for name in linked.columns()}
     names = (*declared.quasi_identifiers, *declared.sensitive, *declared.insensitive)
     household = () if declared.household is None else (declared.household,)
@@ -595,11 +513,6 @@ def declare(analytic: Analytic, schema: Schema | None) -> tuple[Analytic, Linked
     ----------
     schema
         What the sources' columns are, where that is known.
-
-    Raises
-    ------
-    InputError
-        If the file has no column that can be a quasi-identifier.
     """
     names = linked_names(analytic.columns.column_names)
     person = pa.chunked_array([pa.array(analytic.record)])
@@ -634,15 +547,8 @@ def attach(
 
     Parameters
     ----------
-    analytic
-        What is analysed of each record.
     tables
         By source: the table, with the specification's id column.
-
-    Raises
-    ------
-    InputError
-        If there is no such source, or no id column, or a row's id is none of the source's.
     """
     if not set(tables) <= set(records.sources):
         raise InputError(

@@ -37,10 +37,6 @@ class Decisions:
 
     Attributes
     ----------
-    left, right
-        Numbers of the two records.
-    worker
-        Pseudonym of the person who answered.
     answer
         From -3 (different, high confidence) to 3 (same, high confidence), never 0.
     time
@@ -76,14 +72,6 @@ def read_decisions(path: Path, pairs: Pairs) -> Decisions:
     ----------
     path
         The file: pair, worker, answer, time, withdrawn.
-    pairs
-        The pairs that it speaks of.
-
-    Raises
-    ------
-    InputError
-        If the file is not whole, lacks a column, or holds anything but what the column is for:
-        an unknown pair, an answer of 0 or beyond ±3, an empty cell.
     """
     columns = _columns(path)
     for name, column in columns.items():
@@ -345,13 +333,7 @@ def answers_table(decisions: Decisions, records: Records) -> pa.Table:
 
 
 def read_answers(path: Path, records: Records) -> Decisions:
-    """Read such a table; answers about records that are no longer there are left out.
-
-    Raises
-    ------
-    InputError
-        If it is not whole.
-    """
+    """Read such a table; answers about records that are no longer there are left out."""
     try:
         table = pq.read_table(path)
         left = known_records(records, table["source_l"], table["id_l"])

@@ -85,10 +85,6 @@ class RelationFit:
 
     Attributes
     ----------
-    pairs
-        Those that are kept, with their scores.
-    once
-        Names of the sources that were found to hold each person once.
     levels
         By comparison and level: its m and u, as Splink settings have them, unless it is neutral.
     within
@@ -182,8 +178,6 @@ def fit_relations(
     ----------
     settings
         Splink settings with what the levels say; u is that of random pairs, matches among them.
-    records
-        How many each source has.
     equal
         How often the records have equal values.
     known
@@ -322,8 +316,6 @@ def at_one_rate(number: Floats, whole: Floats) -> float:
     ----------
     number
         Pairs of each relation by group; changed.
-    whole
-        Number of all pairs of each group.
     """
     homes = number[:, HOUSEHOLD]
     usual = whole * homes.sum() / whole.sum()

@@ -38,8 +38,6 @@ class Records:
 
     Attributes
     ----------
-    sources
-        Names of the sources.
     ids
         Per source, the id of each of its records, as text and distinct within the source.
     """
@@ -68,8 +66,6 @@ class Pairs:
 
     Attributes
     ----------
-    left, right
-        Numbers of the two records, left below right.
     score
         Probability that they are one person's, in [0, 1].
     levels
@@ -121,11 +117,6 @@ class Thresholds:
     upper
         Least score of a match, at least ``lower``; infinite where no pair is a match before
         somebody has looked at it.
-
-    Raises
-    ------
-    InputError
-        If they are no probabilities, or the lower one is above the upper one.
     """
 
     lower: float
@@ -183,10 +174,6 @@ class Calibration:
 
     Attributes
     ----------
-    method
-        How it was found.
-    labels
-        Number of labelled pairs behind it.
     slope, intercept
         Platt: the logit of the probability is slope · logit(score) + intercept.
     score, probability
@@ -218,17 +205,8 @@ def calibrate(score: Floats, match: Bools, method: Method | None = None) -> Cali
 
     Parameters
     ----------
-    score
-        Score of each labelled pair.
-    match
-        Whether the two records are one person's.
     method
         How; by default Platt scaling below 1,000 labels.
-
-    Raises
-    ------
-    InputError
-        If there is no label, or all are alike.
     """
     if not np.any(match) or np.all(match):
         raise InputError(
@@ -304,8 +282,6 @@ class Curve:
         Expected number of false ones among them.
     missed
         Expected number of true matches among the pairs below it.
-    pairs
-        Number of all pairs.
     true
         Expected number of true matches among all pairs.
     """
@@ -416,10 +392,6 @@ class ThresholdRow:
 
     Attributes
     ----------
-    threshold
-        The least score of a match.
-    matches
-        Number of pairs from it on.
     precision
         Expected share of true matches among them; ``None`` where there is no pair.
     recall
@@ -503,11 +475,6 @@ def thresholds_for_rates(
         The wanted rates, in [0, 1].
     probability
         Probability of each pair, where labels have corrected it (see `calibrate`).
-
-    Raises
-    ------
-    InputError
-        If a rate is no share, or there is no pair.
     """
     for name, rate in (
         ("false_match_rate", false_match_rate),

@@ -63,10 +63,6 @@ def train_u(linker: Any, *, seed: int, random_pairs: int) -> None:
 
     Parameters
     ----------
-    linker
-        Splink's linker.
-    seed
-        Seed of the random pairs.
     random_pairs
         Number of random pairs; many are looked at in parts, until each level was seen often
         enough.
@@ -147,10 +143,6 @@ def steadied(
 
     Parameters
     ----------
-    trained
-        Settings after training.
-    first
-        Settings before it.
     sessions
         What m was estimated from.
     random_pairs
@@ -226,10 +218,6 @@ def refit_m(
     ----------
     evidence
         Match weight of each candidate pair without the prior, in bits.
-    levels
-        By comparison, the level of each pair.
-    prior
-        Probability of a match to start from.
     lost
         Expected number of true matches that are no candidate pairs.
     """
@@ -302,10 +290,6 @@ def fit_and_score(
 
     Raises
     ------
-    InputError
-        If ``[link]``, or ``[spark]`` for Spark, is not installed, there are more candidate pairs
-        than the specification allows, or none, the model compares columns that the sources do
-        not have, or takes records of different persons for one person's.
     SfumatoError
         If Splink or its database fails.
     """

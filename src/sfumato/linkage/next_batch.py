@@ -47,8 +47,6 @@ class Batch:
     ----------
     pairs
         Number of its pairs, those of batches before that nobody has answered among them.
-    clusters
-        Number of clusters that are to be decided by some of them.
     reviewed
         What answers so far say of the persons.
     """
@@ -90,11 +88,6 @@ def next_batch(
         Where the batch goes; a new or empty folder.
     wanted
         How many pairs, and how sure the persons are to be.
-
-    Raises
-    ------
-    InputError
-        If the folder is none of a linkage, lacks a file, or the output cannot be written.
     """
     _check_output(Path(output))
     progress("draw", 0.0)
@@ -123,15 +116,7 @@ def next_batch(
 def begun(
     earlier: Earlier, identifying: pa.Table, wanted: NextPairs, number: int
 ) -> tuple[Earlier, Wider]:
-    """The linkage with what stays as it is while people answer, and pairs of wider blocks.
-
-    Parameters
-    ----------
-    wanted
-        How sure the persons are to be.
-    number
-        Number of the batch that comes next.
-    """
+    """The linkage with what stays as it is while people answer, and pairs of wider blocks."""
     review = dict(earlier.manifest.review)
     if not review:
         review = {"seed": declaration.drawn_seed(wanted.seed), "half_width": 0.0, "batches": 0}
@@ -151,12 +136,8 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
 
     Parameters
     ----------
-    earlier
-        The linkage, its review begun.
     size
         Number of pairs, those of batches before that nobody has answered among them.
-    number
-        Number of the batch.
     """
     rng = _stream(earlier.manifest.review["seed"], number).spawn(1)[0]
     sample, reviewed = earlier.reviewed, settled_again(earlier, earlier.answers)[1]
@@ -267,17 +248,7 @@ def _rows_of_records(earlier: Earlier, identifying: pa.Table) -> Ints:
 
 
 def with_pairs(pairs: Pairs, left: Ints, right: Ints, records: int) -> tuple[Pairs, Ints]:
-    """The pairs with others behind them where those are new, and the numbers of those given.
-
-    Parameters
-    ----------
-    pairs
-        The linkage's.
-    left, right
-        Records of the pairs given, left below right.
-    records
-        Number of records.
-    """
+    """The pairs with others behind them where those are new, and the numbers of those given."""
     key, given = pairs.left * records + pairs.right, left * records + right
     new = np.flatnonzero(~np.isin(given, key))
     count = len(new)

@@ -40,10 +40,6 @@ class Patterns:
         By comparison, the level: -1 where a value is missing, 0 for entirely different. Where the
         frequency of equal values counts, they are above the highest level by how rare they are,
         in steps.
-    left, right
-        Sources of the two records.
-    pairs
-        Number of pairs.
     """
 
     code: Mapping[str, npt.NDArray[np.int16]]
@@ -81,10 +77,6 @@ class CandidatePairs:
     ----------
     database
         Where they are made and compared.
-    tables
-        The names of these.
-    records
-        How many each source has.
     """
 
     def __init__(
@@ -152,8 +144,6 @@ class CandidatePairs:
 
         Parameters
         ----------
-        settings
-            Splink settings with the comparisons.
         count
             Number of records with each record's value, of the comparisons for which it counts.
 

@@ -50,8 +50,6 @@ class Persons:
     ----------
     person
         Person of each record, numbered by first appearance; shape (records,).
-    count
-        Number of persons.
     unmet
         Indexes of the verdicts that the persons break, ascending: of decisions that contradict
         each other or a source's rule, those that gave way.
@@ -104,11 +102,6 @@ def find_persons(
         Whether the score of each pair makes it a match; shape (pairs,).
     one_per_source
         Names of the sources that have at most one record per person.
-
-    Raises
-    ------
-    InputError
-        If ``one_per_source`` names a source that there is not.
     """
     limited = limited_sources(records, one_per_source)
     verdicts = no_verdicts() if verdicts is None else verdicts
@@ -162,8 +155,6 @@ def inferred_persons(
 
     Parameters
     ----------
-    records
-        As many nodes as there are, before decisions.
     probability
         Of each pair, that its records are one person's; shape (pairs,).
     matches
@@ -174,11 +165,6 @@ def inferred_persons(
         Probability from which two records are one person's.
     lost
         Expected number of matches that are no candidate pairs.
-
-    Raises
-    ------
-    InputError
-        If more than 64 sources have at most one record per person.
     """
     nobody = np.zeros(len(pairs), dtype=np.bool_)
     node, _ = _clustered(records, pairs, nobody, verdicts, limited)
@@ -203,18 +189,7 @@ def inferred_persons(
 
 
 def limited_sources(records: Records, one_per_source: Collection[str]) -> Ints:
-    """Source of each record where it has at most one record per person, else -1.
-
-    Parameters
-    ----------
-    one_per_source
-        Names of such sources.
-
-    Raises
-    ------
-    InputError
-        If a name is not that of a source.
-    """
+    """Source of each record where it has at most one record per person, else -1."""
     if not set(one_per_source) <= set(records.sources):
         raise InputError(
             "parameter one_per_source",
@@ -282,8 +257,6 @@ class Contradiction:
 
     Attributes
     ----------
-    left, right
-        Numbers of the two records.
     different
         Index of the verdict that calls them different; ``None`` where both are of one source
         that has at most one record per person.
@@ -307,8 +280,6 @@ def find_contradictions(verdicts: Verdicts, records: int, limited: Ints) -> list
 
     Parameters
     ----------
-    records
-        Number of records.
     limited
         Source of each record where it has at most one record per person, else -1.
     """
@@ -390,8 +361,6 @@ class Merge:
 
     Attributes
     ----------
-    person
-        The person whose records they are now.
     of
         The old persons, ascending.
     """
@@ -406,8 +375,6 @@ class Split:
 
     Attributes
     ----------
-    person
-        The old person.
     into
         The persons whose records they are now, ascending.
     """
@@ -511,13 +478,7 @@ _WHY = "sums of the scores as probabilities; as good as the model, and blind to 
 def expected_quality(
     probability: Floats, match: Bools, *, lost: float = 0.0
 ) -> tuple[Measure, Measure]:
-    """Expected precision and recall of the pairs called a match.
-
-    Parameters
-    ----------
-    match
-        Whether it is called a match.
-    """
+    """Expected precision and recall of the pairs called a match."""
     found, called = float(np.sum(probability[match])), int(np.count_nonzero(match))
     true = float(np.sum(probability)) + lost
     why = _WHY if not lost else "sums of the scores, and what blocking has lost by the prior"
@@ -567,22 +528,10 @@ class Settled:
 
     Attributes
     ----------
-    thresholds
-        The thresholds.
     probability
         Probability of each pair, corrected by decisions where there are enough, else its score.
     calibrated
         Number of decided pairs that corrected it; 0 where none did.
-    by_score
-        Code of each pair's outcome by its score.
-    outcome
-        The same with what people decided.
-    verdicts
-        What they decided.
-    persons
-        Whose each record is.
-    contradictions
-        Decisions that cannot all be true.
     workload
         Pairs of each outcome by score, and the errors to be expected.
     quality
@@ -625,11 +574,6 @@ def settle(
         Names of further sources that have at most one record per person, where they are.
     probability
         Probability of each pair, where a review has estimated it again.
-
-    Raises
-    ------
-    InputError
-        If ``one_per_source`` names no source, or more than 64.
     """
     verdicts = join_workers(decisions, pairs)
     calibrated, score = 0, pairs.score

@@ -123,8 +123,6 @@ def infer_persons(
     ----------
     left, right
         Records of each candidate pair; shape (pairs,).
-    score
-        Probability that they are one person's.
     limited
         Source of each record where it has at most one record per person, else -1.
     node
@@ -140,18 +138,11 @@ def infer_persons(
         Expected number of matches that are no candidate pairs.
     levels
         By comparison, the level of each pair, -1 where a value is missing; none if not given.
-    seed
-        Seed of the draws.
 
     Returns
     -------
     Inferred
         By records.
-
-    Raises
-    ------
-    InputError
-        If more than 64 sources have at most one record per person.
     """
     held = _bits(limited)
     weight = np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)))

@@ -25,12 +25,8 @@ class Inspection:
 
     Attributes
     ----------
-    by_records
-        Number of persons with each number of records.
     allowed
         Records that a person can have at most; ``None`` where a source may have several of one.
-    above
-        Number of persons who have more.
     largest
         The persons with the most records: id, records, sources, pairs of likely records, and pairs
         of records that no likely pair holds together.
@@ -89,11 +85,6 @@ def inspect_linkage(earlier: Earlier, most: int) -> Inspection:
     ----------
     most
         Largest persons, and bridges, at most.
-
-    Raises
-    ------
-    InputError
-        If a file of the linkage is not whole.
     """
     settled = settled_again(earlier, earlier.answers)[0]
     once = {*earlier.spec.one_per_source, *earlier.model.once}
@@ -110,12 +101,6 @@ def inspect_persons(
 
     Parameters
     ----------
-    person_ids
-        The person of each record.
-    pairs
-        Those that were scored.
-    records
-        Which of them are which source's.
     once
         Sources that hold each person at most once.
     unmet

@@ -36,13 +36,7 @@ def pair_ids(number: Ints) -> pa.Array:
 
 
 def named_records(records: Records, number: Ints) -> tuple[pa.Array, pa.Array]:
-    """Source and id of some records.
-
-    Parameters
-    ----------
-    number
-        Numbers of those wanted.
-    """
+    """Source and id of some records."""
     names = pa.array(records.sources, pa.string())
     source = names.take(pa.array(records.source_of(number)))
     ids = pa.concat_arrays([each.cast(pa.large_string()) for each in records.ids])
@@ -50,13 +44,7 @@ def named_records(records: Records, number: Ints) -> tuple[pa.Array, pa.Array]:
 
 
 def pairs_table(records: Records, pairs: Pairs, outcome: Levels) -> pa.Table:
-    """What pairs.parquet holds.
-
-    Parameters
-    ----------
-    outcome
-        Code of each pair's outcome.
-    """
+    """What pairs.parquet holds."""
     source_l, id_l = named_records(records, pairs.left)
     source_r, id_r = named_records(records, pairs.right)
     words = pa.array([str(each) for each in OUTCOMES])
@@ -73,20 +61,7 @@ def pairs_table(records: Records, pairs: Pairs, outcome: Levels) -> pa.Table:
 
 
 def pairs_of_table(table: pa.Table, records: Records) -> Pairs:
-    """The pairs of such a table, without their comparison levels and blocks.
-
-    Parameters
-    ----------
-    table
-        What pairs.parquet holds.
-    records
-        The records that it speaks of.
-
-    Raises
-    ------
-    InputError
-        If a pair names a record that there is not.
-    """
+    """The pairs of such a table, without their comparison levels and blocks."""
     count = len(table)
     return Pairs(
         left=find_records(records, table["source_l"], table["id_l"]),
@@ -98,18 +73,7 @@ def pairs_of_table(table: pa.Table, records: Records) -> Pairs:
 
 
 def find_records(records: Records, source: pa.ChunkedArray, ids: pa.ChunkedArray) -> Ints:
-    """Number of each record by its source and id.
-
-    Parameters
-    ----------
-    source, ids
-        Names of sources, and ids.
-
-    Raises
-    ------
-    InputError
-        If there is no such record.
-    """
+    """Number of each record by its source and id."""
     number = known_records(records, source, ids)
     if np.any(number < 0):
         raise InputError(
@@ -122,13 +86,7 @@ def find_records(records: Records, source: pa.ChunkedArray, ids: pa.ChunkedArray
 
 
 def known_records(records: Records, source: pa.ChunkedArray, ids: pa.ChunkedArray) -> Ints:
-    """Number of each record by its source and id, -1 where there is none.
-
-    Parameters
-    ----------
-    source, ids
-        Names of sources, and ids.
-    """
+    """Number of each record by its source and id, -1 where there is none."""
     number = np.full(len(ids), -1, dtype=np.int64)
     own = np.asarray(
         pc.fill_null(pc.index_in(source.cast(pa.string()), pa.array(records.sources)), -1)
@@ -171,10 +129,6 @@ def review_table(
         The tables; only their identifying halves are read.
     number
         Numbers of the pairs, in the order wanted.
-    labels
-        What each comparison level means, by comparison and number.
-    rules
-        The blocking rules, in words.
     """
     columns: dict[str, pa.Array] = {
         "pair": pair_ids(number),
@@ -264,15 +218,8 @@ def write_identifying(given: pa.Buffer | Path, path: Path) -> None:
 
     Parameters
     ----------
-    given
-        The file's content, or a file that holds it.
     path
         Where.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
     """
     with atomic_path(path) as temporary:
         if isinstance(given, Path):

@@ -46,8 +46,6 @@ class Wider:
     ----------
     size
         Number of pairs that agree in two columns, in three, and so on; by sampling.
-    rate
-        What the model takes the rates of matches to be, as ratios.
     left, right, columns
         Some at random, and in how many columns they agree.
     """
@@ -65,10 +63,6 @@ class Asked:
 
     Attributes
     ----------
-    pair
-        Numbers of the pairs.
-    stratum
-        The stratum of each.
     batch
         Number of the batch, from 1.
     probability
@@ -124,8 +118,6 @@ class ReviewSample:
 
     Attributes
     ----------
-    records, pairs
-        The linkage's.
     person
         Person of each record when the first batch was drawn; shape (records,).
     wider_size, wider_odds
@@ -245,8 +237,6 @@ class ReviewSample:
 
         Parameters
         ----------
-        rates
-            What that says of matches.
         size
             Number of pairs wanted; fewer where fewer are left.
         """
@@ -345,16 +335,12 @@ def wider_blocks(
     ----------
     values
         Of each column a number for each record's value, -1 where it is missing.
-    person
-        Person of each record.
     limited
         Source of each record where it has at most one record per person, else -1.
     within
         Whether two records of one source are compared.
     bits
         Match weight of each column where it agrees, and where not.
-    draws
-        Pairs drawn.
     """
     columns = len(values)
     blocks = [

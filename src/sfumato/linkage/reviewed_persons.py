@@ -56,12 +56,8 @@ class Learned:
 
     Attributes
     ----------
-    rates
-        Of matches among the pairs.
     precision, recall
         Of persons, with 95 % intervals.
-    answered
-        Number of answers to pairs that were drawn.
     error
         Share of the pairs that one worker judges wrongly; 0 where no pair has two answers.
     inferred
@@ -79,17 +75,7 @@ class Learned:
 
 @dataclass(frozen=True, eq=False)
 class Reviewed:
-    """What a review says of the persons.
-
-    Attributes
-    ----------
-    asked
-        Number of pairs drawn.
-    learned
-        What their answers say.
-    half_width
-        Wanted half width of both intervals.
-    """
+    """What a review says of the persons."""
 
     asked: int
     learned: Learned
@@ -162,10 +148,6 @@ def learn(
 
     Parameters
     ----------
-    asked
-        Those that were.
-    person
-        Person of each record, which are judged.
     draws
         Partitions drawn given what people decided, where persons are inferred; shape (draws,
         records). The scores speak where there are none.

@@ -91,8 +91,6 @@ def draw_rates(
     same
         Answers of each cell that say one person, such as depend on each other as one; shape
         (cells,).
-    answered
-        Answers of each cell.
     scale
         How many times as wrong as usual the model may be.
     error
@@ -207,8 +205,6 @@ def instrument(
     ----------
     left
         Pairs of each stratum that nobody was asked about.
-    mean, variance
-        Of the rate of matches.
     weight
         What the rate moves in precision and recall.
     change
@@ -216,8 +212,6 @@ def instrument(
     found
         Pairs within persons, where a third of the batch is to be spread over them: nothing that a
         model is sure of is looked at else; 0 elsewhere.
-    size
-        Number of pairs of the batch.
     """
     by_found = BY_FOUND if np.any(found) else 0.0
     spread = np.maximum(mean * (1 - mean), 1e-12)

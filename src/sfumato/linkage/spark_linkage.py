@@ -111,10 +111,6 @@ class Levels:
 
     Attributes
     ----------
-    name
-        Name of the function.
-    columns
-        Its arguments.
     query
         What DuckDB is asked of a table ``pairs`` with these columns: the place of the level.
     """
@@ -124,13 +120,7 @@ class Levels:
     query: str
 
     def register(self, session: Any) -> None:
-        """Make the function known.
-
-        Parameters
-        ----------
-        session
-            The Spark session.
-        """
+        """Make the function known."""
         functions = needed("pyspark.sql.functions", extra="spark")
         if hasattr(functions, "arrow_udf"):
             function = functions.arrow_udf(self._on_arrow(), "int", functions.ArrowUDFType.SCALAR)
@@ -162,8 +152,6 @@ def levels_of(pairs: pa.Table, query: str) -> pa.Array:
 
     Parameters
     ----------
-    pairs
-        The compared columns.
     query
         Of `Levels`.
 
@@ -261,12 +249,6 @@ def streamed(tables: Mapping[str, object], *, spark: bool) -> dict[str, object]:
         Name of each table, and a DataFrame, a path, or anything else.
     spark
         Whether Spark may be started for a path: of a folder, or a URI such as ``s3a://bucket/a``.
-
-    Raises
-    ------
-    InputError
-        If a path is for Spark, and Spark is not asked for, not installed, or cannot read it, or
-        a DataFrame is one of Spark Connect, and Spark is asked for.
     """
     found: dict[str, object] = {}
     for name, data in tables.items():
@@ -463,11 +445,6 @@ class OnSpark:
 def open_spark(connection: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[OnSpark]:
     """Splink on Spark, in a session beside the active one or, without one, on this machine.
 
-    Parameters
-    ----------
-    folder
-        A private folder, for what a Spark on this machine puts aside.
-
     Yields
     ------
     OnSpark
@@ -476,8 +453,6 @@ def open_spark(connection: duckdb.DuckDBPyConnection, folder: Path) -> Iterator[
 
     Raises
     ------
-    InputError
-        If Spark or Java is missing.
     SfumatoError
         If Splink cannot use it.
     """

@@ -66,8 +66,6 @@ class Atom:
 
     Attributes
     ----------
-    part
-        The part.
     agrees
         Whether it agrees in each imagined match; shape (matches,).
     """
@@ -136,8 +134,6 @@ class Sampled:
 
     Attributes
     ----------
-    rows
-        Number of all its records.
     codes
         Code of each part of each record in the sample, 0 where it is missing; shape
         (parts, records).
@@ -148,15 +144,7 @@ class Sampled:
 
 
 def pairs_of(rule: Sequence[int], sources: Sequence[Sampled], mode: link_spec.Mode) -> float:
-    """About how many pairs of records are equal in all parts of a rule.
-
-    Parameters
-    ----------
-    rule
-        Numbers of the parts.
-    sources
-        The samples.
-    """
+    """About how many pairs of records are equal in all parts of a rule."""
     counted = [_counts(source, rule) for source in sources]
     pairs = 0.0
     if mode is not link_spec.Mode.LINK_ONLY:
@@ -207,17 +195,7 @@ _EXTENDED = 150
 
 @dataclass(frozen=True)
 class Rule:
-    """A blocking rule.
-
-    Attributes
-    ----------
-    parts
-        Numbers of its parts.
-    pairs
-        About how many pairs it makes.
-    catches
-        Which imagined matches it catches.
-    """
+    """A blocking rule."""
 
     parts: tuple[int, ...]
     pairs: float
@@ -240,8 +218,6 @@ def choose_rules(
 
     Parameters
     ----------
-    atoms
-        The parts that rules can be made of.
     sources
         Samples of the sources, with codes of these parts.
     wanted
@@ -322,8 +298,6 @@ class Suggestion:
 
     Attributes
     ----------
-    spec
-        The proposal.
     notes
         Why, by column and rule, and questions, as `dump_link_spec` takes them; without values of
         the data.

@@ -289,11 +289,6 @@ def read_nicknames(path: Path) -> pa.Table:
     -------
     pyarrow.Table
         Columns ``nickname`` and ``name``; each nickname once, with the first name given for it.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or a line has not two cells.
     """
     subject = f"file of nicknames {path.name}"
     names: dict[str, str] = {}
@@ -323,11 +318,6 @@ def formal_sql(name: str) -> str:
 
     The database has a table ``nicknames``, standardised, with each nickname once. Its columns
     have names that no column of a specification has.
-
-    Parameters
-    ----------
-    name
-        Standardised given names, as SQL.
     """
     first = f"split_part({name}, ' ', 1)"
     return f"coalesce((SELECT formal__ FROM nicknames WHERE nickname__ = {first}), {first})"
@@ -391,12 +381,8 @@ class Compared:
     name
         How it is called: the column's SQL name, with ``_given`` or ``_surname`` for parts of a
         full name.
-    kind
-        What it holds.
     term_frequency
         Whether agreement on a rare value counts more; ``None`` leaves it to the kind.
-    column
-        Name of the specification's column that it comes from.
     """
 
     name: str
@@ -406,13 +392,7 @@ class Compared:
 
 
 def comparisons_of(name: str, column: ComparedColumn) -> tuple[Compared, ...]:
-    """The comparisons of a column: one, two of a full name, none where it is not compared.
-
-    Parameters
-    ----------
-    column
-        What the specification says of it.
-    """
+    """The comparisons of a column: one, two of a full name, none where it is not compared."""
     own = sql_name(name)
     if not column.compare:
         return ()
@@ -423,15 +403,7 @@ def comparisons_of(name: str, column: ComparedColumn) -> tuple[Compared, ...]:
 
 
 def standardised_sql(kind: ColumnKind, column: str) -> str:
-    """A standardised value, as SQL; dates have a file of their own.
-
-    Parameters
-    ----------
-    kind
-        What the column holds, not a date.
-    column
-        Its value as it came, as SQL.
-    """
+    """A standardised value, as SQL; dates have a file of their own."""
     return _BY_KIND[kind](column)
 
 
@@ -469,18 +441,7 @@ class Standardised:
 def standardise(
     connection: duckdb.DuckDBPyConnection, halves: Sequence[Path], spec: LinkSpec
 ) -> Standardised:
-    """Make a table of standardised values per source, columns that it lacks missing throughout.
-
-    Parameters
-    ----------
-    halves
-        Per source, the file of its identifying half.
-
-    Raises
-    ------
-    InputError
-        If the table of nicknames cannot be read.
-    """
+    """Make a table of standardised values per source, columns that it lacks missing throughout."""
     if spec.nicknames is not None:
         _add_nicknames(connection, spec.nicknames)
     impossible = dict.fromkeys((n for n, c in spec.columns.items() if _is_date(c)), 0)

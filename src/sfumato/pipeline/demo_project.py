@@ -56,16 +56,8 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
     ----------
     folder
         Where; made if it does not exist.
-    persons
-        How many persons to generate.
     seed
         Seed of the tables, and of the project.
-
-    Raises
-    ------
-    InputError
-        If there is a project file already that says something else, nobody can be generated, or
-        the folder cannot be written.
     """
     registrations = _for_release(generate_registrations(generate_clinics(persons, rng=seed)))
     with tempfile.TemporaryDirectory() as name:

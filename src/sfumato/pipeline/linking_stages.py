@@ -62,13 +62,7 @@ def _source_tables(place: ProjectFolder) -> dict[str, object]:
 
 
 def specification(place: ProjectFolder) -> Suggestion:
-    """What is linked and how: as the project says it, or proposed.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or proposed, or breaks a rule.
-    """
+    """What is linked and how: as the project says it, or proposed."""
     asked, names = place.project.link or Link(), tuple(place.project.sources)
     mode = _mode(asked, len(names))
     given = _given(place, asked)
@@ -136,13 +130,7 @@ def _ids(place: ProjectFolder) -> dict[str, str]:
 
 
 def check_classified(place: ProjectFolder) -> None:
-    """Refuse, before any work, a project with a column that its release would refuse.
-
-    Raises
-    ------
-    InputError
-        If nobody has said what a column of a source is, or a file cannot be read.
-    """
+    """Refuse, before any work, a project with a column that its release would refuse."""
     schema, unclassified = place.given_schema(), place.project.release.unclassified
     if schema is None:
         return
@@ -239,13 +227,7 @@ def _link(place: ProjectFolder, making: Path, progress: Progress) -> Made:
 
 
 def _check_link(place: ProjectFolder) -> None:
-    """Refuse a schema that names persons, whom the linkage is to find, and a file that is no key.
-
-    Raises
-    ------
-    InputError
-        If there are such.
-    """
+    """Refuse a schema that names persons, whom the linkage is to find, or a file without a key."""
     given = place.given_schema()
     if given is not None and given.person is not None:
         raise InputError(

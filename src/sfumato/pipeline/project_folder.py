@@ -37,10 +37,6 @@ class ProjectFolder:
 
     Attributes
     ----------
-    project
-        What its file says.
-    file
-        The file.
     made
         What a stage of this run made and a later one reads again, by the key of what it was made
         of; in memory alone, as it holds whose each record is.
@@ -115,20 +111,7 @@ class ProjectFolder:
         return self.stages / name
 
     def key(self, path: Path | None, name: str) -> bytes | None:
-        """The key that a file holds; ``None`` without one.
-
-        Parameters
-        ----------
-        path
-            The path as it is written.
-        name
-            What the project file calls it.
-
-        Raises
-        ------
-        InputError
-            If it cannot be read, or is no key.
-        """
+        """The key that a file holds; ``None`` without one."""
         if path is None:
             return None
         # Data is no secret: a table that is named as a key by mistake is refused.
@@ -141,13 +124,7 @@ class ProjectFolder:
         return read_secret(self.at(path), name, (self.file, *map(self.at, tables)))
 
     def given_schema(self) -> Schema | None:
-        """The schema that the project file gives or names, its files located.
-
-        Raises
-        ------
-        InputError
-            If its file cannot be read, or breaks a rule.
-        """
+        """The schema that the project file gives or names, its files located."""
         given = self.project.columns
         if given is None:
             return None
@@ -156,13 +133,7 @@ class ProjectFolder:
         return given.with_files(self.at)
 
     def schema_to_link(self) -> Schema | None:
-        """The roles of the columns, which are all that concerns the linkage.
-
-        Raises
-        ------
-        InputError
-            As `given_schema`.
-        """
+        """The roles of the columns, which are all that concerns the linkage."""
         given = self.given_schema()
         if given is None:
             return None
@@ -174,11 +145,6 @@ class ProjectFolder:
 
         Of linked sources the columns and their roles are those of the linked file, and what the
         project says of a quasi-identifier holds.
-
-        Raises
-        ------
-        InputError
-            If a file of it cannot be read, or breaks a rule.
         """
         given = self.given_schema()
         if not self.project.is_linked:
@@ -226,13 +192,7 @@ class ProjectFolder:
         return {LINKED: (LINKED_FILE, LINKED_SCHEMA)} if self.project.is_linked else {}
 
     def data_files(self) -> dict[str, Place]:
-        """The files beside those, by what the project file calls them: data and hierarchies.
-
-        Raises
-        ------
-        InputError
-            As `released_schema`.
-        """
+        """The files beside those, by what the project file calls them: data and hierarchies."""
         files: dict[str, Place] = {
             f"schema.quasi_identifiers.{name}.hierarchy": each.hierarchy
             for name, each in self.released_schema().quasi_identifiers.items()
@@ -244,13 +204,7 @@ class ProjectFolder:
 
 
 def open_project(path: str | os.PathLike[str]) -> ProjectFolder:
-    """A project by its file, or by the folder that holds a sfumato.toml.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or breaks a rule, or two of its folders are in each other.
-    """
+    """A project by its file, or by the folder that holds a sfumato.toml."""
     file = Path(path)
     if file.is_dir():
         file /= PROJECT_FILE

@@ -102,13 +102,7 @@ TablePlace = Annotated[Path | str, BeforeValidator(place_of, json_schema_input_t
 
 
 class InFile(Frozen):
-    """Something that stands in a file of its own.
-
-    Attributes
-    ----------
-    file
-        The file, named from the project file's folder.
-    """
+    """Something that stands in a file of its own."""
 
     file: Path
 
@@ -143,8 +137,6 @@ def declared_fields(
 
     Parameters
     ----------
-    declarations
-        The classes that declare them.
     only
         The keys that are meant; all of them where empty.
     required
@@ -353,11 +345,6 @@ class Assess(Section):
         ----------
         register
             Where the file of the register is.
-
-        Raises
-        ------
-        InputError
-            If several things are.
         """
         named = None if register is None else str(register)
         return KnownPopulation(self.population, self.fraction, self.weights, named)
@@ -404,8 +391,6 @@ class LedgerSection(Frozen):
 
     Attributes
     ----------
-    remember
-        Whether they are.
     file
         The ledger, made by ``sfumato init`` or ``sfumato ledger create``; the user's own,
         ``sfumato/ledger.sqlite`` under ``~/.local/share``, when not given.
@@ -482,16 +467,12 @@ class Outputs(Frozen):
 
     Attributes
     ----------
-    folder
-        The folder of the release and the reports.
     stages
         The folder of what the stages made; it holds personal data and stays inside.
     formats
         The formats of the release; the last three need the extra ``formats``.
     database
         The URL of a new table that the release goes into as well, with the extra ``databases``.
-    report
-        In which form each stage reports.
     """
 
     folder: Path = Path("output")
@@ -525,16 +506,8 @@ class About(Frozen):
         Letters, digits, spaces, dots, hyphens and underscores; it stands in reports.
     seed
         Seed of every search; what protects people comes from the secrets of the stages.
-    recipients
-        Who gets the release.
-    purpose
-        What they want it for.
     controls
         What keeps them to that: contracts, rooms, deletion.
-    context
-        What else the reader of the report should know.
-    review_date
-        When the decision is to be looked at again.
     reasons
         Why columns have their roles, and promises their numbers, by their names.
     """

@@ -39,36 +39,14 @@ _OF_ROOMS = {"schema": "schema", "linkage specification": "link.specification"}
 
 
 def load_project(path: str | os.PathLike[str]) -> Project:
-    """Read a project file; the paths in it stay as they are written.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is not TOML, or breaks a rule; it names the section and the key.
-    """
+    """Read a project file; the paths in it stay as they are written."""
     file = Path(path)
     subject = f"project file {file.name}"
     return parse_project(read_text(file, subject, advice="'sfumato init' writes one"), subject)
 
 
 def parse_project(text: str, subject: str = "project file") -> Project:
-    """A project from the text of its file.
-
-    Parameters
-    ----------
-    subject
-        How errors call it.
-
-    Raises
-    ------
-    InputError
-        If it is not TOML, or breaks a rule.
-    """
+    """A project from the text of its file."""
     fields = parse_toml(text, subject)
     nul = _nul_in(fields)
     if nul is not None:
@@ -95,13 +73,7 @@ def _nul_in(value: object) -> str | None:
 
 
 def problems_in(error: ValidationError) -> str:
-    """What is wrong and where; never what stands there.
-
-    Parameters
-    ----------
-    error
-        What pydantic found.
-    """
+    """What is wrong and where; never what stands there."""
     said = []
     for item in error.errors(include_input=False, include_url=False):
         place = [str(part) for part in item["loc"] if part not in (IN_FILE, INLINE, "[key]")]

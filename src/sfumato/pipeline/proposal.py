@@ -73,16 +73,8 @@ class ProposalRequest:
     ----------
     sources
         The tables by name.
-    folder
-        The folder of the project file, from which files are named.
     name, seed
         As in ``[project]``; a seed is drawn when not given.
-    attach
-        Further records of a source's persons, by its name.
-    layout
-        How all files are laid out, as far as it is given.
-    id
-        The column that names each record.
     schema, specification
         Files with a schema and a specification, in place of proposed ones.
     dedupe, one_per_source
@@ -95,11 +87,6 @@ class ProposalRequest:
         As in ``[outputs]``.
     ledger
         The ``[ledger]`` section; without it nothing is remembered.
-
-    Raises
-    ------
-    InputError
-        If two tables have the same name.
     """
 
     sources: Mapping[str, Place]
@@ -152,8 +139,6 @@ class Proposal:
 
     Attributes
     ----------
-    project
-        The project.
     notes
         Comments, as `dump_project` takes them; without values of the data.
     unasked
@@ -171,14 +156,7 @@ class Proposal:
 
 
 def propose(request: ProposalRequest) -> Proposal:
-    """Propose a project for tables.
-
-    Raises
-    ------
-    InputError
-        If a table cannot be read, nothing can be proposed for it, something that is asked
-        breaks a rule, or the schema that is given leaves a column open.
-    """
+    """Propose a project for tables."""
     if not request.sources:
         raise InputError("the project", "must have at least one table", found="none")
     for name in request.attach:
@@ -589,20 +567,7 @@ def _largest_share(request: ProposalRequest, columns: Schema) -> float:
 
 
 def write_project_file(text: str, path: Path) -> None:
-    """Write a project file; a JSON Schema that is there already stays.
-
-    Parameters
-    ----------
-    text
-        What the file says.
-    path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If one of them cannot be written.
-    """
+    """Write a project file; a JSON Schema that is there already stays."""
     schema = path.with_name(project_text.SCHEMA_FILE)
     with all_or_none():
         if not schema.exists():

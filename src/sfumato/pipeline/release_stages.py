@@ -35,13 +35,7 @@ def _register(place: ProjectFolder, asked: Assess | ReleaseSection | Attack) -> 
 
 
 def _presets(place: ProjectFolder, asked: Assess | ReleaseSection) -> tuple[Preset, ...]:
-    """The thresholds that a section names.
-
-    Raises
-    ------
-    InputError
-        If there is no preset of a name, one states no number, or the file breaks a rule.
-    """
+    """The thresholds that a section names."""
     if not asked.presets and asked.thresholds is None:
         return ()
     file = None if asked.thresholds is None else place.at(asked.thresholds)
@@ -165,13 +159,7 @@ def _promised(place: ProjectFolder) -> tuple[Constraint | Budget, ...]:
 
 
 def _check_release(place: ProjectFolder) -> None:
-    """Refuse promises that no data could keep, and a file that is no key.
-
-    Raises
-    ------
-    InputError
-        If there are such.
-    """
+    """Refuse promises that no data could keep, and a file that is no key."""
     asked = place.project.release
     with ledger_of(place, make=True):
         key = place.key(asked.pseudonym_key, "release.pseudonym_key")
@@ -207,11 +195,6 @@ def ledger_of(
     ----------
     make
         Whether to make the user's own for a project without ``[ledger]``.
-
-    Raises
-    ------
-    InputError
-        If it cannot be opened or made.
     """
     section = _ledger(place)
     if not section.remember:

@@ -89,13 +89,7 @@ def _is_contradicted(stages: Mapping[str, Mapping[str, Any]]) -> bool:
 
 
 def _check(place: project_folder.ProjectFolder) -> None:
-    """Refuse to replace folders that no run has made, and tables of databases.
-
-    Raises
-    ------
-    InputError
-        If there are such.
-    """
+    """Refuse to replace folders that no run has made, and tables of databases."""
     folder, database = place.of_stage(project_folder.REPORT), place.project.outputs.database
     record = read_record(folder)
     told = None if record is None else record.settings.get("database")

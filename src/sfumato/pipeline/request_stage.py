@@ -88,13 +88,7 @@ def _mining(place: ProjectFolder) -> Mining:
 
 
 def _prepare(place: ProjectFolder) -> None:
-    """Propose the associations that a release would tell, before one is made and noted.
-
-    Raises
-    ------
-    InputError
-        If the rules refuse the request, or the ledger cannot be written.
-    """
+    """Propose the associations that a release would tell, before one is made and noted."""
     section = _section(place)
     if section.undecided is not Undecided.WAIT:
         return

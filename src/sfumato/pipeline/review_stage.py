@@ -114,13 +114,7 @@ def _earlier(_place: ProjectFolder) -> dict[str, tuple[str, ...]]:
 
 
 def _prepare(place: ProjectFolder) -> None:
-    """Make the folder that people review in at a terminal.
-
-    Raises
-    ------
-    InputError
-        If the one that is there was begun with other rules, or is something else.
-    """
+    """Make the folder that people review in at a terminal."""
     review = place.project.review
     if review.by is not Reviewers.TERMINAL or not _possible(place):
         return
@@ -273,22 +267,13 @@ def _simulated_review(
 
     Parameters
     ----------
-    project
-        The records, the pairs and the rules.
     certainty
         It opens cells until the probability of its answer is at least this, in [0.5, 1].
-    progress
-        Told how far it is.
 
     Returns
     -------
     tuple
         The columns of a file of answers, and the measures of ``sfumato review status``.
-
-    Raises
-    ------
-    InputError
-        If the linkage has no model, by which a simulated worker judges.
     """
     evidence = evidence_of(project)
     if evidence is None:
@@ -358,17 +343,8 @@ def _keep_answers(answers: Decisions, project: review_project.Project, file: Pat
 
     Parameters
     ----------
-    answers
-        The answers.
-    project
-        The review's records and pairs.
     file
         Where they are kept.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged, or cannot be written.
     """
     table = decisions_table(answers, project.of_linkage)
     table = table.filter(pc.invert(table["withdrawn"]))
@@ -397,8 +373,6 @@ def carried_answers(project: review_project.Project, file: Path) -> pa.Table:
 
     Parameters
     ----------
-    project
-        Records and pairs as they are now.
     file
         Where answers are kept.
 
@@ -406,11 +380,6 @@ def carried_answers(project: review_project.Project, file: Path) -> pa.Table:
     -------
     pa.Table
         The columns of a file of answers.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged.
     """
     empty = decisions_table(Decisions(), frozenset())
     kept = _kept(file)

@@ -41,13 +41,7 @@ _STAGES = (LINK_STAGE, LINKED_STAGE, ASSESS_STAGE, RELEASE_STAGE, ATTACK_STAGE, 
 
 
 def stages_of(place: ProjectFolder) -> tuple[Stage, ...]:
-    """The stages that a project has, each after those that it rests on.
-
-    Raises
-    ------
-    InputError
-        If people review, and the extra for it is not installed.
-    """
+    """The stages that a project has, each after those that it rests on."""
     return tuple(_stage(place, name) for name in place.stage_names)
 
 
@@ -83,16 +77,8 @@ class StageState:
 
     Attributes
     ----------
-    name
-        The stage.
-    state
-        How it stands.
     record
         What is kept of the last time that it was made.
-    waiting
-        What it waits for.
-    ran
-        Whether this run made it.
     """
 
     name: str
@@ -120,8 +106,6 @@ class Status:
 
     Attributes
     ----------
-    place
-        The project.
     stages
         Its stages in their order.
     """
@@ -161,13 +145,7 @@ class Status:
 
 
 def status_of(place: ProjectFolder) -> Status:
-    """How far a project is; nothing is made.
-
-    Raises
-    ------
-    InputError
-        If a file that the project names is not there.
-    """
+    """How far a project is; nothing is made."""
     found: list[StageState] = []
     for stage in stages_of(place):
         is_next = all(each.state is State.DONE for each in found)
@@ -202,23 +180,15 @@ def run(
 
     Parameters
     ----------
-    place
-        The project.
     until
         The last stage to make; all of them when not given.
     force
         Stages to make again even if nothing changed.
-    working
-        Shows how far a stage is, while it is being made.
     tell
         Told of each stage that is done, that was there already, or that waits.
 
     Raises
     ------
-    InputError
-        If another run is under way, there is no stage of a name, nobody has said what a column
-        is that would be released, a stage refuses its input, or a file that is read was changed
-        meanwhile.
     ConstraintsNotMetError
         If no release can keep what was promised.
     """
@@ -285,11 +255,6 @@ def run_lock(stages: Path) -> Iterator[None]:
     ----------
     stages
         The folder of the stages; made if it does not exist.
-
-    Raises
-    ------
-    InputError
-        If another run holds it, or the folder cannot be written.
     """
     try:
         stages.mkdir(mode=0o700, exist_ok=True)

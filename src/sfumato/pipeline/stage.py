@@ -47,12 +47,6 @@ class Waiting:
     ----------
     whom
         Who has to do something: ``"reviewers"``.
-    what
-        What, in a sentence with its number.
-    count
-        The number.
-    commands
-        What to type, in this order.
     """
 
     whom: str
@@ -73,10 +67,6 @@ class Made:
     ----------
     measured
         All that it measured, as plain values without a value of the data.
-    said
-        The same in a line.
-    warnings
-        What the reader should know.
     seed
         The seed of its random choices, where it makes some.
     """
@@ -100,22 +90,12 @@ class Stage:
 
     Attributes
     ----------
-    name
-        Its name, and that of its folder.
-    settings
-        The part of the project that concerns it, as plain values.
-    make
-        Makes it in a new folder.
     files
         The files and tables that it reads, by what the project file calls them.
     earlier
         The files of earlier stages that it reads: names by stage.
     check
         Refuses what can be seen to be wrong before any stage is made.
-    prepare
-        Readies what people work on.
-    waits
-        Whom it waits for, if for anybody.
     """
 
     name: str
@@ -146,29 +126,15 @@ class StageRecord:
 
     Attributes
     ----------
-    stage
-        Its name.
     key
         Hash of all that it depends on: while this is the same, it need not be made again.
-    settings
-        The part of the project file that concerns it.
     inputs
         Hashes of the files it read, by what the project file calls them, and of outputs of
         earlier stages, as ``link/linked.parquet``.
-    outputs
-        The files that it made, by their paths in its folder.
-    said
-        What it found, in a line.
-    warnings
-        What the reader should know.
     seed
         The seed of its random choices, where it makes some.
     finished
         When it was made, in UTC.
-    seconds
-        How long it took.
-    versions
-        Versions of what made it.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
@@ -195,13 +161,7 @@ class StageRecord:
         return asdict(self) | {"warnings": list(self.warnings)}
 
     def write(self, folder: Path) -> None:
-        """Write it into the folder of its stage.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write it into the folder of its stage."""
         write_text(folder / RECORD, json.dumps(self.to_json(), indent=2) + "\n")
 
 
@@ -233,17 +193,7 @@ def read_object(file: Path) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class Depends:
-    """What a stage depends on at present.
-
-    Attributes
-    ----------
-    settings
-        The part of the project that concerns it.
-    inputs
-        Hashes of the files that it reads.
-    key
-        Hash of all that.
-    """
+    """What a stage depends on at present."""
 
     settings: Mapping[str, Any]
     inputs: Mapping[str, str]
@@ -251,13 +201,7 @@ class Depends:
 
 
 def depends(place: ProjectFolder, stage: Stage) -> Depends:
-    """What a stage depends on; the stages before it must be made.
-
-    Raises
-    ------
-    InputError
-        If a file that it reads is not there.
-    """
+    """What a stage depends on; the stages before it must be made."""
     inputs = {name: _input_sha256(name, path) for name, path in sorted(stage.files(place).items())}
     for earlier, names in stage.earlier(place).items():
         record = read_record(place.of_stage(earlier))
@@ -304,11 +248,6 @@ def current_record(place: ProjectFolder, stage: Stage) -> StageRecord | None:
     """The record of a stage that need not be made again; ``None`` where it must be.
 
     The stages before it must be made.
-
-    Raises
-    ------
-    InputError
-        As `depends`.
     """
     folder = place.of_stage(stage.name)
     record = read_record(folder)
@@ -327,16 +266,6 @@ def kept_secret(place: ProjectFolder, stage: Stage, file: str) -> bytes | None:
     """The secret of what a stage makes, where that repeats what it made; ``None`` for a fresh one.
 
     It stays in the folder of the stage. One that lies there before anything was made was put there.
-
-    Parameters
-    ----------
-    file
-        Name of the file with the secret.
-
-    Raises
-    ------
-    InputError
-        If the file holds no secret, or as `depends`.
     """
     path = place.of_stage(stage.name) / file
     record = read_record(path.parent)
@@ -346,18 +275,7 @@ def kept_secret(place: ProjectFolder, stage: Stage, file: str) -> bytes | None:
 
 
 def check_unchanged(before: Mapping[str, str], now: Mapping[str, str]) -> None:
-    """Refuse files that somebody changes while the project runs.
-
-    Parameters
-    ----------
-    before, now
-        Hashes of what was read.
-
-    Raises
-    ------
-    InputError
-        If one that is in both is another.
-    """
+    """Refuse files that somebody changes while the project runs."""
     for name, own in now.items():
         if before.get(name, own) != own:
             raise InputError(
@@ -421,17 +339,8 @@ def write_report(result: Any, place: ProjectFolder, folder: Path, title: str) ->
     ----------
     result
         What `sfumato.report` takes.
-    place
-        The project.
-    folder
-        The folder of the stage, as it is being made.
     title
         What it is about; without the project's name, which may change while the stage stays.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
     """
     name = PAGE if place.report_form is ReportForm.HTML else TWIN
     report(result, folder / name, title=title)

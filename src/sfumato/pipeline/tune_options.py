@@ -27,20 +27,7 @@ SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 def seconds_of(option: str, words: Sequence[str]) -> float:
-    """A time in seconds: a number with ``s``, ``m`` or ``h`` behind it, seconds without.
-
-    Parameters
-    ----------
-    option
-        How the error calls it.
-    words
-        What was given with it.
-
-    Raises
-    ------
-    InputError
-        If it is no such time.
-    """
+    """A time in seconds: a number with ``s``, ``m`` or ``h`` behind it, seconds without."""
     stripped = words[-1].strip().lower()
     unit = stripped[-1:] if stripped[-1:] in SECONDS else "s"
     try:
@@ -54,13 +41,7 @@ def seconds_of(option: str, words: Sequence[str]) -> float:
 
 @dataclass(frozen=True)
 class Searching:
-    """What is to be least, how long is searched, and what may be changed on the way.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range or an unknown word.
-    """
+    """What is to be least, how long is searched, and what may be changed on the way."""
 
     loss: Annotated[
         Loss,

@@ -49,15 +49,7 @@ class Axis:
 
 
 def released_axis(attribute: Attribute, person: Codes) -> Axis:
-    """A quasi-identifier in bars, before release and as its cells tell it.
-
-    Parameters
-    ----------
-    attribute
-        The original column and its released cells.
-    person
-        Person of each original record.
-    """
+    """A quasi-identifier in bars, before release and as its cells tell it."""
     column, cells = attribute.column, attribute.cells
     bars = make_bars(column, person)
     count = len(bars.labels)
@@ -74,12 +66,8 @@ def sensitive_axis(column: CodedColumn, kept: Bools, class_of: Codes) -> Axis:
 
     Parameters
     ----------
-    column
-        The original column.
     kept
         Which records are released; shape (records,).
-    class_of
-        Class of each of these.
     """
     counts = np.bincount(column.codes[column.codes != MISSING], minlength=column.domain.size)
     frequent = np.argsort(-counts, kind="stable")[: MOST_VALUES - 1]
@@ -101,8 +89,6 @@ def table_distance(axes: Sequence[Axis], sizes: Ints) -> float:
 
     Parameters
     ----------
-    axes
-        The quasi-identifiers.
     sizes
         Number of released records of each class; shape (classes,).
     """
@@ -135,8 +121,6 @@ def bits_lost(axes: Sequence[Axis], targets: Sequence[Axis], sizes: Ints) -> flo
 
     Parameters
     ----------
-    axes
-        The quasi-identifiers.
     targets
         The columns that are told: the sensitive ones, or the quasi-identifiers where there are
         none.
@@ -173,21 +157,7 @@ def _log_loss(by: Sequence[Axis], target: Axis, counts: Sequence[Floats]) -> flo
 
 
 def lost_by_analysts(loss: Loss, table: Table, class_of: Codes, classes: int, form: Form) -> float:
-    """What a release of these classes loses by ``queries``, ``tables`` or ``models``.
-
-    Parameters
-    ----------
-    loss
-        Which of them.
-    table
-        The records, all of which are released.
-    class_of
-        Class of each record.
-    classes
-        Number of classes.
-    form
-        The form in which they are released.
-    """
+    """What a release of these classes loses by ``queries``, ``tables`` or ``models``."""
     released, merged, classes = generalised(table, class_of, classes, form)
     class_of = merged[class_of]
     sizes = np.bincount(class_of, minlength=classes).astype(np.int64)
@@ -209,23 +179,7 @@ def measured(
     class_of: Codes,
     sizes: Ints,
 ) -> float:
-    """`table_distance` or `bits_lost` of a release.
-
-    Parameters
-    ----------
-    loss
-        Which of them.
-    attributes
-        The original quasi-identifiers with their released cells.
-    table
-        The original records.
-    kept
-        Which of them are released.
-    class_of
-        Class of each of these.
-    sizes
-        Number of records of each class.
-    """
+    """`table_distance` or `bits_lost` of a release."""
     axes = [released_axis(each, table.person) for each in attributes]
     if loss is Loss.TABLES:
         return table_distance(axes, sizes)

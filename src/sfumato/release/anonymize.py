@@ -138,21 +138,8 @@ def check_asked(
 
     Parameters
     ----------
-    schema
-        What each column is.
-    constraints
-        The promises.
-    options
-        How the release is made.
-    register
-        Whether there is a register.
     population, pseudonym_key
         As in `anonymize`.
-
-    Raises
-    ------
-    InputError
-        If there is no promise, or one of them, an option or the key does not fit the others.
     """
     check_constraints(schema, constraints)
     if options.techniques is not None and not any(
@@ -308,15 +295,7 @@ def check_table(
     options: release_options.Options,
     promises: Sequence[promise.Constraint | promise.Budget],
 ) -> None:
-    """Refuse what the file's names, hierarchies and sensitive values do not allow.
-
-    Raises
-    ------
-    InputError
-        If a column has the name of a bound, coded ends go with no hierarchy's labels, values
-        that are to be compared by their order are no numbers, or a column tells an event of which
-        a promise is made.
-    """
+    """Refuse what the file's names, hierarchies and sensitive values do not allow."""
     _check_names(table, options)
     _check_ends(table, options)
     if promise.asked_of_households(promises) and isinstance(table, Table):
@@ -343,21 +322,7 @@ def _check_names(table: Table | SparkTable, options: release_options.Options) ->
 def check_constraints(
     schema: Schema, constraints: Sequence[promise.Constraint | promise.Budget]
 ) -> None:
-    """Refuse promises that a schema leaves nothing for.
-
-    Parameters
-    ----------
-    schema
-        What each column is.
-    constraints
-        The promises.
-
-    Raises
-    ------
-    InputError
-        If there is none, one is no constraint, or one needs a sensitive attribute that the schema
-        lacks.
-    """
+    """Refuse promises that a schema leaves nothing for."""
     check_schema(schema)
     if not constraints:
         raise InputError(

@@ -97,12 +97,6 @@ def assemble(
 
     Parameters
     ----------
-    table
-        The encoded records that are released.
-    released
-        The released columns of each quasi-identifier.
-    class_of
-        Class of each record.
     pseudonyms
         The pseudonym of each person; ``None`` without a person column.
     order
@@ -189,13 +183,6 @@ def pseudonyms_of(ids: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
     ----------
     ids
         Ids of any type that a person column may have.
-    key
-        The secret.
-
-    Raises
-    ------
-    InputError
-        If the key is too short.
     """
     if pa.types.is_floating(ids.type):
         ids = pc.add(ids, pa.scalar(0.0, ids.type))  # -0.0 and 0.0 are one person
@@ -232,16 +219,8 @@ def make_release(
 
     Parameters
     ----------
-    table
-        The encoded original.
-    manifest
-        What to do, with the seed of the search.
     secrets
         What protects people; fresh when not given.
-    progress
-        Told how far the work is.
-    register
-        The population's persons, opened with the same schema.
     original
         The dataframe that the file was passed in as; ``None`` for a path.
 
@@ -249,8 +228,6 @@ def make_release(
     ------
     ConstraintsNotMetError
         If even all records in one class break a constraint.
-    InputError
-        If the register does not fit the file.
     """
     options = manifest.options
     rng = np.random.default_rng(manifest.seed)
@@ -540,10 +517,6 @@ def person_offsets(table: Table, secrets: Secrets, most: int) -> Ints:
 
     Parameters
     ----------
-    table
-        The records.
-    secrets
-        What they come from.
     most
         Days by which dates are moved at most, either way.
     """
@@ -621,12 +594,6 @@ class _Generalised:
 
     Attributes
     ----------
-    draft
-        The records that are released.
-    released
-        The released columns of each quasi-identifier.
-    pseudonym_of
-        Number of the pseudonym of each record.
     count_loss
         What coarser numbers of records cost; ``None`` where they stay as they are.
     protection

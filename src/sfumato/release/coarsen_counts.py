@@ -56,8 +56,6 @@ class CountLoss:
         How many persons share each number.
     persons_affected
         Persons who lost records, or who have several pseudonyms.
-    records_dropped
-        Records that were left out for this.
     ids_added
         Pseudonyms beyond one per person.
     links_lost
@@ -192,8 +190,6 @@ def drop_records(
 
     Parameters
     ----------
-    table
-        The encoded records.
     class_of
         Class of each record; no person is in two classes.
     classes
@@ -202,8 +198,6 @@ def drop_records(
         How many persons must share a number.
     constraints
         The promises about every class; they hold before.
-    rng
-        Source of randomness.
 
     Returns
     -------
@@ -295,12 +289,8 @@ def split_ids(person: Codes, class_of: Codes, classes: int, m: int) -> Codes:
 
     Parameters
     ----------
-    person
-        Person of each record.
     class_of
         Class of each record; no person is in two classes.
-    classes
-        Number of classes.
     m
         How many persons must show each size.
 

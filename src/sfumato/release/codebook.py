@@ -57,20 +57,8 @@ def codebook_text(
 
     Parameters
     ----------
-    name
-        Name of the released file.
     columns
         The released columns in their order, and their types where they are known.
-    schema
-        What each column of the original is.
-    options
-        How the release was made.
-    size
-        Numbers of records and persons of the release.
-    keyed
-        Whether pseudonyms were made with a key.
-    levels
-        The level of each quasi-identifier after full-domain recoding.
     preparation
         What the recipe did to the columns, without its counts.
     treatments
@@ -167,16 +155,8 @@ def cell_words(
 
     Parameters
     ----------
-    form
-        The form of released values.
-    kind
-        The kind of the column.
     columns
         What is said of the two columns that hold the ends of a range.
-    has_hierarchy
-        Whether the column has a hierarchy.
-    ends
-        What the ends of ranges are.
     """
     categorical = kind is Kind.CATEGORICAL
     if form == Form.SET and (ends == Ends.TIGHT or kind is not Kind.NUMERIC):

@@ -107,10 +107,6 @@ def loss_space(
 
     Parameters
     ----------
-    persons
-        What is known of the persons.
-    quasi_identifiers
-        Their kinds and weights.
     sets
         Whether categories are released as sets, whose width is the number of their members;
         otherwise a class with more than one category has the full width.
@@ -188,8 +184,6 @@ def split_keys(split: Split, g_change: Floats, variance: Floats, width: Floats) 
 
     Parameters
     ----------
-    split
-        The criterion.
     g_change
         Δg of the cut (Equation 4, with the factor g1 that its print loses).
     variance
@@ -290,10 +284,6 @@ class Nodes:
 
     Attributes
     ----------
-    low, high
-        Segment of each node.
-    records, squares
-        Number of records, and sum of squared record counts.
     divisible
         Which axes may have a cut, shape (nodes, axes); ``None`` where all may. An axis that has
         no cut in a node has none in any part of it.
@@ -343,14 +333,10 @@ class Candidates:
 
     Attributes
     ----------
-    node
-        Index of the node in the level.
     axis
         Index of the axis: the ordered ones first, then the indicators.
     column
         The 0/1 column of an indicator; 0 for ordered axes.
-    left, left_records, left_squares
-        Persons, records and squared record counts on the left.
     variance
         Population variance of the normalised values over records.
     width
@@ -398,12 +384,8 @@ def find_candidates(
 
     Parameters
     ----------
-    persons
-        What is known of the persons.
     orders
         One order of the persons per ordered axis (one by tie where there is none).
-    nodes
-        The open nodes.
     split
         The criterion; normalised ranges are counted only where it asks for them.
     """
@@ -545,8 +527,6 @@ def both_sides_meet(constraints: Iterable[Constraint], sides: ClassSummary) -> B
 
     Parameters
     ----------
-    constraints
-        The promises.
     sides
         Numbers of the left and right side of each cut, interleaved.
     """
@@ -597,8 +577,6 @@ def counted_side_summary(
 
     Parameters
     ----------
-    persons
-        What is known of the persons.
     needs
         Names of the fields of `ClassSummary` that are needed.
     sides

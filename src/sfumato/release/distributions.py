@@ -147,14 +147,8 @@ def released_cells(
 
     Parameters
     ----------
-    column
-        The quasi-identifier of the kept records.
     class_of
         Class of each kept record; shape (records,).
-    classes
-        Number of classes.
-    form
-        The form in which the values were released.
     printed
         The released column, which says for sets which classes have the same one.
     """
@@ -245,14 +239,10 @@ class Bars:
     ----------
     of_code
         Bar of each code; shape (domain size,).
-    labels
-        What each bar is called.
     edges
         Numeric columns: where one bar ends and the next begins, in the column's own unit
         (numbers; days, or microseconds for datetimes, since 1970); one less than bars, as the
         first and last are open.
-    edge_labels
-        The edges as printed values.
     """
 
     of_code: Ints
@@ -273,8 +263,6 @@ def make_bars(column: CodedColumn, person: Codes) -> Bars:
 
     Parameters
     ----------
-    column
-        The quasi-identifier before release.
     person
         Person of each record; shape (records,).
     """
@@ -291,8 +279,6 @@ def persons_of_codes(
 
     Parameters
     ----------
-    column
-        The quasi-identifier.
     codes
         Code of each record that has one; shape (records,).
     person
@@ -398,10 +384,6 @@ class Distribution:
 
     Attributes
     ----------
-    column
-        Name of the quasi-identifier.
-    kind
-        Its kind.
     labels
         What each bar is called; a numeric column's first and last are open ends.
     before
@@ -453,12 +435,8 @@ def distribution(column: CodedColumn, person: Codes, cells: Cells, sizes: Ints) 
 
     Parameters
     ----------
-    column
-        The quasi-identifier before release.
     person
         Person of each original record; shape (records,).
-    cells
-        The released cells.
     sizes
         Number of kept records of each class; shape (classes,).
     """
@@ -487,8 +465,6 @@ def distribution_of(
         Records with each code, shape (domain size,), and the records without one.
     after
         What the released cells weigh on each code, shape (domain size,), and on none.
-    kept
-        Number of kept records.
     """
     count, labels = len(bars.labels), bars.labels
     (codes, missing), (by_code, missing_after) = before, after
@@ -529,8 +505,6 @@ class Predicates:
 
     Attributes
     ----------
-    queries
-        Number of queries.
     ends
         The lowest and the highest code that is selected, where all between them are; shape
         (queries,) each.
@@ -543,15 +517,7 @@ class Predicates:
     bits: Bits | None = None
 
     def selected(self, codes: Ints, queries: slice) -> Floats:
-        """1 where a code is selected, else 0; shape (codes, queries).
-
-        Parameters
-        ----------
-        codes
-            Codes of the domain.
-        queries
-            Which of the queries.
-        """
+        """1 where a code is selected, else 0; shape (codes, queries)."""
         if self.ends is not None:
             low, high = self.ends[0][queries], self.ends[1][queries]
             return ((codes[:, None] >= low) & (codes[:, None] <= high)).astype(np.float64)
@@ -562,15 +528,7 @@ class Predicates:
         return bits.astype(np.float64)
 
     def shares(self, cells: Cells, queries: slice) -> Floats:
-        """Share of each cell's values that is selected; shape (cells, queries).
-
-        Parameters
-        ----------
-        cells
-            The cells of the column.
-        queries
-            Which of the queries.
-        """
+        """Share of each cell's values that is selected; shape (cells, queries)."""
         if self.ends is None or not cells.are_ranges:
             return cells.shares(self.selected(np.arange(len(cells.order)), queries))
         return cells.overlaps(self.ends[0][queries], self.ends[1][queries])
@@ -584,8 +542,6 @@ class Queries:
     ----------
     columns
         Number of columns that each query asks about.
-    groups
-        Places of the columns, and what is asked of each.
     """
 
     columns: int
@@ -593,13 +549,7 @@ class Queries:
 
 
 def query_stream(seed: int) -> np.random.Generator:
-    """The source of the queries of a release: a stream of its own, so that it has no other draws.
-
-    Parameters
-    ----------
-    seed
-        The seed of the release.
-    """
+    """The source of a release's queries: a stream of its own, so that it has no other draws."""
     return np.random.default_rng([seed, STREAM])
 
 
@@ -615,12 +565,6 @@ def draw_queries(
     ----------
     columns
         The quasi-identifiers; their codes are not looked at.
-    records
-        Records of the file with each code, by quasi-identifier.
-    rng
-        Source of randomness.
-    queries
-        Number of queries.
     """
     usable = [place for place, counts in enumerate(records) if counts.any()]
     width = min(len(usable), 2)
@@ -658,10 +602,6 @@ def draw_predicates(
         The column; its codes are not looked at.
     records
         Records of the file with each code; shape (domain size,).
-    count
-        Number of queries.
-    rng
-        Source of randomness.
     """
     if column.kind is Kind.CATEGORICAL:
         step = max(CHUNK // len(records), 1)
@@ -702,8 +642,6 @@ class QueryError:
         Share of a column's records that each predicate was drawn to cover.
     floor
         Least share of the records that an error is taken relative to.
-    mean, median, lower_quartile, upper_quartile
-        Of the relative errors.
     """
 
     queries: int
@@ -741,15 +679,7 @@ class QueryCounts:
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
-    """A quasi-identifier as queries see it.
-
-    Attributes
-    ----------
-    column
-        The original records, or some of them.
-    cells
-        The released cells.
-    """
+    """A quasi-identifier as queries see it."""
 
     column: CodedColumn
     cells: Cells
@@ -791,14 +721,8 @@ def query_error(
 
     Parameters
     ----------
-    attributes
-        The quasi-identifiers.
     sizes
         Number of kept records of each class; shape (classes,).
-    rng
-        Source of randomness.
-    queries
-        Number of queries.
     """
     columns, records = [each.column for each in attributes], [each.records for each in attributes]
     counts = query_counts(attributes, sizes, draw_queries(columns, records, rng, queries))
@@ -812,8 +736,6 @@ def query_counts(
 
     Parameters
     ----------
-    attributes
-        The quasi-identifiers.
     sizes
         Number of kept records of each class; shape (classes,).
     weight
@@ -831,15 +753,7 @@ def query_counts(
 
 
 def error_of(counts: QueryCounts, records: int) -> QueryError:
-    """The relative errors of queries.
-
-    Parameters
-    ----------
-    counts
-        What they count.
-    records
-        Number of original records.
-    """
+    """The relative errors of queries."""
     if not counts.columns:
         return QueryError(0, 0, COVERED, FLOOR, 0.0, 0.0, 0.0, 0.0)
     errors = np.abs(counts.estimate - counts.exact) / np.maximum(counts.exact, FLOOR * records)

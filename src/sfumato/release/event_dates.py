@@ -62,8 +62,6 @@ class DateScheme:
 
     Attributes
     ----------
-    dating
-        What they say.
     period
         To how many days: the first day of the period is written.
     loss
@@ -85,13 +83,7 @@ class DateScheme:
 
 
 def date_schemes(weights: Mapping[Technique, float]) -> list[DateScheme]:
-    """The ways to write dates that the techniques allow, by what they lose.
-
-    Parameters
-    ----------
-    weights
-        The techniques that are allowed.
-    """
+    """The ways to write dates that the techniques allow, by what they lose."""
     moves = {
         Dating.ABSOLUTE: 1.0,
         Dating.SHIFTED: weights.get(Technique.SHIFT_DATES),
@@ -123,8 +115,6 @@ class Dates:
     ----------
     column
         Where they stand.
-    scheme
-        How they are written.
     known
         Days by which a known date may be off.
     dated
@@ -192,12 +182,6 @@ def dates_by(
 
     Parameters
     ----------
-    column
-        The dates.
-    scheme
-        How.
-    person
-        Person of each record.
     offset_of
         The offset of each person, as days of at most so many either way.
     """
@@ -239,17 +223,11 @@ class DatedEvents:
 
     Attributes
     ----------
-    dates
-        How dates are written.
     start
         First event of each unit, and the end; shape (units + 1,).
     slot, day
         Slot of each event, and when a reader who knows it looks for it: as it is written, the
         offset of its unit taken off.
-    shown
-        The rows of the units.
-    row_slot
-        Slot of each of these.
     undated
         Which of them lack a date where others show one.
     """
@@ -269,8 +247,6 @@ class DatedEvents:
         ----------
         label
             What is written of each slot; labels of two classes differ.
-        sets
-            Known events of each set.
         """
         found = dated_units(
             self.shown,
@@ -296,10 +272,6 @@ def dated_events(
     ----------
     gathered
         The events without their dates.
-    dates
-        How these are written.
-    pseudonym_of
-        Pseudonym of each record of the file.
     some
         Which units to look at; all where not given.
     """

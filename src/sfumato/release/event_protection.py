@@ -65,16 +65,8 @@ class Protection:
     ----------
     cells
         The columns of events that say less than they did; shape (records,) each.
-    shown
-        What an intruder sees of them.
-    done
-        What was done, by column.
-    exact
-        Which records show their events as they were, dates aside.
     lost
         Share of what events say that is lost, each person counting alike.
-    pseudonym_of
-        Pseudonym of each record.
     dates
         How dates are written; ``None`` without any.
     price
@@ -109,12 +101,6 @@ def protect(
     ----------
     draft
         Records in the classes that a reader sees.
-    pseudonym_of
-        Pseudonym of each record.
-    promise
-        What is promised.
-    weights
-        The techniques that are allowed.
     offset_of
         The offset of each person, as days of at most so many either way.
     below
@@ -422,19 +408,6 @@ def chances(
 
     Over all persons or over those who have as many events, whichever is more. Of three events or
     more that are drawn, both are taken higher (`histories.MARGIN`).
-
-    Parameters
-    ----------
-    events
-        The event of each record, as exactly as it is known.
-    table
-        The records.
-    draft
-        Their classes.
-    shown
-        What the release shows of them.
-    promise
-        Up to how many events are known, and what counts.
     """
     held = holding(events, table.person, draft.class_of, draft.classes, shown)
     for m in range(promise.m, 0, -1):
@@ -494,12 +467,8 @@ class Attempt:
 
     Attributes
     ----------
-    made
-        The release so far, in classes.
     protection
         What is written of its events; ``None`` where nothing keeps the promise.
-    lost
-        What is lost of quasi-identifiers and events.
     least
         What is lost of quasi-identifiers alone.
     width
@@ -535,8 +504,6 @@ def widened(
     attempt
         Makes a release of classes of at least so many persons, which need not lose as much as the
         second number.
-    promise
-        What is promised.
     first
         Least number of persons of a class in the first attempt.
     may_widen

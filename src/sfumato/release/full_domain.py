@@ -48,12 +48,8 @@ class ColumnLevel:
 
     Attributes
     ----------
-    name
-        Name of the quasi-identifier.
     level, height
         Level that all records show, 0 for the values themselves, and that of the root.
-    labels
-        Number of different labels at that level.
     """
 
     name: str
@@ -68,18 +64,12 @@ class Levels:
 
     Attributes
     ----------
-    columns
-        The level of each quasi-identifier.
     loss
         NCP of the levels, weighted, with each record that the search suppressed counted as 1.
-    exact
-        Whether no other choice of levels loses less.
     bound
         No choice of levels loses less than this; the loss itself where it is exact.
     nodes, checked
         Choices of levels in all, and those whose classes were counted.
-    split_persons
-        Persons with records in several classes.
     """
 
     columns: tuple[ColumnLevel, ...]
@@ -118,11 +108,6 @@ def with_hierarchies(table: Table) -> Table:
     Numbers get the intervals of `proposed_widths`, dates months, quarters, years and decades,
     categories without a hierarchy the two levels of the value and ``*``. Proposed intervals
     are written into the schema, so that a reader can rebuild them.
-
-    Parameters
-    ----------
-    table
-        The encoded file.
     """
     columns, fields = [], dict(table.schema.quasi_identifiers)
     for column in table.quasi_identifiers:
@@ -177,16 +162,10 @@ class BestNode:
 
     Attributes
     ----------
-    node
-        Level of each column.
-    loss
-        Its loss, that of suppressed records included.
     exact
         Whether no node loses less.
     bound
         No node loses less than this.
-    checked
-        Number of nodes that were checked.
     """
 
     node: Node
@@ -223,8 +202,6 @@ def search_lattice(
         top node, all columns at their last level, keeps them.
     monotone
         Whether a failure excludes what lies below.
-    most_checked
-        Nodes to check before the search is cut short.
     """
     return _LatticeSearch(losses, check, monotone, most_checked).run()
 
@@ -316,14 +293,6 @@ class Recodings:
 
     Attributes
     ----------
-    name
-        Name of the column.
-    height
-        Level of the root of its hierarchy.
-    levels
-        The levels of its hierarchy.
-    labels
-        Number of labels of each level.
     label_of
         Index of each code's label, the last entry that of a missing value (-1 is missing);
         shape (domain size + 1,) each.
@@ -376,10 +345,6 @@ class Checker:
 
     Parameters
     ----------
-    table
-        The records.
-    columns
-        Each quasi-identifier at each of its levels.
     constraints, budgets
         What the classes must keep.
     most_suppressed
@@ -498,8 +463,6 @@ def count_split(person: Codes, class_of: Codes, classes: int) -> int:
     ----------
     person, class_of
         Person and class of each record; shape (records,).
-    classes
-        Number of classes.
     """
     pair, pairs = number_by_first_appearance(
         person.astype(np.int64) * classes + class_of, (int(person.max()) + 1) * classes
@@ -521,12 +484,6 @@ class Recoded:
     ----------
     rows
         Ascending rows of the table that remain.
-    class_of
-        Class of each remaining record.
-    classes
-        Number of classes.
-    levels
-        What was found.
     """
 
     rows: Ints
@@ -557,8 +514,6 @@ def recode(
         Promises about every class and about the whole.
     most_suppressed
         Number of persons that may be suppressed.
-    progress
-        Told when the search begins and ends.
     """
     progress("partition", 0.0)
     columns = [recodings(column) for column in table.quasi_identifiers]
@@ -578,15 +533,7 @@ def recode(
 
 
 def shown_at(table: Table, levels: Levels) -> Table:
-    """The table whose hierarchies show no class below the levels that were found.
-
-    Parameters
-    ----------
-    table
-        Records with the hierarchies that were recoded.
-    levels
-        The level of each quasi-identifier.
-    """
+    """The table whose hierarchies show no class below the levels that were found."""
     columns: list[CodedColumn] = []
     for column, chosen in zip(table.quasi_identifiers, levels.columns, strict=True):
         assert column.hierarchy is not None

@@ -38,8 +38,6 @@ class ExtraValues:
 
     Attributes
     ----------
-    codes, class_of
-        Per quasi-identifier, codes in its domain and the class of each.
     whole
         Whether everything between the lowest and the highest value belongs to a cell.
     """
@@ -80,11 +78,6 @@ def with_coded_ends(table: Table) -> Table:
 
     Without a person column the ties stay those of the original: records that differ beyond an
     end alone keep an order of their own.
-
-    Parameters
-    ----------
-    table
-        The encoded original.
     """
     if not any(column.ends for column in table.quasi_identifiers):
         return table
@@ -97,13 +90,6 @@ def with_snapped_ends(table: Table, *, sets: bool) -> Table:
     """The table with its ranges between points of a public grid, and its sets of public blocks.
 
     The grid of ordered categories is of their places in the declared order, as far as they occur.
-
-    Parameters
-    ----------
-    table
-        The encoded original.
-    sets
-        Whether categories are released as sets.
     """
     columns = []
     for column in table.quasi_identifiers:
@@ -170,8 +156,6 @@ class SetMembers:
         Number of each class's set; shape (classes,).
     owner, codes
         The members of each set, set by set in ascending order; shape (members,).
-    sizes
-        Number of members of each set.
     """
 
     of_class: Ints
@@ -185,12 +169,8 @@ def set_members(column: CodedColumn, class_of: Codes, classes: int) -> SetMember
 
     Parameters
     ----------
-    column
-        The quasi-identifier.
     class_of
         Class of each record; shape (records,).
-    classes
-        Number of classes.
     """
     if column.lone is not None:
         return _members_of_blocks(column, _blocks(column, column.lone, class_of, classes))
@@ -272,10 +252,6 @@ def snapped_points(domain: NumberDomain, spread: Spread, least: int = 1) -> tupl
 
     Parameters
     ----------
-    domain
-        The values of the column.
-    spread
-        What each class holds of it.
     least
         The least step; from 2 on two values side by side are a range like others.
     """
@@ -303,13 +279,7 @@ def _clipped(column: CodedColumn) -> CodedColumn:
 
 
 def outermost_codes(column: CodedColumn) -> tuple[int, int]:
-    """The lowest and the highest code that is left of a column when its ends are coded.
-
-    Parameters
-    ----------
-    column
-        The quasi-identifier.
-    """
+    """The lowest and the highest code that is left of a column when its ends are coded."""
     last = column.domain.size - 1
     if column.ends is None:
         return 0, last
@@ -345,10 +315,6 @@ class ReleasedColumn:
 
     Attributes
     ----------
-    source
-        Name of the quasi-identifier that it stands for.
-    name
-        Name of the column.
     texts
         Distinct cells; ``None`` is the empty one.
     text_of_class
@@ -431,12 +397,8 @@ def release_column(
 
     Parameters
     ----------
-    column
-        The quasi-identifier.
     class_of
         Class of each record; shape (records,).
-    classes
-        Number of classes.
     form
         The form asked for; where a kind has no such form, the range or ancestor is taken.
 
@@ -692,14 +654,6 @@ def generalised(
 
     Parameters
     ----------
-    table
-        The encoded records that are released.
-    class_of
-        Class of each record.
-    classes
-        Number of classes.
-    form
-        The form that quasi-identifiers are released in.
     extra
         What cells must hold in addition to the records, where there is a population.
 
@@ -743,14 +697,6 @@ def with_extra_values(
 
     Parameters
     ----------
-    column
-        The quasi-identifier of the records.
-    class_of
-        Class of each record.
-    index
-        Its place among the quasi-identifiers.
-    form
-        The form that is asked for.
     extra
         What cells must hold in addition to the records, where there is a population.
     """

@@ -78,10 +78,6 @@ class ColumnLevels:
 
     Attributes
     ----------
-    column
-        The column.
-    names
-        What each level is called.
     texts
         What is written of each value at each level, 0 for the value itself; shape (levels, values).
     told
@@ -114,13 +110,7 @@ def _text_numbers(texts: Sequence[Sequence[str]]) -> Ints:
 
 
 def column_levels(column: EventColumn, weights: Mapping[Technique, float]) -> ColumnLevels:
-    """The levels of a column of codes, places or amounts that the techniques allow.
-
-    Parameters
-    ----------
-    weights
-        The techniques that are allowed.
-    """
+    """The levels of a column of codes, places or amounts that the techniques allow."""
     assert column.domain is not None
     own = tuple(column.domain.label(code) for code in range(column.size))
     names, texts, losses = ["exact"], [own], [0.0]
@@ -160,14 +150,8 @@ class Gathered:
 
     Attributes
     ----------
-    levels
-        The columns that say what happened.
-    rungs
-        The ways to write an event.
     told
         The records that show an event; the others have none.
-    slot_of_record, event_of_record
-        Slot and event of each of them.
     code_of_slot
         Code of each slot in each column; shape (columns, slots).
     labels
@@ -178,8 +162,6 @@ class Gathered:
         What is lost where a slot is at a rung, in persons; shape (slots, rungs).
     events
         The distinct events of units.
-    unit_of_record
-        Unit of each record that is told.
     """
 
     levels: tuple[ColumnLevels, ...]
@@ -238,8 +220,6 @@ class Times:
     ----------
     day
         The day of each record; shape (records,).
-    dated
-        Which records have one.
     apart
         Days from which on a reader tells two intervals apart; 0 where no intervals are shown,
         ``None`` where the release does not even show whether there is a date.
@@ -263,14 +243,8 @@ def gather(
 
     Parameters
     ----------
-    columns
-        What says what happened, of each record.
     unit
         What a reader sees as one person, of each record; shape (records,).
-    class_of, classes
-        Class of each record, and how many there are.
-    weights
-        The techniques that are allowed.
     of
         What an intruder must not do.
     times
@@ -409,10 +383,6 @@ class Solution:
 
     Attributes
     ----------
-    gathered
-        The events.
-    rung
-        Rung of each slot.
     part
         Which of its unit's pseudonyms shows each event; ``None`` where each has one.
     apart
@@ -485,15 +455,6 @@ def worse(each: Floats, many: Bools, variance: Floats | float = 0.0) -> Reached:
     Whoever has fewer events is asked for all of them, and hides those who have more. What is known
     up to a variance, the mean and the chance of each person, is taken `MARGIN` standard errors
     higher.
-
-    Parameters
-    ----------
-    each
-        The chance of each person.
-    many
-        Who has as many events as are known.
-    variance
-        Of each person's chance.
     """
     found = [(0.0, 0.0)]
     spread = np.broadcast_to(variance, each.shape)
@@ -507,15 +468,7 @@ def worse(each: Floats, many: Bools, variance: Floats | float = 0.0) -> Reached:
 
 
 def keeps(promise: KnownEvents, measured: Iterable[Reached]) -> bool:
-    """Whether chances keep a promise; where k is promised, the worst stand for both.
-
-    Parameters
-    ----------
-    promise
-        What is promised.
-    measured
-        The chances by every number of known events.
-    """
+    """Whether chances keep a promise; where k is promised, the worst stand for both."""
     if promise.k:
         return all(worst <= promise.risk * (1 + TOLERANCE) for worst, _ in measured)
     return all(
@@ -530,8 +483,6 @@ class _Priced:
 
     Attributes
     ----------
-    solution
-        What is written.
     risks
         Chance of each unit by one event and by two; shape (units, 2).
     weights
@@ -589,10 +540,6 @@ def solve(
 
     Parameters
     ----------
-    gathered
-        The events, in classes.
-    promise
-        What is promised.
     holds
         Whether a way to write them keeps the promise; ``None`` where the chances of units by one
         event and by two say it.
@@ -816,13 +763,6 @@ class _Search:
 def solve_shared(gathered: Gathered, k: int, m: int) -> tuple[Solution, Ints]:
     """Write events as exactly as every m of a unit's are shared by k units of its class.
 
-    Parameters
-    ----------
-    gathered
-        The events, in classes.
-    k, m
-        As promised.
-
     Returns
     -------
     tuple
@@ -896,17 +836,7 @@ def _parts_of(labels: Sequence[int], m: int) -> set[tuple[int, ...]]:
 
 
 def written(gathered: Gathered, rung: Rungs, source: pa.Table) -> dict[str, pa.Array]:
-    """The cells of the columns of events, of all records; those that are unchanged are left out.
-
-    Parameters
-    ----------
-    gathered
-        The events.
-    rung
-        Rung of each slot.
-    source
-        The columns as they were read.
-    """
+    """The cells of the columns of events, of all records; those that are unchanged are left out."""
     found = {}
     for at, each in enumerate(gathered.levels):
         level_of_rung = np.array([one.levels[at] for one in gathered.rungs])

@@ -42,8 +42,6 @@ class HistoryUtility:
     co_occurring
         Share of the pairs of a person's records whose events are both written as they were, dates
         aside, under one pseudonym.
-    divided
-        Number of persons who have several pseudonyms.
     intervals_exact, intervals_near
         Share of a person's times between one date and the next that are exact, and within a week;
         ``None`` without dates, or where they are not shown.
@@ -139,15 +137,7 @@ def written(ways: Mapping[str, float]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ShownCells:
-    """What the cells of a column of events show; shape (records,) each.
-
-    Attributes
-    ----------
-    exact
-        Which are as they were.
-    hidden
-        Which show nothing.
-    """
+    """What the cells of a column of events show; shape (records,) each."""
 
     exact: Bools
     hidden: Bools
@@ -175,14 +165,10 @@ def history_utility(
     ----------
     person, pseudonym_of
         Person and pseudonym of each record; shape (records,).
-    exact
-        Which records show their events as they were, dates aside.
     done
         By column, the share of records that are written in each way.
     dates
         The dates; ``None`` without any.
-    cells
-        What the cells of each column of events show.
     """
     records = np.bincount(person).astype(np.float64)
     detail = np.bincount(person, exact) / records

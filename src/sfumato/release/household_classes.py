@@ -33,18 +33,7 @@ from sfumato.table.table import CodedColumn, Codes, Table
 
 
 def household_of(table: Table) -> Codes:
-    """The household of each person, from 0; who has none is one alone. Shape (persons,).
-
-    Parameters
-    ----------
-    table
-        The records, with a household column.
-
-    Raises
-    ------
-    InputError
-        If a person has records in several households.
-    """
+    """The household of each person, from 0; who has none is one alone. Shape (persons,)."""
     assert table.household is not None
     home = homes(table.person, table.household)
     known = home >= 0
@@ -137,25 +126,15 @@ def divide_households(
 
     Parameters
     ----------
-    table
-        The records, with a household column.
     k
         Households that have the same members at least.
-    constraints, budgets
-        All promises.
-    options
-        How the release is made.
     original_persons
         Persons before any was suppressed: what the limit is a share of.
-    progress
-        Told how far the work is.
 
     Raises
     ------
     ConstraintsNotMetError
         If more would have to be left out than may be suppressed.
-    InputError
-        If a person is in several households.
     """
     home = household_of(table)
     fewest = max(each.fewest_persons for each in constraints if isinstance(each, promise.Promise))

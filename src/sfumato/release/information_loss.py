@@ -70,12 +70,8 @@ def class_means(
 
     Parameters
     ----------
-    column
-        The quasi-identifier of the kept records.
     class_of
         Class of each kept record; shape (records,).
-    classes
-        Number of classes.
     weight
         How many records each one stands for; shape (records,). One each without it.
     """
@@ -99,10 +95,6 @@ def category_shares(
         Category of each record, none missing; shape (records,).
     class_of
         Class of each record; shape (records,).
-    size
-        Number of categories.
-    classes
-        Number of classes.
     weight
         How many records each one stands for; shape (records,). One each without it.
     """
@@ -125,23 +117,13 @@ def discernibility(sizes: Ints, suppressed: int) -> int:
     ----------
     sizes
         Number of records N_t of each class; shape (classes,).
-    suppressed
-        Number of suppressed records.
     """
     distinct, counts = np.unique(sizes, return_counts=True)
     return discernibility_of(dict(zip(distinct.tolist(), counts.tolist(), strict=True)), suppressed)
 
 
 def discernibility_of(classes: Mapping[int, int], suppressed: int) -> int:
-    """The same of how many classes have each number of records.
-
-    Parameters
-    ----------
-    classes
-        Number of classes, by their number of records.
-    suppressed
-        Number of suppressed records.
-    """
+    """The same of how many classes have each number of records."""
     squares = sum(size * size * count for size, count in classes.items())
     kept = sum(size * count for size, count in classes.items())
     return squares + suppressed * (kept + suppressed)
@@ -165,12 +147,8 @@ def certainty_penalty(
         The quasi-identifier of the kept records; its domain is that of the whole file.
     class_of
         Class of each kept record; shape (records,).
-    classes
-        Number of classes.
     leaves
         Number of the domain's values that each class's cell may stand for; shape (classes,).
-    form
-        The form in which the values were released.
 
     Returns
     -------
@@ -208,14 +186,8 @@ def least_penalty(
 
     Parameters
     ----------
-    columns
-        The quasi-identifiers of the records.
     lost
         Weighted sum of the columns' penalties that each record has in a release; shape (records,).
-    least
-        Records of a class.
-    form
-        The form in which the values were released.
 
     Returns
     -------
@@ -311,8 +283,6 @@ class SquaredError(NamedTuple):
 
     Attributes
     ----------
-    sse
-        Sum of squared distances from the class mean.
     sst
         Sum of squared distances from the mean of all kept records.
     """
@@ -336,12 +306,8 @@ def squared_error(column: CodedColumn, class_of: Codes, classes: int) -> Squared
 
     Parameters
     ----------
-    column
-        The quasi-identifier of the kept records.
     class_of
         Class of each kept record; shape (records,).
-    classes
-        Number of classes.
     """
     counts = np.bincount(column.codes[column.codes != MISSING], minlength=column.domain.size)
     return SquaredError(sse(column, class_of, classes), sst(column, counts))
@@ -352,12 +318,8 @@ def sse(column: CodedColumn, class_of: Codes, classes: int, weight: Floats | Non
 
     Parameters
     ----------
-    column
-        The quasi-identifier of the kept records.
     class_of
         Class of each kept record; shape (records,).
-    classes
-        Number of classes.
     weight
         How many records each one stands for; shape (records,). One each without it.
     """
@@ -379,8 +341,6 @@ def sst(column: CodedColumn, counts: Ints) -> float:
 
     Parameters
     ----------
-    column
-        The quasi-identifier.
     counts
         Records with each code; shape (domain size,).
     """
@@ -428,10 +388,6 @@ class ErrorSums(NamedTuple):
     ----------
     over_records, records
         Sum over the records that have a value, and how many these are.
-    over_persons, persons
-        The same of persons.
-    span
-        Steps of the unit scale.
     """
 
     over_records: float
@@ -475,12 +431,8 @@ def normalized_error(
 
     Parameters
     ----------
-    column
-        The quasi-identifier of the kept records.
     class_of
         Class of each kept record; shape (records,).
-    classes
-        Number of classes.
     person
         Person of each kept record; shape (records,). A person is in one class.
 
@@ -503,12 +455,8 @@ def error_sums(
 
     Parameters
     ----------
-    column
-        The quasi-identifier of the kept records.
     class_of
         Class of each kept record; shape (records,).
-    classes
-        Number of classes.
     person
         Person of each kept record; shape (records,). A person is in one class.
     alike
@@ -626,8 +574,6 @@ def correlation_change(
         The quasi-identifiers of the kept records.
     class_of
         Class of each kept record; shape (records,).
-    classes
-        Number of classes.
     """
     chosen = [each for each in columns if has_scale(each)]
     before, after = moments(chosen, class_of, classes)
@@ -647,12 +593,8 @@ def moments(
 
     Parameters
     ----------
-    chosen
-        Quasi-identifiers of the kept records that have a scale.
     class_of
         Class of each kept record; shape (records,).
-    classes
-        Number of classes.
     weight
         How many records each one stands for; shape (records,). One each without it.
     centre
@@ -674,15 +616,7 @@ def moments(
 
 
 def change_of(chosen: Sequence[CodedColumn], before: Moments, after: Moments) -> CorrelationChange:
-    """The correlations and how they changed.
-
-    Parameters
-    ----------
-    chosen
-        The columns.
-    before, after
-        Their sums.
-    """
+    """The correlations and how they changed."""
     one, other = before.correlations(), after.correlations()
     change = np.abs(other - one)[np.triu_indices(len(chosen), 1)]
     return CorrelationChange(
@@ -708,8 +642,6 @@ class Moments:
 
     Parameters
     ----------
-    values
-        The values of each column that indices point to.
     centre
         What values are taken from; that of the first records without it.
 

@@ -39,8 +39,6 @@ class Remedy:
 
     Attributes
     ----------
-    words
-        What was done.
     hidden
         Share of the records that then show nothing of the column.
     ncp
@@ -58,8 +56,6 @@ class LostColumn:
 
     Attributes
     ----------
-    column
-        Its name.
     hidden
         Share of the records.
     ncp
@@ -116,14 +112,8 @@ def lost_columns(
 
     Parameters
     ----------
-    table
-        The records that are released.
-    losses
-        What each quasi-identifier lost.
     constraints
         Promises about every class, none about a population.
-    options
-        How the release was made.
     """
     lost = named_only(losses)
     if not lost:

@@ -64,12 +64,8 @@ def modelled(
 
     Parameters
     ----------
-    table
-        The encoded file.
     persons
         N.
-    rng
-        Draws the parts and the persons of the model.
     divided
         Divides a part of the file with its population into classes; ``None`` where it cannot.
     """
@@ -109,8 +105,6 @@ class _Model:
         Keys of the file's persons, shape (persons, columns).
     keys
         Those who may lie in a class, who follow others first; shape (persons, columns).
-    count
-        How many were drawn.
     following, anew
         How many of ``keys`` follow others; and how many were drawn who do not.
     followed
@@ -158,8 +152,6 @@ class _Trial:
     ----------
     part
         The first half's records.
-    others
-        Keys of the other half's persons.
     half
         The model of the first half.
     population
@@ -186,17 +178,6 @@ class _Trial:
 
         Where many follow others, the model hardly knows who is alone, and classes that are chosen
         at new prices are the ones that these underrate: they are tried in turn, until prices hold.
-
-        Parameters
-        ----------
-        draft
-            Classes that the half chose.
-        first
-            The dispersion of boxes that nobody chose.
-        model
-            Of the whole file.
-        rng
-            Draws populations.
         """
         boxes = self._boxes(draft)
         dispersion, error = revised(first, boxes)

@@ -55,14 +55,8 @@ class Draft:
     ----------
     rows
         Ascending rows of the divided table that remain.
-    table
-        The records that remain.
-    class_of
-        Class of each of them.
     tree
         The classes before those that look the same become one.
-    classes
-        Number of classes.
     levels
         The levels that all records show; ``None`` for the tree.
     class_of_register
@@ -119,14 +113,8 @@ def divide(
 
     Parameters
     ----------
-    table
-        The records, which keep the promises as one class.
     owned
         Their persons, alone; the list is emptied, so that nobody need hold them.
-    constraints, budgets
-        The promises.
-    options
-        How the release is made.
     original_persons
         Number of persons before any was suppressed: what the limit is a share of.
     population
@@ -134,8 +122,6 @@ def divide(
     subtree_persons
         The most persons of a file that is not large, and of its nodes that are divided alone;
         `SUBTREE_PERSONS` when not given.
-    progress
-        Told how far the work is.
     """
     left = owned[0].persons - original_persons * (1 - options.suppress)
     most = max(int(np.floor(left + 1e-9)), 0)
@@ -229,8 +215,6 @@ class Subtree:
     ----------
     class_of
         Class of each person; shape (persons,).
-    classes
-        Number of classes.
     released
         The released columns by quasi-identifier, of classes that look different.
     shown
@@ -297,14 +281,10 @@ def partition_of_persons(
 
     Parameters
     ----------
-    table
-        Their records.
     owned
         The persons of the table, alone; the list is emptied, so that nobody need hold them.
     constraints, options, whole
         As in `finish_subtree`.
-    progress
-        Told how far the work is.
     """
     if options.cut is not Cut.SEARCH:
         return grow(owned.pop(), constraints, split=options.split, progress=progress)
@@ -336,14 +316,10 @@ def partition_by_subtree(
 
     Parameters
     ----------
-    table
-        The records.
     owned
         Its persons, alone; the list is emptied.
     constraints
         Promises about every class. The file as one class must meet them.
-    options
-        How the release is made.
     subtree_persons
         The most persons of a node, but where no cut at the median keeps the promises.
     progress
@@ -393,19 +369,7 @@ def _part(table: Table, rows: Codes, person: Codes) -> Table:
 def released_error(
     table: Table, partition: Partition, form: Form, register: Table | None = None
 ) -> float:
-    """ANE of a release of these classes, those with the same cells being one.
-
-    Parameters
-    ----------
-    table
-        The records.
-    partition
-        The classes of their persons.
-    form
-        The form in which quasi-identifiers are released.
-    register
-        The register that the partition knows.
-    """
+    """ANE of a release of these classes, those with the same cells being one."""
     class_of = partition.class_of_person[table.person]
     extra = extra_values(table, partition, register)
     _, merged, classes = generalised(table, class_of, partition.classes, form, extra)
@@ -442,8 +406,6 @@ class Level:
     ----------
     cell_of
         Cell of each person; -1 where the person's records are in several.
-    cells
-        Number of cells.
     price
         What a record loses on average.
     """
@@ -463,8 +425,6 @@ def levels_of(
 
     Parameters
     ----------
-    column
-        The quasi-identifier of the records.
     person
         Person of each record, all numbers up to the last one.
     width
@@ -514,10 +474,6 @@ def shared_cells(
 
     Parameters
     ----------
-    columns
-        The levels of each column.
-    persons
-        Number of persons.
     kept
         Which groups of persons keep every promise, given the persons, the group of each one (-1
         for none) and the number of groups.

@@ -62,11 +62,6 @@ def person_ties(table: Table) -> Ints:
     """The tie of each person; shape (persons,).
 
     Where the ids are not kept, a hash of the contents of the person's records. O(records).
-
-    Parameters
-    ----------
-    table
-        The encoded records.
     """
     name = table.schema.person
     ties = np.zeros(table.persons, dtype=np.int64)
@@ -82,13 +77,7 @@ def person_ties(table: Table) -> Ints:
 
 
 def content_ties(table: Table) -> Ints:
-    """A hash of the content of each record; shape (records,). O(records).
-
-    Parameters
-    ----------
-    table
-        The encoded records.
-    """
+    """A hash of the content of each record; shape (records,). O(records)."""
     return ties_of_codes(
         [column.codes for column in table.quasi_identifiers],
         [
@@ -135,8 +124,6 @@ class Values:
         Values, ascending within a person.
     counts
         Number of the person's records with that value.
-    size
-        Number of different values.
     file
         Number of records of the whole file with each value, whichever persons these are.
     rank
@@ -173,10 +160,6 @@ class OrderedAxis:
 
     Attributes
     ----------
-    column
-        Index of the quasi-identifier.
-    strict
-        Whether equal positions stay together.
     position
         Rank of each person's position; `missing_position` where any record misses the value,
         because a class with such a person can release no range.
@@ -217,8 +200,6 @@ class IndicatorAxis:
 
     Attributes
     ----------
-    column
-        Index of the quasi-identifier.
     member
         The 0/1 column that holds for more than half of the person's records, -1 for none.
         The column of being missing holds for all records of a person who misses any value.
@@ -253,8 +234,6 @@ class PersonTable:
     ----------
     records
         Number of records of each person; shape (persons,).
-    ordered, indicators
-        The axes along which a node can be cut.
     sensitive
         Per sensitive attribute, the distinct values of each person; a missing value is none.
     register
@@ -334,8 +313,6 @@ def take_persons(owned: list[PersonTable], persons: Codes) -> PersonTable:
     ----------
     owned
         The table alone; the list is emptied, so that nobody need hold the table.
-    persons
-        Indices of the persons.
     """
     table = owned.pop()
     records, sensitive = table.records, table.sensitive
@@ -377,8 +354,6 @@ def person_table(
 
     Parameters
     ----------
-    table
-        The encoded records.
     ties
         The tie of each person; without it, that of `sfumato.release.person_table.person_ties`.
     frequencies
@@ -428,8 +403,6 @@ def with_ancestors(persons: PersonTable, table: Table) -> PersonTable:
     ----------
     persons
         Persons of the table, as it numbers them.
-    table
-        The encoded records.
     """
     rows, starts = class_counts.group_rows(table.person, table.persons)
     indicators: list[IndicatorAxis] = []

@@ -23,11 +23,6 @@ class RegisterTree:
 
     A person goes to the side where the cut puts a person of the file with the same position;
     one between the last position on the left and the first on the right goes right.
-
-    Parameters
-    ----------
-    members
-        The register's persons.
     """
 
     def __init__(self, members: RegisterPersons) -> None:
@@ -53,15 +48,6 @@ class RegisterTree:
         """The candidates with the number of persons who look like each of their sides.
 
         O(register log register) per axis.
-
-        Parameters
-        ----------
-        persons, orders
-            The file's persons and their orders.
-        nodes
-            The open nodes.
-        candidates
-            Their cuts.
         """
         population = np.zeros((len(candidates.node), 2), dtype=np.int64)
         for axis in np.unique(candidates.axis).tolist():
@@ -83,10 +69,6 @@ class RegisterTree:
 
         Parameters
         ----------
-        persons, orders
-            The file's persons and their orders, before they are divided.
-        nodes
-            The nodes that are cut.
         chosen
             Their cuts, one each, in the order of the nodes.
         """
@@ -154,12 +136,8 @@ class RegisterTree:
 
         Parameters
         ----------
-        persons
-            The file's persons.
         segments
             Those of the classes, in their order.
-        class_of
-            Class of each of the file's persons.
         """
         assert persons.traits is not None
         count = segments.low.shape[1]
@@ -279,8 +257,6 @@ def whole_cells(
 
     Parameters
     ----------
-    persons
-        The file's persons.
     parents, places
         Per level of the tree, the parent of each node and where each pair of siblings was cut
         apart; the first level has neither.

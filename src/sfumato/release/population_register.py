@@ -70,16 +70,8 @@ def join_register(table: Table, register: Table) -> tuple[Table, Table]:
 
     Parameters
     ----------
-    table
-        The encoded file.
     register
         What `sfumato.risk.register_presence.open_register` gave.
-
-    Raises
-    ------
-    InputError
-        If a column of the register holds another kind of values, a category outside the
-        schema's order, or a value that the hierarchy does not have.
     """
     ours, theirs = [], []
     for own, other in zip(table.quasi_identifiers, register.quasi_identifiers, strict=True):
@@ -206,18 +198,7 @@ class Population:
         return self.prices or promise.RegisterCells()
 
     def check_size(self, sample: int) -> None:
-        """Refuse a number of persons below that of the file.
-
-        Parameters
-        ----------
-        sample
-            Number of persons of the file.
-
-        Raises
-        ------
-        InputError
-            If the population is smaller than the file.
-        """
+        """Refuse a number of persons below that of the file."""
         if self.persons < sample:
             raise InputError(
                 "parameter population",
@@ -229,13 +210,7 @@ class Population:
     def bound(
         self, promises: Sequence[promise.Constraint | promise.Budget]
     ) -> tuple[promise.Constraint | promise.Budget, ...]:
-        """The promises, those about a population as ones about this population.
-
-        Parameters
-        ----------
-        promises
-            What was asked.
-        """
+        """The promises, those about a population as ones about this population."""
         return tuple(
             each.against(self.cells) if isinstance(each, promise.AboutPopulation) else each
             for each in promises
@@ -253,20 +228,8 @@ def check_population(
 
     Parameters
     ----------
-    promises
-        What is asked.
-    options
-        How the release is made.
-    register
-        Whether a register is given.
     population
         The number of its persons, where that is given.
-
-    Raises
-    ------
-    InputError
-        If both are given, a promise needs a register and there is none, or released values
-        would not tell who of the register lies in them.
     """
     if population is not None:
         Count(1).check("parameter population", population)
@@ -336,8 +299,6 @@ def persons_of(table: Table, population: Population) -> PersonTable:
 
     Parameters
     ----------
-    table
-        The encoded records.
     population
         The persons that they come from; its register has the same domains as the table.
     """
@@ -493,8 +454,6 @@ def measured(
 
     Parameters
     ----------
-    population
-        What is known of it.
     persons
         f_j, the persons of each class.
     alike
@@ -563,8 +522,6 @@ def fewest(cells: promise.CellPrices, persons: Ints, alike: Ints, chance: float)
 
     Parameters
     ----------
-    cells
-        What is known of who lies in the cells.
     persons, alike
         As in `measured`.
     chance

@@ -54,16 +54,6 @@ def held_against(release: Release, presets: Sequence[Preset]) -> Release:
 
     Where something is known of the population, the marketer risk of the release is that against
     the population.
-
-    Parameters
-    ----------
-    presets
-        What it is held against.
-
-    Raises
-    ------
-    InputError
-        If the release lacks what a preset speaks about.
     """
     known = release.population
     risk = release.risk if known is None else replace(release.risk, marketer=known.marketer)

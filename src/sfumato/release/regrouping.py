@@ -85,10 +85,6 @@ def regrouped(
     ----------
     draft
         Records in classes that keep the promises; none about a population.
-    constraints, budgets
-        The promises.
-    form
-        The form in which the classes are released.
     passes
         Most passes over all persons; none follows one that gained less than `LEAST_GAIN`.
     progress
@@ -131,10 +127,6 @@ def draft_losses(draft: Draft, form: Form, loss: Loss | None) -> Floats:
 
     Parameters
     ----------
-    draft
-        The records that remain, in classes.
-    form
-        The form in which the classes are released.
     loss
         What is to be lost least; ANE and NCP without it.
     """
@@ -182,12 +174,8 @@ class _Part:
     ----------
     persons
         The persons, in the order in which the search numbers them.
-    space
-        What the search knows of them.
     group_of, room
         Their groups, and how many there can be.
-    seed
-        Seed of the next pass.
     losses
         Loss before the first pass and after each one.
     changed
@@ -337,12 +325,8 @@ class _Promises:
 
         Parameters
         ----------
-        before, after
-            Class of each person.
         change_of
             The change that each class took part in, -1 for none.
-        changes
-            Number of changes.
         """
         kept = np.ones(changes, dtype=bool)
         present, classes = self.summary(after)

@@ -34,24 +34,18 @@ class Manifest:
 
     Attributes
     ----------
-    options
-        How the release was made.
     constraints
         The promises that it keeps, and those that only an estimate keeps (`promised`).
     seed
         Seed of the search; what protects people comes from a secret that is not here.
     keyed
         Whether pseudonyms were made with a key; the key is kept nowhere.
-    schema_sha256
-        Hash of the schema's canonical TOML text.
     input_sha256, output_sha256
         Hashes of the files, where there are files.
     population
         Number of persons of the population, where that was given.
     register_sha256
         Hash of the register's file, where there is one.
-    versions
-        Versions of what computed it.
     engine
         Where it was computed.
     preparation
@@ -75,13 +69,7 @@ class Manifest:
     ledger_head: str = ""
 
     def promised(self, constraint: Constraint | Budget) -> bool:
-        """Whether what is counted keeps a constraint, in the file or a register, and no estimate.
-
-        Parameters
-        ----------
-        constraint
-            One of those that the release keeps.
-        """
+        """Whether a count, in the file or a register, keeps a constraint, and no estimate."""
         if isinstance(constraint, Promise) and not constraint.is_counted:
             return False
         return self.population is None or not isinstance(constraint, AboutPopulation)
@@ -131,13 +119,7 @@ class Manifest:
         return tomlkit.dumps(document)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write it as TOML, whole or not at all.
-
-        Raises
-        ------
-        InputError
-            If the folder of ``path`` cannot be written.
-        """
+        """Write it as TOML, whole or not at all."""
         write_text(path, self.to_toml())
 
 
@@ -159,13 +141,7 @@ def what_repeats(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def load_manifest(path: str | os.PathLike[str]) -> Manifest:
-    """Read a manifest that `Manifest.write` wrote.
-
-    Raises
-    ------
-    InputError
-        If the file is not such a manifest.
-    """
+    """Read a manifest that `Manifest.write` wrote."""
     name = Path(path).name
     try:
         fields = tomllib.loads(Path(path).read_text(encoding="utf-8"))

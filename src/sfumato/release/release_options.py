@@ -114,11 +114,6 @@ class Options:
 
     ``cut`` is the search when not given, or the median where ``split`` asks for another order than
     the paper's; it stays ``None`` where full-domain recoding cuts nothing.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range or an unknown word, or two options contradict each other.
     """
 
     cut: Annotated[

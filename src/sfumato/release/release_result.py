@@ -57,11 +57,6 @@ def check_beside(
         The manifest that is to stand beside it, as TOML; empty where it is not known yet.
     secret
         Its secret; ``None`` where it is to be a fresh one.
-
-    Raises
-    ------
-    InputError
-        If ``release.toml`` in that folder is another's.
     """
     target = Path(path)
     beside = target.with_name(MANIFEST_FILE)
@@ -146,8 +141,6 @@ class ReleasedTable:
 
     Attributes
     ----------
-    table
-        The file as Arrow.
     original
         The dataframe that it was made from, or ``None`` for a path.
     shown_labels
@@ -180,13 +173,7 @@ class ReleasedTable:
         return self.table
 
     def records_per_person(self, person: str) -> Mapping[int, int]:
-        """How many persons have each number of records.
-
-        Parameters
-        ----------
-        person
-            The column of their pseudonyms.
-        """
+        """How many persons have each number of records."""
         column = self.table.column(person).combine_chunks()
         records = pc.value_counts(column).field("counts").to_numpy()
         found, persons = np.unique(records, return_counts=True)
@@ -204,17 +191,7 @@ class ReleasedTable:
         return file_sha256(written_at(path))
 
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
-        """Write a text to the folder of ``path``, whole or not at all.
-
-        Parameters
-        ----------
-        path
-            A file.
-        name
-            Name of the file beside it.
-        text
-            What it holds.
-        """
+        """Write a text to the folder of ``path``, whole or not at all."""
         write_text(Path(path).with_name(name), text)
 
 
@@ -224,16 +201,10 @@ class Disclosed:
 
     Attributes
     ----------
-    table
-        The records that are released, as they were before.
-    class_of
-        The class of each record.
     cells
         The columns that are released otherwise than they were, quasi-identifiers left out.
     pseudonyms
         By `pseudonym_of`, what stands in the place of the person's id; ``None`` without ids.
-    pseudonym_of
-        The number of the pseudonym of each record.
     again
         Makes the same release under a budget beside its promises; ``None`` where it cannot.
     withheld
@@ -256,13 +227,6 @@ class Memory(Protocol):
         """Note a release that is being written: a draft, until it is handed over.
 
         Returns the head of the memory, which proves what was noted.
-
-        Parameters
-        ----------
-        release
-            The release, its manifest with the hash of its file.
-        name
-            The name of that file.
         """
 
 

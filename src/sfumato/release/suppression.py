@@ -43,10 +43,6 @@ class Remaining:
     ----------
     rows
         Their ascending rows.
-    table
-        The records.
-    partition
-        The classes of their persons.
     error_of
         Computes ``error``.
     """
@@ -70,10 +66,6 @@ class Suppressor:
     ----------
     table
         The records; as one class they keep the promises.
-    persons
-        Its persons.
-    constraints, budgets
-        The promises.
     error_of
         ANE of a table whose persons are in these classes.
     persons_of
@@ -234,8 +226,6 @@ def suppressed_rows(
 
     Parameters
     ----------
-    table
-        The encoded records.
     constraints, budgets
         What the remaining records as one class must meet.
     share

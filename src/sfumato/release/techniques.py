@@ -41,13 +41,7 @@ class Techniques:
         return ", ".join(Technique) + ", each with =WEIGHT where its loss counts otherwise"
 
     def check(self, subject: str, value: object) -> str:
-        """The words, in the order of the techniques.
-
-        Raises
-        ------
-        InputError
-            If one is unknown or named twice, or a weight is no positive number.
-        """
+        """The words, in the order of the techniques."""
         if not isinstance(value, str):
             raise InputError(
                 subject, "must be a text", found=type(value).__name__, accepted=str(self)
@@ -60,13 +54,7 @@ class Techniques:
         )
 
     def read(self, words: str | None, subject: str = "techniques") -> Mapping[Technique, float]:
-        """The weight of each technique that is allowed; all with 1 where nothing is said.
-
-        Raises
-        ------
-        InputError
-            As `check`.
-        """
+        """The weight of each technique that is allowed; all with 1 where nothing is said."""
         if words is None:
             return dict.fromkeys(Technique, 1.0)
         found: dict[Technique, float] = {}

@@ -49,8 +49,6 @@ class TreeClasses:
 
     Attributes
     ----------
-    classes
-        Number of classes.
     max_gidr, avg_gidr
         Largest and mean GIDR of a class (paper 003, Section 7).
     """
@@ -66,12 +64,6 @@ class Partition:
 
     Attributes
     ----------
-    class_of_person
-        Index of the class of each person.
-    classes
-        Number of classes.
-    depth
-        Number of levels of cuts.
     price
         What a budget's last share saved, in loss; 0 where it was not used up.
     class_of_register
@@ -116,8 +108,6 @@ class GrownTree:
     ----------
     parents
         Index of each node's parent in the level above; of the first level whatever.
-    losses
-        What each node loses as one class.
     costs
         What each node spends as one class, as a share of the budget.
     """
@@ -223,15 +213,7 @@ class GrownTree:
 
 @dataclass(eq=False)
 class PrunedTree:
-    """The best subtree below every node at one price; lists as in `GrownTree`.
-
-    Attributes
-    ----------
-    cut
-        Whether the node stays cut.
-    losses, costs
-        Loss and cost of the classes below each node.
-    """
+    """The best subtree below every node at one price; lists as in `GrownTree`."""
 
     cut: list[Bools]
     losses: list[Floats]
@@ -251,8 +233,6 @@ class Growth:
 
     Attributes
     ----------
-    persons
-        What is known of the persons, as they are numbered now.
     orders
         One order of the persons per ordered axis; one by tie where there is none.
     cheap, costly
@@ -498,14 +478,8 @@ def grow(
 
     Parameters
     ----------
-    persons
-        What is known of the persons.
     constraints
         Promises about every class. The persons as one class must meet them.
-    budgets
-        Promises about the whole release.
-    split
-        The criterion.
     loss
         The persons' share in the loss; needed where there are budgets.
     subtree_persons

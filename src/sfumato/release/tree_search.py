@@ -67,14 +67,10 @@ def search(
 
     Parameters
     ----------
-    persons
-        What is known of the persons.
     loss
         Their share in the loss.
     constraints
         Promises about every class. The persons as one class must meet them.
-    budgets
-        Promises about the whole release.
     price
         What the budgets are expected to save per share spent, in loss: the price that another
         tree of the same persons found.
@@ -360,15 +356,7 @@ def _range_sums(values: Ints, start: Ints, place: Ints) -> Ints:
 
 
 def limits_of(constraints: Sequence[Constraint], persons: PersonTable) -> Limits | None:
-    """All thresholds in one; ``None`` where a promise is more than thresholds.
-
-    Parameters
-    ----------
-    constraints
-        Promises about every class.
-    persons
-        Their sensitive attributes are spoken of.
-    """
+    """All thresholds in one; ``None`` where a promise is more than thresholds."""
     counted = [each for each in constraints if isinstance(each, Counted)]
     if len(counted) < len(constraints):
         return None

@@ -44,10 +44,6 @@ class ColumnLoss:
 
     Attributes
     ----------
-    column
-        Its name.
-    kind
-        Its kind.
     weight
         Its share in the loss of the release, relative to the others.
     ane
@@ -98,30 +94,14 @@ class Utility:
     ane
         Average normalised error over kept records, the weighted mean over the columns
         (paper 003, Section 7).
-    ane_persons
-        The same over persons.
     ncp
         Global certainty penalty: the weighted mean of the columns' NCP.
     sse_sst
         Share of the variance that is lost, the weighted sums over the columns.
     discernibility
         Σ N_t² + suppressed records · N.
-    average_class_records, average_class_persons
-        Average size of a class.
-    records, persons
-        Numbers of the original file.
-    suppressed_records
-        Records that capping or suppression removed.
-    suppressed_persons
-        Persons of whom no record is kept.
-    columns
-        What each quasi-identifier lost.
-    correlations
-        How correlations changed.
     queries
         How well counts can be estimated.
-    distributions
-        Each quasi-identifier before and after.
     counts
         What coarser numbers of records cost, where they were asked for.
     histories
@@ -164,8 +144,6 @@ class Utility:
 
         Parameters
         ----------
-        columns
-            What each quasi-identifier lost.
         **measured
             The fields that are no averages over columns.
         """
@@ -318,8 +296,6 @@ def measure_utility(
 
     Parameters
     ----------
-    table
-        The original file.
     kept
         Which of its records are released, at least one; shape (records,).
     class_of
@@ -327,18 +303,10 @@ def measure_utility(
         in each of them.
     classes
         Number of classes, none of them empty.
-    released
-        The released columns of each quasi-identifier.
-    form
-        The form in which they were released.
-    rng
-        Source of the random queries.
     extra
         What the cells hold in addition to the records, where there is a population.
     least_records
         Records of a class, where a lower bound of the NCP is asked for; 0 where none are promised.
-    loss
-        What was to be least.
     """
     person = table.person[kept]
     sizes = np.bincount(class_of, minlength=classes).astype(np.int64)

@@ -29,8 +29,6 @@ def project_assumptions(*, has_persons: bool, keeps_order: bool | None) -> list[
 
     Parameters
     ----------
-    has_persons
-        Whether a column says which records are of one person.
     keeps_order
         Whether the release keeps the order of its records; ``None`` where a policy decided.
     """

@@ -101,13 +101,7 @@ def success_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
 
 
 def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure | None:
-    """The same for the report of a project, drawn from its plain values; nothing without a guess.
-
-    Parameters
-    ----------
-    outcomes
-        The attacks of the internal report.
-    """
+    """The same for a project's report, drawn from its plain values; nothing without a guess."""
     rows = [_plain_row(each) for each in outcomes if each["success"] is not None]
     if not rows:
         return None

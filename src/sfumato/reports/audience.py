@@ -206,13 +206,7 @@ def measure_kind(name: str) -> MeasureKind:
 
 
 def disclosed_measure(name: str, value: Any, measured: Mapping[str, Any], show: Discretion) -> Any:
-    """A measure as an audience is told it.
-
-    Parameters
-    ----------
-    measured
-        All that was measured of the file.
-    """
+    """A measure as an audience is told it."""
     kind = measure_kind(name)
     if kind.of:
         return show.share(value, measured.get(kind.of))

@@ -23,12 +23,8 @@ class Person:
 
     Attributes
     ----------
-    pseudonym
-        Who.
     role
         ``"worker"`` or ``"manager"``.
-    dealt, shown, decided
-        Numbers of pairs.
     kapr
         KAPR spent.
     budget
@@ -39,8 +35,6 @@ class Person:
         Share of the characters of the task that were opened.
     seconds
         Median time per pair.
-    refusals
-        By reason, how often something was refused.
     below_k
         How often a row was left with fewer records than k.
     accuracy
@@ -68,14 +62,6 @@ class Opened:
 
     Attributes
     ----------
-    attribute
-        The attribute.
-    kind
-        What it holds.
-    shown
-        Pairs that somebody was shown, each counted once for each person.
-    partial, full
-        Of these, those opened partly, and in full.
     anybody
         Pairs of which somebody opened it, each counted once.
     """
@@ -94,10 +80,6 @@ class Agreement:
 
     Attributes
     ----------
-    who
-        Who is compared, and by which coefficient.
-    pairs
-        Number of pairs in common.
     sides, points
         Of same against different, and of the six points in their order.
     """
@@ -114,40 +96,22 @@ class Disclosure:
 
     Attributes
     ----------
-    title, project
-        Name and number of the project.
     made
         The day of the report.
     created, closed
         The days of the project.
-    custodian, manager
-        Their names.
     records, pairs, gold
         Numbers of records in the database, of pairs, and of those with known truth.
-    settings
-        The rules, in words.
-    k
-        The minimum allowed anonymity-set size.
-    people
-        What each person was shown.
     combined
         KAPR of all workers' combined state.
     project_budget
         KAPR that was allowed for it.
-    opened
-        By attribute, how far it was opened.
-    agreement
-        How far people agree.
     conflicts, resolved
         Numbers of pairs with answers of both sides, and of those that were resolved.
-    answers
-        By the answer in words, how often it stands.
     grants
         What the custodian allowed beyond the rules: when, what.
     audit
         The head of the audit log when the report was made.
-    figures
-        Pictures.
     """
 
     title: str

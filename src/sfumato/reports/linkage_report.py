@@ -228,16 +228,8 @@ class _Pattern:
 
     Attributes
     ----------
-    outcome
-        Code of their outcome by score.
-    pairs
-        Number of them.
     steps
         What adds up to their match weight: name and bits.
-    of
-        Number of pairs of the outcome.
-    with_frequency
-        Whether a step says what the frequency of the values adds.
     """
 
     outcome: int
@@ -333,13 +325,7 @@ def _weights_figure(links: Links) -> pictures.Figure:
 
 
 def _waterfall_figure(pattern: _Pattern, key: str) -> pictures.Figure:
-    """How the weights of one pattern of comparison levels add up.
-
-    Parameters
-    ----------
-    key
-        A word that no other picture of the page has.
-    """
+    """How the weights of one pattern of comparison levels add up."""
     rows, at = [], 0.0
     for name, bits in pattern.steps:
         rows.append(_step(name, at, at + bits, bits))

@@ -70,19 +70,7 @@ _CONFIG: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture with its words.
-
-    Attributes
-    ----------
-    svg
-        The picture, ready to stand in the page.
-    title
-        What it shows.
-    note
-        How to read it.
-    wide
-        Whether it takes the width of the page.
-    """
+    """A picture with its words."""
 
     svg: Markup
     title: str
@@ -99,12 +87,8 @@ def picture(chart: Chart, key: str, description: str) -> Markup:
 
     Parameters
     ----------
-    chart
-        A chart with its data inside.
     key
         A word that no other picture of the page has; its ids begin with it.
-    description
-        What the picture shows, for people who do not see it.
     """
     specification = chart.to_dict(validate=False)
     specification["config"] = _CONFIG
@@ -146,8 +130,6 @@ def limit_mark(at: float, text: str, field: str, *, right: bool) -> list[alt.Cha
 
     Parameters
     ----------
-    field
-        The field that the axis shows.
     right
         Whether the name stands on the right, where there is room for it.
     """
@@ -181,16 +163,8 @@ def labelled_bars(
 
     Parameters
     ----------
-    across
-        Title of the axis of labels.
-    height
-        Height in pixels.
     top
         The highest bar of all panels of a picture; of this one when not given.
-    digits
-        Decimal places of the printed shares.
-    slanted
-        Whether the labels are slanted, to have room.
     heading
         Title of the panel; without one nothing is kept free for it.
     """
@@ -215,13 +189,7 @@ def labelled_bars(
 
 
 def named_rows(rows: Sequence[Mapping[str, Any]], field: str) -> alt.Chart:
-    """The base of a wide chart with one row for each name, in the order given.
-
-    Parameters
-    ----------
-    field
-        The field that holds the name.
-    """
+    """The base of a wide chart with one row for each name, in the order given."""
     names = [row[field] for row in rows]
     axis = alt.Axis(labelLimit=280, labelPadding=9, grid=False, domain=False, ticks=False)
     made: alt.Chart = alt.Chart(values(rows)).encode(
@@ -237,8 +205,6 @@ def layered_rows(layers: Sequence[Any], rows: int) -> alt.LayerChart:
     ----------
     layers
         The layers, the lowest first.
-    rows
-        Number of rows.
     """
     # Room at the ends for printers whose letters are a little wider than the browser's.
     padding = {"left": 18, "right": 8, "top": 2, "bottom": 2}

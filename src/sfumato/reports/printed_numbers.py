@@ -129,13 +129,7 @@ def _on_scale(value: float, scale: str, *, coarse: bool = False) -> str:
 def fill_template(
     name: str, filters: dict[str, Callable[..., object]] | None = None, **content: Any
 ) -> str:
-    """A page as HTML; every text that is filled in is escaped.
-
-    Parameters
-    ----------
-    filters
-        Filters that this page needs beyond those for numbers.
-    """
+    """A page as HTML; every text that is filled in is escaped."""
     template = _template(name, tuple((filters or {}).items()))
     filled: str = template.render(version=version("sfumato"), **content)
     return filled

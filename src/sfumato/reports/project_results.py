@@ -31,8 +31,6 @@ class StageFound:
     ----------
     record
         Its record as plain values: settings, hashes, seed, time, versions.
-    measured
-        All that it measured, as plain values.
     about
         What its own report adds to that: how it stands to thresholds in use elsewhere.
     """

@@ -25,13 +25,7 @@ _UNSAID = "The project file does not say"
 def first_page(
     content: dict[str, Any], results: ProjectResults, show: Discretion
 ) -> dict[str, Any]:
-    """The verdict and its four answers.
-
-    Parameters
-    ----------
-    content
-        The other parts of the report.
-    """
+    """The verdict and its four answers."""
     answers = (
         _released(content, results),
         _to_whom(content),

@@ -26,12 +26,6 @@ class PromiseLine:
 
     Attributes
     ----------
-    name
-        Name of the constraint, as on the command line.
-    words
-        What it asks for, in a sentence.
-    met
-        Whether the release keeps it.
     attribute
         The sensitive attribute that it speaks about, or an empty text.
     measure
@@ -46,12 +40,8 @@ class PromiseLine:
         Where the worst class of the release is.
     classes_met
         Number of classes that keep it; ``None`` for a budget over the whole release.
-    classes_met_before
-        The same for the original.
     promised
         Whether what is counted keeps it, and no estimate of a population that is not at hand.
-    parameters
-        What repeats it.
     """
 
     name: str
@@ -83,13 +73,7 @@ class PromiseLine:
 
 
 def promise_lines(release: Release) -> list[PromiseLine]:
-    """What was asked, one line per constraint and sensitive attribute.
-
-    Raises
-    ------
-    InputError
-        If a constraint of the custodian's own is to be read from a release on Spark.
-    """
+    """What was asked, one line per constraint and sensitive attribute."""
     return [
         _line(release, each)
         for constraint in release.constraints

@@ -29,13 +29,7 @@ _ORIGINAL, _RELEASED, _ASSESSED = "Original", "Release", "File"
 
 
 def draw_release(result: Release | Risk, title: str, made: date) -> str:
-    """The whole report on a release or an assessment as one HTML page.
-
-    Parameters
-    ----------
-    result
-        A release, or an assessment.
-    """
+    """The whole report on a release or an assessment as one HTML page."""
     own = _of_release(result) if isinstance(result, Release) else _of_assessment(result)
     return fill_template("release.html", {"quoted": _quoted}, title=title, made=made, **own)
 

@@ -31,14 +31,6 @@ class ThresholdLine:
     ----------
     held
         The threshold, and the measure of the last file.
-    preset
-        Number of its preset among those asked.
-    meaning
-        What the measure means.
-    limit
-        What it was to be, as printed.
-    values
-        What it is, of each file, as printed.
     interval
         Interval of the last one, where it is an estimate.
     """
@@ -133,10 +125,6 @@ class Verdict:
         Whether everything that was asked is met; ``None`` where nothing was asked.
     promised
         Whether nothing of it is met by an estimate only.
-    headline
-        The result in a sentence.
-    sentences
-        The paragraph.
     figures
         Numbers at a glance: what it is, original, release (or the assessed file's alone).
     """

@@ -135,16 +135,6 @@ def report_json(
     ``report`` holds the title, the date, what it is about, what was asked and met, how the file
     stands to thresholds in use elsewhere, and the records by risk and the distribution of correct
     matches where a population is known. A number that is not finite is ``None``.
-
-    Parameters
-    ----------
-    result
-        A release, one on request, an assessment, a linkage, or an attack.
-
-    Raises
-    ------
-    InputError
-        If the result is no release, assessment, linkage or attack.
     """
     day = made or _today()
     if isinstance(result, Release):
@@ -263,8 +253,6 @@ def write_tuned(
         What the search found, plain, as `sfumato.pipeline.tune.Tuned.to_json` gives it.
     path
         Where: ``.html`` (its JSON stands beside it) or ``.json``.
-    title
-        The report's title.
     made
         The report's date; today when ``None``.
 
@@ -272,11 +260,6 @@ def write_tuned(
     -------
     Path
         The file that was written at ``path``.
-
-    Raises
-    ------
-    InputError
-        If the path cannot be written, or the extra ``report`` is missing.
     """
 
     def draw(usual: str, day: date) -> str:
@@ -303,8 +286,6 @@ def write_profiles(
         The profiles, plain, as `sfumato.table.file_profile.FileProfile.to_json` gives them.
     path
         Where: ``.html`` (its JSON stands beside it) or ``.json``.
-    title
-        The page's title.
     made
         Its date; today when ``None``.
 
@@ -312,11 +293,6 @@ def write_profiles(
     -------
     Path
         The file that was written at ``path``.
-
-    Raises
-    ------
-    InputError
-        If the path cannot be written, or the extra ``report`` is missing.
     """
     about = ("profile", title or "What files hold")
     return _write_plain(path, about, made, {"files": list(files)}, partial(_draw_profiles, files))
@@ -387,11 +363,6 @@ def write_project(
         Its title; the project's name when not given.
     forms
         Endings of further forms beside the path's, drawn from the same page.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be written, or what a form needs is not installed.
     """
     from sfumato.reports.project_report import draw_project, project_content
 
@@ -414,12 +385,6 @@ def check_report_path(path: str | os.PathLike[str]) -> None:
     ----------
     path
         Where a report is to be written.
-
-    Raises
-    ------
-    InputError
-        If the path ends in neither ``.html`` nor ``.json``, its folder does not exist, or a page
-        is asked for and the extra ``report`` is not installed.
     """
     _check(Path(path), (HTML, JSON), _ENDINGS)
 
@@ -496,13 +461,7 @@ def can_make_pdf() -> bool:
 
 
 def pdf_of(page: str) -> bytes:
-    """A page as PDF, as it prints: by WeasyPrint, without a browser, in vector pictures.
-
-    Raises
-    ------
-    InputError
-        If WeasyPrint or Pango is not installed.
-    """
+    """A page as PDF, as it prints: by WeasyPrint, without a browser, in vector pictures."""
     weasyprint = _weasyprint()
     logging.getLogger("weasyprint").setLevel(logging.CRITICAL)  # what only browsers understand
     # Nothing may be loaded, neither from the network nor from a file.

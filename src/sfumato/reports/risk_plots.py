@@ -64,13 +64,7 @@ def risk_figures(named: Named, limits: dict[str, float]) -> list[Figure]:
 
 
 def records_per_person(persons: Mapping[int, int]) -> Figure:
-    """How many records the persons of a release have.
-
-    Parameters
-    ----------
-    persons
-        How many persons have each number of records.
-    """
+    """How many records the persons of a release have."""
     records = np.array(sorted(persons), dtype=np.int64)
     times = np.array([persons[each] for each in records.tolist()], dtype=np.int64)
     bins = size_bins(int(records.max()))
@@ -450,13 +444,7 @@ def _precision(rows: list[dict[str, Any]]) -> str:
 
 
 def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
-    """Initial and residual risk of every measure that is a share; nothing where a file has none.
-
-    Parameters
-    ----------
-    content
-        The internal report on a project as plain values.
-    """
+    """Initial and residual risk of every measure that is a share; nothing where a file has none."""
     lines = [(line["name"], line) for group in content["risk"] for line in group["lines"]]
     lines += [
         (f"{line['name']}: {group['attribute']}", line)
@@ -503,8 +491,6 @@ def uniqueness_growth(steps: Sequence[Mapping[str, Any]], place: int) -> Figure:
     ----------
     steps
         By column: its name, and the shares of unique persons up to it and without it.
-    place
-        Number of the picture on its page.
     """
     chart = _joined_points([dict(each) for each in steps], "column", "without", "up_to")
     said = f"All columns together: {percent(steps[-1]['up_to'])} of the persons are unique."

@@ -53,8 +53,6 @@ class MeasureLine:
     ----------
     name
         Name of the measure, as in the code, the docs and the command line.
-    meaning
-        What it means, in plain words.
     cells
         One for each file: the original and the release, or the assessed file alone.
     limit
@@ -267,8 +265,6 @@ class EventTables:
 
     Attributes
     ----------
-    sentences
-        What is known, what is not, and how it was measured.
     lines
         By number of known events and how they are drawn: that in words; the share of persons found
         in each file, and its interval; of the last one learned from, alone, 95th percentile.
@@ -403,12 +399,8 @@ class RiskBand:
 
     Attributes
     ----------
-    label
-        The ends, in words.
     low, high
         The ends, ``low`` included, ``high`` only where it is 1 too.
-    records
-        Number of records.
     share
         Share of the records.
     """
@@ -428,18 +420,10 @@ class PopulationTables:
     ----------
     counted
         Whether the population is at hand.
-    sentences
-        Size, sampling fraction, estimator, interval, check.
-    shares, counts
-        The measures.
     mappings
         By kind of mapping, the expected number of correct matches and the likely ones.
-    bands
-        The records by risk.
     models
         Population uniques by model, or why a model has none.
-    path
-        The steps of a search.
     """
 
     counted: bool

@@ -26,13 +26,7 @@ _LOSS = {"ane": "average normalised error (ANE)", "ncp": "normalised certainty p
 
 
 def draw_tuned(found: dict[str, Any], title: str, made: date) -> str:
-    """The page.
-
-    Parameters
-    ----------
-    found
-        What the search found, as plain values.
-    """
+    """The page."""
     chosen = found["best"] or found["nearest"]
     front = set(found["frontier"])
     exhausted = found["stopped"] == "found" and not found["met"]

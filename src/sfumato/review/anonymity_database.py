@@ -30,13 +30,7 @@ CACHED_BYTES = 256 << 20
 
 
 def bitmap_of(records: Integers) -> BitMap:
-    """The bitmap of some records.
-
-    Parameters
-    ----------
-    records
-        Numbers of records.
-    """
+    """The bitmap of some records."""
     numbers = array("I")
     numbers.frombytes(np.ascontiguousarray(records, np.uint32).view(np.uint8).data)
     return BitMap(numbers)
@@ -96,8 +90,6 @@ class Bitmaps:
         Shape (bitmaps, 4).
     ends
         Where each begins and ends in `data`; shape (bitmaps + 1,).
-    sizes
-        Number of records of each.
     data
         The packed bitmaps, one after the other.
     """
@@ -206,12 +198,8 @@ class Encoded:
         A text that is displayed as the value; shape (values,).
     start
         Place of the first character of each value in `characters`; shape (values + 1,).
-    characters
-        Numbers of the characters, value after value.
     folded_count
         Number of records whose value is compared as equal to this one; shape (values,).
-    one_layout
-        Whether equal characters have equal layouts.
     """
 
     codes: Codes
@@ -231,11 +219,6 @@ def encode(attribute: Attribute, column: Sequence[str | None] | Any, alphabet: A
         Texts, or an Arrow array that can be cast to text; shape (records,).
     alphabet
         The characters so far; new ones are added.
-
-    Raises
-    ------
-    InputError
-        If the column does not hold text.
     """
     numbered = _texts(attribute.name, column).dictionary_encode()
     texts = numbered.dictionary.cast(pa.string())
@@ -412,11 +395,6 @@ class Database:
             Texts, or Arrow arrays that can be cast to text; each of shape (records,).
         rare_below, common_from
             The numbers of records that bound the rarity bands; those of `Settings` if not given.
-
-        Raises
-        ------
-        InputError
-            If columns are missing, differ in length or do not hold text.
         """
         if len(columns) != len(attributes) or not columns:
             raise InputError(
@@ -477,13 +455,7 @@ class Database:
         return _BANDS[int(self.bands(self.folded_count[code : code + 1])[0])]
 
     def bands(self, counts: Codes) -> Ints:
-        """Places in `Rarity` of values that so many records have.
-
-        Parameters
-        ----------
-        counts
-            Numbers of records.
-        """
+        """Places in `Rarity` of values that so many records have."""
         return np.searchsorted([self.rare_below, self.common_from], counts, side="right")
 
 

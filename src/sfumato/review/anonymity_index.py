@@ -47,10 +47,6 @@ class LargeSet:
 
     Attributes
     ----------
-    members
-        The records, not to be changed.
-    count
-        Number of records of the database.
     least
         Size of the smallest group by what becomes known.
     """
@@ -71,11 +67,6 @@ class LargeSets:
     """The sets asked for last, by the conditions that they meet.
 
     Workers see the same few large sets all the time: those of masked rows.
-
-    Parameters
-    ----------
-    count
-        Number of records of the database.
     """
 
     def __init__(self, count: int) -> None:
@@ -492,13 +483,7 @@ def packed(
 
 
 def unpacked(data: bytes) -> tuple[Database, Bitmaps, npt.NDArray[np.uint32], Ints]:
-    """What `packed` made bytes of; the arrays refer to them.
-
-    Raises
-    ------
-    InputError
-        If they are no index, cut short, or of another version.
-    """
+    """What `packed` made bytes of; the arrays refer to them."""
     header, arrays = _read(data)
     try:
         attributes = tuple(Attribute.model_validate(each) for each in header["attributes"])
@@ -623,11 +608,6 @@ class Index:
         ----------
         data
             The bytes; the index refers to them as long as it lives.
-
-        Raises
-        ------
-        InputError
-            If they are no index, cut short, or of another version.
         """
         return cls(*unpacked(data))
 
@@ -642,8 +622,6 @@ class Index:
         ----------
         record
             Which, from 0.
-        knowledge
-            What is seen of each of its attributes.
         policy
             Whether all conditions count, or characters and identity marks alone.
         """

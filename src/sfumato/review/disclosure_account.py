@@ -99,13 +99,9 @@ def kapr(state: State, k: int, rows: int, attributes: int) -> Fraction:
 
     Parameters
     ----------
-    state
-        The information disclosure state of the rows shown so far.
     rows
         n, the rows of the whole task, shown yet or not: else one more masked pair would lower
         the score.
-    attributes
-        d, the attributes of the task.
     """
     total = sum((abs(entry) for row in state for entry in row), Fraction(0))
     return k * total / (rows * attributes)
@@ -124,8 +120,6 @@ class Side:
     ----------
     seen
         What it discloses of its record, as far as anonymity sets count it.
-    positions
-        The places of the disclosed characters.
     share
         p_ij, the share of the characters.
     """
@@ -143,8 +137,6 @@ class Facts:
     ----------
     records
         The records of row 1 and row 2.
-    comparisons
-        Per attribute, how the two values differ.
     rarity
         Per attribute, the rarity of each value, where that is shown.
     offered
@@ -189,10 +181,6 @@ def facts_of(
         The records of row 1 and row 2.
     rarity
         Per attribute, the rarity of each value, where that is shown.
-    mask_width
-        How wide masked values are drawn.
-    policy
-        Which of what is disclosed narrows anonymity sets.
     """
     comparisons = compare_pair(attributes, *values)
     offered = tuple(more(comparison, review_settings.Mode.MASKED) for comparison in comparisons)
@@ -244,18 +232,8 @@ class Review:
 
     Parameters
     ----------
-    attributes
-        The attributes that are shown, as the database has them.
-    index
-        The database and its anonymity sets.
     left, right
         Per pair, the records of row 1 and row 2, numbered from 0 in the database.
-
-    Raises
-    ------
-    InputError
-        If there is no attribute, the database has others, or a pair does not name two
-        records of the database.
     """
 
     def __init__(
@@ -309,11 +287,6 @@ class Review:
         ----------
         pair
             Its number, from 0.
-
-        Raises
-        ------
-        InputError
-            If there is no such pair.
         """
         if not 0 <= pair < self.pairs:
             raise InputError("the pair", "must be one of the review's")
@@ -350,13 +323,7 @@ class Review:
         return self._least[key]
 
     def start(self, pair: int) -> Modes:
-        """The modes in which a pair is shown first.
-
-        Raises
-        ------
-        InputError
-            If there is no such pair.
-        """
+        """The modes in which a pair is shown first."""
         mode = self.settings.start
         return tuple(
             mode if mode in offered else review_settings.Mode.MASKED
@@ -411,12 +378,6 @@ class Step:
     ----------
     holder
         Whose anonymity set it concerns: the record, or under the paper's policy the row.
-    record
-        The record.
-    row
-        The row of the pair that shows it.
-    knowledge
-        What would be known of it.
     news
         By attribute of which more would be known, all that would be known.
     groups
@@ -558,8 +519,6 @@ class Price(NamedTuple):
 
     Attributes
     ----------
-    units
-        Units.
     least
         The smallest anonymity set that it leaves to a row which discloses characters; ``None``
         where no such row is concerned.
@@ -578,12 +537,6 @@ class Known:
 
     Attributes
     ----------
-    record
-        The record.
-    knowledge
-        What is disclosed of it.
-    members
-        Its anonymity set.
     rows
         Σ_j p_ij of each row that shows it.
     sizes, groups

@@ -32,8 +32,6 @@ class Reading:
 
     Attributes
     ----------
-    agreement
-        How they agree.
     similarity
         Share of the characters that the rows have in common, in [0, 1]; ``None`` where neither
         lengths nor places of edits show.
@@ -106,8 +104,6 @@ class AttributeEvidence:
 
     Attributes
     ----------
-    same
-        The level of equal values.
     near
         The levels between, the nearest to equal first.
     other
@@ -188,8 +184,6 @@ def belief(rendered: review_settings.RenderedPair, evidence: Evidence) -> float:
 
     Parameters
     ----------
-    rendered
-        The pair as it is shown.
     evidence
         What agreement on each attribute says.
     """
@@ -258,13 +252,7 @@ def gain_of_value(counts: Ints, belief: float) -> float:
 
 
 def gain_of_levels(levels: Sequence[Level], belief: float) -> float:
-    """What two different cells are expected to tell, in bits: which of the levels they are in.
-
-    Parameters
-    ----------
-    levels
-        The levels that are consistent with what shows.
-    """
+    """What two different cells are expected to tell, in bits: which of the levels they are in."""
     if len(levels) < 2:
         return 0.0
     match = np.array([each.m for each in levels])
@@ -309,18 +297,6 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
 
     Everything is an expectation over the values that are consistent with what the worker sees:
     over the anonymity set, not of the value behind the mask.
-
-    Parameters
-    ----------
-    worker
-        What the worker has been shown.
-    pair
-        The pair, which is shown.
-
-    Raises
-    ------
-    InputError
-        If the pair is not one of this worker's, or not shown.
     """
     rendered = worker.render(pair)
     now = belief(rendered, evidence)

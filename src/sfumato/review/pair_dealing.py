@@ -19,11 +19,6 @@ class Deal:
     """Which pairs each worker has, in the order in which they are shown.
 
     Nothing in it says which of them are gold pairs.
-
-    Attributes
-    ----------
-    pairs_of
-        By worker, ids of the pairs.
     """
 
     pairs_of: Mapping[str, tuple[str, ...]]
@@ -52,11 +47,6 @@ def deal(
         The group of each pair, as `of_one_record` finds them.
     earlier
         What has been dealt; it is added to, and who has less gets more.
-
-    Raises
-    ------
-    InputError
-        If there are fewer workers than each pair needs, or a worker or pair is there twice.
     """
     _check(pairs, workers, each, earlier)
     have = {} if earlier is None else dict(earlier.pairs_of)
@@ -86,11 +76,6 @@ def deal_again(
     ----------
     seen
         By worker, pairs that he has had and does not get again.
-
-    Raises
-    ------
-    InputError
-        If a pair is left that all of the workers have or have had.
     """
     own = {worker: list(dealt.pairs_of.get(worker, ())) for worker in workers}
     had = {worker: {*own[worker], *(seen or {}).get(worker, ())} for worker in workers}
@@ -169,11 +154,6 @@ def mix_gold(dealt: Deal, gold: Collection[str], share: float, rng: np.random.Ge
         Ids of the pairs of known truth.
     share
         Share of gold pairs among all that a worker has, in [0, 1).
-
-    Raises
-    ------
-    InputError
-        If the share is out of range, or there are too few gold pairs.
     """
     known = set(gold)
     mixed: dict[str, tuple[str, ...]] = {}

@@ -44,11 +44,6 @@ def cleaned(text: str) -> str:
     """A text in Unicode's composed form; single spaces, and no characters that cannot be seen.
 
     Joiners stay: they are part of emoji and of Persian and Indic words.
-
-    Parameters
-    ----------
-    text
-        A value as it is stored.
     """
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
@@ -68,8 +63,6 @@ def folded(character: str, *, case: bool, accents: bool) -> str:
 
     Parameters
     ----------
-    character
-        One grapheme, or a category's whole text.
     case, accents
         Whether they count; where they do not they are removed.
     """
@@ -234,13 +227,7 @@ def _month(word: str) -> int | None:
 
 
 def is_whole(characters: tuple[str, ...]) -> bool:
-    """Whether these are the digits of a date with day, month and year.
-
-    Parameters
-    ----------
-    characters
-        The characters of a displayed date.
-    """
+    """Whether these are the digits of a date with day, month and year."""
     return len(characters) == WHOLE and all(is_digit(each) for each in characters)
 
 
@@ -257,11 +244,6 @@ def shown(attribute: Attribute, text: str | None) -> Shown | None:
     that it is, and its separators are characters; but digits alone are set like a date's, so
     that where separators stand follows from the characters. Runs of spaces become one; a text
     without visible characters is missing.
-
-    Parameters
-    ----------
-    text
-        The value as it is stored.
     """
     text = cleaned(text or "")
     if not text:
@@ -306,8 +288,6 @@ class Difference:
         Per row, marks and places.
     marks
         What is said of the difference, in the order of the enumeration.
-    distance
-        The number of edits.
     """
 
     edits: tuple[RowEdits, RowEdits]
@@ -342,11 +322,6 @@ def string_edits(left: tuple[str, ...], right: tuple[str, ...]) -> Difference:
     characters these are: renaming the characters changes nothing. Exchanging the strings
     exchanges the two rows, unless each is the other with its characters renamed
     (``ababa``, ``babab``), where the alignment that deletes first is taken either way.
-
-    Parameters
-    ----------
-    left, right
-        Characters as they are compared.
     """
     here, there = _numbered(left, right), _numbered(right, left)
     turned = there < here
@@ -385,8 +360,6 @@ def date_edits(left: tuple[str, ...], right: tuple[str, ...], order: DateOrder) 
     ----------
     left, right
         8 digits each.
-    order
-        The order that they are in.
     """
     places = parts(order)
     differing = {
@@ -521,11 +494,6 @@ def effective(comparison: Comparison, mode: Mode) -> Mode:
 
     Only values that differ in some characters have one: of others the partial state of Table 1
     (001) shows what the masked one does.
-
-    Parameters
-    ----------
-    mode
-        The mode that the attribute is in.
     """
     if mode is Mode.PARTIAL and comparison.status is not Status.SIMILAR:
         return Mode.MASKED
@@ -566,13 +534,7 @@ def share(value: Shown | None, positions: Positions) -> Fraction:
 def seen(
     attribute: Attribute, comparison: Comparison, mode: Mode, mask_width: MaskWidth
 ) -> tuple[Seen, Seen]:
-    """What each row discloses of the attribute of its record.
-
-    Parameters
-    ----------
-    mask_width
-        How wide a masked value is drawn.
-    """
+    """What each row discloses of the attribute of its record."""
     masked = effective(comparison, mode) is Mode.MASKED
     length = mask_width is MaskWidth.TRUE or not masked
     twice = comparison.status is Status.IDENTICAL
@@ -642,15 +604,7 @@ def render_pair(
     mask_width: MaskWidth,
     rarity: Sequence[tuple[Rarity | None, Rarity | None]],
 ) -> RenderedPair:
-    """A pair as it may be shown.
-
-    Parameters
-    ----------
-    comparisons
-        How the values of each differ.
-    rarity
-        How rare each row's value of each attribute is.
-    """
+    """A pair as it may be shown."""
     return tuple(
         render(attribute, comparison, mode, mask_width, bands)
         for attribute, comparison, mode, bands in zip(

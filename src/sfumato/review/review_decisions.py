@@ -95,23 +95,8 @@ class Event:
 
     Parameters
     ----------
-    pair
-        The pair's id.
-    worker
-        Pseudonym of who did it.
-    kind
-        What happened.
-    time
-        When, with a time zone.
     answer
         The answer, where one was given.
-    reason
-        Why a pair was flagged.
-
-    Raises
-    ------
-    InputError
-        If the answer or the reason does not go with the kind, or the time has no zone.
     """
 
     pair: str
@@ -143,10 +128,6 @@ class Present:
 
     Attributes
     ----------
-    answer
-        The answer that stands.
-    skipped
-        Whether the pair was put off.
     flag
         Why it is flagged, where it is.
     since
@@ -206,18 +187,8 @@ class History:
 
     Parameters
     ----------
-    pair
-        The pair's id.
-    worker
-        The worker's pseudonym.
     events
         What happened, the earliest first.
-
-    Raises
-    ------
-    InputError
-        If an event is of another pair or worker, is earlier than the one before, or cannot
-        follow it.
     """
 
     pair: str
@@ -248,13 +219,7 @@ class History:
         return self._with(kind, time, answer=answer)
 
     def withdraw(self, time: datetime) -> History:
-        """The history with its answer taken back.
-
-        Raises
-        ------
-        InputError
-            If there never was one.
-        """
+        """The history with its answer taken back."""
         if self.present.answer is None and self.events and self.present.last_answer is not None:
             return self
         return self._with(EventKind.WITHDRAWN, time)
@@ -274,25 +239,13 @@ class History:
         return self if self.present.flag is None else self._with(EventKind.FLAG_REMOVED, time)
 
     def resolve(self, answer: Answer, time: datetime) -> History:
-        """The history with a manager's answer, which holds in place of the workers'.
-
-        Raises
-        ------
-        InputError
-            If whoever resolves has worked on the pair.
-        """
+        """The history with a manager's answer, which holds in place of the workers'."""
         if self.present.answer is answer and self.events[-1].kind is EventKind.RESOLVED:
             return self
         return self._with(EventKind.RESOLVED, time, answer=answer)
 
     def reopen(self, time: datetime) -> History:
-        """The history with the manager's answer taken back.
-
-        Raises
-        ------
-        InputError
-            If there never was one.
-        """
+        """The history with the manager's answer taken back."""
         if self.events and self.events[-1].kind is EventKind.REOPENED:
             return self
         return self._with(EventKind.REOPENED, time)
@@ -360,13 +313,7 @@ class Decisions:
 
     @cached_property
     def histories(self) -> Mapping[tuple[str, str], History]:
-        """The history of each pair with each worker or manager.
-
-        Raises
-        ------
-        InputError
-            If some events cannot follow one another.
-        """
+        """The history of each pair with each worker or manager."""
         apart: dict[tuple[str, str], list[Event]] = {}
         for event in self.events:
             apart.setdefault((event.pair, event.worker), []).append(event)
@@ -426,13 +373,6 @@ def decisions_table(
     pairs
         Ids of the pairs that the linkage knows; answers about others, such as gold pairs of
         another origin, are left out.
-    named
-        How a worker is called in the file.
-
-    Raises
-    ------
-    InputError
-        If two people are called the same.
     """
     people = dict.fromkeys(worker for _, worker in decisions.histories)
     names = {worker: named(worker) for worker in people}
@@ -466,18 +406,7 @@ def write_decisions(
     *,
     named: Callable[[str], str] = str,
 ) -> None:
-    """Write ``decisions.parquet``, whole or not at all, readable by its owner only.
-
-    Parameters
-    ----------
-    pairs
-        Ids of the pairs that the linkage knows.
-
-    Raises
-    ------
-    InputError
-        If two people are called the same, or the file cannot be written.
-    """
+    """Write ``decisions.parquet``, whole or not at all, readable by its owner only."""
     write_table(decisions_table(decisions, pairs, named=named), path)
 
 
@@ -487,10 +416,6 @@ class Conflict:
 
     Attributes
     ----------
-    pair
-        The pair's id.
-    answers
-        By worker, the answer that stands.
     resolution
         The manager's answer, where there is one.
     """
@@ -532,8 +457,6 @@ class Accuracy:
 
     Attributes
     ----------
-    answered, right
-        Number of such pairs with an answer, and with a right one.
     false_same, false_different
         Number of different persons called the same, and of same ones called different.
     share
@@ -555,17 +478,10 @@ def gold_needed(others: int, share: float, there: int) -> int:
 
     Parameters
     ----------
-    others
-        Number of other pairs.
     share
         Share of gold pairs among all, in [0, 1).
     there
         Number of pairs of known truth.
-
-    Raises
-    ------
-    InputError
-        If the share is out of range, or more are needed than there are.
     """
     if not 0 <= share < 1:
         raise InputError("parameter share", "must be at least 0 and below 1")
@@ -581,13 +497,7 @@ def gold_needed(others: int, share: float, there: int) -> int:
 
 
 def accuracy(decisions: Decisions, truth: Mapping[str, bool]) -> dict[str, Accuracy]:
-    """How often each worker is right; answers that stand count, whatever was resolved.
-
-    Parameters
-    ----------
-    truth
-        By pair, whether the two records are one person's.
-    """
+    """How often each worker is right; answers that stand count, whatever was resolved."""
     given: dict[str, list[tuple[Answer, bool]]] = {}
     for pair, answers in decisions.answers.items():
         if pair in truth:

@@ -14,11 +14,5 @@ _PACKAGES = {
 
 
 def needs_review() -> None:
-    """Refuse to begin without the packages of the extra.
-
-    Raises
-    ------
-    InputError
-        If one of them is not installed.
-    """
+    """Refuse to begin without the packages of the extra."""
     check_installed("a review", _PACKAGES, extra="review")

@@ -26,8 +26,6 @@ class Frequencies:
     of_value
         Per attribute and value in full: log of average probability of agreeing by chance over
         the value's own share.
-    of_band
-        The same per attribute and rarity band.
     """
 
     of_value: tuple[Mapping[str, float], ...]
@@ -81,8 +79,6 @@ class SimulatedWorker:
 
     Parameters
     ----------
-    evidence
-        What agreement on each attribute says.
     certainty
         It opens cells, the worthiest first, until the probability of its answer is at least
         this, in [0.5, 1]; 0.5 opens nothing.
@@ -92,13 +88,7 @@ class SimulatedWorker:
         self.evidence, self.frequencies, self.certainty = evidence, frequencies, certainty
 
     def belief(self, rendered: RenderedPair) -> float:
-        """Probability that a pair is one person's, by all that its rendering shows.
-
-        Parameters
-        ----------
-        rendered
-            The pair as it is shown.
-        """
+        """Probability that a pair is one person's, by all that its rendering shows."""
         odds = math.log(self.evidence.prior / (1 - self.evidence.prior))
         for place, attribute in enumerate(rendered):
             evidence, reading = self.evidence.attributes[place], read(attribute)
@@ -122,11 +112,6 @@ class SimulatedWorker:
         ----------
         worker
             Where it is shown and charged.
-
-        Raises
-        ------
-        InputError
-            If the pair is not one of this worker's.
         """
         if isinstance(worker.show(pair), Refusal):
             return None
@@ -185,17 +170,8 @@ def trade_off(
     ----------
     review
         The pairs and the rules; budget and floor hold for the simulated worker, too.
-    pairs
-        Numbers of the pairs to judge.
-    truth
-        By pair, whether its records are one person's.
     certainties
         The certainties at which the worker stops opening cells, each in [0.5, 1].
-
-    Raises
-    ------
-    InputError
-        If a certainty is none, or there is no pair.
     """
     if not pairs or any(not 0.5 <= each <= 1 for each in certainties):
         raise InputError("a simulated review", "must have pairs, and certainties in [0.5, 1]")
@@ -260,8 +236,6 @@ class AttributeOutlook:
 
     Attributes
     ----------
-    name
-        The attribute.
     cells
         Number of pairs in which it can be asked for.
     openable
@@ -286,16 +260,12 @@ class Outlook:
 
     Attributes
     ----------
-    pairs
-        Number of pairs that were looked at.
     shown
         Those that may be shown at all.
     workable
         Those of them in which a cell is opened, or none is closed.
     spent
         KAPR of all that is opened.
-    attributes
-        Each attribute.
     """
 
     pairs: int

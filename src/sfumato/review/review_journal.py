@@ -66,10 +66,6 @@ class Beginning:
 
     Attributes
     ----------
-    worker
-        The pseudonym.
-    settings
-        The rules.
     pairs
         Ids of the pairs of the task, in the order in which they are shown.
     records
@@ -84,17 +80,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A pair was shown, or more of it.
-
-    Attributes
-    ----------
-    pair
-        Its id.
-    modes
-        The mode of each attribute afterwards, as digits.
-    time
-        When.
-    """
+    """A pair was shown, or more of it."""
 
     pair: str
     modes: str
@@ -109,8 +95,6 @@ class NewBudget:
     ----------
     budget
         In KAPR; ``None`` for no limit.
-    time
-        When.
     """
 
     budget: float | None
@@ -135,13 +119,7 @@ def beginning_text(beginning: Beginning) -> str:
 
 
 def read_beginning(text: str) -> Beginning:
-    """What the first line of a journal says.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """What the first line of a journal says."""
     try:
         fields = json.loads(text)
         if fields["sfumato review"] == FORMAT:
@@ -210,8 +188,6 @@ class Written:
     ----------
     beginning
         Its first line.
-    entries
-        The others.
     size
         Bytes up to the last whole line; what follows was never acknowledged.
     """
@@ -222,13 +198,7 @@ class Written:
 
 
 def journal_path(folder: Path, worker: str) -> Path:
-    """Where the journal of a worker is.
-
-    Raises
-    ------
-    InputError
-        If the pseudonym cannot be part of a file's name.
-    """
+    """Where the journal of a worker is."""
     plain = worker.replace("-", "").replace("_", "")
     if not (plain.isascii() and plain.isalnum() and len(worker) <= 40):
         raise InputError(
@@ -244,13 +214,7 @@ def journals_in(folder: Path) -> tuple[Path, ...]:
 
 
 def read_journal(path: Path) -> Written | None:
-    """What a journal says, its last line left out where it is torn; ``None`` without one.
-
-    Raises
-    ------
-    InputError
-        If it is none, or damaged elsewhere than at its end.
-    """
+    """What a journal says, its last line left out where it is torn; ``None`` without one."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -284,11 +248,6 @@ class Journal:
         The file. It can be read by its owner only.
     beginning
         The first line of a new one.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written, or is none.
     """
 
     def __init__(self, path: Path, beginning: Beginning) -> None:
@@ -310,13 +269,7 @@ class Journal:
             raise _error(path, error) from None
 
     def add(self, entry: Entry) -> None:
-        """Add an entry; it is on the disk when this returns.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written, or the file is no longer in its folder.
-        """
+        """Add an entry; it is on the disk when this returns."""
         try:
             if not os.fstat(self._file).st_nlink:
                 raise InputError(
@@ -343,13 +296,7 @@ class Journal:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a review's folder; it goes with the process.
-
-    Raises
-    ------
-    InputError
-        If somebody holds it, or the folder cannot be written.
-    """
+    """Hold the lock of a review's folder; it goes with the process."""
     if not HAS_LOCKS:
         raise InputError("a review at the terminal", "needs a system with file locks")
     path = folder / LOCK
@@ -416,17 +363,10 @@ def restored(
 
     Parameters
     ----------
-    number_of
-        By id, the number of each of the review's pairs.
     beginning
         The first line of the journal.
     combined
         What all workers have been shown; this one's is added.
-
-    Raises
-    ------
-    InputError
-        If the journal is not of this review, or shows less of a pair than before.
     """
     task = {pair: number_of.get(pair) for pair in beginning.pairs}
     if None in task.values() or any(
@@ -460,11 +400,6 @@ def histories(worker: str, entries: Sequence[Entry]) -> dict[str, History]:
     ----------
     entries
         The lines of the worker's journal behind the first.
-
-    Raises
-    ------
-    InputError
-        If some events cannot follow one another.
     """
     events: dict[str, list[Event]] = {}
     for entry in entries:
@@ -478,15 +413,8 @@ def check_same(beginning: Beginning, ids: Sequence[str], records: str, name: str
 
     Parameters
     ----------
-    ids
-        Ids of the pairs to review.
     records
         SHA-256 of the records.
-
-    Raises
-    ------
-    InputError
-        If it is of others.
     """
     if beginning.records != records or set(beginning.pairs) != set(ids):
         raise InputError(
@@ -498,13 +426,7 @@ def check_same(beginning: Beginning, ids: Sequence[str], records: str, name: str
 
 
 def checked_journals(folder: Path, project: Project) -> list[Written]:
-    """What stands in the journals of a folder.
-
-    Raises
-    ------
-    InputError
-        If one is not the journal of a review, or of other records or pairs than the project's.
-    """
+    """What stands in the journals of a folder."""
     found, records = [], records_hash(project.records)
     for path in journals_in(folder):
         written = read_journal(path)
@@ -515,13 +437,7 @@ def checked_journals(folder: Path, project: Project) -> list[Written]:
 
 
 def answers_in(folder: Path, project: Project) -> Decisions:
-    """The answers of all journals in a folder.
-
-    Raises
-    ------
-    InputError
-        If a journal is damaged, or of other records.
-    """
+    """The answers of all journals in a folder."""
     return Decisions.of(
         history
         for each in checked_journals(folder, project)

@@ -48,8 +48,6 @@ class Weight:
         What is compared: an attribute, or a part of one.
     level
         Number of the level: the highest for equal, 0 for entirely different.
-    label
-        The level in words.
     m, u
         Probability of the level among pairs of one person, and of different persons.
     """
@@ -69,8 +67,6 @@ class Project:
     ----------
     attributes
         What a worker may see.
-    settings
-        The rules.
     records
         All records of all tables: source, id, and one column of text per attribute. A record's
         number is its row, from 0.
@@ -85,14 +81,6 @@ class Project:
         Probability that two records taken at random are one person's, where it is known.
     fingerprints
         By source, the SHA-256 of its file; ``""`` where it is none.
-    clusters
-        Which pairs decide a cluster together.
-
-    Raises
-    ------
-    InputError
-        If there is no attribute or no pair, two of them have the same name, a record is there
-        twice, or a pair is not of two of the records.
     """
 
     attributes: tuple[Attribute, ...]
@@ -146,13 +134,7 @@ class Project:
 
 
 def check_ids(records: pa.Table) -> None:
-    """Refuse records without id, or two of one source that have the same one.
-
-    Raises
-    ------
-    InputError
-        If there are such.
-    """
+    """Refuse records without id, or two of one source that have the same one."""
     for source in pc.unique(records[SOURCE]).to_pylist():
         ids = records[ID].filter(pc.equal(records[SOURCE], source)).combine_chunks()
         if ids.null_count:
@@ -223,13 +205,7 @@ IDENTIFYING = "identifying.parquet"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a linkage of clear tables.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it is one of something else.
-    """
+    """The manifest of a linkage of clear tables."""
     subject = f"folder {folder.name or folder}"
     path = folder / MANIFEST
     if not path.is_file():
@@ -252,13 +228,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def weights_in(manifest: dict[str, Any]) -> tuple[Weight, ...]:
-    """What each level of a comparison says.
-
-    Raises
-    ------
-    InputError
-        If the weights are none.
-    """
+    """What each level of a comparison says."""
     try:
         return tuple(
             Weight(
@@ -277,13 +247,7 @@ def weights_in(manifest: dict[str, Any]) -> tuple[Weight, ...]:
 
 
 def kinds_in(folder: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, bool]]:
-    """Of the compared columns, the kind of each and, of dates, whether the day stands first.
-
-    Raises
-    ------
-    InputError
-        If the specification is missing or none.
-    """
+    """Of the compared columns, the kind of each and, of dates, whether the day stands first."""
     columns = _toml(folder / SPEC).get("columns", {})
     given_columns = columns.items() if isinstance(columns, dict) else ()
     by_name = {_plain(name): each for name, each in given_columns}
@@ -306,11 +270,6 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     ----------
     columns
         The columns wanted; all where not given.
-
-    Raises
-    ------
-    InputError
-        If it is missing or not whole, or a column is missing.
     """
     try:
         with pq.ParquetFile(path) as file:
@@ -327,13 +286,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def named_pairs(folder: Path, ids: pa.ChunkedArray) -> pa.Table:
-    """Some pairs of the linkage with the names of their records.
-
-    Raises
-    ------
-    InputError
-        If a pair is not among those of the linkage.
-    """
+    """Some pairs of the linkage with the names of their records."""
     table = read_parquet(folder / LINKAGE_PAIRS, ["pair", "source_l", "id_l", "source_r", "id_r"])
     place = pc.index_in(ids.cast(table["pair"].type), table["pair"].combine_chunks())
     if place.null_count:
@@ -371,11 +324,6 @@ def write_project(project: Project, folder: str | os.PathLike[str]) -> Path:
     """Write a project to a new or empty folder, whole or not at all.
 
     The files can be read by their owner only.
-
-    Raises
-    ------
-    InputError
-        If it holds something, or cannot be written.
     """
     check_target_folder(folder)
     place = Path(folder)
@@ -395,13 +343,7 @@ def write_project(project: Project, folder: str | os.PathLike[str]) -> Path:
 
 
 def load_project(folder: str | os.PathLike[str]) -> Project:
-    """Read a project that `write_project` wrote.
-
-    Raises
-    ------
-    InputError
-        If it is none, or its files do not belong together.
-    """
+    """Read a project that `write_project` wrote."""
     place = Path(folder)
     subject = f"folder {place.name or place}"
     if not (place / PROJECT).is_file():

@@ -50,16 +50,12 @@ class Attribute(BaseModel):
     ----------
     name
         Its name: the column in every table, and the heading on the page.
-    kind
-        What it holds.
     case_sensitive, accent_sensitive
         Whether ``a`` and ``A``, ``e`` and ``é`` are different characters.
     name_part
         Given or family name, where a swap of the two is looked for.
     date_order
         For dates: the order in which they are displayed and read where they do not say.
-    rarity
-        Whether a masked value shows how rare it is.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -291,8 +287,6 @@ class Comparison:
     ----------
     left, right
         The values of row 1 and row 2, ``None`` where missing.
-    status
-        How they compare.
     differing
         Per row, the places of the characters that differ from the other row's; empty unless
         the status is similar or entirely different.
@@ -332,8 +326,6 @@ class Cell:
 
     Attributes
     ----------
-    kind
-        What it is.
     text
         The character or separator; ``""`` for every other kind.
     edit
@@ -351,18 +343,10 @@ class RenderedAttribute:
 
     Attributes
     ----------
-    name
-        The attribute.
-    mode
-        How much of it is shown.
-    marks
-        What is said of the difference.
     rows
         The cells of row 1 and of row 2.
     rarity
         Per row, how rare the value is, where that is shown.
-    more
-        The modes that would show more than this one.
     """
 
     name: str

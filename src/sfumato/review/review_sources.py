@@ -42,16 +42,6 @@ def read_text_table(data: object, subject: str) -> pa.Table:
     """All columns of a table as text, missing where nothing but spaces is left.
 
     Dates come in ISO form, whole numbers without a decimal part.
-
-    Parameters
-    ----------
-    subject
-        How errors call it.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or a column is not of single values.
     """
     source = open_source(data)
     columns: dict[str, list[pa.Array]] = {name: [] for name in source.names}
@@ -99,13 +89,6 @@ def find_pairs(records: pa.Table, pairs: pa.Table, subject: str) -> tuple[Ints, 
         All records: source, id, and more.
     pairs
         The pairs: source_l, id_l, source_r, id_r.
-    subject
-        How errors call the pairs.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, or a pair names a record that there is not.
     """
     for name in NAMED:
         if pairs.column_names.count(name) != 1:
@@ -192,10 +175,6 @@ def proposed_attributes(
 
     Parameters
     ----------
-    records
-        The records, with columns of text.
-    kinds
-        By column, its kind in the linkage.
     day_first
         By column of dates, whether the day stands before the month, where that is known.
     """
@@ -291,11 +270,6 @@ def with_gold(
         The gold pairs: source_l, id_l, source_r, id_r, same.
     known
         All pairs of the linkage: pair, left, right.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a record is unknown, or a truth is none.
     """
     subject = "the gold pairs"
     left, right = find_pairs(records, gold, subject)
@@ -366,20 +340,12 @@ def from_linkage(
 
     Parameters
     ----------
-    rng
-        Source of randomness for the order.
     settings
         The rules; the defaults where not given.
     attributes
         What a worker may see; proposed from the linkage's specification where not given.
     gold
         Pairs of known truth, a file or a dataframe: source_l, id_l, source_r, id_r, same.
-
-    Raises
-    ------
-    InputError
-        If the folder is none of a linkage of clear tables, there are no such pairs, or an
-        attribute or a record is unknown.
     """
     place = Path(folder)
     manifest = read_manifest(place)
@@ -491,12 +457,6 @@ def from_tables(
         name says so and whose values differ, and else the number of the row, from 1.
     gold
         Pairs of known truth: source_l, id_l, source_r, id_r, same.
-
-    Raises
-    ------
-    InputError
-        If a table lacks an attribute, ids are missing or there twice, a pair names an unknown
-        record, or there is no pair.
     """
     read = {name: _with_plain_names(data, f"source {name}") for name, data in tables.items()}
     if not read:

@@ -39,8 +39,6 @@ def bootstrap(
     ----------
     statistic
         Its value for a number of pairs of each kind; ``None`` where it is not defined.
-    counts
-        Number of pairs of each kind.
     """
     drawn = rng.multinomial(int(counts.sum()), counts / counts.sum(), RESAMPLES)
     values = [value for value in map(statistic, drawn) if value is not None]
@@ -63,14 +61,6 @@ class TwoWorkers:
 
     Attributes
     ----------
-    workers
-        Their pseudonyms.
-    pairs
-        Number of pairs that both have answered.
-    same_side
-        Number of these with answers of one side.
-    equal
-        Number of these with the same answer.
     sides
         Cohen's kappa of same against different.
     points, linear, quadratic
@@ -95,14 +85,8 @@ class AllWorkers:
 
     Attributes
     ----------
-    pairs
-        Number of pairs with two answers or more.
-    answers
-        Number of answers about them.
     sides
         Krippendorff's alpha of same against different, nominal.
-    points
-        Of the six points, nominal.
     ordinal
         Of the six points in their order.
     """
@@ -252,11 +236,6 @@ def review_progress(folder: Path, progress: Progress) -> dict[str, Any]:
     ----------
     folder
         What ``sfumato link`` wrote, or a project.
-
-    Raises
-    ------
-    InputError
-        If a journal is damaged, or of another review.
     """
     project = terminal_session.open_folder(folder).project
     journals = review_journal.checked_journals(folder, project)

@@ -56,8 +56,6 @@ class ShownRow:
 
     Attributes
     ----------
-    record
-        Its number.
     size
         K, the size of its anonymity set as the review counts it.
     cells
@@ -69,13 +67,7 @@ class ShownRow:
     cells: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def lines(self, name: str) -> Iterator[dict[str, Any]]:
-        """The lines of the row; identifying text.
-
-        Parameters
-        ----------
-        name
-            What the row is called.
-        """
+        """The lines of the row; identifying text."""
         for attribute, cell in self.cells.items():
             places = sorted(cell["characters"])
             characters = [cell["characters"][place] for place in places]
@@ -178,8 +170,6 @@ class WorkerShown:
 
     Attributes
     ----------
-    worker
-        The worker's pseudonym.
     cells
         What showed, columns of `SHOWN`; identifying text.
     truth
@@ -205,13 +195,6 @@ def shown_in(folder: Path, rng: np.random.Generator, progress: Progress) -> tupl
     ----------
     folder
         What ``sfumato link`` wrote, or a project, with the journals of a review in it.
-    rng
-        Draws the names of the rows.
-
-    Raises
-    ------
-    InputError
-        If it is neither, nobody was shown anything, or a journal is damaged or of another review.
     """
     project = open_folder(folder).project
     journals = review_journal.checked_journals(folder, project)
@@ -247,15 +230,8 @@ def write_shown(
     ----------
     shown
         What `shown_in` returned.
-    target
-        The Parquet file of what showed.
     truth
         The Parquet file of whose records the rows are; none where not given.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be written.
     """
     check_shown_path(Path(target))
     with all_or_none():
@@ -266,13 +242,7 @@ def write_shown(
 
 
 def check_shown_path(path: Path) -> None:
-    """Refuse a path that no Parquet file can be written to.
-
-    Raises
-    ------
-    InputError
-        If it has another suffix, or its folder cannot be written.
-    """
+    """Refuse a path that no Parquet file can be written to."""
     check_target(path)
     if path.suffix.lower() != ".parquet":
         raise InputError(f"output {path.name}", "must be a Parquet file", accepted=".parquet")

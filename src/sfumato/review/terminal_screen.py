@@ -49,8 +49,6 @@ class Placed:
         Its band, from 0.
     left
         Its first column.
-    block
-        The block.
     """
 
     band: int
@@ -76,8 +74,6 @@ def place_blocks(
     ----------
     rendered
         The pair as it may be shown.
-    hinted
-        Place of the one to open next.
     """
     room = look.width - GUTTER
     placed: list[Placed] = []
@@ -428,12 +424,8 @@ def draw_screen(
 
     Parameters
     ----------
-    view
-        The pair and its worker's standing.
     message
         What is said of the last key.
-    flagging
-        Whether a reason for a flag is asked for.
     """
     if not look.large_enough:
         return draw_too_small(look)

@@ -39,8 +39,6 @@ class OpenedFolder:
 
     Attributes
     ----------
-    project
-        Its records and pairs.
     rules
         The rules of a project; ``None`` for a linkage.
     """
@@ -61,11 +59,6 @@ def open_folder(folder: Path) -> OpenedFolder:
     ----------
     folder
         What ``sfumato link`` wrote, or a project.
-
-    Raises
-    ------
-    InputError
-        If it is neither, or lacks a file.
     """
     if (folder / PROJECT).is_file():
         project = load_project(folder)
@@ -74,13 +67,7 @@ def open_folder(folder: Path) -> OpenedFolder:
 
 
 def index_of(project: Project, settings: Settings, progress: Progress) -> Index:
-    """The database of a project, indexed.
-
-    Parameters
-    ----------
-    settings
-        The rules, for the bands of rarity.
-    """
+    """The database of a project, indexed."""
     database = Database.of(
         project.attributes,
         project.columns,
@@ -122,8 +109,6 @@ class Message:
     ----------
     text
         The words; never a value of the data.
-    tone
-        How they are said.
     """
 
     text: str = ""
@@ -136,16 +121,12 @@ class Standing:
 
     Attributes
     ----------
-    worker
-        The pseudonym.
     score, limit
         KAPR that is spent, and that may be; ``None`` for no limit.
     characters
         Share of the characters of the task that show.
     cells
         Rows times attributes of the task.
-    pairs, decided, skipped, flagged
-        Numbers of pairs.
     exact
         Whether costs are exact and no bounds.
     """
@@ -168,16 +149,12 @@ class View:
 
     Attributes
     ----------
-    standing
-        How the worker stands.
     place
         The pair's place in the task, from 1.
     rendered
         What it shows; ``None`` where it may not be shown.
     refused
         Why it may not.
-    costs
-        What more could be opened.
     names
         Places of the given and the family name, where there is one of each.
     hint
@@ -219,13 +196,6 @@ class Session:
         What agreement on each attribute says, for hints; ``None`` for none.
     combined
         What the other workers have been shown, where the project has a budget.
-    now
-        Tells the time.
-
-    Raises
-    ------
-    InputError
-        If the journal is not of this review.
     """
 
     def __init__(
@@ -278,13 +248,7 @@ class Session:
         return answer
 
     def decide(self, place: int, answer: Answer) -> None:
-        """Answer a pair that is shown.
-
-        Raises
-        ------
-        InputError
-            If it is not shown, or cannot be written down.
-        """
+        """Answer a pair that is shown."""
         self.worker.modes(self.tasks[place])
         self._become(place, self.history(place).decide(answer, self._now()))
 
@@ -436,12 +400,6 @@ def plain_accuracy(each: Accuracy) -> dict[str, Any]:
 
 
 def plain_settings(settings: Settings, *, without: set[str]) -> dict[str, Any]:
-    """Rules as plain values, in the words of the command line.
-
-    Parameters
-    ----------
-    without
-        Names of those to leave out.
-    """
+    """Rules as plain values, in the words of the command line."""
     plain_ = settings.model_dump(mode="json", exclude=without)
     return plain_ | {"start": settings.start.name.lower()}

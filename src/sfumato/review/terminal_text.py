@@ -109,8 +109,6 @@ def visible(text: str, encoding: str, unknown: str) -> str:
 
     Parameters
     ----------
-    text
-        A character of the data, or the text of a category.
     encoding
         The terminal's encoding. Characters that it lacks show as their numbers.
     unknown
@@ -194,12 +192,6 @@ class Signs:
 
     Attributes
     ----------
-    marks
-        By mark.
-    rarity
-        By band.
-    modes
-        By mode, behind the name of an attribute.
     rule, spent, next, left, limit
         The rule between parts, and the parts of a meter.
     hint, more, up, down, dot
@@ -271,15 +263,7 @@ LEAST_WIDTH, LEAST_HEIGHT = 76, 20
 
 @dataclass(frozen=True)
 class Look:
-    """What a terminal is like.
-
-    Attributes
-    ----------
-    width, height
-        Columns and lines.
-    encoding
-        Of its characters.
-    """
+    """What a terminal is like."""
 
     width: int = 80
     height: int = 24
@@ -310,8 +294,6 @@ class Block:
     lines
         Its name; then, for each part of values that are wider than the screen, row 1, what
         stands between, row 2.
-    width
-        Columns that it takes.
     """
 
     lines: tuple[Line, ...]
@@ -329,8 +311,6 @@ def draw_block(
         The attribute as it may be shown.
     room
         Columns that a block may take.
-    hinted
-        Whether it is the one to open next.
     """
     rows = [_row(cells, row, look) for row, cells in enumerate(rendered.rows)]
     room_of_value = room - (RARITY_WIDTH if any(rendered.rarity) else 0)

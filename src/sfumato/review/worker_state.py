@@ -27,15 +27,7 @@ from sfumato.review.review_settings import Costs, Floor, MaskWidth, Mode, Render
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """One thing to ask for: some attributes of a pair in a mode; both rows change together.
-
-    Attributes
-    ----------
-    attributes
-        Places of the attributes.
-    mode
-        How much of them is to show.
-    """
+    """One thing to ask for: some attributes of a pair in a mode; both rows change together."""
 
     attributes: tuple[int, ...]
     mode: Mode
@@ -55,8 +47,6 @@ class Charge:
 
     Attributes
     ----------
-    units
-        Exactly, in units.
     cost
         In KAPR of the worker's task.
     below_k
@@ -75,8 +65,6 @@ class Refusal:
 
     Attributes
     ----------
-    reason
-        Why.
     cost
         The cost in KAPR that it was decided by, the one that `costs` shows.
     """
@@ -91,8 +79,6 @@ class Cost:
 
     Attributes
     ----------
-    opening
-        The opening.
     cost
         In KAPR: the dearest over all values consistent with what the worker sees, or the exact
         one where the settings say so.
@@ -149,13 +135,7 @@ _SUBJECT = "the state of a worker"
 
 
 def written_state(pairs: tuple[int, ...], rows: int, shown: Mapping[int, Modes]) -> dict[str, Any]:
-    """Plain values: no value of the data and no score, which the modes determine.
-
-    Parameters
-    ----------
-    shown
-        The modes of each pair that is shown.
-    """
+    """Plain values: no value of the data and no score, which the modes determine."""
     modes = {str(pair): "".join(str(int(mode)) for mode in shown[pair]) for pair in sorted(shown)}
     return {"pairs": list(pairs), "rows": rows, "modes": modes}
 
@@ -169,11 +149,6 @@ def read_state(
     ----------
     state
         What `written_state` gave.
-
-    Raises
-    ------
-    InputError
-        If the state is not one of a worker of this review.
     """
     pairs, rows, modes = (state.get(key) for key in ("pairs", "rows", "modes"))
     if not isinstance(pairs, list) or not isinstance(modes, Mapping) or not _whole(rows):
@@ -215,11 +190,6 @@ class CombinedState:
     ----------
     rows
         n of the whole project; two for each of the review's pairs without it.
-
-    Raises
-    ------
-    InputError
-        If the rows are fewer than those of the review's pairs.
     """
 
     def __init__(self, review: Review, rows: int | None = None) -> None:
@@ -265,13 +235,7 @@ class CombinedState:
         return self._account.raise_to(pair, after)
 
     def holds(self, units: int) -> bool:
-        """Whether the project's budget holds more units, beside those that are spent.
-
-        Parameters
-        ----------
-        units
-            The units to add.
-        """
+        """Whether the project's budget holds more units, beside those that are spent."""
         settings = self.review.settings
         if settings.project_budget is None:
             return True
@@ -280,13 +244,7 @@ class CombinedState:
         return self.units + units <= limit
 
     def exact(self, pair: int, modes: Modes) -> int:
-        """The units that one worker's opening would add.
-
-        Parameters
-        ----------
-        modes
-            Its modes for that worker afterwards.
-        """
+        """The units that one worker's opening would add."""
         after = self._with(pair, modes)
         if after == self._account.modes(pair):
             return 0
@@ -302,15 +260,6 @@ class CombinedState:
         worker's set, and nothing is taken off but what this worker's rows are worth in this
         worker's set. That is never below the true increase. It depends on which cells others
         have opened, not on what they saw there.
-
-        Parameters
-        ----------
-        worker
-            What the worker has been shown.
-        steps
-            What the opening would disclose to the worker.
-        modes
-            Its modes for the worker afterwards.
         """
         after = self._with(pair, modes)
         if after == self._account.modes(pair):
@@ -364,8 +313,6 @@ class RowDisclosure(NamedTuple):
 
     Attributes
     ----------
-    pair
-        Its pair.
     side
         0 for row 1, 1 for row 2.
     shares
@@ -393,19 +340,11 @@ class WorkerState:
     ----------
     review
         What all workers share.
-    pairs
-        Numbers of the pairs of this worker's task.
     rows
         n, the fixed number of rows of the task; two for each pair without it.
     combined
         What all workers have been shown, which this one's openings are added to; needed where
         the project has a budget.
-
-    Raises
-    ------
-    InputError
-        If a pair is not one of the review's, the rows are too few, or the project has a budget
-        and no combined state is given.
     """
 
     def __init__(
@@ -463,11 +402,6 @@ class WorkerState:
         A masked row discloses no character: it is worth 0 whatever its anonymity set, and the
         floor k does not apply to it. It may narrow the anonymity set of a record of which other
         rows disclose characters; these are charged, and to them the floor applies.
-
-        Raises
-        ------
-        InputError
-            If the pair is not one of this worker's.
         """
         self._check(pair)
         if self.account.modes(pair) is not None:
@@ -475,13 +409,7 @@ class WorkerState:
         return self._change(pair, self.review.start(pair))
 
     def modes(self, pair: int) -> Modes:
-        """How much of each attribute of a pair shows.
-
-        Raises
-        ------
-        InputError
-            If the pair is not one of this worker's, or not shown.
-        """
+        """How much of each attribute of a pair shows."""
         self._check(pair)
         modes = self.account.modes(pair)
         if modes is None:
@@ -489,13 +417,7 @@ class WorkerState:
         return modes
 
     def render(self, pair: int) -> RenderedPair:
-        """A pair as it shows.
-
-        Raises
-        ------
-        InputError
-            If the pair is not one of this worker's, or not shown.
-        """
+        """A pair as it shows."""
         modes, facts = self.modes(pair), self.review.facts(pair)
         return render_pair(
             self.review.attributes,
@@ -506,13 +428,7 @@ class WorkerState:
         )
 
     def costs(self, pair: int) -> tuple[Cost, ...]:
-        """What each of the openings of a pair would cost, and whether it would be refused.
-
-        Raises
-        ------
-        InputError
-            If the pair is not one of this worker's, or not shown.
-        """
+        """What each of the openings of a pair would cost, and whether it would be refused."""
         modes, facts = self.modes(pair), self.review.facts(pair)
         costs = []
         for opening in openings_of(facts, modes, self.review.names):
@@ -530,12 +446,6 @@ class WorkerState:
         ----------
         opening
             What to open. An attribute that does not offer the mode stays as it is.
-
-        Raises
-        ------
-        InputError
-            If the pair is not one of this worker's or not shown, or an attribute is not one of
-            the review's.
         """
         modes = self.modes(pair)
         if any(not 0 <= place < len(modes) for place in opening.attributes):
@@ -571,11 +481,6 @@ class WorkerState:
             What `state` gave.
         combined
             What all workers have been shown; this worker's openings are counted in it once.
-
-        Raises
-        ------
-        InputError
-            If the state is not one of a worker of this review.
         """
         pairs, rows, shown = read_state(state, review)
         worker = cls(review, pairs, rows, combined)

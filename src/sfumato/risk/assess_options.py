@@ -28,13 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measuring:
-    """What is measured, beside what always is.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range.
-    """
+    """What is measured, beside what always is."""
 
     threshold: Threshold = 0.2
     ordered_distance: Annotated[
@@ -142,11 +136,6 @@ class KnownPopulation:
     """What a command line or a project file says of the population; at most one of the four.
 
     In Python the one parameter ``population`` takes them all.
-
-    Raises
-    ------
-    InputError
-        If there are several of them, or a number is out of range.
     """
 
     population: Annotated[
@@ -213,13 +202,7 @@ class HeldAgainst:
 
     @property
     def chosen(self) -> tuple[Preset, ...]:
-        """The presets, those of the file among them; none where neither is given.
-
-        Raises
-        ------
-        InputError
-            If there is no preset of a name, one states no number, or the file breaks a rule.
-        """
+        """The presets, those of the file among them; none where neither is given."""
         if not self.presets and self.thresholds is None:
             return ()
         from sfumato.risk.risk_thresholds import thresholds

@@ -70,8 +70,6 @@ def measure_classes(
     class_of
         Class of each record in [0, classes), shape (records,); no class is empty. Positions
         are reported in this numbering, plus one.
-    classes
-        Number of classes.
     person
         Index of each record's person, from 0, shape (records,).
     sensitive
@@ -85,14 +83,6 @@ def measure_classes(
     ranks
         For sensitive attributes whose values are numbers and whose t-closeness is also to be
         measured by ordered distance, the rank of each value, from 0 without a gap.
-    warnings
-        What the reader should know beside what is found here.
-
-    Raises
-    ------
-    InputError
-        If the threshold is outside (0, 1], there is no record, the arrays differ in length, or
-        a class is empty or out of range.
     """
     check_threshold(threshold)
     blocks = ClassBlocks(class_of, classes, person, sensitive, shown, ranks)

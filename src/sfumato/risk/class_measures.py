@@ -52,13 +52,6 @@ def gsar(summary: ClassSummary, attribute: str) -> Floats:
 
     Paper 003, Section 8 (GSAR), which is the h-affiliation of the class (Definition 3, Eq. 5):
     the share of its persons who have its most shared value; 0 in a class without a value.
-
-    Parameters
-    ----------
-    summary
-        The classes.
-    attribute
-        Name of the sensitive attribute.
     """
     return summary.affiliation[attribute] / summary.persons
 
@@ -72,8 +65,6 @@ def idr(class_of: Codes, classes: int, person: Codes) -> Floats:
     ----------
     class_of
         Class of each record in [0, classes), shape (records,).
-    classes
-        Number of classes.
     person
         Index of each record's person, from 0, shape (records,).
     """
@@ -93,8 +84,6 @@ def sar(class_of: Codes, classes: int, person: Codes, codes: Codes) -> Floats:
     ----------
     class_of
         Class of each record in [0, classes), shape (records,).
-    classes
-        Number of classes.
     person
         Index of each record's person, from 0, shape (records,).
     codes
@@ -121,13 +110,6 @@ def entropy_l(summary: ClassSummary, attribute: str) -> Floats:
     At most the number of distinct values, and 0 in a class without a value, as distinct
     l-diversity has it. Where rounding alone may have kept it from a whole number, it is that
     number: seven equally common values give 7, not 6.999999999999998.
-
-    Parameters
-    ----------
-    summary
-        The classes.
-    attribute
-        Name of the sensitive attribute.
     """
     distinct = summary.distinct[attribute].astype(np.float64)
     entropy = summary.entropy[attribute]
@@ -148,20 +130,12 @@ def entropy_l_error(entropy: Any, distinct: Any) -> Any:
     ----------
     entropy
         H.
-    distinct
-        d.
     """
     return _EPSILON * (2 + (distinct + 2) * entropy)
 
 
 def checked_l(asked: Iterable[object]) -> tuple[int, ...]:
-    """The l of recursive (c, l)-diversity that are asked for beside 2 and 3, ascending.
-
-    Raises
-    ------
-    InputError
-        If one is no whole number of at least 2.
-    """
+    """The l of recursive (c, l)-diversity that are asked for beside 2 and 3, ascending."""
     found: set[int] = set()
     for each in asked:
         if isinstance(each, bool) or not isinstance(each, int | np.integer) or each < 2:
@@ -181,17 +155,8 @@ def recursive_c(summary: ClassSummary, attribute: str, l: int) -> Floats:  # noq
 
     Parameters
     ----------
-    summary
-        The classes.
-    attribute
-        Name of the sensitive attribute.
     l
         2 or 3; `recursive_measures` takes any.
-
-    Raises
-    ------
-    InputError
-        If ``l`` is neither 2 nor 3.
     """
     if l not in RECURSIVE_L:
         raise InputError("parameter l", "must be 2 or 3")
@@ -208,8 +173,6 @@ def recursive_measures(
     ----------
     class_of
         Class of each record in [0, classes), shape (records,); no class is empty.
-    classes
-        Number of classes.
     codes
         Codes of a sensitive attribute, from 0, -1 for missing; shape (records,).
     asked
@@ -243,20 +206,7 @@ def _bound(commonest: Integers, rest: Integers) -> Floats:
 
 
 def ranks_of(table: Table | SparkTable, names: Iterable[str]) -> Mapping[str, Codes]:
-    """Rank of each value of the named sensitive attributes, as numbers.
-
-    Parameters
-    ----------
-    table
-        The encoded records.
-    names
-        The attributes.
-
-    Raises
-    ------
-    InputError
-        If one is not a sensitive attribute, or not all of its values are numbers.
-    """
+    """Rank of each value of the named sensitive attributes, as numbers."""
     columns = {column.name: column for column in table.sensitive}
     found = {}
     for name in names:
@@ -295,8 +245,6 @@ class ClassShape:
     gidr
         Number of classes by their GIDR, in `SHARE_BINS` bins of equal width on [0, 1], each open
         at its left end but the first; shape (`SHARE_BINS`,).
-    gsar
-        The same by their GSAR, per sensitive attribute.
     balance
         Sum of c_i^2 and number of records N_t of the class with the smallest g-balance.
     """
@@ -329,8 +277,6 @@ def shape_of(summary: ClassSummary, balance: tuple[int, int]) -> ClassShape:
 
     Parameters
     ----------
-    summary
-        The classes.
     balance
         Sum of squares and records of the class with the smallest g-balance.
     """

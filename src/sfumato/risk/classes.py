@@ -75,8 +75,6 @@ class ClassSummary:
         value; -1 in a class without a value.
     entropy
         Per sensitive attribute, the entropy of its values over records, in nats.
-    valued
-        Per sensitive attribute, the number of records that have a value.
     commonest
         Per sensitive attribute, the number of records with its commonest and with its second
         commonest value, shape (classes, 2).
@@ -142,13 +140,7 @@ class ClassSummary:
 
 
 class LazySummary(ClassSummary):
-    """A summary that is made when one of its arrays is first read.
-
-    Parameters
-    ----------
-    make
-        What makes it.
-    """
+    """A summary that is made when one of its arrays is first read."""
 
     def __init__(self, make: Callable[[], ClassSummary]) -> None:
         object.__setattr__(self, "_make", make)
@@ -174,8 +166,6 @@ class ClassBlocks:
     ----------
     class_of
         Class of each record in [0, classes), shape (records,); no class is empty.
-    classes
-        Number of classes.
     person
         Index of each record's person, from 0, shape (records,). A person may have records in
         several classes.
@@ -190,12 +180,6 @@ class ClassBlocks:
     files
         For sensitive attributes, the records of the whole file with each value, where these are
         not all of its records.
-
-    Raises
-    ------
-    InputError
-        If there is no record, the arrays differ in length, a class number is out of range, or
-        a class is empty.
     """
 
     def __init__(
@@ -423,10 +407,6 @@ class ClassValue(NamedTuple):
 
     Attributes
     ----------
-    values
-        What is computed of the classes, one by one.
-    end
-        Which of the values is looked for.
     row
         The 0-based row that stands for a class.
     """
@@ -445,8 +425,6 @@ class Extreme(NamedTuple):
         The lowest or highest value.
     where
         The first class that has it, at the row that stands for it.
-    total
-        Sum over classes.
     """
 
     value: float
@@ -464,15 +442,7 @@ class Extreme(NamedTuple):
 
 
 def extremes(blocks: ClassBlocks, wanted: Mapping[str, ClassValue]) -> dict[str, Extreme]:
-    """The lowest or highest of each value over classes, and its sum, in one pass.
-
-    Parameters
-    ----------
-    blocks
-        The classes.
-    wanted
-        What is looked for, by any names.
-    """
+    """The lowest or highest of each value over classes, and its sum, in one pass."""
 
     def of_block(classes: ClassSummary, start: int) -> dict[str, Extreme]:
         return {name: _extreme(classes, start, each) for name, each in wanted.items()}
@@ -505,8 +475,6 @@ def spread_warning(memberships: int, persons: int) -> tuple[str, ...]:
     ----------
     memberships
         Number of persons, each counted in every class that they are in.
-    persons
-        Number of persons.
     """
     if memberships == persons:
         return ()

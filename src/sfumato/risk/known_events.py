@@ -36,10 +36,6 @@ class EventCodes:
 
     Attributes
     ----------
-    columns
-        The columns that say it.
-    named
-        Whether the schema names them as events.
     codes
         Number of each record's event in [0, events), `MISSING` where all its columns are empty.
     low, high
@@ -60,11 +56,6 @@ def event_codes(table: Table) -> EventCodes | None:
 
     Where the schema names no events, they are what all sensitive and insensitive columns say that
     change within a person.
-
-    Parameters
-    ----------
-    table
-        The encoded file.
     """
     columns = [each for each in table.events if table.schema.events or _changes(each, table.person)]
     if not columns:
@@ -146,13 +137,6 @@ def interval_column(first: EventColumn, other: EventColumn) -> EventColumn:
     column of moved dates would tell no more. Missing where one of the two is. Of dates that may
     each be some days off, as many days and one more are taken together: all within these lie among
     the intervals that count as alike where dates are moved.
-
-    Parameters
-    ----------
-    first
-        The dates that say when events were.
-    other
-        Other dates of the same records.
     """
     dated = (first.codes != MISSING) & (other.codes != MISSING)
     lengths, codes = np.unique((days_of(other) - days_of(first))[dated], return_inverse=True)
@@ -233,12 +217,8 @@ def holding(
 
     Parameters
     ----------
-    events
-        The event of each record.
     person, class_of
         Person and class of each record; shape (records,).
-    classes
-        Number of classes.
     shown
         What records show of them; the events themselves where it is not given.
     counts
@@ -326,12 +306,8 @@ class KnownEventRisk:
         The same among persons with at least m events; 0 where nobody has them.
     p95_learned
         As ``p95`` or ``p95_with_m``, whichever is larger, of what is learned.
-    highest
-        The largest chance of one person to be found.
     with_m
         As ``found``, among persons with at least m events.
-    persons
-        Number of persons that were looked at.
     exact
         Whether that is everybody, with every choice of events.
     """
@@ -378,8 +354,6 @@ class NumberOfEvents:
     ----------
     fewest, most
         Least and largest number of distinct events of a person; no largest one for the last.
-    persons
-        Number of persons who have so many.
     found, worst
         Share of them who are found by each number of known events, drawn at random and the most
         telling ones.
@@ -414,18 +388,12 @@ class EventRisk:
 
     Attributes
     ----------
-    columns
-        What says what happened in a record.
     named
         Whether the schema names them; else they are those that change within a person.
     counts
         Whether the number of records of each person is known, too.
-    persons
-        Number of persons, each counted in every class that they are in.
     risks
         By number of known events, drawn at random and the most telling ones.
-    by_number
-        The same by the number of events that a person has.
     seed
         Of the events and persons that were drawn.
     """
@@ -527,8 +495,6 @@ def measure_known_events(
 
     Parameters
     ----------
-    table
-        The encoded records, those of a release for it.
     class_of, classes
         Class of each record, shape (records,), and number of classes.
     seed
@@ -563,14 +529,8 @@ def drawn_sets(rng: np.random.Generator, events: int, m: int, shape: tuple[int, 
 
     Parameters
     ----------
-    rng
-        What draws them.
     events
         Number of events to choose from, at least m.
-    m
-        Size of a set.
-    shape
-        Persons, and sets of each.
     """
     chosen = np.empty((*shape, 0), dtype=np.int64)
     for left in range(m):
@@ -599,15 +559,7 @@ class _Told:
 
 
 class _Search:
-    """Looks up sets of known events of the persons of a file.
-
-    Parameters
-    ----------
-    held
-        Who has what.
-    rng
-        Of the persons and events that are drawn.
-    """
+    """Looks up sets of known events of the persons of a file."""
 
     def __init__(self, held: class_counts.Holding, rng: np.random.Generator) -> None:
         self._held, self._rng = held, rng
@@ -774,10 +726,6 @@ def upper_chances(
 
     Parameters
     ----------
-    ending
-        What the measures' names end with.
-    found, learned
-        The chances of each person.
     several
         Who has as many events as are known.
     """

@@ -24,8 +24,6 @@ def measures_table(title: str, columns: Mapping[str, Sequence[Row]]) -> str:
 
     Parameters
     ----------
-    title
-        What stands above it.
     columns
         The lines of each file, by its heading; the last one says which there are.
     """

@@ -30,8 +30,6 @@ class Presence:
 
     Attributes
     ----------
-    population
-        Number of persons of the population.
     presence_low, presence_high
         Smallest and largest share; 0 is the smallest where nobody of the file looks like
         somebody of the population.
@@ -61,16 +59,9 @@ def open_register(data: object, schema: Schema, **layout: Unpack[LayoutGiven]) -
 
     Parameters
     ----------
-    data
-        A dataframe or the path of a file.
     schema
         The schema of the file, with the kind of every quasi-identifier settled. Where the
         register has no column of that name for persons, each of its records is one.
-
-    Raises
-    ------
-    InputError
-        If it lacks a quasi-identifier, or one does not hold what its kind needs.
     """
     source = open_source(data, **layout)
     return open_table(source, register_schema(schema, source.names), keep_source=False)
@@ -83,8 +74,6 @@ def register_schema(schema: Schema, names: Sequence[str]) -> Schema:
     ----------
     schema
         The schema of the file, with the kind of every quasi-identifier settled.
-    names
-        The columns of the register.
     """
     quasi = {
         name: each.model_copy(update={"hierarchy": None, "order": None})
@@ -115,8 +104,6 @@ class Matching:
         cluster counted.
     inside, outside
         Persons of the file, and of the register, with each combination; shape (combinations,).
-    population
-        Number of persons of the register.
     times
         Number of combinations that each entry stands for; ``None`` for one each.
     """
@@ -137,8 +124,6 @@ def match(table: Table, register: Table) -> Matching:
 
     Parameters
     ----------
-    table
-        The encoded records.
     register
         What `open_register` gave.
     """
@@ -181,11 +166,6 @@ def presence(found: Matching) -> Presence:
 
 def same_values(own: CodedColumn, other: CodedColumn) -> Codes:
     """Our code of every value of another file's column; one more code for values we do not have.
-
-    Parameters
-    ----------
-    own, other
-        The same column of both files.
 
     Returns
     -------

@@ -51,13 +51,7 @@ class Reidentification:
 
 
 def check_threshold(threshold: object) -> None:
-    """Refuse a threshold that is no share above 0.
-
-    Raises
-    ------
-    InputError
-        If the threshold is outside (0, 1].
-    """
+    """Refuse a threshold that is no share above 0."""
     if not isinstance(threshold, Real) or not 0 < float(threshold) <= 1:
         raise InputError(
             "parameter threshold",
@@ -102,15 +96,8 @@ def reidentification(
         What was found of `size_values`.
     unit
         What f_j counts of a class.
-    classes, records
-        Number of classes and of records.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
-
-    Raises
-    ------
-    InputError
-        If the threshold is outside (0, 1].
     """
     check_threshold(threshold)
     suffix = "_by_records" if unit == "records" else ""
@@ -191,11 +178,6 @@ def counting_risk(found: Mapping[str, Extreme], persons: int, threshold: float) 
         Number of persons, each counted in every class that they are in.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
-
-    Raises
-    ------
-    InputError
-        If the threshold is outside (0, 1].
     """
     check_threshold(threshold)
     fewest = found["fewest sharing"]
@@ -218,10 +200,6 @@ class HouseholdRisk:
 
     Attributes
     ----------
-    households
-        Number of households.
-    max_household_risk, avg_household_risk
-        Largest risk of a household, and the mean over households.
     households_at_risk
         Share of households whose risk is above the threshold.
     household_k
@@ -269,15 +247,8 @@ def household_risk(
         Index of each record's person, from 0, shape (records,).
     household
         Index of each record's household, from 0, -1 for missing, shape (records,).
-    summary
-        The classes.
     threshold
         Risk above which a household counts as at risk, in (0, 1].
-
-    Raises
-    ------
-    InputError
-        If the threshold is outside (0, 1].
     """
     check_threshold(threshold)
     risk = np.zeros(int(person.max()) + 1)

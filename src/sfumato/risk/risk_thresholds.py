@@ -83,10 +83,6 @@ class Kind:
 
     Attributes
     ----------
-    bound
-        The good side.
-    scale
-        What it counts in.
     part
         Where it is.
     """
@@ -129,22 +125,14 @@ class Held:
     ----------
     preset, source, evidence
         Name of the preset, who states it, and where that is known from.
-    measure
-        Name of the measure.
     attribute
         The sensitive attribute that it speaks about, or an empty text.
     bound
         ``at most`` or ``at least``.
     scale
         ``share``, ``count`` or ``number``.
-    limit
-        The threshold.
     above
         For records at risk: the risk above which they are.
-    value
-        What was measured or estimated.
-    low, high
-        The interval of an estimate.
     estimator
         Name of the estimator; ``None`` where the value is exact.
     """

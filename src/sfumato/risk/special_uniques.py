@@ -37,8 +37,6 @@ class SpecialUniques:
         Number of persons with a minimal unique on fewer than all quasi-identifiers.
     minimal_uniques
         Number of minimal uniques by how many quasi-identifiers they have.
-    highest_suda_score
-        Largest score of a person.
     highest_where
         The persons of highest score, by a record each, and their scores.
     contribution
@@ -106,11 +104,6 @@ def special_uniques(
         Class of each record, shape (records,).
     msu_size
         Most quasi-identifiers of a combination, 1 or more.
-
-    Raises
-    ------
-    InputError
-        If ``msu_size`` is not a whole number of at least 1, or there is no column.
     """
     check_msu_size(msu_size)
     sizes = [int(codes.max()) + 1 for codes in columns.values()]
@@ -145,13 +138,7 @@ def special_uniques(
 
 
 def check_msu_size(msu_size: object) -> None:
-    """Refuse a size of combinations that is no whole number above 0.
-
-    Raises
-    ------
-    InputError
-        If it is not.
-    """
+    """Refuse a size of combinations that is no whole number above 0."""
     if isinstance(msu_size, bool) or not isinstance(msu_size, int) or msu_size < 1:
         raise InputError("parameter msu_size", "must be a whole number", accepted="1 or more")
 

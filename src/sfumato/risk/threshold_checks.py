@@ -61,13 +61,7 @@ def hold(risk: Risk, *presets: str | risk_thresholds.Preset) -> Risk:
 
 
 def check_numbers(presets: Sequence[risk_thresholds.Preset]) -> None:
-    """Refuse presets whose source states no number.
-
-    Raises
-    ------
-    InputError
-        If one has no threshold.
-    """
+    """Refuse presets whose source states no number."""
     for each in presets:
         if not each.thresholds:
             raise InputError(
@@ -78,20 +72,7 @@ def check_numbers(presets: Sequence[risk_thresholds.Preset]) -> None:
 
 
 def held_by(risk: Risk, preset: risk_thresholds.Preset) -> Iterator[risk_thresholds.Held]:
-    """The lines of one preset.
-
-    Parameters
-    ----------
-    risk
-        An assessment.
-    preset
-        What it is held against.
-
-    Raises
-    ------
-    InputError
-        If the file lacks what it speaks about.
-    """
+    """The lines of one preset."""
     for threshold in preset.thresholds:
         for measure in _measures(risk, threshold):
             kind = risk_thresholds.KINDS[measure]

@@ -417,8 +417,6 @@ class StepCount:
 
     Attributes
     ----------
-    column, step
-        Which one.
     what
         What it does, in words without values of the data.
     changed, made_missing

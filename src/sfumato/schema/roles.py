@@ -452,13 +452,7 @@ _NO_EVENTS = ("person", "household", "quasi-identifier", "direct identifier")
 
 
 def check_schema(value: object) -> None:
-    """Refuse what is no schema, such as the path of its file.
-
-    Raises
-    ------
-    InputError
-        If it is no `Schema`.
-    """
+    """Refuse what is no schema, such as the path of its file."""
     if not isinstance(value, Schema):
         raise InputError(
             "parameter schema",

@@ -20,8 +20,6 @@ class Item(NamedTuple):
 
     Attributes
     ----------
-    attribute
-        Name of the attribute.
     level
         Level of the value; 0 is the leaves.
     label
@@ -33,13 +31,7 @@ class Item(NamedTuple):
     label: int
 
     def text(self, hierarchies: Mapping[str, Hierarchy]) -> str:
-        """Attribute and value as people read them.
-
-        Parameters
-        ----------
-        hierarchies
-            The hierarchy of each attribute by its name.
-        """
+        """Attribute and value as people read them."""
         return f"{self.attribute} {hierarchies[self.attribute].label(self.level, self.label)}"
 
 
@@ -59,22 +51,11 @@ class Association:
     ----------
     antecedent
         One or more items of different attributes, ordered by attribute.
-    consequent
-        An item of another attribute.
     support
         Share of the release's individuals (or records, whichever were counted) who show the
         antecedent: ``|R_x| / |R_linkage|``.
     confidence
         Share of these who show the consequent too: ``|R_xy| / |R_x|``.
-    state
-        What the custodian says to it.
-    note
-        Why.
-
-    Raises
-    ------
-    InputError
-        If there is no antecedent, an attribute occurs twice, or a share is outside [0, 1].
     """
 
     antecedent: tuple[Item, ...]
@@ -99,13 +80,7 @@ class Association:
         return self.antecedent, self.consequent
 
     def text(self, hierarchies: Mapping[str, Hierarchy]) -> str:
-        """The association as people read it.
-
-        Parameters
-        ----------
-        hierarchies
-            The hierarchy of each attribute by its name.
-        """
+        """The association as people read it."""
         antecedent = " & ".join(item.text(hierarchies) for item in self.antecedent)
         return (
             f"{antecedent} -> {self.consequent.text(hierarchies)}, "
@@ -143,11 +118,6 @@ class Shown:
     counts
         How many individuals (or records: what is counted, support is a share of) were shown as
         each tuple; shape (tuples,).
-
-    Raises
-    ------
-    InputError
-        If the arrays differ in shape, or a count is below 0.
     """
 
     hierarchies: Mapping[str, Hierarchy] = field(repr=False)
@@ -168,11 +138,6 @@ class Shown:
     def at(self, column: int, level: int) -> Codes:
         """What each tuple tells about an attribute at a level.
 
-        Parameters
-        ----------
-        column
-            Number of the attribute.
-
         Returns
         -------
         numpy.ndarray
@@ -192,11 +157,6 @@ def equal_levels(hierarchy: Hierarchy) -> tuple[Codes, Codes]:
     """The lowest and the highest level at which a value has the same leaves below it.
 
     Who is shown the only branch of a value knows the value below it, too.
-
-    Parameters
-    ----------
-    hierarchy
-        The hierarchy of one attribute.
 
     Returns
     -------
@@ -247,13 +207,6 @@ def items(shown: Shown, least: float = 0.0) -> dict[Place, Sets]:
 
     The root says nothing, and neither does any other value that all leaves are below: these are
     left out.
-
-    Parameters
-    ----------
-    shown
-        The tuples of a release.
-    least
-        The least count of a frequent value.
     """
     found: dict[Place, Sets] = {}
     for column, hierarchy in enumerate(shown.hierarchies.values()):
@@ -275,15 +228,6 @@ def frequent_sets(shown: Shown, least: float, length: int) -> Iterator[Sets]:
     places are frequent, and only over the tuples that show them. With a attributes of h levels
     this takes O(C(a, length) h^length) groupings of at most all tuples, O(tuples log tuples)
     each; what pruning leaves is mostly far less.
-
-    Parameters
-    ----------
-    shown
-        The tuples of a release.
-    least
-        The least count of a frequent combination.
-    length
-        The most values in a combination.
 
     Yields
     ------
@@ -317,8 +261,6 @@ def grouped(keys: Ints, counts: Integers, least: float) -> tuple[Ints, Counts, C
         A key per tuple, -1 for none; shape (tuples,).
     counts
         How often each tuple was shown, shape (tuples,).
-    least
-        The least count.
 
     Returns
     -------
@@ -368,8 +310,6 @@ class Redundancy:
 
     Parameters
     ----------
-    hierarchies
-        The hierarchy of each attribute by its name.
     among
         The associations that others may follow from.
     """
@@ -385,13 +325,7 @@ class Redundancy:
         }
 
     def follows(self, said: Said) -> bool:
-        """Whether an association follows from another one.
-
-        Parameters
-        ----------
-        said
-            Its antecedent and consequent.
-        """
+        """Whether an association follows from another one."""
         antecedent, consequent = said
         for wider in self._wider(antecedent):
             for other in self._told.get(wider, ()):
@@ -467,8 +401,6 @@ def mine(
         The least support, a share above 0.
     confidence
         The least confidence, a share above 0.
-    length
-        The most items of an antecedent.
     earlier
         Associations that were decided on before: they keep their state and note; the accepted
         ones stay, whether they are found again or not.
@@ -477,12 +409,6 @@ def mine(
     -------
     Associations
         By descending confidence, then support; ties by what they say.
-
-    Raises
-    ------
-    InputError
-        If a share is not above 0 and at most 1, the length is below 1, or two releases differ
-        in the hierarchy of an attribute.
     """
     for name, share in {"support": support, "confidence": confidence}.items():
         if not 0 < share <= 1:
@@ -583,19 +509,10 @@ def decide(
 
     Parameters
     ----------
-    associations
-        All associations.
     numbers
         Which, counted from 1.
     state
         Accepted: a reader is taken to know them. Rejected: no secret, or noise.
-    note
-        Why.
-
-    Raises
-    ------
-    InputError
-        If a number is not that of an association.
     """
     chosen = set(numbers)
     if chosen - set(range(1, len(associations) + 1)):

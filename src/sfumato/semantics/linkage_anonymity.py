@@ -47,17 +47,8 @@ def link_up(linked: Any, schema: Schema, asked: Sequence[LinkageAnonymity]) -> L
     ----------
     linked
         The linked records: a dataframe, or the path of a file.
-    schema
-        What each column of them is.
     asked
         The local data sets, at least one; the largest k holds for all of them.
-
-    Raises
-    ------
-    InputError
-        If a file does not fit its schema, a quasi-identifier has no hierarchy or its hierarchy
-        no leaf for a value, k is larger than a local data set, or a local data set does not
-        contain the linked persons.
     """
     names = [each.name for each in asked]
     if not names or len(set(names)) < len(names):
@@ -227,8 +218,6 @@ def measured(linked: Linked, levels: Integers) -> Measured:
 
     Parameters
     ----------
-    linked
-        The linked tuples.
     levels
         Level of each value, shape (tuples, QIs).
     """
@@ -251,8 +240,6 @@ def mean_risk(linked: Linked, risks: Floats) -> float:
 
     Parameters
     ----------
-    linked
-        The linked tuples.
     risks
         Risk of each tuple, shape (tuples,).
     """
@@ -308,8 +295,6 @@ def informed_risk(linked: Linked, levels: Integers) -> Measure | None:
 
     Parameters
     ----------
-    linked
-        The linked tuples.
     levels
         Their least levels, shape (tuples, QIs).
 
@@ -342,14 +327,10 @@ def released_table(
 
     Parameters
     ----------
-    linked
-        The linked tuples.
     levels
         Level of each value, shape (tuples, QIs).
     secrets
         What `secrets_of` gave.
-    keep_order
-        Keep the order of the records instead of shuffling them.
     """
     table = linked.table
     order = released_order(table.records, secrets, keep=keep_order)
@@ -378,12 +359,8 @@ def secrets_of(linked: Linked, levels: Integers, secrets: Secrets) -> Secrets:
 
     Parameters
     ----------
-    linked
-        The linked tuples.
     levels
         Level of each value, shape (tuples, QIs).
-    secrets
-        What was given.
     """
     shown = np.ascontiguousarray(levels, dtype=np.int64).tobytes()
     return secrets.bound(fingerprint(linked.table), shown)
@@ -394,8 +371,6 @@ def shown_labels(linked: Linked, levels: Integers) -> dict[str, npt.NDArray[np.o
 
     Parameters
     ----------
-    linked
-        The linked tuples.
     levels
         Level of each value, shape (tuples, QIs).
     """
@@ -434,8 +409,6 @@ class LinkageRelease:
 
     Attributes
     ----------
-    table
-        The released file as Arrow.
     linked
         The linked tuples and the local data sets; not to be released.
     levels
@@ -444,8 +417,6 @@ class LinkageRelease:
         Matches, risk (paper 002, Eq. 2-3), SSE / SST (Eq. 4) and NCP.
     seed
         The seed that was given or drawn; nothing is searched at random.
-    original
-        The linked data as passed in.
     source_rows
         Row of the linked data of each released record, shape (records,); not to be released.
     secret

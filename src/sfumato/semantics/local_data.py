@@ -27,11 +27,6 @@ def shown_table(hierarchy: Hierarchy) -> Codes:
     is matched by a missing value alone, and a missing value matches that cell and ``*`` alone.
     Code -1 picks the last column.
 
-    Parameters
-    ----------
-    hierarchy
-        The hierarchy of one quasi-identifier.
-
     Returns
     -------
     numpy.ndarray
@@ -49,8 +44,6 @@ def packed_keys(tables: Sequence[Codes], vector: Sequence[int], *sides: Codes) -
     ----------
     tables
         What `shown_table` gives for each quasi-identifier.
-    vector
-        The level of each quasi-identifier.
     sides
         Leaf tuples whose keys are comparable with each other; each of shape (tuples, QIs).
 
@@ -96,17 +89,7 @@ def distinct_tuples(tables: Sequence[Codes], codes: Codes) -> tuple[Ints, Ints, 
 
 
 def individuals_of_tuples(tuple_of: Ints, table: Table, tuples: int) -> Ints:
-    """Number of persons with each tuple.
-
-    Parameters
-    ----------
-    tuple_of
-        Which tuple each record has.
-    table
-        The records.
-    tuples
-        Number of tuples.
-    """
+    """Number of persons with each tuple."""
     pairs = np.unique(tuple_of * np.int64(table.persons) + table.person)
     return np.bincount(pairs // table.persons, minlength=tuples)
 
@@ -117,10 +100,6 @@ class Local:
 
     Attributes
     ----------
-    name
-        The data set's name, for errors and reports.
-    quasi_identifiers
-        Names of its quasi-identifiers.
     hierarchies
         The hierarchy of each; codes are indices into its leaves.
     codes
@@ -130,8 +109,6 @@ class Local:
     start, persons
         All individuals of each tuple: those of tuple ``t`` are
         ``persons[start[t]:start[t + 1]]``, ascending; shapes (tuples + 1,) and (pairs,).
-    individuals
-        Number of individuals.
     k
         How many individuals must match each linked tuple.
     informed
@@ -163,12 +140,6 @@ class Local:
 
         Parameters
         ----------
-        name
-            The data set's name.
-        quasi_identifiers
-            Names of its quasi-identifiers.
-        hierarchies
-            The hierarchy of each.
         codes
             Leaf codes of each record, -1 for missing; shape (records, QIs).
         person
@@ -176,12 +147,6 @@ class Local:
             is an individual of its own.
         k
             How many individuals must match each linked tuple.
-
-        Raises
-        ------
-        InputError
-            If a quasi-identifier has no hierarchy, k is below 1 or above the number of
-            individuals.
         """
         if len(hierarchies) != len(quasi_identifiers) or codes.shape[1] != len(hierarchies):
             raise InputError(
@@ -249,8 +214,6 @@ def matches(local: Local, codes: Codes, levels: Integers) -> Ints:
 
     Parameters
     ----------
-    local
-        The local data set.
     codes
         Leaf codes, one column per quasi-identifier of ``local``, -1 for missing; shape
         (tuples, QIs).
@@ -278,12 +241,8 @@ def matches_at(local: Local, codes: Codes, vector: list[int]) -> Ints:
 
     Parameters
     ----------
-    local
-        The local data set.
     codes
         Leaf codes, shape (tuples, QIs).
-    vector
-        The level of each quasi-identifier.
 
     Returns
     -------
@@ -301,10 +260,6 @@ def common_values(
 
     Parameters
     ----------
-    columns
-        The quasi-identifier in every file that has it.
-    quasi
-        What the schema says about it.
     flat
         Whether, without a hierarchy in the schema, ``*`` alone stands above the values.
 
@@ -312,12 +267,6 @@ def common_values(
     -------
     tuple
         The hierarchy, and per column its leaf codes, each of shape (records,).
-
-    Raises
-    ------
-    InputError
-        If it has no hierarchy, is top- or bottom-coded, holds numbers in one file and dates or
-        categories in another, or if a value has no leaf.
     """
     name = columns[0].name
     if quasi.bottom is not None or quasi.top is not None:
@@ -379,11 +328,6 @@ def penalty_table(hierarchy: Hierarchy) -> Floats:
     (Leaves below its ancestor - 1) / (leaves - 1); 0 where there is one leaf. A missing value,
     in the last column, loses nothing below the root and everything at it.
 
-    Parameters
-    ----------
-    hierarchy
-        The hierarchy of one quasi-identifier.
-
     Returns
     -------
     numpy.ndarray
@@ -416,8 +360,6 @@ def certainty_penalties(
         Leaf codes, -1 for missing; shape (tuples, QIs).
     levels
         Level that each value is shown at; shape (tuples, QIs).
-    hierarchies
-        The hierarchy of each quasi-identifier.
     weights
         The share of each, relative to the others; equal without them.
 
@@ -454,8 +396,6 @@ def squared_errors(
         Leaf codes, -1 for missing; shape (tuples, QIs).
     levels
         Level that each value is shown at; shape (tuples, QIs).
-    hierarchies
-        The hierarchy of each quasi-identifier.
     counts
         Linked individuals of each tuple, shape (tuples,); 1 without them.
     """
@@ -504,8 +444,6 @@ def least_levels(
         Leaf codes of the linked tuples, -1 for missing; shape (tuples, QIs).
     locals_
         The local data sets, each with its k.
-    hierarchies
-        The hierarchy of each quasi-identifier.
     weights
         The share of each in loss, relative to the others; equal without them.
     quasi_identifiers
@@ -515,12 +453,6 @@ def least_levels(
     -------
     numpy.ndarray
         The level of each value, shape (tuples, QIs).
-
-    Raises
-    ------
-    InputError
-        If a quasi-identifier of a local data set is not among the columns or has another
-        hierarchy there, or the hierarchies have too many vectors of levels.
     """
     places = [_places(local, quasi_identifiers, hierarchies) for local in locals_]
     used = sorted({place for own in places for place in own})
@@ -556,8 +488,6 @@ def shown_alike(local: Local, levels: Integers) -> Ints:
 
     Parameters
     ----------
-    local
-        The local data set.
     levels
         The level of each value of its tuples, shape (tuples, QIs).
 
@@ -737,10 +667,6 @@ class Linked:
 
     Attributes
     ----------
-    table
-        The linked file, encoded.
-    quasi_identifiers
-        All quasi-identifiers of the linked file, in its schema's order.
     hierarchies
         The hierarchy of each, over the values of the linked file and of the local data.
     weights
@@ -776,14 +702,8 @@ class Linked:
 
         Parameters
         ----------
-        table
-            The linked file.
-        hierarchies
-            The hierarchy of each of its quasi-identifiers.
         codes
             Leaf codes of each record, shape (records, QIs).
-        locals_
-            The local data sets.
         """
         tables = [shown_table(each) for each in hierarchies]
         distinct, first, tuple_of = distinct_tuples(tables, codes)
@@ -816,8 +736,6 @@ class Linked:
         ----------
         levels
             Level of each value, shape (tuples, QIs).
-        columns
-            The places of the quasi-identifiers.
         """
         codes, shown = self.codes[:, columns], levels[:, columns]
         hierarchies = [self.hierarchies[place] for place in columns]
@@ -841,12 +759,6 @@ class Linked:
         -------
         numpy.ndarray
             Shape (tuples, QIs); see `least_levels`.
-
-        Raises
-        ------
-        InputError
-            If there are several local data sets and an informed reader, or a linked tuple is that
-            of nobody in the local data.
         """
         if not any(local.informed for local in self.locals_):
             return least_levels(

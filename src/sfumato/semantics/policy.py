@@ -28,14 +28,8 @@ class Finding:
 
     Attributes
     ----------
-    severity
-        What it means for those who ask.
     where
         What it is about: ``"request 'diabetes'"``.
-    says
-        What is wrong.
-    advice
-        What to do about it.
     """
 
     severity: Severity
@@ -71,13 +65,7 @@ def check_policy(policy: Policy) -> tuple[Finding, ...]:
 
 
 def errors_for(policy: Policy, request: str) -> tuple[Finding, ...]:
-    """The errors that concern one request, its linkage, a linked database, or the whole policy.
-
-    Parameters
-    ----------
-    request
-        The request's name.
-    """
+    """The errors that concern one request, its linkage, a linked database, or the whole policy."""
     about = {"policy", f"request '{request}'"}
     asked = policy.requests.get(request)
     if asked is not None:
@@ -247,13 +235,7 @@ def _unused(policy: Policy) -> Findings:
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:
-    """Read a policy from a TOML file; paths in it are joined to the file's folder.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, is not TOML, or breaks a rule of `Policy`.
-    """
+    """Read a policy from a TOML file; paths in it are joined to the file's folder."""
     file = Path(path)
     subject = f"policy file {file.name}"
     policy = Policy(**parse_toml(read_text(file, subject), subject))
@@ -261,15 +243,7 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
 
 
 def located(policy: Policy, folder: Path) -> Policy:
-    """The policy with its paths joined to a folder.
-
-    Parameters
-    ----------
-    policy
-        The policy, as its file says.
-    folder
-        The folder that its paths are relative to.
-    """
+    """The policy with its paths joined to a folder."""
     databases = {
         name: database.model_copy(
             update={

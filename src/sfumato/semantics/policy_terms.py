@@ -121,8 +121,6 @@ class Database(_Frozen):
         The roles that may read this database.
     purposes
         The purposes for which it may be linked; ``None`` for all of the policy's.
-    description
-        What it holds, in words.
     """
 
     k: Annotated[StrictInt, Field(ge=1)] | None = None
@@ -139,8 +137,6 @@ class Linkage(_Frozen):
     ----------
     from_
         Names of the databases; ``from`` in a file.
-    description
-        What it is for, in words.
     """
 
     from_: Annotated[Names, Field(alias="from")]
@@ -152,14 +148,8 @@ class Request(_Frozen):
 
     Attributes
     ----------
-    role
-        The role in which it is asked for.
-    linkage
-        The linkage that is asked for.
     purpose
         What for; ``None`` where it does not say.
-    requester
-        Who asks.
     """
 
     role: Name
@@ -183,11 +173,6 @@ class Policy(_Frozen):
         What is done to values from which an accepted association lets its reader infer others.
     rules
         Files with a site's own rules, ``.lp``, beside those of the package.
-
-    Raises
-    ------
-    InputError
-        If a field is unknown, missing, or of another form.
 
     Examples
     --------

@@ -56,13 +56,7 @@ def policy_sha256(policy: Policy) -> str:
 
 
 def rules_sha256(paths: Iterable[Path]) -> str:
-    """Hash of the package's rules and a site's own, in the order in which they are read.
-
-    Parameters
-    ----------
-    paths
-        The site's files.
-    """
+    """Hash of the package's rules and a site's own, in the order in which they are read."""
     house = Path(reasoner.__file__).parent
     files = [*(house / name for name in reasoner.HOUSE_FILES), *map(Path, paths)]
     return hashlib.sha256("".join(map(file_sha256, files)).encode()).hexdigest()
@@ -91,22 +85,8 @@ class Asked:
 
     Attributes
     ----------
-    policy
-        The policy.
-    request
-        The request's name.
-    rules
-        More files with a site's rules, beside those of the policy.
-    requirements
-        What the rules require.
     k
         Individuals of each local data set that every tuple must match.
-    linked
-        The linked tuples beside the local data sets.
-    schema
-        What each column is, with the policy's hierarchies.
-    data, local
-        The linked data, and that of each database whose readers ask.
     """
 
     policy: Policy
@@ -164,22 +144,10 @@ def ask(
         The linked records: a dataframe, or the path of a file.
     schema
         What each column of them is; hierarchies may come from the policy.
-    policy
-        The policy, its paths located, or its file.
-    request
-        The request's name.
     local
         The data of each database whose readers ask, by the database's name.
-    rules
-        More files with a site's rules.
     informed
         Whether those alone count towards k who would have been released with the same tuple.
-
-    Raises
-    ------
-    InputError
-        If the request, its role or something else is not in the policy, the rules refuse it,
-        local data of a database is missing, or as `link_up`.
     """
     known = policy if isinstance(policy, Policy) else load_policy(policy)
     files = tuple(Path(path) for path in rules)
@@ -291,8 +259,6 @@ class Known:
 
     Attributes
     ----------
-    noted
-        All associations of the ledger, with what was decided on them.
     accepted
         Those that readers are taken to know and that speak about the release's values; last those
         whose condition everybody in the data meets, as a condition on a root.
@@ -302,8 +268,6 @@ class Known:
         Those decided on that speak about the release's values, for mining.
     releases
         Numbers of the earlier releases that the new one is intersected with.
-    linkages
-        What their policies called the linkages.
     unfollowed
         Numbers of earlier releases whose persons nobody can follow and that the custodian says are
         of other people: nothing is claimed about these.
@@ -312,8 +276,6 @@ class Known:
     linked
         The linked tuples; those of persons to whom earlier releases showed different tuples are
         told apart.
-    earlier
-        What each earlier release showed of each tuple.
     """
 
     noted: tuple[NotedAssociation, ...] = ()
@@ -333,17 +295,6 @@ def known_from(ledger: RequestLedger, asked: Asked) -> Known:
 
     These are the readers of all earlier releases of its persons, whatever they are called, but for
     those who the custodian says share nothing, taken as one.
-
-    Parameters
-    ----------
-    asked
-        What is asked for.
-
-    Raises
-    ------
-    InputError
-        If the ledger was changed, lacks its key of persons, persons in common with an earlier
-        release are expected and nobody is followed, or what it showed of them cannot be read.
     """
     linked = asked.linked
     hierarchies = linked.hierarchy_of
@@ -381,13 +332,7 @@ def known_from(ledger: RequestLedger, asked: Asked) -> Known:
 
 
 def person_ids(linked: Linked) -> Ids | None:
-    """The identifier of each linked person, by number; ``None`` without a person column.
-
-    Parameters
-    ----------
-    linked
-        The linked tuples.
-    """
+    """The identifier of each linked person, by number; ``None`` without a person column."""
     table = linked.table
     if table.schema.person is None:
         return None
@@ -422,13 +367,7 @@ def _in_terms_of(
 
 
 def is_always(association: associations.Association, hierarchies: Mapping[str, Hierarchy]) -> bool:
-    """Whether everybody meets the condition, because it is on a root.
-
-    Parameters
-    ----------
-    hierarchies
-        The hierarchy of each attribute by its name.
-    """
+    """Whether everybody meets the condition, because it is on a root."""
     return all(each.level == hierarchies[each.attribute].height for each in association.antecedent)
 
 
@@ -529,12 +468,8 @@ def disclosed(linked: Linked, class_of: Integers, secrets: Secrets) -> Disclosed
 
     Parameters
     ----------
-    linked
-        The linked tuples.
     class_of
         The tuple of each record as it is shown; a person's class is all of the person's tuples.
-    secrets
-        What the pseudonyms come from.
     """
     table = linked.table
     pairs = np.unique(np.column_stack([table.person, class_of]), axis=0)
@@ -592,8 +527,6 @@ class Mining:
         The least share of individuals who show the condition.
     confidence
         The least share of these who show the conclusion too.
-    length
-        The most conditions of an association.
     """
 
     support: float = 0.01
@@ -606,8 +539,6 @@ def tuples_of(linked: Linked, levels: Levels) -> tuple[Tuples, Codes]:
 
     Parameters
     ----------
-    linked
-        The linked tuples.
     levels
         Level of each value, shape (tuples, QIs).
     """
@@ -622,24 +553,7 @@ def tuples_of(linked: Linked, levels: Levels) -> tuple[Tuples, Codes]:
 def found_in(
     linked: Linked, tuples: Tuples, known: Known, mining: Mining
 ) -> tuple[NotedAssociation, ...]:
-    """The associations that a release tells and that nobody decided on.
-
-    Parameters
-    ----------
-    linked
-        The linked tuples.
-    tuples
-        The tuples as they are shown.
-    known
-        What was decided on before.
-    mining
-        The thresholds.
-
-    Raises
-    ------
-    InputError
-        If a threshold is no share above 0.
-    """
+    """The associations that a release tells and that nobody decided on."""
     found = associations.mine(
         [tuples.shown(linked.hierarchy_of)],
         support=mining.support,

@@ -35,8 +35,6 @@ class RequestLedger(ReleaseLedger):
 
         Parameters
         ----------
-        entry
-            The release.
         members
             Which person is in which tuple: only keyed digests of the persons are stored. Without
             it, no protection against the intersection of releases is claimed, and the entry says
@@ -46,11 +44,6 @@ class RequestLedger(ReleaseLedger):
         -------
         Release
             The release with its number.
-
-        Raises
-        ------
-        InputError
-            If the ledger is locked, full or damaged, or the members do not fit the tuples.
         """
         tuples = entry.tuples
         values = json.dumps(tuples.values, separators=(",", ":")).encode()
@@ -83,11 +76,6 @@ class RequestLedger(ReleaseLedger):
         ----------
         linkage, requester
             Only those of this linkage, to this requester.
-
-        Raises
-        ------
-        InputError
-            If the ledger was changed.
         """
         found = [_release(each) for each in self._log.entries() if each.kind == _RELEASE]
         return [
@@ -107,12 +95,6 @@ class RequestLedger(ReleaseLedger):
             The individuals that each tuple has to match.
         local
             Hash of the data of each database whose readers ask, by its name.
-
-        Raises
-        ------
-        InputError
-            If k is lower or local data is another than before, and the custodian has not granted
-            it since.
         """
         least, hashes = dict[str, int](), dict[str, str]()
         for entry in self._log.entries():
@@ -147,19 +129,8 @@ class RequestLedger(ReleaseLedger):
 
         Parameters
         ----------
-        linkage
-            What the policy calls it.
         k
             The k from now on; ``None`` for the one before.
-        local
-            Hash of the new data of each database, by its name.
-        note, by
-            Why, and who says so.
-
-        Raises
-        ------
-        InputError
-            If nobody says why, nothing is granted, or k is none.
         """
         check_said(note=note, by=by)
         if (k is None and not local) or (k is not None and k < 1):
@@ -170,33 +141,11 @@ class RequestLedger(ReleaseLedger):
         self._log.append(_GRANTED, by, detail)
 
     def release(self, number: int) -> requested_content.Release:
-        """A release.
-
-        Parameters
-        ----------
-        number
-            The number of its entry.
-
-        Raises
-        ------
-        InputError
-            If it has none, or the ledger was changed.
-        """
+        """A release."""
         return _release(self._entry(number))
 
     def tuples(self, number: int) -> requested_content.Tuples:
-        """The distinct generalised tuples of a release.
-
-        Parameters
-        ----------
-        number
-            The number of its entry.
-
-        Raises
-        ------
-        InputError
-            If it has none, or was changed.
-        """
+        """The distinct generalised tuples of a release."""
         attributes = self._entry(number).details["attributes"]
         values, codes, counts = self._log.parts(number, ("values", "codes", "counts"))
         shown = tuple(
@@ -206,18 +155,7 @@ class RequestLedger(ReleaseLedger):
         return requested_content.Tuples(tuple(attributes), shown, codes, counts)
 
     def digests(self, number: int) -> requested_content.Digests | None:
-        """The keyed digests of a release, ``None`` where it has none.
-
-        Parameters
-        ----------
-        number
-            The number of its entry.
-
-        Raises
-        ------
-        InputError
-            If it has no such entry, it was changed, or the key of persons is another one.
-        """
+        """The keyed digests of a release, ``None`` where it has none."""
         key_id = self._entry(number).details["persons_key"]
         if not key_id:
             return None
@@ -226,28 +164,11 @@ class RequestLedger(ReleaseLedger):
         return requested_content.Digests(persons.reshape(-1).view("S16"), tuples)
 
     def person_digests(self, persons: Iterable[str | bytes | int]) -> Names:
-        """The digests of persons, to look up in those of a release.
-
-        Parameters
-        ----------
-        persons
-            Their identifiers.
-
-        Raises
-        ------
-        InputError
-            If there is no key of persons.
-        """
+        """The digests of persons, to look up in those of a release."""
         return digests_of(persons, self._keys.persons(make=False))
 
     def associations(self) -> list[requested_content.NotedAssociation]:
-        """All associations with what was decided on them last, in the order they were found.
-
-        Raises
-        ------
-        InputError
-            If the ledger was changed.
-        """
+        """All associations with what was decided on them last, in the order they were found."""
         known: dict[str, requested_content.NotedAssociation] = {}
         for entry in self._log.entries():
             requested_content.followed(known, entry.number, entry.time, entry.actor, entry.details)
@@ -258,22 +179,10 @@ class RequestLedger(ReleaseLedger):
     ) -> list[requested_content.NotedAssociation]:
         """Note associations that were found, for the custodian to review.
 
-        Parameters
-        ----------
-        associations
-            What was found.
-        by
-            Who looked.
-
         Returns
         -------
         list
             These associations, with what was decided on them before.
-
-        Raises
-        ------
-        InputError
-            If the ledger is locked, full or damaged.
         """
         found = [replace(each, state=State.PROPOSED, note="") for each in associations]
         self._log.append(_FOUND, by, {"associations": requested_content.as_details(found)})
@@ -291,22 +200,13 @@ class RequestLedger(ReleaseLedger):
 
         Parameters
         ----------
-        associations
-            Their ids.
         decision
             ``"accept"``: a reader may know them; ``"reject"``: they are noise, or no secret.
-        note, by
-            Why, and who decides.
 
         Returns
         -------
         list
             These associations, as they are now.
-
-        Raises
-        ------
-        InputError
-            If one is not in the ledger, or nobody says why.
         """
         if decision not in _STATES:
             raise InputError("parameter decision", "must be known", accepted="accept, reject")

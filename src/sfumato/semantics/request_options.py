@@ -14,13 +14,7 @@ SHARE = Share(zero=False, one=True)
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """What a release on request rests on, beside the linked data and its schema.
-
-    Raises
-    ------
-    InputError
-        If a share is out of range.
-    """
+    """What a release on request rests on, beside the linked data and its schema."""
 
     policy: Annotated[
         Path | None,

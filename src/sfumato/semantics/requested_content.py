@@ -37,19 +37,12 @@ class Tuples:
 
     Attributes
     ----------
-    attributes
-        Names of the columns.
     values
         The distinct values that each attribute shows.
     codes
         Index into the attribute's values, -1 for missing, shape (tuples, attributes).
     counts
         Individuals of each tuple, shape (tuples,).
-
-    Raises
-    ------
-    InputError
-        If the arrays do not fit together.
     """
 
     attributes: tuple[str, ...]
@@ -82,16 +75,6 @@ class Tuples:
 
         The leaf is the first one below the label in the hierarchy: it stands for the label and
         says nothing about a person.
-
-        Parameters
-        ----------
-        hierarchies
-            The hierarchy of each attribute by its name, as it is now.
-
-        Raises
-        ------
-        InputError
-            If an attribute has no hierarchy, or a hierarchy lacks a label at its level.
         """
         codes = np.full(self.codes.shape, -1, dtype=np.int32)
         levels = np.zeros(self.codes.shape, dtype=np.int8)
@@ -238,8 +221,6 @@ class NotedAssociation:
         What the custodian said last; ``proposed`` until then.
     note, by, time
         Why, who, when (UTC); ``""`` for an association that nobody decided on.
-    found
-        Numbers of the entries that it was found in.
     """
 
     antecedent: tuple[Term, ...]
@@ -265,18 +246,7 @@ class NotedAssociation:
         return f"{terms} -> {self.consequent.attribute} {self.consequent.label}"
 
     def known(self, hierarchies: Mapping[str, Hierarchy]) -> Association:
-        """The association in the hierarchies as they are now.
-
-        Parameters
-        ----------
-        hierarchies
-            The hierarchy of each attribute by its name.
-
-        Raises
-        ------
-        InputError
-            If a hierarchy is missing or lacks a label.
-        """
+        """The association in the hierarchies as they are now."""
         return Association(
             tuple(_item(term, hierarchies) for term in self.antecedent),
             _item(self.consequent, hierarchies),
@@ -288,15 +258,7 @@ class NotedAssociation:
 
 
 def noted(association: Association, hierarchies: Mapping[str, Hierarchy]) -> NotedAssociation:
-    """An association as the ledger keeps it.
-
-    Parameters
-    ----------
-    association
-        What was found.
-    hierarchies
-        The hierarchy of each attribute by its name.
-    """
+    """An association as the ledger keeps it."""
     terms = [
         Term(name, int(level), hierarchies[name].label(level, label))
         for name, level, label in (*association.antecedent, association.consequent)
@@ -351,8 +313,6 @@ def followed(
     ----------
     known
         The associations by id; changed in place.
-    number, time, actor, detail
-        The entry.
     """
     for each in detail.get("associations", ()):
         new = from_detail(each)
@@ -456,22 +416,7 @@ class Digests:
 
 
 def digests_of_members(members: Members, tuples: int, key: bytes) -> Digests:
-    """The digests of a release, ascending, so that they do not tell the order of its rows.
-
-    Parameters
-    ----------
-    members
-        Who is in which tuple.
-    tuples
-        Number of tuples of the release.
-    key
-        The key of persons.
-
-    Raises
-    ------
-    InputError
-        If the persons and tuples do not fit together.
-    """
+    """The digests of a release, ascending, so that they do not tell the order of its rows."""
     numbers = np.asarray(members.tuples)
     fits = numbers.shape == (len(members.persons),) and numbers.dtype.kind in "iu"
     if not fits or (len(numbers) and not (numbers.min() >= 0 and numbers.max() < tuples)):
@@ -500,20 +445,8 @@ class ReleaseFacts:
 
     Attributes
     ----------
-    requester, role, request, purpose, linkage
-        Who asked, in which role, for what.
-    policy_hash
-        Hash of the policy and its rules.
-    schema
-        What each column is, as TOML or JSON.
     k
         The individuals that each tuple had to match.
-    quasi_identifiers
-        Those of the linkage.
-    individuals
-        Individuals in the release.
-    manifest_hash, file_hashes
-        Hash of the manifest, and of each file by its name.
     associations
         What was found in earlier releases, with the state in which it was used.
     figures
@@ -547,11 +480,6 @@ class ReleaseEntry(ReleaseFacts):
     ----------
     tuples
         The distinct generalised tuples, with the quasi-identifiers among their attributes.
-
-    Raises
-    ------
-    InputError
-        If it lacks what its entry must say.
     """
 
     tuples: Tuples
@@ -585,18 +513,10 @@ class Release(ReleaseFacts):
 
     Attributes
     ----------
-    number
-        Number of its entry.
-    time
-        When it was noted, UTC.
-    digest
-        Digest of its entry.
     tuples
         Number of distinct generalised tuples.
     smallest
         Individuals of the smallest of them; ``None`` where there is none.
-    digests
-        Whether it has keyed digests of persons.
     """
 
     number: int
@@ -617,8 +537,6 @@ def detail_of_release(entry: ReleaseEntry, key_id: str) -> dict[str, object]:
 
     Parameters
     ----------
-    entry
-        The release.
     key_id
         Which key its digests are made with; ``""`` where it has none.
     """
@@ -644,13 +562,7 @@ def detail_of_release(entry: ReleaseEntry, key_id: str) -> dict[str, object]:
 
 
 def release_of(number: int, time: str, digest: str, detail: Mapping[str, Any]) -> Release:
-    """A release that was noted.
-
-    Parameters
-    ----------
-    number, time, digest, detail
-        Its entry.
-    """
+    """A release that was noted."""
     facts = {name: detail[name] for name in (*_TEXTS, "purpose", "k", "individuals")}
     return Release(
         **facts,

@@ -91,19 +91,8 @@ def enforce(asked: Asked, known: Known, linked: Linked, start: Levels) -> Enforc
 
     Parameters
     ----------
-    asked
-        The request.
-    known
-        What readers know.
-    linked
-        The linked tuples.
     start
         The levels of linkage anonymity, shape (tuples, QIs).
-
-    Raises
-    ------
-    InputError
-        If the rules refuse the tuples, or enforce too little to keep k.
     """
     if not (known.accepted or known.earlier):
         nobody = np.zeros(len(start), dtype=np.bool_)
@@ -187,12 +176,8 @@ def figures_of(linked: Linked, levels: Levels, known: Known) -> Figures:
 
     Parameters
     ----------
-    linked
-        The linked tuples.
     levels
         Level of each value, shape (tuples, QIs).
-    known
-        What readers know.
     """
     risks = disclosure_risks(
         linked.codes, levels, linked.locals_, linked.hierarchy_of, known.accepted
@@ -207,15 +192,7 @@ def figures_of(linked: Linked, levels: Levels, known: Known) -> Figures:
 
 
 def columns_counted(linked: Linked, known: Known) -> Sequence[int]:
-    """The columns of linkage quasi-identifiers, and of what accepted associations speak about.
-
-    Parameters
-    ----------
-    linked
-        The linked tuples.
-    known
-        What readers know.
-    """
+    """The columns of linkage quasi-identifiers, and of what accepted associations speak about."""
     spoken = {
         item.attribute for each in known.accepted for item in (*each.antecedent, each.consequent)
     }
@@ -242,10 +219,6 @@ class AssociationChange:
     ----------
     association
         The association's id in the ledger; ``""`` for the intersection.
-    says
-        What it says.
-    measure
-        What was done.
     tuples, individuals
         How many distinct tuples were changed because of it, and how many linked individuals
         have them.
@@ -276,12 +249,6 @@ def by_association(
 
     Parameters
     ----------
-    enforced
-        The changes.
-    known
-        What readers know.
-    linked
-        The linked tuples.
     usual
         What the policy does, where the rules do not say it of each association.
     """
@@ -336,15 +303,7 @@ def _line(
 
 
 def individuals_of(linked: Linked, tuples: Sequence[int] | Ints) -> int:
-    """Linked individuals who have one of some tuples; one with several of them counts once.
-
-    Parameters
-    ----------
-    linked
-        The linked tuples.
-    tuples
-        Places of the tuples.
-    """
+    """Linked individuals who have one of some tuples; one with several of them counts once."""
     if not len(tuples):
         return 0
     chosen = np.zeros(len(linked.codes), dtype=np.bool_)
@@ -366,13 +325,7 @@ def _explained(enforced: Enforced, places: list[int], number: int) -> tuple[str,
 
 
 def explained_rules(requirements: Requirements) -> tuple[str, ...]:
-    """The rules on a request that were applied, by title and place.
-
-    Parameters
-    ----------
-    requirements
-        What the rules require.
-    """
+    """The rules on a request that were applied, by title and place."""
     applied = (rule for why in requirements.explain() for rule in why.rules())
     return tuple(
         dict.fromkeys(
@@ -389,16 +342,8 @@ def manifest_of(
 
     Parameters
     ----------
-    asked
-        The request and its data.
-    known
-        What readers know.
     seed
         The seed that was given or drawn; nothing is searched at random.
-    keyed
-        Whether pseudonyms were made with a key.
-    keep_order
-        Whether the records kept their order.
     """
     return {
         "release": {
@@ -720,11 +665,6 @@ def check_output(output: str | os.PathLike[str]) -> None:
     ----------
     output
         Where to write the release.
-
-    Raises
-    ------
-    InputError
-        If one of them cannot be, or the manifest would take the place of another file's.
     """
     check_path(output, "output")
     check_output_path(output)
@@ -756,13 +696,6 @@ def make_release(
         As in `anonymize_requested`.
     also
         Writes more files, given the release as it is noted.
-
-    Raises
-    ------
-    InputError
-        If the rules leave a reader fewer than k, k is lower or local data is other than for
-        earlier releases and the custodian has not granted it, or the ledger or the output cannot be
-        written.
     """
     drawn, secrets = drawn_seed(seed), Secrets.of(secret, pseudonym_key)
     request = asked.details

@@ -46,12 +46,8 @@ class Rule:
 
     Attributes
     ----------
-    association
-        The association.
     antecedent
         Column, level and label of each item.
-    column, level, leaf
-        Column and level of the consequent, and a leaf below it.
     """
 
     association: Association
@@ -87,13 +83,7 @@ class Reached:
     fired: Bools = field(repr=False)
 
     def rules_applied(self, place: int) -> tuple[int, ...]:
-        """The rules that led to one of the tuples, the first one first.
-
-        Parameters
-        ----------
-        place
-            The tuple's place.
-        """
+        """The rules that led to one of the tuples, the first one first."""
         rules: list[int] = []
         while self.parent[place] >= 0:
             rules.append(int(self.rule[place]))
@@ -141,14 +131,6 @@ class Reader:
     ----------
     hierarchies
         The hierarchy of each attribute by its name, in the order of the columns.
-    associations
-        What the reader knows.
-
-    Raises
-    ------
-    InputError
-        If an association names a level or a label that the hierarchy does not have, or concludes
-        a root.
     """
 
     def __init__(
@@ -192,8 +174,6 @@ class Reader:
 
         Parameters
         ----------
-        rule
-            One of the reader's rules.
         codes, levels
             The tuples; each of shape (tuples, attributes).
         """
@@ -325,15 +305,7 @@ class Reader:
         return np.concatenate(rows), np.concatenate(rules), np.unique(np.concatenate(over))
 
     def steps(self, part: _Part, rows: Counts, rules: Counts) -> tuple[_Part, npt.NDArray[np.void]]:
-        """What one more refinement of tuples gives, each once, with a key of each.
-
-        Parameters
-        ----------
-        part
-            The tuples.
-        rows, rules
-            Pairs of a tuple and a rule that refines it.
-        """
+        """What one more refinement of tuples gives, each once, with a key of each."""
         column, lowest, leaf = self._consequents[:, rules]
         higher = part.levels[rows, column] - lowest
         place = np.repeat(np.arange(len(rows)), higher)
@@ -425,11 +397,6 @@ def shown_before(shown: Shown, tuple_of: Integers, hierarchies: Mapping[str, Hie
     tuple
         Codes and levels, each of shape (persons, attributes); the root where the earlier
         release did not have the attribute or the person.
-
-    Raises
-    ------
-    InputError
-        If a person's tuple is none of the release's.
     """
     if len(tuple_of) and not -1 <= int(tuple_of.min()) <= int(tuple_of.max()) < len(shown.counts):
         raise InputError("the tuple of a person", "must be one of the release's, or -1 for none")
@@ -456,18 +423,11 @@ def intersection(releases: Sequence[Tuples], hierarchies: Sequence[Hierarchy]) -
     ----------
     releases
         The releases in order; row ``i`` of each is the same person, or the same kind of person.
-    hierarchies
-        The hierarchy of each attribute.
 
     Returns
     -------
     tuple
         Codes and levels of the intersections.
-
-    Raises
-    ------
-    InputError
-        If there is no release, or the releases differ in shape.
     """
     if not releases or len({array.shape for each in releases for array in each}) > 1:
         raise InputError("releases", "must show the same persons and attributes, one or more times")
@@ -488,10 +448,6 @@ def left_by(local: Local, names: Sequence[str], codes: Codes, levels: Integers) 
 
     Parameters
     ----------
-    local
-        The local data set.
-    names
-        The name of each column of the tuples.
     codes, levels
         The tuples; each of shape (tuples, attributes).
 
@@ -499,11 +455,6 @@ def left_by(local: Local, names: Sequence[str], codes: Codes, levels: Integers) 
     -------
     numpy.ndarray
         Individuals, shape (tuples,).
-
-    Raises
-    ------
-    InputError
-        If a quasi-identifier of the local data set is none of the columns.
     """
     places = {name: place for place, name in enumerate(names)}
     for name in local.quasi_identifiers:
@@ -518,15 +469,7 @@ def left_by(local: Local, names: Sequence[str], codes: Codes, levels: Integers) 
 
 @dataclass(frozen=True)
 class Raised:
-    """A value that is shown at a higher level.
-
-    Attributes
-    ----------
-    attribute
-        Name of the attribute.
-    before, after
-        The levels.
-    """
+    """A value that is shown at a higher level."""
 
     attribute: str
     before: int
@@ -558,13 +501,7 @@ class Change:
     loss: float
 
     def text(self, hierarchies: Mapping[str, Hierarchy]) -> str:
-        """The change as people read it; names no value of the tuple but those of associations.
-
-        Parameters
-        ----------
-        hierarchies
-            The hierarchy of each attribute by its name.
-        """
+        """The change as people read it; names no value of the tuple but those of associations."""
         raised = ", ".join(f"{one.attribute} {one.before} to {one.after}" for one in self.raised)
         why = [one.text(hierarchies) for one in self.associations]
         why += ["its intersection with earlier releases"] if self.between else []
@@ -579,8 +516,6 @@ class SemanticLevels:
     ----------
     levels
         Level that each value is shown at; shape (tuples, attributes).
-    changes
-        The tuples that were changed, in order.
     exposed
         Which tuples earlier releases alone leave below k in today's local data; what is shown
         now does not make it worse. Shape (tuples,).
@@ -610,23 +545,13 @@ def disclosure_risks(
         The true leaf codes of each tuple, -1 for missing; shape (tuples, attributes).
     levels
         Level that each value is shown at; shape (tuples, attributes).
-    locals_
-        The local data sets.
     hierarchies
         The hierarchy of each attribute by its name, in the order of the columns.
-    associations
-        What the reader knows.
 
     Returns
     -------
     numpy.ndarray
         Risks, shape (tuples,).
-
-    Raises
-    ------
-    InputError
-        If a quasi-identifier of a local data set is none of the columns, an association is
-        about what the hierarchies lack, or nobody matches a tuple as it is shown.
     """
     reader = Reader(hierarchies, associations)
     refined = reader.believed(codes, levels)
@@ -670,23 +595,13 @@ def largest_risks(
         The true leaf codes of each tuple, -1 for missing; shape (tuples, attributes).
     levels
         Level that each value is shown at; shape (tuples, attributes).
-    locals_
-        The local data sets.
     hierarchies
         The hierarchy of each attribute by its name, in the order of the columns.
-    associations
-        What the reader knows.
 
     Returns
     -------
     numpy.ndarray
         Risks, shape (tuples,); of several local data sets the greatest.
-
-    Raises
-    ------
-    InputError
-        If a quasi-identifier of a local data set is none of the columns, or an association is
-        about what the hierarchies lack.
     """
     reader = Reader(hierarchies, associations)
     reached = reader.reachable(codes, levels)
@@ -827,10 +742,6 @@ class Judge:
 
     Parameters
     ----------
-    reader
-        The reader.
-    locals_
-        The local data sets.
     k
         How many individuals must be left in each.
     codes
@@ -1056,8 +967,6 @@ def semantic_levels(
         ``earlier``, tuples that differ in what was shown before are distinct.
     levels
         The levels of linkage k-anonymity, shape (tuples, attributes).
-    locals_
-        The local data sets.
     hierarchies
         The hierarchy of each attribute by its name, in the order of the columns: the linkage
         quasi-identifiers, and whatever else is released and occurs in associations.
@@ -1079,13 +988,6 @@ def semantic_levels(
     -------
     SemanticLevels
         The levels, what was changed, and which tuples were below k before.
-
-    Raises
-    ------
-    InputError
-        If the shapes do not fit each other, a quasi-identifier of a local data set is none of
-        the columns, an association is about what the hierarchies lack, a tuple does not have k
-        matching individuals to begin with, or the rules ask for too little to make it hold.
     """
     if codes.shape != levels.shape or codes.shape[1] != len(hierarchies):
         raise InputError("the tuples", "must have a code and a level for every attribute")

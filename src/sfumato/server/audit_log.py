@@ -74,11 +74,6 @@ def parse_head(text: str) -> Head:
     ----------
     text
         Such as ``"17:5f0c..."``.
-
-    Raises
-    ------
-    InputError
-        If it is none.
     """
     return chain.parse_head(text, "sfumato audit checkpoint")
 

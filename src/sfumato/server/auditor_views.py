@@ -87,13 +87,7 @@ def details(text: str) -> list[tuple[str, str]]:
 
 
 def readable(resource: str, titles: Mapping[str, str]) -> str:
-    """What an entry is about, with the title of its project beside the start of its id.
-
-    Parameters
-    ----------
-    titles
-        By id, the titles of projects.
-    """
+    """What an entry is about, with the title of its project beside the start of its id."""
     name, _, rest = resource.partition("/")
     kind, _, key = name.partition(" ")
     if kind != "project" or key not in titles:

@@ -181,11 +181,6 @@ def boot(config: ServerConfig) -> Keys:
     """Make folders and keys, configure Django, run migrations.
 
     A process can be one server only.
-
-    Raises
-    ------
-    InputError
-        If the set-up cannot work, or the process is another server already.
     """
     check_config(config)
     if settings.configured:

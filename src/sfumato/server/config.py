@@ -78,13 +78,7 @@ def default_keys() -> Path:
 
 
 def check_config(config: ServerConfig) -> None:
-    """Refuse a set-up that cannot work, before anything is made.
-
-    Raises
-    ------
-    InputError
-        If the keys would lie in the data folder, or the database or address is none.
-    """
+    """Refuse a set-up that cannot work, before anything is made."""
     data, keys = config.data.resolve(), config.keys.resolve()
     if keys == data or data in keys.parents:
         raise InputError(

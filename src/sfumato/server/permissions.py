@@ -42,8 +42,6 @@ class Permission:
 
     Attributes
     ----------
-    allowed
-        Whether.
     reason
         Why, in a sentence that may be shown.
     """
@@ -69,13 +67,7 @@ def decide(actor: Account | None, action: Action, resource: Resource = None) -> 
 
 
 def know_member(project: Project, account: Account, *, is_member: bool) -> None:
-    """Tell the rules what was read along with a project, for the request that it was read for.
-
-    Parameters
-    ----------
-    is_member
-        Whether it takes part in the project.
-    """
+    """Tell the rules what was read along with a project, for the request that it was read for."""
     _members_known(project)[account.pk] = is_member
 
 

@@ -161,16 +161,6 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
     """Answer requests until Ctrl-C or SIGTERM; `boot` must have been called.
 
     One process with threads, so that the index of a project is in memory once.
-
-    Parameters
-    ----------
-    ready
-        Called once connections are taken.
-
-    Raises
-    ------
-    InputError
-        If the port is taken, or the host is none of this machine.
     """
     log_without_values()
     call_command("clearsessions")

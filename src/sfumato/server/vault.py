@@ -26,8 +26,6 @@ class Keys:
 
     Attributes
     ----------
-    wrapping
-        Encrypts the key of each project.
     signing
         Signs the audit log.
     session
@@ -84,11 +82,6 @@ def load_keys(folder: Path) -> Keys:
     ----------
     folder
         The folder; only its owner may read it.
-
-    Raises
-    ------
-    InputError
-        If some of the keys are missing, are none, or may be read by others.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -148,11 +141,6 @@ def unseal(sealed: bytes, key: bytes, purpose: bytes) -> bytes:
     ----------
     sealed
         What `seal` returned.
-
-    Raises
-    ------
-    InputError
-        If it was changed, cut off, or sealed with another key or for another purpose.
     """
     cipher, at, place = AESGCM(key), 16, 0
     parts: list[bytes] = []
@@ -195,11 +183,6 @@ def read_sealed(path: Path, key: bytes, purpose: bytes) -> bytes:
     ----------
     key, purpose
         As for `unseal`.
-
-    Raises
-    ------
-    InputError
-        If it is not there, or was changed.
     """
     try:
         sealed = path.read_bytes()

@@ -42,16 +42,8 @@ def open_classified(
     ----------
     data, schema
         As in `open_table`.
-    unclassified
-        What becomes of columns that the schema does not name.
     progress
         As in `open_table`.
-
-    Raises
-    ------
-    InputError
-        As `open_table`, `classified` and `check_leaks`; or if no person column is named while a
-        sensitive column, or one that is left out, looks like one.
     """
     check_schema(schema)
     if isinstance(data, Table):
@@ -84,11 +76,6 @@ def refused_columns(data: object, schema: Schema) -> dict[str, str]:
     ----------
     data, schema
         As in `open_classified`.
-
-    Raises
-    ------
-    InputError
-        If the data cannot be read by the schema.
     """
     table = open_table(prepared(open_source(data), schema) if schema.recipe else data, schema)
     found = {each.column: f"it {each.leak}" for each in column_figures(table) if each.leak}
@@ -108,22 +95,8 @@ def classified(
 
     Parameters
     ----------
-    subject
-        How errors call the file.
-    names
-        Names of its columns.
-    schema
-        What each column is, as far as somebody has said it.
-    unclassified
-        What becomes of columns that the schema does not name.
     candidates
         Gives those of some columns that may be the person's; asked only before a refusal.
-
-    Raises
-    ------
-    InputError
-        If the file lacks a column that the schema names, somebody left one undecided, or one is
-        not named and not to be left out.
     """
     check_columns(subject, names, schema)
     unnamed = unnamed_columns(names, schema)
@@ -144,17 +117,8 @@ def check_decided(
 
     Parameters
     ----------
-    subject
-        How errors call the file.
-    unnamed
-        Its columns that the schema does not name.
     schema, unclassified, candidates
         As in `classified`.
-
-    Raises
-    ------
-    InputError
-        If a column is undecided, or there are unnamed ones that are not to be left out.
     """
     if schema.undecided:
         raise InputError(
@@ -198,11 +162,6 @@ def check_person(
 
     Sensitive columns are asked about, and those that are left out because nobody classified them;
     a column that has another role, or is accepted with a reason, somebody has thought about.
-
-    Raises
-    ------
-    InputError
-        If there is such a column.
     """
     unexplained = (*schema.sensitive, *unnamed_columns(names, schema))
     found = candidates([name for name in unexplained if name not in schema.accepted])

@@ -52,8 +52,6 @@ class Cleaned:
         As long as the column; null where there is no value or none that can be read.
     counts
         What each step did to how many cells, by the step.
-    unreadable
-        Cells that cannot be read, by the kind of what they hold.
     first
         Position of the first of them; -1 without any.
     """
@@ -77,10 +75,6 @@ def cleaned(
         The cells, of any type that the door knows; dictionaries too.
     line
         What is to be done; no line that makes a column of others.
-    missing
-        The schema's texts that mean a missing value.
-    name
-        The column's name, for the counts.
     """
     if not pa.types.is_dictionary(values.type) or values.dictionary.null_count:
         if pa.types.is_dictionary(values.type):

@@ -73,8 +73,6 @@ class Together:
         Share that is right by taking another person's value, or the commonest.
     share
         Share of what is not known that is foretold.
-    columns
-        The columns that carry it.
     """
 
     persons: int
@@ -98,10 +96,6 @@ def foretold_together(
     ----------
     columns
         What each person shows in each column, as text; ``None`` for nothing.
-    targets
-        What is foretold, of the same persons.
-    rng
-        Draws the persons and the parts.
 
     Returns
     -------
@@ -147,15 +141,7 @@ TOGETHER = "together"
 
 
 def together_figures(table: Table, figures: Sequence[ColumnFigures]) -> tuple[ColumnFigures, ...]:
-    """The figures of each column, and those of all together where the extra is installed.
-
-    Parameters
-    ----------
-    table
-        The encoded file, with its source.
-    figures
-        What each column gives away.
-    """
+    """The figures of each column, and those of all together where the extra is installed."""
     if boosting_lacks() or len(figures) < 2:
         return tuple(figures)
     first = np.unique(table.person, return_index=True)[1]

@@ -132,8 +132,6 @@ class Held:
 
     Attributes
     ----------
-    content
-        It.
     confidence
         How sure that is, from 0 to 1.
     evidence
@@ -150,8 +148,6 @@ def held_in(form: Form, header: str = "") -> Held:
 
     Parameters
     ----------
-    form
-        The column as it can be read.
     header
         Its name, which decides only between what the values allow alike.
     """

@@ -42,10 +42,6 @@ class DatabaseTable:
     ----------
     table, group
         Its name, and that of PostgreSQL's schema that it is in, where it is given.
-    address
-        What the driver is told, password included.
-    module
-        The driver.
     """
 
     table: str
@@ -55,13 +51,7 @@ class DatabaseTable:
 
     @classmethod
     def of(cls, url: str) -> DatabaseTable:
-        """The table that a URL names.
-
-        Raises
-        ------
-        InputError
-            If it names none, or is no such URL.
-        """
+        """The table that a URL names."""
         try:
             parts = urlsplit(url)
             asked = parse_qsl(parts.query, keep_blank_values=True)
@@ -93,13 +83,7 @@ class DatabaseTable:
 
     @contextmanager
     def cursor(self) -> Iterator[tuple[Any, Any]]:
-        """A connection and its cursor; errors of the driver are told without its words.
-
-        Raises
-        ------
-        InputError
-            If the driver is not installed, or refuses what is asked.
-        """
+        """A connection and its cursor; errors of the driver are told without its words."""
         driver = needed(f"{self.module}.dbapi", extra="databases", by=self.subject)
         try:
             with driver.connect(self.address) as connection, connection.cursor() as cursor:
@@ -159,11 +143,6 @@ def open_database(url: str) -> Source:
     ----------
     url
         Where it is.
-
-    Raises
-    ------
-    InputError
-        If ``[databases]`` is not installed, the URL names no table, or it cannot be reached.
     """
     place = DatabaseTable.of(url)
     if place.module == "adbc_driver_sqlite" and not Path(place.address).is_file():
@@ -197,13 +176,7 @@ def _stored(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def check_new_table(url: str) -> DatabaseTable:
-    """Refuse a table that cannot be made, before work starts.
-
-    Raises
-    ------
-    InputError
-        If the base cannot be reached, or has such a table.
-    """
+    """Refuse a table that cannot be made, before work starts."""
     place = DatabaseTable.of(url)
     if place.module == "adbc_driver_sqlite":
         folder = Path(place.address).parent
@@ -238,15 +211,8 @@ def write_database(table: pa.Table, url: str) -> None:
 
     Parameters
     ----------
-    table
-        Columns of single values.
     url
         Where; no table of that name may be there.
-
-    Raises
-    ------
-    InputError
-        If the base cannot be reached, has such a table, or does not take the columns.
     """
     place = check_new_table(url)
     arrays = [

@@ -39,12 +39,6 @@ def open_frame(data: Any) -> sources.Source:
         A dataframe of pandas, Polars (eager or lazy), PyArrow (table or record batch), DuckDB
         or PySpark, or anything else that narwhals accepts. A lazy one runs when its columns
         are read.
-
-    Raises
-    ------
-    InputError
-        If it is no dataframe, has no record, or has column names that are not text, empty or
-        there twice.
     """
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])

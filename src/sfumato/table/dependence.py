@@ -51,8 +51,6 @@ class Dependence:
 
     Attributes
     ----------
-    by, of
-        The column that tells, and the one that is told.
     share
         Of what is not known about ``of``, the share that ``by`` tells; 1 is everything.
     exceptions
@@ -291,17 +289,11 @@ class ColumnLeak:
 
     Attributes
     ----------
-    column
-        The column that is released as it is.
     of
         The quasi-identifier that it tells; ``None`` where it tells the person, empty where it
         follows from quasi-identifiers.
-    how
-        The mechanism, as the end of a sentence that begins with "it".
     share
         How much is given away, in [0, 1].
-    stops
-        Whether that is so much that a release is refused.
     """
 
     column: str
@@ -317,14 +309,7 @@ def acceptances(figures: Sequence[ColumnFigures]) -> tuple[str, ...]:
 
 
 def check_leaks(table: Table) -> Table:
-    """The file, with what each of its columns gives away.
-
-    Raises
-    ------
-    InputError
-        If a column that is released as it is gives away a quasi-identifier or the person, and
-        nobody accepted that under ``[accepted]``.
-    """
+    """The file, with what each of its columns gives away."""
     figures = column_figures(table)
     _refuse_leaks(
         {each.column: each.leak for each in figures if each.leak and not each.accepted},
@@ -339,12 +324,6 @@ def check_event_leaks(table: Table) -> None:
 
     A date of discharge gives away the date of admission that it lies a few days behind, the name
     of a diagnosis its code: columns that are no events go out as they are.
-
-    Raises
-    ------
-    InputError
-        If a column that is none of the events gives one away, and nobody accepted that under
-        ``[accepted]``. Of few persons nothing is said; see `untested_events`.
     """
     schema = table.schema
     sample = _Sample(table, [event for event in table.events if event.domain is not None])
@@ -456,10 +435,6 @@ def found_with(
 
     Parameters
     ----------
-    figures
-        What each column tells.
-    columns
-        The cells that are shown of each.
     class_of, person
         Class and person of each record, shape (records,).
     """

@@ -58,19 +58,8 @@ def encode_quasi_identifier(
     ----------
     raw
         The column as it came; it is used up.
-    quasi
-        What the schema says about it.
-    missing
-        Texts that mean a missing value.
     warnings
         Takes what the reader should know.
-
-    Raises
-    ------
-    InputError
-        If no record has a value, a numeric column holds anything but numbers or but dates, the
-        order misses a category, the hierarchy misses a leaf, or a bound of top or bottom coding
-        does not fit the column.
     """
     raw = raw.without(scalars.mean_missing(raw.values, missing))
     _check_some(raw, "quasi-identifier")
@@ -104,17 +93,8 @@ def encode_sensitive(
 
     Parameters
     ----------
-    raw
-        The column as it came.
-    missing
-        Texts that mean a missing value.
     warnings
         Takes how many spellings count as how many values.
-
-    Raises
-    ------
-    InputError
-        If no record has a value.
     """
     raw = raw.without(scalars.mean_missing(raw.values, missing))
     found, read = readings(raw.values), None
@@ -151,20 +131,8 @@ def encode_event(
 
     Parameters
     ----------
-    raw
-        The column as it came.
-    event
-        What the schema says about it.
-    missing
-        Texts that mean a missing value.
     warnings
         Takes what the reader should know.
-
-    Raises
-    ------
-    InputError
-        If no record has a value, a date or an amount holds anything else, or the hierarchy
-        misses a leaf or the level that is known.
     """
     raw = raw.without(scalars.mean_missing(raw.values, missing))
     _check_some(raw, "column of events")
@@ -393,23 +361,7 @@ def _positions(labels: Sequence[str], order: Sequence[str]) -> Ints:
 def coded_ends(
     quasi: QuasiIdentifier, kind: Kind, domain: table.Domain, column: str
 ) -> table.CodedEnds | None:
-    """Find the codes that are bottom- and top-coded; ``None`` where none is.
-
-    Parameters
-    ----------
-    quasi
-        What the schema says.
-    kind, domain
-        The column's kind and values.
-    column
-        The column's name, for errors.
-
-    Raises
-    ------
-    InputError
-        If the column is categorical, a bound is not of the kind of the column, or the two
-        bounds overlap.
-    """
+    """Find the codes that are bottom- and top-coded; ``None`` where none is."""
     if quasi.bottom is None and quasi.top is None:
         return None
     if kind is Kind.CATEGORICAL:

@@ -72,9 +72,6 @@ def open_table(
 
     Raises
     ------
-    InputError
-        If the file lacks a column of the schema, a record has no person id, or a column does
-        not hold what its role and kind need.
     NoSingleValuesError
         If a column that is needed holds lists or nested records.
     """
@@ -397,13 +394,7 @@ def _encoded(raws: dict[str, RawColumn], schema: Schema, records: int) -> list[_
 
 
 def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[str]:
-    """Check that the file has every column of the schema; say of which nobody said what they are.
-
-    Raises
-    ------
-    InputError
-        If the file lacks a column that the schema names.
-    """
+    """Check that the file has every column of the schema; name those that nobody classified."""
     named = schema.columns()
     unnamed = [name for name in names if name not in set(named)]
     others = (("accepted", tuple(schema.accepted)), ("event", tuple(schema.events)))
@@ -450,17 +441,8 @@ def check_type(name: str, kind: pa.DataType, *, person: bool) -> None:
 
     Parameters
     ----------
-    name
-        The column's name.
-    kind
-        Its type as it arrives.
     person
         Whether it is the person column, where bytes are accepted too.
-
-    Raises
-    ------
-    InputError
-        If it holds lists, structures, bytes or durations, or its time zone is unknown here.
     """
     subject = f"column '{name}'"
     if isinstance(kind, pa.BaseExtensionType):
@@ -562,8 +544,6 @@ def column_warnings(
         The encoded columns; their codes are not looked at.
     missing
         Number of records without a value, by the name of the column.
-    records
-        Number of records.
     accepted
         Columns that look like something else, and are what the schema says all the same.
     """
@@ -633,13 +613,7 @@ def _is_constant(source: Source, name: str) -> bool:
 
 
 def check_persons(name: str, subject: str, nobody: str) -> None:
-    """Refuse records without a person.
-
-    Raises
-    ------
-    InputError
-        If there are such.
-    """
+    """Refuse records without a person."""
     if nobody:
         raise InputError(
             f"column '{name}' of {subject}",

@@ -37,8 +37,6 @@ class Beginning:
     ----------
     delimiter
         The character between its cells.
-    lines
-        Lines before it.
     """
 
     delimiter: str
@@ -52,8 +50,6 @@ def beginning_of(head: bytes, delimiter: str | None = None, lines: int | None = 
     ----------
     head
         The first bytes of the file, in UTF-8; a character cut at the end is left out.
-    delimiter, lines
-        What is known of it.
     """
     rows = head.splitlines(keepends=True)
     if lines is not None:
@@ -155,22 +151,7 @@ def _titles(text: str, delimiter: str) -> int:
 
 
 def given_names(given: Layout, columns: int, subject: str) -> tuple[str, ...] | None:
-    """What the columns of a file without header are called; ``None`` for one with a header.
-
-    Parameters
-    ----------
-    given
-        How it is laid out.
-    columns
-        Their number.
-    subject
-        How errors call it.
-
-    Raises
-    ------
-    InputError
-        If there are more or fewer names than columns, or one is there twice.
-    """
+    """What the columns of a file without header are called; ``None`` for one with a header."""
     if given.header is not False and not given.names:
         return None
     names = given.names or tuple(f"column_{place}" for place in range(1, columns + 1))
@@ -193,15 +174,6 @@ def check_header(
     ----------
     names
         The cells of the first line.
-    rows
-        Those of lines below it.
-    subject
-        How errors call the file.
-
-    Raises
-    ------
-    InputError
-        If it has the form of the lines below it in half of the columns of a known form.
     """
     rows = [row for row in rows if list(row) != list(names)]  # a header that is there again
     columns = list(itertools.zip_longest(*rows))

@@ -68,15 +68,7 @@ _TOLD = 0.85
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ColumnProfile(Form):
-    """A column as it can be read, and what it holds.
-
-    Attributes
-    ----------
-    name
-        Its name.
-    held
-        What its values are about.
-    """
+    """A column as it can be read, and what it holds."""
 
     name: str
     held: Held
@@ -170,8 +162,6 @@ class Uniqueness:
 
     Attributes
     ----------
-    column
-        Its name.
     up_to
         Share of the persons who are unique on it and those before it.
     without
@@ -432,13 +422,7 @@ def profile(data: object, **layout: Unpack[LayoutGiven]) -> FileProfile:
 
 
 def first_look(source: Source) -> FileProfile:
-    """The columns of a source by its first records, before anything is asked of their persons.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
+    """The columns of a source by its first records, before anything is asked of their persons."""
     sample, unread = first_records(source)
     rows = sample.num_rows if sample.num_rows < ROWS else source.rows
     columns = columns_of(sample)
@@ -455,8 +439,6 @@ def first_records(source: Source) -> tuple[pa.Table, tuple[str, ...]]:
     ------
     NoSingleValuesError
         If no column has them.
-    InputError
-        If it cannot be read.
     """
     names, unread = list(source.names), set[str]()
     while True:
@@ -674,8 +656,6 @@ class PersonFound:
 
     Attributes
     ----------
-    name
-        Its name.
     confidence
         How sure that is, from 0 to 1.
     reason
@@ -705,11 +685,6 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
 
     What a header says of the person comes first, then what the values say, then a header that
     says of a number only that it is one.
-
-    Raises
-    ------
-    InputError
-        If the source cannot be read.
     """
     columns = found.columns
     if len(columns) < 2:

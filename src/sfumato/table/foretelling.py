@@ -82,8 +82,6 @@ class Hidden:
         The quasi-identifier, ``None`` of an identifier; and what of it, as a sentence's object.
     codes
         Of each person, in order where near codes are near values; -1 where it is not known.
-    ordered
-        Whether they are.
     numbers
         Of an identifier, the numbers themselves: near ones say nothing of a person.
     """
@@ -112,8 +110,6 @@ class Cells:
         As texts; ``None`` for missing.
     starts
         First record of each person; ascending.
-    dates
-        Whether the numbers are dates.
     """
 
     numbers: Floats | None
@@ -552,8 +548,6 @@ def decoded(
     ----------
     texts
         The texts, ``None`` for missing.
-    depth
-        So many times.
     """
     some = [each for each in texts if each][:: max(1, len(texts) // 40)]
     if not depth or sum(len(each) >= LEAST_SIGNS for each in some) < DECODED * max(len(some), 1):

@@ -47,18 +47,9 @@ def open_excel(path: Path, given: Layout) -> sources.Source:
 
     Parameters
     ----------
-    path
-        The file.
     given
         How it is laid out, as far as that is said. Without a sheet it is the first one, or the only
         one that holds a table where the first is a cover; titles above a table are skipped.
-
-    Raises
-    ------
-    InputError
-        If ``[formats]`` is not installed, or the file cannot be read, is damaged or of the old
-        kind `.xls`, has no record, column names that are not text or there twice, a formula
-        without its value, or a first row that has the form of a record.
     """
     subject = sources.subject_of(path)
     if path.suffix.lower() == ".xls":
@@ -81,12 +72,6 @@ def open_statistics(path: Path) -> sources.Source:
 
     Values stay as stored; what the file says they mean is kept beside them. Missing values of the
     system and of the user, and empty text, are missing.
-
-    Raises
-    ------
-    InputError
-        If ``[formats]`` is not installed, or the file cannot be read, is damaged, has no
-        record, or column names that are there twice.
     """
     subject = sources.subject_of(path)
     pyreadstat = needed("pyreadstat", extra="formats", by=subject)

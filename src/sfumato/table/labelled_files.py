@@ -42,13 +42,7 @@ _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def check_writable(suffix: str, subject: str) -> None:
-    """Refuse a format whose package is not installed.
-
-    Raises
-    ------
-    InputError
-        If ``[formats]`` is not installed.
-    """
+    """Refuse a format whose package is not installed."""
     needed(_PACKAGES[suffix], extra="formats", by=subject)
 
 
@@ -68,16 +62,6 @@ def write_labelled(
         Where to write.
     suffix
         ``.xlsx``, ``.dta`` or ``.sav``.
-    subject
-        How errors call the file.
-    labels
-        Labels of columns, and of their values.
-
-    Raises
-    ------
-    InputError
-        If ``[formats]`` is not installed, or the format cannot hold the table: its names, its
-        number of rows, or the length of a text.
     """
     kept = occurring(labels, table)
     if suffix == ".xlsx":
@@ -144,13 +128,6 @@ def quoting(source: Source, people: Collection[str]) -> Labels:
     """The labels of a source with the columns whose values stand in each, all records read.
 
     Words count whatever their case, accents and order, and whatever stands between them.
-
-    Parameters
-    ----------
-    source
-        The file as it is stored.
-    people
-        The columns that name people, of whose values each word counts.
     """
     labels = source.labels
     several = {name: [*known.values()] for name, known in labels.values.items()}
@@ -177,15 +154,6 @@ def shown(labels: Labels, table: pa.Table, untouched: Collection[str]) -> Labels
 
     A label in which a person, or a value of a column that is not so released, stands is none of
     them, nor is one into which nobody has looked.
-
-    Parameters
-    ----------
-    labels
-        What the original says about its columns and values.
-    table
-        What is released.
-    untouched
-        The columns that are released as they are.
     """
     return occurring(
         Labels(

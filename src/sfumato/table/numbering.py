@@ -29,8 +29,6 @@ class NearIntegers:
 
     Parameters
     ----------
-    kind
-        The type of the values.
     widest
         Most integers between the lowest and the highest.
     """
@@ -244,10 +242,6 @@ def _keys(words: Words, texts: slice | Places, width: int, prefix: bytes) -> Int
         The eight letters from each place on.
     texts
         The places where the texts start.
-    width
-        Their letters.
-    prefix
-        What they start with.
     """
     digits = width - len(prefix)
     zero = prefix + b"0" * digits
@@ -295,13 +289,6 @@ class ManyValues:
 
     As long as they are numbers that lie close together, alone or behind one prefix, each has its
     place in a table; after that a hash says where to look.
-
-    Parameters
-    ----------
-    kind
-        The type of the values.
-    records
-        About how many records there are.
     """
 
     def __init__(self, kind: pa.DataType, records: int = 0) -> None:
@@ -390,8 +377,6 @@ class RawColumn:
 
     Attributes
     ----------
-    name
-        The column's name in the file.
     codes
         One code per record: the index of its value, or `MISSING`.
     given
@@ -474,8 +459,6 @@ class Accumulator:
 
     Parameters
     ----------
-    name
-        The column's name in the file.
     rows
         Number of records to come, where it is known: their codes then need no second place.
     """
@@ -494,13 +477,7 @@ class Accumulator:
         self._kind: pa.DataType | None = None
 
     def add(self, array: pa.Array) -> None:
-        """Take the next batch of the column.
-
-        Raises
-        ------
-        InputError
-            If the batch has another type than those before it, or its texts are not UTF-8.
-        """
+        """Take the next batch of the column."""
         if self._kind is None and self._are_ids(array):
             sources.check_utf8(array, self.name)
             self._start_many(pa.large_string())
@@ -582,13 +559,7 @@ class Accumulator:
         self._codes.append(codes)
 
     def _check_type(self, kind: pa.DataType) -> None:
-        """Refuse values of another type than those before them.
-
-        Raises
-        ------
-        InputError
-            If they are.
-        """
+        """Refuse values of another type than those before them."""
         if self._kind is None:
             self._kind = kind
         if self._kind != kind:

@@ -70,10 +70,6 @@ class PersonCandidate:
 
     Attributes
     ----------
-    name
-        Its name.
-    values, records
-        Its different values, and the records that have one.
     constant
         By the columns that are constant within its values, except for few records: the share of
         its records that agree with others of their value.
@@ -126,13 +122,7 @@ def person_candidates(
 
 
 def person_candidates_of(source: sources.Source, among: Iterable[str]) -> list[PersonCandidate]:
-    """As `person_candidates`, of a whole file that is read anew for each column that may be one.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
+    """As `person_candidates`, of a whole file that is read anew for each column that may be one."""
     found = []
     for name in among:
         accumulator = Accumulator(name, source.rows)
@@ -188,8 +178,6 @@ def _candidate(
 
     Parameters
     ----------
-    name, codes, values
-        The column, whole.
     looked_at
         Records of some of its values, all columns.
     """
@@ -254,8 +242,6 @@ def values_of_strata(columns: pa.Table, among: Iterable[str]) -> list[str]:
     ----------
     columns
         Columns of the file, missing values as null.
-    among
-        Names of the columns to ask this of.
     """
     found = (_looked_at(columns, name) for name in among)
     return [each.name for each in found if each is not None and each.strata]
@@ -361,17 +347,7 @@ def _ranks_of_numbers(values: pa.Array) -> Ints | None:
 
 
 def _is_unordered(values: pa.Array, constant: Ints, constants: pa.Array) -> bool:
-    """Whether what is constant within each value does not follow the values' order.
-
-    Parameters
-    ----------
-    values
-        The different values.
-    constant
-        The code of what is constant within each of them.
-    constants
-        What the codes mean.
-    """
+    """Whether what is constant within each value does not follow the values' order."""
     in_order = constant[np.argsort(_ranks(values))]
     changes = np.count_nonzero(np.diff(in_order))
     by_chance = np.count_nonzero(np.diff(np.random.default_rng(0).permutation(in_order)))

@@ -30,10 +30,6 @@ class Tally:
 
     Attributes
     ----------
-    counts
-        By the column and the step.
-    unreadable
-        Cells by the column and the kind of what they hold.
     first
         Row of the first of them, by the column; empty where records have no order.
     """
@@ -55,22 +51,7 @@ class Tally:
 
 
 class Preparation:
-    """What a recipe did to the columns of a source that were read to their end.
-
-    Parameters
-    ----------
-    schema
-        The schema with the recipe.
-    subject
-        How errors call the source.
-    names
-        The columns of the source itself.
-
-    Raises
-    ------
-    InputError
-        If the recipe speaks of columns that are not there, or makes one that is.
-    """
+    """What a recipe did to the columns of a source that were read to their end."""
 
     def __init__(self, schema: Schema, subject: str, names: Sequence[str]) -> None:
         self.recipe, self._missing, self._subject = schema.recipe, schema.missing, subject
@@ -128,19 +109,7 @@ class Preparation:
     def of_batch(
         self, batch: pa.RecordBatch, columns: Sequence[str], tally: Tally, row: int = 0
     ) -> pa.RecordBatch:
-        """Some columns of a batch, cleaned or made of others.
-
-        Parameters
-        ----------
-        batch
-            The columns that they need.
-        columns
-            Their names.
-        tally
-            Takes what was done.
-        row
-            The row with which the batch begins.
-        """
+        """Some columns of a batch, cleaned or made of others."""
         done: dict[str, pa.Array] = {}
 
         def column(name: str) -> pa.Array:
@@ -203,13 +172,7 @@ class Preparation:
         return Cleaned(sources.from_numpy(elapsed, ~made), counts, kinds, first)
 
     def finish(self, tally: Tally) -> None:
-        """Take over what was counted in a whole pass over some columns.
-
-        Raises
-        ------
-        InputError
-            If cells cannot be read, and the recipe does not say that they are missing then.
-        """
+        """Take over what was counted in a whole pass over some columns."""
         for name, kinds in tally.unreadable.items():
             line = self.recipe[name]
             if kinds and line.unreadable is Unreadable.REFUSE:
@@ -239,19 +202,6 @@ def prepared(source: sources.Source, schema: Schema) -> sources.Source:
     """The source with its columns cleaned as the schema's recipe says, and those made of others.
 
     Work is done when the columns are read; a source that is prepared already stays as it is.
-
-    Parameters
-    ----------
-    source
-        What was opened.
-    schema
-        What each column is.
-
-    Raises
-    ------
-    InputError
-        If the recipe speaks of columns that are not there, or makes one that is. Reading raises
-        it where cells cannot be read.
     """
     if not schema.recipe or source.counted is not None:
         return source
@@ -287,8 +237,6 @@ def fitting(schema: Schema, names: Sequence[str]) -> Schema:
 
     Parameters
     ----------
-    schema
-        What each column of the file is.
     names
         The columns of the table.
     """

@@ -62,14 +62,8 @@ class Formula:
 
     Attributes
     ----------
-    name
-        What it is called, with its source.
-    result
-        The quantity that it gives.
     inputs
         The quantities of which, in the order of ``value``; ``female`` is 0 or 1.
-    value
-        The result.
     """
 
     name: str
@@ -185,8 +179,6 @@ class Quantity:
 
     Attributes
     ----------
-    name
-        The column.
     numbers
         Of each person, NaN where it is not known; 0 and 1 of one that has two values.
     hidden
@@ -343,8 +335,6 @@ def by_fit(
 
     Parameters
     ----------
-    shown
-        The cells that a release shows, of some people.
     beside
         Hidden columns of few values, which an intruder knows: a formula may differ by sex.
     hidden

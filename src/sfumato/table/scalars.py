@@ -59,8 +59,6 @@ class Points:
     ----------
     points
         Numbers times ``10**decimals``; days or microseconds since 1970.
-    decimals
-        Decimal places of the printed numbers.
     unit
         Whether the points are numbers, dates or datetimes.
     width

@@ -103,8 +103,6 @@ class Proposed:
 
     Attributes
     ----------
-    role
-        Its role.
     confidence
         How sure that is, from 0 to 1.
     reason
@@ -468,8 +466,6 @@ def _proposed(column: ColumnProfile, *, constant: bool | None) -> Proposed:
 
     Parameters
     ----------
-    column
-        What it holds.
     constant
         Whether it hardly changes about a person; ``None`` where each has one record.
     """

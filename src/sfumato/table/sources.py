@@ -124,13 +124,7 @@ def flags(mask: pa.Array) -> Bools:
 
 
 def check_utf8(values: pa.Array, name: str) -> None:
-    """Refuse texts whose bytes are not UTF-8; Parquet and Arrow may hold such.
-
-    Raises
-    ------
-    InputError
-        If they are texts and not UTF-8.
-    """
+    """Refuse texts whose bytes are not UTF-8; Parquet and Arrow may hold such."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary
     if not is_text(values.type):
@@ -190,8 +184,6 @@ class Labels:
 
     Attributes
     ----------
-    columns
-        What each column is about.
     values
         What values mean, by the column and the value as it is stored.
     quoted
@@ -227,8 +219,6 @@ class Source:
     column
         Streams one column as ``batches`` does, where the columns can be read side by side; its
         texts may come as dictionaries. ``None`` where they cannot.
-    labels
-        What the file says about its columns and values.
     counted
         What a schema's recipe did to the columns that were read; ``None`` without a recipe.
     """
@@ -292,18 +282,6 @@ def check_names(names: Sequence[object], subject: str) -> tuple[str, ...]:
     """The column names as text, if each can name one column.
 
     Names are told by position: those of a file without a header are data.
-
-    Parameters
-    ----------
-    names
-        Names as found.
-    subject
-        How errors call the input.
-
-    Raises
-    ------
-    InputError
-        If there is no column, or a name is not text, empty, or there twice.
     """
     if not names:
         raise InputError(subject, "must have at least one column")
@@ -338,13 +316,7 @@ def check_names(names: Sequence[object], subject: str) -> tuple[str, ...]:
 
 
 def check_known(columns: Sequence[str], names: Sequence[str], subject: str) -> None:
-    """Refuse columns that the input does not have.
-
-    Raises
-    ------
-    InputError
-        If one of ``columns`` is not in ``names``.
-    """
+    """Refuse columns that the input does not have."""
     known = set(names)
     for column in columns:
         if column not in known:
@@ -361,13 +333,7 @@ def no_records(subject: str) -> InputError:
 
 
 def with_records(batches: Iterable[pa.RecordBatch], subject: str) -> Iterator[pa.RecordBatch]:
-    """Hand on the batches that have records.
-
-    Raises
-    ------
-    InputError
-        If none has.
-    """
+    """Hand on the batches that have records."""
     empty = True
     for batch in batches:
         if batch.num_rows:
@@ -378,13 +344,7 @@ def with_records(batches: Iterable[pa.RecordBatch], subject: str) -> Iterator[pa
 
 
 def plain_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
-    """The columns asked for, in that order, in types that the door knows; NaN as null.
-
-    Raises
-    ------
-    InputError
-        If a column holds lists, nested records, durations or values of an extension type.
-    """
+    """The columns asked for, in that order, in types that the door knows; NaN as null."""
     arrays = [plain_column(batch.column(name), name) for name in columns]
     schema = pa.schema([pa.field(n, a.type) for n, a in zip(columns, arrays, strict=True)])
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
@@ -419,13 +379,7 @@ def plain_column(column: pa.Array, name: str) -> pa.Array:
 
 
 class NoSingleValuesError(InputError):
-    """A column holds lists and the like; says the way to do without it.
-
-    Attributes
-    ----------
-    column
-        Its name.
-    """
+    """A column holds lists and the like; says the way to do without it."""
 
     def __init__(self, column: str, found: str) -> None:
         super().__init__(
@@ -471,13 +425,7 @@ def subject_of(path: Path) -> str:
 
 
 def check_no_url(path: str | os.PathLike[str]) -> None:
-    """Refuse the URL of a database in the place of a path; a message with its end could hold more.
-
-    Raises
-    ------
-    InputError
-        If it is one.
-    """
+    """Refuse a database's URL in the place of a path; a message with its end could hold more."""
     begins = os.fsdecode(path).partition("/")[0] + "//"
     if any(scheme.startswith(begins) for scheme in DATABASES):
         raise InputError(
@@ -490,13 +438,7 @@ def check_no_url(path: str | os.PathLike[str]) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a path that is not a file with content.
-
-    Raises
-    ------
-    InputError
-        If the file is missing, is a folder, a pipe or a device, cannot be read, or is empty.
-    """
+    """Refuse a path that is not a file with content."""
     subject = subject_of(path)
     try:
         if path.is_dir():
@@ -511,13 +453,7 @@ def check_file(path: Path) -> None:
 
 
 def check_delimiter(delimiter: str) -> None:
-    """Refuse what cannot stand between cells.
-
-    Raises
-    ------
-    InputError
-        If it is not one ASCII character, or is a quote or a line end.
-    """
+    """Refuse what cannot stand between cells."""
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0':
         raise InputError(
             "parameter delimiter",
@@ -536,13 +472,7 @@ def unreadable(path: Path, error: OSError | ValueError) -> InputError:
 
 
 def read_weights(source: Source, column: str) -> Floats:
-    """Read the column that says how many persons of the population each record stands for.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, or it holds anything but positive numbers.
-    """
+    """Read the column that says how many persons of the population each record stands for."""
     check_weight_column(column, source.names, source.subject)
     batches = source.batches([column])
     parts = [weights_of(batch.column(0), column, source.subject) for batch in batches]
@@ -550,13 +480,7 @@ def read_weights(source: Source, column: str) -> Floats:
 
 
 def read_clusters(source: Source, column: str) -> Codes:
-    """Read the column that says in which cluster each record's person was drawn.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, or a value is missing.
-    """
+    """Read the column that says in which cluster each record's person was drawn."""
     check_weight_column(column, source.names, source.subject)
     values = pa.chunked_array([batch.column(0) for batch in source.batches([column])])
     if values.null_count:
@@ -571,25 +495,13 @@ def read_clusters(source: Source, column: str) -> Codes:
 
 
 def check_weight_column(column: str, names: Sequence[str], subject: str) -> None:
-    """Refuse the name of a column of weights that is not there.
-
-    Raises
-    ------
-    InputError
-        If it is none of them.
-    """
+    """Refuse the name of a column of weights that is not there."""
     if column not in names:
         raise InputError(f"column '{column}' of {subject}", "must be there", found="no such column")
 
 
 def weights_of(values: pa.Array, column: str, subject: str) -> Floats:
-    """Sampling weights as numbers; shape (records,).
-
-    Raises
-    ------
-    InputError
-        If they are anything but positive numbers.
-    """
+    """Sampling weights as numbers; shape (records,)."""
     if pa.types.is_boolean(values.type):
         raise no_weights(column, subject)
     try:

@@ -40,8 +40,6 @@ class NumberDomain:
         Distinct values as integers, ascending: numbers times ``10**decimals``, dates in days,
         datetimes in microseconds since 1970. Integers, so that positions and means compare
         exactly.
-    decimals
-        Decimal places of the printed numbers.
     unit
         Whether the points are numbers, dates or datetimes.
     width
@@ -120,8 +118,6 @@ class CodedEnds:
         The last code that is bottom-coded; -1 for none.
     top
         The first code that is top-coded; the domain's size for none.
-    bottom_label, top_label
-        The bounds as they are released.
     """
 
     bottom: int
@@ -136,12 +132,8 @@ class CodedColumn:
 
     Attributes
     ----------
-    name
-        The column's name in the file.
     codes
         One code per record: the index of the value in ``domain``, or `MISSING`.
-    domain
-        The values that occur.
     kind
         Numeric, ordered or categorical.
     hierarchy
@@ -180,14 +172,10 @@ class EventColumn:
 
     Attributes
     ----------
-    name
-        The column's name in the file.
     codes
         One code per record, in [0, size), or `MISSING`.
     size
         Number of distinct values.
-    event
-        What it is, and how exactly an intruder knows it.
     domain
         The values that occur; dates and amounts ascending. ``None`` where the schema names no
         events and the column stands for one because it changes within a person.
@@ -209,16 +197,12 @@ class ColumnFigures:
 
     Attributes
     ----------
-    column
-        The column that is released.
     role
         ``sensitive`` or ``insensitive``; ``order`` of the order of the rows, ``person`` of the
         person column, where the number of records gives away.
     tells
         Of what is not known about each quasi-identifier, the share that it tells; empty where
         there are too few persons to say.
-    sensitive
-        The same of each other sensitive column.
     person
         The people of a class of 20 who would be alone with their value of one record; ``None``
         where there are too few persons.
@@ -266,13 +250,9 @@ class Table:
 
     Attributes
     ----------
-    schema
-        The schema, with the kind of every quasi-identifier settled.
     person
         Index of the person of each record, persons numbered by first appearance; without a
         person column ``arange(records)``.
-    quasi_identifiers
-        Encoded quasi-identifiers, in the schema's order.
     sensitive
         Encoded sensitive attributes, in the schema's order; their domains' order is arbitrary.
     source
@@ -289,8 +269,6 @@ class Table:
     ties
         Hash of the content that each record had before its codes were changed; ``None`` where
         they are as they were read.
-    labels
-        What the file says about its columns and values.
     preparation
         What each step of the schema's recipe did to the columns that were read.
     events

@@ -54,8 +54,6 @@ class _Layout:
 
     Attributes
     ----------
-    path
-        It.
     delimiter
         The character between its cells.
     lines
@@ -66,8 +64,6 @@ class _Layout:
         What its columns are called; ``None`` as its first record says.
     below
         Records that name columns otherwise, and are left out.
-    columns
-        Their number.
     """
 
     path: Path
@@ -96,18 +92,9 @@ def open_csv_file(path: Path, given: Layout = AS_FOUND) -> sources.Source:
 
     Parameters
     ----------
-    path
-        The file.
     given
         How it is laid out, as far as that is said; the delimiter is found in the first lines among
         ``,`` ``;`` tab and ``|``, the table behind titles and comments.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, is not text in its encoding, has no record, a record with another
-        number of cells than the header, a quote that is not closed, column names that are there
-        twice, or a first line that has the form of a record and of which nobody said what it is.
     """
     if given.delimiter is not None:
         sources.check_delimiter(given.delimiter)
@@ -282,12 +269,8 @@ class CheckedText(io.RawIOBase):
     ----------
     file
         The file, opened for bytes.
-    subject
-        How errors call it.
     end
         Bytes to give after the file's own.
-    lines
-        Lines at its beginning that are left out.
     """
 
     def __init__(self, file: IO[bytes], subject: str, end: bytes = b"", lines: int = 0) -> None:
@@ -308,13 +291,7 @@ class CheckedText(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """The next ``size`` bytes or fewer; none at the end.
-
-        Raises
-        ------
-        InputError
-            If they are not text in UTF-8, or cannot be unpacked.
-        """
+        """The next ``size`` bytes or fewer; none at the end."""
         while not self._ended:
             chunk = self._take(size)
             self._ended = size < 0 or len(chunk) < size
@@ -495,11 +472,6 @@ def open_text(
     ------
     CheckedText
         Its bytes, as UTF-8.
-
-    Raises
-    ------
-    InputError
-        If it cannot be opened, or its encoding is unknown.
     """
     if layout is not None:
         encoding = layout.encoding
@@ -554,12 +526,6 @@ def open_source(data: object, **layout: Unpack[LayoutGiven]) -> sources.Source:
     -------
     Source
         The columns, to be streamed.
-
-    Raises
-    ------
-    InputError
-        If the data is of no kind that is accepted, cannot be read, has no record, or has
-        column names that are missing, empty or there twice.
     """
     given = Layout(**cast(dict[str, Any], layout))
     if not isinstance(data, (str, os.PathLike)):
@@ -609,17 +575,10 @@ def check_layout(given: Layout, fitting: Collection[str], kind: str) -> None:
 
     Parameters
     ----------
-    given
-        What is said.
     fitting
         What may be.
     kind
         What the table is, as the error calls it.
-
-    Raises
-    ------
-    InputError
-        If something else is said, or names beside a header.
     """
     for name in layout_of(given):
         if name not in fitting:
@@ -710,15 +669,7 @@ def _damaged(subject: str) -> InputError:
 
 
 def check_output_path(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that a table cannot be written to, before any work starts.
-
-    Raises
-    ------
-    InputError
-        If the suffix is none of `.csv`, `.tsv`, `.parquet`, `.xlsx`, `.dta`, `.sav`, the last
-        three are not installed, the folder does not exist or cannot be written, or the path is
-        itself a folder.
-    """
+    """Refuse a path that a table cannot be written to, before any work starts."""
     sources.check_no_url(path)
     target = Path(path)
     subject = f"output {target.name}"
@@ -759,12 +710,6 @@ def write_table(
         The character between the cells of a `.csv`.
     labels
         What the columns and values of an `.xlsx`, `.dta` or `.sav` are called.
-
-    Raises
-    ------
-    InputError
-        If the path or the delimiter cannot be used, two columns have the same name, a column
-        holds lists, nested records or bytes, or the format cannot hold the table.
     """
     target = Path(path)
     check_output_path(target)
@@ -813,18 +758,7 @@ def _write_csv(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
 
 
 def content_sha256(names: Sequence[str], batches: Iterable[pa.RecordBatch]) -> str:
-    """Hash of a table as CSV, where there is no file to tell it by.
-
-    Parameters
-    ----------
-    names, batches
-        Its columns and its records.
-
-    Raises
-    ------
-    InputError
-        If a column holds lists, nested records or bytes.
-    """
+    """Hash of a table as CSV, where there is no file to tell it by."""
     digest = hashlib.sha256("\x1f".join(names).encode("utf-8"))
     for batch in batches:
         for lines in _csv_lines(_decoded(pa.Table.from_batches([batch])), ","):
@@ -833,13 +767,7 @@ def content_sha256(names: Sequence[str], batches: Iterable[pa.RecordBatch]) -> s
 
 
 def data_sha256(data: object) -> str:
-    """Hash of a file, or of what a table of a database holds; empty of what is neither.
-
-    Raises
-    ------
-    InputError
-        If a table of a database cannot be read.
-    """
+    """Hash of a file, or of what a table of a database holds; empty of what is neither."""
     if is_database(data):
         source = open_source(data)
         return content_sha256(source.names, source.batches(source.names))

@@ -80,8 +80,6 @@ class Doubt:
         What somebody must say, without a value.
     chosen, other
         Words for the two ways: the one that the column is read in, and the other one.
-    otherwise
-        The column as it is read in the other way.
     careful
         The line that is right in both ways; ``None`` where the one chosen hides nothing.
     """
@@ -104,19 +102,11 @@ class Form:
 
     Attributes
     ----------
-    look
-        What the values are, once read.
     values, counts
         The different values as they are then, and the records that have each. No value of a
         record that misses one.
-    records
-        Records looked at.
     cleaning
         The line of the recipe that reads them; ``None`` where none is needed.
-    unreadable
-        Records that it cannot read.
-    missing_words
-        Words for a missing value, as the file spells them.
     spellings
         Values that differ from another one by case or blanks alone.
     width
@@ -180,8 +170,6 @@ def form_of(column: pa.ChunkedArray, habits: Habits | None = None) -> Form:
 
     Parameters
     ----------
-    column
-        Its cells.
     habits
         What other columns of the file tell; ``None`` where they were not looked at yet.
     """
@@ -692,8 +680,6 @@ def _without_placeholders(form: Form, written: pa.Array, read: pa.Array) -> Form
 
     Parameters
     ----------
-    form
-        The column.
     written, read
         Its cells as the file has them, and the dates that these are.
     """
@@ -835,13 +821,6 @@ def as_numbered_dates(form: Form, *, called_date: bool) -> Form | None:
     Dates of events tell it by themselves: their numbers fall on five days of a week alike and
     hardly on the two others. Dates of birth do not; there a header has to say date. Numbers with
     few gaps that are different in every record number these records.
-
-    Parameters
-    ----------
-    form
-        The column.
-    called_date
-        Whether its header says date.
     """
     line = form.cleaning or _NUMBERS
     if form.look != "numbers" or form.distinct <= 12 or line.decimal or line.unit or line.thousands:

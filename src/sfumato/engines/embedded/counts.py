@@ -44,11 +44,6 @@ def group(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
     tuple
         The class of each record, shape (records,), numbered from 0 by first appearance, and
         the number of classes.
-
-    Raises
-    ------
-    InputError
-        If there is no column.
     """
     if not columns:
         raise InputError(

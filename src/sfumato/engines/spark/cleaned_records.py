@@ -29,17 +29,7 @@ _COUNTS = pa.schema(
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """What an executor does with batches of the records as they came.
-
-    Attributes
-    ----------
-    preparation
-        The recipe.
-    given
-        Columns of a batch by their names.
-    wanted
-        Names of the columns that are cleaned or made.
-    """
+    """What an executor does with batches of the records as they came."""
 
     preparation: Preparation
     given: Mapping[str, str]
@@ -101,18 +91,6 @@ def prepared_on_spark(source: SparkSource, schema: Schema) -> SparkSource:
     """The records with their columns cleaned as the schema's recipe says, and those made of others.
 
     Executors do it whenever the records are read; a source that is prepared already stays as it is.
-
-    Parameters
-    ----------
-    source
-        The records.
-    schema
-        What each column is.
-
-    Raises
-    ------
-    InputError
-        If the recipe speaks of columns that are not there, or makes one that is.
     """
     if not schema.recipe or source.preparation is not None:
         return source
@@ -144,8 +122,6 @@ def counted_steps(source: SparkSource, columns: Sequence[str]) -> tuple[StepCoun
 
     Raises
     ------
-    InputError
-        If cells cannot be read, and the recipe does not say that they are missing then.
     SfumatoError
         If Spark fails.
     """

@@ -84,14 +84,10 @@ def count_classes(
 
     Parameters
     ----------
-    frame
-        One row per record.
     keys
         The columns that the records of a class agree on; nothing is a value of its own.
     person
         The column that says whose record it is; ``None`` where each is a person of its own.
-    values
-        The columns whose values are counted.
 
     Returns
     -------

@@ -71,16 +71,10 @@ def tallied(
 
     Parameters
     ----------
-    frame
-        The persons.
     columns
         The columns that ``rows_of`` reads.
-    axes
-        The file's axes.
     rows_of
         Gives tables as columns; runs on the executors.
-    tally
-        How they are added up.
     """
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     task = partial(_task, axes=axes.bare(), rows_of=rows_of, tally=tally)
@@ -137,8 +131,6 @@ class Windows:
     low, high
         The bins of each node and ordered axis, from ``low`` to before ``high``; shape
         (counted nodes, ordered axes).
-    step
-        How many of them are counted as one.
     within
         The one bin of each node and axis whose whole parts above its point are the bins, of
         width 1; ``None`` where the bins are codes.
@@ -155,12 +147,8 @@ class Windows:
 
         Parameters
         ----------
-        people
-            A batch of persons.
         axis
             Index of the ordered axis.
-        person, node
-            Indices of the persons, and the numbers of their nodes.
         """
         own = people.axes.ordered[axis].place
         place = people.numbers(f"{'k' if self.within is None else 'w'}{own}")[person]
@@ -179,14 +167,8 @@ def node_numbers(
 
     Parameters
     ----------
-    people
-        The persons.
-    axes
-        The file's axes.
     routes
         Where the persons are.
-    windows
-        What is counted.
     everything
         Whether 0/1 columns and the sums of the values are asked for too, not only bins.
 
@@ -314,16 +296,6 @@ class Medians:
 
     Attributes
     ----------
-    bin, whole, fraction
-        Position of the person who holds the median record.
-    records
-        Number of records of that person.
-    before
-        The numbers of the persons before that position.
-    at
-        Those at that position.
-    before_group
-        Those before the persons with this position and number of records.
     group
         Number of persons with this position and number of records.
     place
@@ -353,16 +325,10 @@ def find_medians(
 
     Parameters
     ----------
-    people
-        The persons.
-    axes
-        The file's axes.
     routes
         Where the persons are.
     nodes
         The nodes of the tree, at most as many as `at_once` says.
-    records
-        Number of records of each.
 
     Returns
     -------

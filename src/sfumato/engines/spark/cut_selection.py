@@ -55,8 +55,6 @@ class Targets:
         The node of the tree that a group belongs to, each at most once.
     bounds
         Axis, position and number of records of the group; its ties are not looked at.
-    group
-        Number of persons of the group.
     rank
         The rank of the person, from 0 on.
     """
@@ -87,14 +85,8 @@ def select(people: DataFrame, axes: Axes, routes: Routes, targets: Targets) -> t
 
     Parameters
     ----------
-    people
-        The persons.
-    axes
-        The file's axes.
     routes
         Where they are.
-    targets
-        What is asked.
 
     Returns
     -------
@@ -113,15 +105,7 @@ def select(people: DataFrame, axes: Axes, routes: Routes, targets: Targets) -> t
 
 
 class _Search:
-    """The window in which the word of one rank is sought.
-
-    Parameters
-    ----------
-    group
-        Number of persons.
-    rank
-        Rank of the person among them.
-    """
+    """The window in which the word of one rank is sought."""
 
     def __init__(self, group: int, rank: int) -> None:
         self.group, self.rank, self.step = group, rank, 1
@@ -257,8 +241,6 @@ class SideCounts:
         Persons who share the most shared value.
     distinct
         Distinct values.
-    distance, ordered
-        Distances of the values from those of the file.
     fewest_sharing
         Fewest persons who share a number of records.
     """
@@ -280,14 +262,8 @@ def side_counts(
 
     Parameters
     ----------
-    people
-        The persons.
-    axes
-        The file's axes, with its sensitive attributes.
     routes
         Where the persons are, the sides being nodes without a cut.
-    sides
-        These nodes.
     values, numbers
         Whether sensitive values and numbers of records are asked for.
     """
@@ -346,8 +322,6 @@ def measured(values: pa.Table, sensitive: tuple[Sensitive, ...]) -> pa.Table:
     ----------
     values
         The rows of `HELD`: its distinct values, with their persons and records.
-    sensitive
-        The sensitive attributes.
     """
     attribute = values.column("attribute")[0].as_py()
     persons = values.column("persons").to_numpy()

@@ -72,8 +72,6 @@ def distinct_values(
 
     Parameters
     ----------
-    frame
-        The records.
     columns
         Names of columns of ``frame``, by what errors call them.
     most
@@ -81,8 +79,6 @@ def distinct_values(
 
     Raises
     ------
-    InputError
-        If a column has more distinct values than that, or texts that are not UTF-8.
     SfumatoError
         If Spark fails.
     """
@@ -167,8 +163,6 @@ class Lookup:
     ----------
     values
         The distinct values, without null; texts as large ones.
-    codes
-        The code of each.
     labels
         The label of each code, where the column is sensitive and ties are made of records.
     """
@@ -195,18 +189,8 @@ class EncodeBatches:
     ----------
     lookups
         Of the quasi-identifiers and of the sensitive attributes, in the schema's order.
-    quasi_identifiers, sensitive
-        Their columns in the batches, by what errors call them.
     person
         The column of persons, or of numbers of the records, and what errors call it.
-    named
-        Whether the schema names a person column.
-    household
-        The column of households.
-    kept
-        Columns to hand on as they are, by what errors call them.
-    missing
-        Texts that mean a missing value.
     weights
         The column of sampling weights and the file, as errors call them, and the column.
     """
@@ -222,18 +206,7 @@ class EncodeBatches:
     weights: tuple[str, str, str] | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Encode the batches of one task.
-
-        Parameters
-        ----------
-        batches
-            What Spark gives.
-
-        Raises
-        ------
-        InputError
-            If a value is in no lookup, a text is not UTF-8, or a weight is no positive number.
-        """
+        """Encode the batches of one task."""
         quasi_identifiers, sensitive_attributes = self.lookups.value
         sizes = [len(lookup.values) for lookup in (*quasi_identifiers, *sensitive_attributes)]
         rows = min(max(FEWEST_ROWS, max(sizes, default=0) // 4), MOST_ROWS)
@@ -308,20 +281,7 @@ def _filled(values: pa.Array) -> pa.Array:
 
 
 def codes_of(values: pa.Array, lookup: Lookup) -> Codes:
-    """The code of each value, -1 where it is null.
-
-    Parameters
-    ----------
-    values
-        Values of the type of the lookup.
-    lookup
-        What to look them up in.
-
-    Raises
-    ------
-    InputError
-        If a value is not in it.
-    """
+    """The code of each value, -1 where it is null."""
     if sources.is_text(values.type):
         values = values.cast(pa.large_string())
     places = pc.index_in(sources.one_zero(values), value_set=lookup.values)
@@ -344,13 +304,7 @@ def other_values() -> InputError:
 
 
 def has_integer_ids(kind: pa.DataType) -> bool:
-    """Whether ids of the type stay integers.
-
-    Parameters
-    ----------
-    kind
-        The Arrow type of the column of persons or households.
-    """
+    """Whether ids of the type stay integers."""
     return bool(pa.types.is_integer(kind))
 
 
@@ -401,8 +355,6 @@ def weighted_counts(counts: Mapping[str, Ints], missing: Mapping[str, int]) -> l
 
     Parameters
     ----------
-    counts
-        Number of records with each code, by the name of the column.
     missing
         Number of records without a value.
     """
@@ -442,8 +394,6 @@ def open_on_spark(
         Whether to keep the columns that a release hands on.
     weights
         The column of sampling weights, where they are needed.
-    progress
-        Told how far the reading is.
 
     Returns
     -------
@@ -452,9 +402,6 @@ def open_on_spark(
 
     Raises
     ------
-    InputError
-        As `open_table` and `read_weights`; or if a column has too many values to be settled on
-        the driver.
     SfumatoError
         If Spark fails.
     """

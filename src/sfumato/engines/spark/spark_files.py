@@ -40,10 +40,6 @@ class SparkSource:
 
     Attributes
     ----------
-    subject
-        How errors call it.
-    names
-        The checked names of its columns.
     frame
         The records; its columns are called ``c0``, ``c1``, ... in the order of ``names``.
     cells
@@ -61,18 +57,7 @@ class SparkSource:
     preparation: tuple[Preparation, DataFrame] | None = None
 
     def check_cells(self, broken: int) -> None:
-        """Refuse records of another number of cells.
-
-        Parameters
-        ----------
-        broken
-            How many there are.
-
-        Raises
-        ------
-        InputError
-            If there are such.
-        """
+        """Refuse records of another number of cells."""
         if broken:
             raise InputError(
                 self.subject,
@@ -100,12 +85,6 @@ def open_on_cluster(data: object, **layout: Unpack[LayoutGiven]) -> SparkSource:
     data
         A DataFrame, or a path or URI (``s3a://``, ``abfss://``, ``dbfs:/``, ``hdfs://``, ...)
         of CSV (`.csv`, `.tsv`, `.txt`, each also with `.gz`) or Parquet.
-
-    Raises
-    ------
-    InputError
-        If the data is neither, cannot be read, or has column names that are missing, empty or
-        there twice.
     """
     given = Layout(**cast(dict[str, Any], layout))
     for name in layout_of(replace(given, delimiter=None, header=given.header or None)):
@@ -350,15 +329,7 @@ def _counted_lines(session: SparkSession, place: str) -> Any:
 def person_candidates_on_spark(
     source: SparkSource, among: Iterable[str]
 ) -> list[person_candidates.PersonCandidate]:
-    """As `person_candidates`, from records on a cluster: two jobs for each column that may be one.
-
-    Parameters
-    ----------
-    source
-        The records.
-    among
-        Names of the columns to ask this of.
-    """
+    """As `person_candidates`, from records on a cluster: two jobs for each likely column."""
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     found = []
     for name in among:
@@ -383,8 +354,6 @@ def records_of_some(source: SparkSource, person: str | None, most: int) -> pa.Ta
 
     Parameters
     ----------
-    source
-        The records.
     person
         The column of the persons; ``None`` where each record is one.
     most

@@ -41,8 +41,6 @@ class SparkTable:
 
     Attributes
     ----------
-    schema
-        The schema, with the kind of every quasi-identifier settled.
     frame
         One row per record, its lineage cut: ``sfumato_person`` (the id as it prints, a text or
         a bigint; without a person column a number of the record), ``sfumato_tie`` (bigint),
@@ -61,10 +59,6 @@ class SparkTable:
         Names of all columns of the file, in its order.
     warnings
         What the reader should know; publishable.
-    records, persons
-        Their numbers.
-    ran
-        What it was encoded on.
     preparation
         What each step of the schema's recipe did to the columns that were read.
     """
@@ -89,10 +83,6 @@ class Ordered:
 
     Attributes
     ----------
-    place
-        Its place among the quasi-identifiers.
-    strict
-        Whether persons at equal positions stay together.
     size
         Number of values of its domain; the bin of persons who miss any value.
     points
@@ -115,12 +105,8 @@ class Indicator:
 
     Attributes
     ----------
-    place
-        Its place among the quasi-identifiers.
     columns
         Number of 0/1 columns; that of being missing is the last one.
-    has_missing
-        Whether the file misses a value.
     shift
         The code of the first column: two categories without missing need one column.
     missing_bin
@@ -141,10 +127,6 @@ class Sensitive:
 
     Attributes
     ----------
-    place
-        Its place among the sensitive attributes.
-    file
-        Number of records of the file with each value.
     rank
         Rank of each value as a number; ``None`` where not all are numbers.
     """
@@ -160,8 +142,6 @@ class Axes:
 
     Attributes
     ----------
-    ordered, indicators
-        The axes.
     sensitive
         The sensitive attributes whose values are known of each person; none where nobody asks.
     """
@@ -178,15 +158,7 @@ class Axes:
 
 
 def axes_of(table: SparkTable, *, sensitive: bool) -> Axes:
-    """The axes that the persons of a file have: those that one machine would find.
-
-    Parameters
-    ----------
-    table
-        The encoded file.
-    sensitive
-        Whether the persons' sensitive values are needed.
-    """
+    """The axes that the persons of a file have: those that one machine would find."""
     columns = list(enumerate(table.quasi_identifiers))
     ordered = tuple(_ordered(i, each) for i, each in columns if each.kind is not Kind.CATEGORICAL)
     found = [_indicator(i, each, table.missing.get(each.name, 0) > 0) for i, each in columns]
@@ -239,11 +211,6 @@ def persons_frame(table: SparkTable, axes: Axes) -> DataFrame:
 
     Persons are gathered by buckets of a hash, so that no bucket holds much more than another;
     a record that is a person of its own moves nowhere. The frame is lazy, and not kept.
-
-    Parameters
-    ----------
-    table
-        The encoded file.
 
     Returns
     -------
@@ -298,8 +265,6 @@ def people_of(records: pa.Table, axes: Axes) -> pa.Table:
     ----------
     records
         Person, tie, second hash, and codes.
-    axes
-        The file's axes.
     """
     ids = records.column(PERSON).combine_chunks().dictionary_encode()
     if isinstance(ids, pa.ChunkedArray):
@@ -379,15 +344,7 @@ def _lists(value: str, count: str, offsets: Ints, values: Codes, counts: Codes) 
 
 
 class PeopleBatch:
-    """Some rows of a frame of persons.
-
-    Parameters
-    ----------
-    batch
-        The rows.
-    axes
-        The file's axes.
-    """
+    """Some rows of a frame of persons."""
 
     def __init__(self, batch: pa.RecordBatch, axes: Axes) -> None:
         self._batch = batch
@@ -429,15 +386,7 @@ class PeopleBatch:
 
 
 def columns_of(axes: Axes, chosen: Sequence[int]) -> list[str]:
-    """The columns that tell on which side of cuts along some axes a person is.
-
-    Parameters
-    ----------
-    axes
-        The file's axes.
-    chosen
-        Indices of the axes.
-    """
+    """The columns that tell on which side of cuts along some axes a person is."""
     names = {OF_PERSON, TIE, SECOND}
     for index in chosen:
         if index < len(axes.ordered):
@@ -461,12 +410,8 @@ class Bounds:
 
     Attributes
     ----------
-    axis
-        Index of the axis.
     column
         The 0/1 column; 0 along ordered axes.
-    bin, whole, fraction
-        The position.
     records, tie, second
         What tells persons at that position apart; the least number where all go right.
     """
@@ -485,15 +430,7 @@ class Bounds:
         return Bounds(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
     def on_the_right(self, people: PeopleBatch, person: Ints, cut: Codes | Ints) -> Bools:
-        """Whether persons are on the right of a cut each.
-
-        Parameters
-        ----------
-        people
-            A batch of persons.
-        person, cut
-            Indices of the persons and of their cuts.
-        """
+        """Whether persons are on the right of a cut each."""
         right = np.zeros(len(person), dtype=bool)
         along = self.axis[cut]
         axes = people.axes
@@ -542,8 +479,6 @@ class Routes:
         The left child of each cut; the right one follows it; shape (cuts,).
     bounds
         Where the cuts are.
-    depth
-        Number of levels of cuts.
     """
 
     cut: Codes
@@ -608,10 +543,6 @@ def node_of_people(people: DataFrame, axes: Axes, routes: Routes) -> DataFrame:
 
     Parameters
     ----------
-    people
-        The persons.
-    axes
-        The file's axes.
     routes
         Where they are.
     """
@@ -644,17 +575,11 @@ def by_node(
 
     Parameters
     ----------
-    table
-        The encoded file.
-    people
-        Its persons.
     routes
         Where the persons are.
     finish
         Given ``sfumato_node``, ``sfumato_person``, ``sfumato_tie`` and the codes of the records
         of one node; runs on the executors.
-    schema
-        The columns that it gives, as Spark writes them.
     """
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     codes = code_columns(table.schema)

@@ -70,19 +70,11 @@ class Ran:
 
     Attributes
     ----------
-    engine
-        The engine.
-    version
-        Its version.
     master
         The kind of its cluster: ``local[2]``, ``local-cluster``, ``spark``, ``yarn``, ``k8s``,
         ``connect``, or ``other``.
     executors
         Number of executors when the work began, the driver itself on one machine.
-    cores
-        Tasks that ran at once.
-    partitions
-        Partitions of the encoded file.
     """
 
     engine: Literal["spark"]
@@ -120,13 +112,7 @@ _CONDITION = re.compile(r"[A-Z0-9_]+(\.[A-Z0-9_]+)*")
 
 
 def active_session() -> SparkSession | None:
-    """The Spark session that is active here, or in another thread; ``None`` without one.
-
-    Raises
-    ------
-    InputError
-        If PySpark is not installed.
-    """
+    """The Spark session that is active here, or in another thread; ``None`` without one."""
     sessions: Any = needed("pyspark.sql", extra=_EXTRA, by=_BY).SparkSession
     errors = needed("pyspark.errors", extra=_EXTRA, by=_BY)
     try:
@@ -143,13 +129,6 @@ def start_session(folder: Path, name: str) -> SparkSession:
     ----------
     folder
         A private folder, for what Spark puts aside.
-    name
-        What Spark calls the run.
-
-    Raises
-    ------
-    InputError
-        If PySpark or Java is missing.
     """
     builder: Any = needed("pyspark.sql", extra=_EXTRA, by=_BY).SparkSession.builder
     errors = needed("pyspark.errors", extra=_EXTRA, by=_BY)
@@ -207,13 +186,7 @@ def _without_words_of_java() -> Iterator[None]:
 
 
 def session_to_the_end() -> SparkSession:
-    """The active session, or one on this machine that ends with Python.
-
-    Raises
-    ------
-    InputError
-        If PySpark or Java is missing.
-    """
+    """The active session, or one on this machine that ends with Python."""
     active = active_session()
     if active is not None:
         return active
@@ -254,13 +227,7 @@ def own_session(shared: SparkSession) -> SparkSession:
 
 
 def use_this_python(session: SparkSession) -> None:
-    """Let executors on this machine run the Python that runs here, if nobody has named one.
-
-    Parameters
-    ----------
-    session
-        Any session.
-    """
+    """Let executors on this machine run the Python that runs here, if nobody has named one."""
     context = session.sparkContext
     local = str(context.master).startswith("local")
     if local and "PYSPARK_PYTHON" not in os.environ:
@@ -333,13 +300,7 @@ _MASTERS = re.compile(r"local\[[^\]]*\]|local-cluster|local|spark|yarn|k8s")
 
 
 def what_ran(frame: DataFrame) -> Ran:
-    """What a DataFrame is computed on.
-
-    Parameters
-    ----------
-    frame
-        The DataFrame.
-    """
+    """What a DataFrame is computed on."""
     session: SparkSession = frame.sparkSession
     context = session.sparkContext
     master = _MASTERS.match(str(context.master))
@@ -359,18 +320,7 @@ SUBJECT = "dataframe"
 
 
 def check_classic(frame: DataFrame) -> None:
-    """Refuse a DataFrame of a session without a SparkContext.
-
-    Parameters
-    ----------
-    frame
-        Of any session.
-
-    Raises
-    ------
-    InputError
-        If it is of Spark Connect.
-    """
+    """Refuse a DataFrame of a session without a SparkContext."""
     classic = needed("pyspark.sql.classic.dataframe", extra="spark", by="engine spark")
     if not isinstance(frame, classic.DataFrame):
         raise InputError(
@@ -383,18 +333,7 @@ def check_classic(frame: DataFrame) -> None:
 
 
 def column_names(frame: DataFrame) -> tuple[str, ...]:
-    """The checked names of a DataFrame's columns.
-
-    Parameters
-    ----------
-    frame
-        The DataFrame.
-
-    Raises
-    ------
-    InputError
-        If a name is empty, or there twice, case aside.
-    """
+    """The checked names of a DataFrame's columns."""
     with said_plainly("find the columns of the dataframe"):
         found = frame.columns
     names = check_names(found, SUBJECT)
@@ -418,17 +357,10 @@ def column_types(
     ----------
     frame
         A DataFrame whose columns have other names, in the order of ``names``.
-    names
-        How errors call the columns.
     encoded
         Names of those that are encoded, not handed on only.
     people
         Names of the columns of persons and households, where bytes are accepted too.
-
-    Raises
-    ------
-    InputError
-        If a column does not hold single values.
     """
     types = needed("pyspark.sql.pandas.types", extra="spark", by="engine spark")
     errors = needed("pyspark.errors", extra="spark", by="engine spark")
@@ -459,13 +391,7 @@ def column(name: str) -> Column:
 
 
 def quoted(name: str) -> str:
-    """A name as Spark's SQL takes it, whatever letters it has.
-
-    Parameters
-    ----------
-    name
-        The name of a column.
-    """
+    """A name as Spark's SQL takes it, whatever letters it has."""
     escaped = name.replace("`", "``")
     return f"`{escaped}`"
 
@@ -488,11 +414,6 @@ class WithoutValues:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Hand on what the function makes of the batches.
-
-        Parameters
-        ----------
-        batches
-            What Spark gives.
 
         Raises
         ------
@@ -538,15 +459,7 @@ def without_values(function: Tables) -> Tables:
 
 
 def gathered(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """Batches of at least so many rows, but for the last; Spark's are of 10,000.
-
-    Parameters
-    ----------
-    batches
-        Batches of one schema.
-    rows
-        The least number of rows.
-    """
+    """Batches of at least so many rows, but for the last; Spark's are of 10,000."""
     waiting: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -582,13 +495,9 @@ def watched(
 
     Parameters
     ----------
-    session
-        The session whose actions the block runs, in this thread.
     progress
         Told the share of tasks that are done, between the two, never less than before; from
         another thread while the block runs.
-    stage
-        The name of the stage.
     low, high
         Shares of the stage at the start and at the end of the block.
     jobs
@@ -692,8 +601,6 @@ def cut_lineage(frame: DataFrame, known: Mapping[str, SfumatoError] | None = Non
 
     Raises
     ------
-    InputError
-        If Spark runs on several machines and no folder for checkpoints is set.
     SfumatoError
         If Spark fails.
     """

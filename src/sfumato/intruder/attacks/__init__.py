@@ -25,18 +25,7 @@ ACTS = _found()
 
 
 def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
-    """The attacks that are asked for; all where nobody asks.
-
-    Parameters
-    ----------
-    names
-        What is asked for.
-
-    Raises
-    ------
-    InputError
-        If there is no attack of that name.
-    """
+    """The attacks that are asked for; all where nobody asks."""
     asked = ACTS if names is None else ([names] if isinstance(names, str) else names)
     for name in asked:
         if name not in ACTS:
@@ -48,13 +37,6 @@ def untried(scene: Scene, names: Sequence[str]) -> dict[Criterion, tuple[str, ..
     """By criterion, the attacks that were not made and without which nothing is called within.
 
     A promise that cannot be tested here is about what this intruder does not hold.
-
-    Parameters
-    ----------
-    scene
-        What was attacked.
-    names
-        The attacks that were made.
     """
     left = {name: act for name, act in ACTS.items() if name not in names}
     return {
@@ -73,15 +55,8 @@ def chosen(scene: Scene, names: Sequence[str] | None) -> tuple[tuple[str, ...], 
 
     Parameters
     ----------
-    scene
-        What they work on.
     names
         The attacks that are asked for; all that fit where nobody asks.
-
-    Raises
-    ------
-    InputError
-        If an attack that is asked for by name lacks something.
     """
     possible, warnings = [], []
     for name in check_names(names):

@@ -32,11 +32,6 @@ def columns(scene: Scene) -> Iterator[Staged]:
 
     Nothing is predicted about it. A column that gives away the person, a quasi-identifier, or an
     event that the release writes otherwise is a warning.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     file, events = scene.file, _hidden_events(scene)
     known = scene.exact.quasi_identifiers, _rows_of_units(scene)
@@ -199,11 +194,6 @@ def combinations(scene: Scene) -> Iterator[Staged]:
 
     The model is trained on people whom the intruder knows, and never on the one that it is asked
     about. Nothing is predicted about it.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     file, row_of_unit = scene.file, _rows_of_units(scene)
     units = np.flatnonzero(row_of_unit >= 0)

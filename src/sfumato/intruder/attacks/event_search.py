@@ -28,11 +28,6 @@ def events(scene: Scene) -> Iterator[Staged]:
     """Look for persons of whom some events are known, exactly, by a score, and with dates moved.
 
     Held against the share of persons who are found by as many events drawn at random.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     found = list(_by_events(scene))
     if scene.schema.events or scene.events is None or not found:

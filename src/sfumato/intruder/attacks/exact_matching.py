@@ -39,11 +39,6 @@ def exact(scene: Scene) -> Iterator[Staged]:
 
     The mean over all is held against marketer risk, the surest guesses against prosecutor risk,
     or journalist risk where the intruder holds a register.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     knows = "The intruder matches what is known exactly with the released cells"
     parts = scene.file, scene.uncounted, scene.candidates
@@ -106,13 +101,7 @@ def _one_to_one(scene: Scene) -> tuple[Identification, MatchDistribution]:
 
 
 def counted(scene: Scene) -> Iterator[Staged]:
-    """Exact matching by somebody who knows how many records each person has.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
-    """
+    """Exact matching by somebody who knows how many records each person has."""
     guesses = identity_attacks.exact_free(
         scene.file, scene.knowledge, scene.candidates, scene.rng("exact_counts")
     )
@@ -141,11 +130,6 @@ def multi_record(scene: Scene) -> Iterator[Staged]:
     """Name for every record of a class the person who owns most of them (paper 003).
 
     Against AvgGIDR with one record of each class, against MaxGIDR with the best classes.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     rng = scene.rng("multi_record")
     found = [any_person(scene.file, scene.candidates, rng)]
@@ -179,13 +163,7 @@ OWNERS = Act("multi_record", 40, multi_record, nothing, PROMISED | LINKED, essen
 
 
 def row_order(scene: Scene) -> Iterator[Staged]:
-    """Take the place of a record for the place of its person in the register.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
-    """
+    """Take the place of a record for the place of its person in the register."""
     ways = identity_attacks.by_place(scene.file, scene.candidates, scene.knowledge)
     outcome = judgements.judge_row_order(
         ways,
@@ -201,13 +179,7 @@ def row_order(scene: Scene) -> Iterator[Staged]:
 
 
 def identifiers(scene: Scene) -> Iterator[Staged]:
-    """Join the file with the register on columns beside the quasi-identifiers.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
-    """
+    """Join the file with the register on columns beside the quasi-identifiers."""
     joins = identity_attacks.join_columns(
         scene.file, scene.candidates, scene.knowledge, scene.rng("identifiers")
     )

@@ -20,11 +20,6 @@ def household(scene: Scene) -> Iterator[Staged]:
 
     The mean over those that are looked for is held against the mean chance of a household, the
     surest against the largest.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     column, name = _shown_household(scene), scene.schema.household
     if column is None or name is None:

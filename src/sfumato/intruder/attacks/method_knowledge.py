@@ -43,11 +43,6 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
 
     Held against other values of the same ranges, and people dealt out to the members at random. No
     release claims anything about it, so that nothing is broken by it; what it found is a warning.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     predicates = by_ends(scene.file, scene.rng("singling_out"), CLASSES)
     every = isolated(predicates, scene.file, scene.exact, scene.truth.released)
@@ -109,11 +104,6 @@ def downcoding(scene: Scene) -> Iterator[Staged]:
 
     Held against parts as large. What it finds is told of as what nobody is assumed to know: that
     ends and labels are as near as the grid and the hierarchy allow.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     rng, true = scene.rng("downcoding"), scene.true_candidates
     found = sharpened(scene.file, scene.exact, true, scene.truth.released, rng, CLASSES)
@@ -139,11 +129,6 @@ def minimality(scene: Scene) -> Iterator[Staged]:
     """Guess sensitive values from that a class was not divided although it could have been.
 
     Held against the share of the class that has the value.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     for column in scene.file.sensitive:
         rng = scene.rng(f"minimality:{column.name}")
@@ -167,13 +152,7 @@ def minimality(scene: Scene) -> Iterator[Staged]:
 
 
 def method(scene: Scene) -> Iterator[Staged]:
-    """Undo pseudonyms that public software made: of a small seed, or a hash without a salt.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
-    """
+    """Undo pseudonyms that public software made: of a small seed, or a hash without a salt."""
     unit, person = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     notes, undone = [], 0
     for column in _pseudonyms(scene):
@@ -258,13 +237,7 @@ def _against_chance(name: str, what: str, found: Isolation, why: str) -> tuple[O
 
 
 def informed(scene: Scene) -> Iterator[Staged]:
-    """Do to everybody in the reader's own file what was done to the linked records.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
-    """
+    """Do to everybody in the reader's own file what was done to the linked records."""
     file, known, quasis = scene.file, scene.knowledge, scene.schema.quasi_identifiers
     ladders = ladders_of(file, known, quasis, scene.published)
     if ladders is None:

@@ -23,11 +23,6 @@ def nearly(scene: Scene) -> Iterator[Staged]:
     """Match by weights of agreement, each record on its own and nobody named twice.
 
     Of a large file only the persons of some classes are looked at, drawn at random.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     from sfumato.intruder.guesses.probabilistic_attack import probabilistic
 

@@ -15,13 +15,7 @@ from sfumato.intruder.referee.criteria import Criterion
 
 
 def intersection(scene: Scene) -> Iterator[Staged]:
-    """Look for persons who are in two releases: only what fits in both is left.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
-    """
+    """Look for persons who are in two releases: only what fits in both is left."""
     targets = np.flatnonzero(scene.truth.released)
     for number, prior in enumerate(scene.priors, 1):
         name = "intersection" if len(scene.priors) == 1 else f"intersection_{number}"
@@ -59,13 +53,7 @@ def intersection(scene: Scene) -> Iterator[Staged]:
 
 
 def trajectory(scene: Scene) -> Iterator[Staged]:
-    """Join two releases by the histories that their pseudonyms show, and look for persons in both.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
-    """
+    """Join two releases by the histories that pseudonyms show, and look for persons in both."""
     targets = np.flatnonzero(scene.truth.released)
     for number, prior in enumerate(scene.priors, 1):
         name = "trajectory" if len(scene.priors) == 1 else f"trajectory_{number}"
@@ -90,11 +78,6 @@ def associations(scene: Scene) -> Iterator[Staged]:
 
     Held against marketer risk; for a release on request that is the mean risk with accepted
     associations applied (SLA).
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     for number, prior in enumerate(scene.priors, 1):
         name = "associations" if len(scene.priors) == 1 else f"associations_{number}"

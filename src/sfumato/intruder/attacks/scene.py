@@ -38,14 +38,10 @@ class Staged:
 
     Attributes
     ----------
-    outcome
-        The referee's verdict.
     calibration
         Guesses grouped by the intruder's own chance; empty where that says nothing.
     warnings
         What was found although nothing was predicted about it.
-    findings
-        What it found, held against what is tolerable.
     assuming
         What nobody is taken to know, so that what it found is not held against it; or empty.
     """
@@ -67,18 +63,10 @@ class Scene(Held):
         What was predicted; for the referee.
     tolerance
         The tolerable chance that a person, or a value of one, is found.
-    seed
-        Seed of every random choice.
     against_register
         Whether the intruder holds a register of its own rather than the original.
-    priors
-        Other releases about the same persons, as an outsider reads them.
     review
         The folder of a clerical review, or ``None``.
-    progress
-        Told how far the work is.
-    schema
-        What each column is declared to be.
     published
         Published hierarchies by quasi-identifier, where they are others than the schema's.
     """
@@ -115,35 +103,15 @@ class Scene(Held):
         return replace(self.knowledge, counts=None)
 
     def rng(self, name: str) -> np.random.Generator:
-        """Randomness of one attack, the same whichever others run.
-
-        Parameters
-        ----------
-        name
-            The attack.
-        """
+        """Randomness of one attack, the same whichever others run."""
         return np.random.default_rng([self.seed, *name.encode()])
 
     def claim(self, name: str, column: str | None = None) -> Measure | None:
-        """What was predicted, or ``None``.
-
-        Parameters
-        ----------
-        name
-            The measure.
-        column
-            The sensitive attribute that it is about.
-        """
+        """What was predicted, or ``None``."""
         return self.claims.get(name, column)
 
     def calibrated(self, guesses: Identification) -> tuple[CalibrationBin, ...]:
-        """How right the intruder was about his own chances.
-
-        Parameters
-        ----------
-        guesses
-            What he guessed.
-        """
+        """How right the intruder was about his own chances."""
         return calibration(*self._made(guesses))
 
     def _made(self, guesses: Identification) -> tuple[Floats, Bools]:
@@ -170,12 +138,6 @@ class Scene(Held):
 
         Parameters
         ----------
-        name, what
-            The attack, and what the intruder does in it.
-        guesses
-            Who is named for whom.
-        predicted
-            The measure that predicts it.
         calibrated
             Whether chances are held against how often they came true.
         one_to_one, surest, targeted, own
@@ -208,19 +170,7 @@ class Scene(Held):
     def at_risk(
         self, staged: Staged, guesses: Identification, criterion: Criterion, *, targeted: bool
     ) -> Staged:
-        """The same with everybody's chance by exact matching held against the tolerance.
-
-        Parameters
-        ----------
-        staged
-            What came of the attack.
-        guesses
-            What was guessed by exact matching.
-        criterion
-            What it is held against.
-        targeted
-            Whether units were named for persons.
-        """
+        """The same with everybody's chance by exact matching held against the tolerance."""
         chance = chance_of_each(guesses, self.candidates, self.file, self.truth, targeted=targeted)
         name = staged.outcome.attack
         found = persons_at_risk(criterion, name, chance, self.tolerance.person)
@@ -248,16 +198,10 @@ class Act:
 
     Attributes
     ----------
-    name
-        By which it is asked for.
     place
         Where it comes in the order in which attacks run.
-    stage
-        Runs it.
     lacks
         What it lacks in a scene, in words; empty where it can run.
-    criteria
-        What it is held against.
     essential
         Whether nothing is called within these without it, even where it cannot run. Others are
         for somebody who holds more.

@@ -34,11 +34,6 @@ def inference(scene: Scene) -> Iterator[Staged]:
 
     Against AvgGSAR with one person of each class, against MaxGSAR with the best classes. Near
     numbers are tried as one value, too, about which nothing is predicted.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     own = [column.as_read() for column in scene.file.sensitive]
     near = map(model_attack.near_as_one, own)
@@ -87,11 +82,6 @@ def model(scene: Scene) -> Iterator[Staged]:
     """Foretell values by a model of the release, beside the same without the person's own record.
 
     One person of each class is asked about. Nothing is predicted about it.
-
-    Parameters
-    ----------
-    scene
-        What to work on.
     """
     file, tolerance = scene.file, scene.tolerance.value
     seen, owner = (

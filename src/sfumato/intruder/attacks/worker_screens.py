@@ -42,23 +42,7 @@ def screen(scene: Scene) -> Iterator[Staged]:
 
 
 def named_screens(folder: Path, rng: np.random.Generator, progress: Progress) -> dict[str, Screen]:
-    """What each worker of a review was shown, by the name of the attack.
-
-    Parameters
-    ----------
-    folder
-        The folder of the review.
-    rng
-        Draws the names of the rows.
-    progress
-        Told how far it is.
-
-    Raises
-    ------
-    InputError
-        If nobody has reviewed in the folder, a file of it is damaged, or the extra ``review`` is
-        not installed.
-    """
+    """What each worker of a review was shown, by the name of the attack."""
     needs_review()
     from sfumato.intruder.review_screens import screens_of
 
@@ -73,17 +57,6 @@ def judged_screen(each: Screen, name: str, rng: np.random.Generator, threshold: 
 
     Held against the mean of 1/K over the rows, K being their anonymity sets as the review counts
     them: KAPR is made of the same 1/K, each with the share of the characters that are disclosed.
-
-    Parameters
-    ----------
-    each
-        The screen.
-    name
-        Name of the attack.
-    rng
-        Draws one of the records that agree.
-    threshold
-        Chance above which a right guess counts as exposed.
     """
     found = from_screen(each.shown, each.knowledge, rng)
     chances, made = 1 / each.sizes, found.guesses.person >= 0

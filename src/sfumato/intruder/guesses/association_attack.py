@@ -24,8 +24,6 @@ class Meaning:
 
     Attributes
     ----------
-    name
-        The quasi-identifier.
     texts
         The register's distinct values, ``None`` left out.
     earlier, now
@@ -46,8 +44,6 @@ def meaning_of(known: KnownColumn, earlier: ReadColumn | None, now: ReadColumn |
 
     Parameters
     ----------
-    known
-        The register's column.
     earlier, now
         The columns of the releases; ``None`` where one does not have it.
     """
@@ -136,8 +132,6 @@ def mine(
 
     Parameters
     ----------
-    file
-        The earlier release.
     meanings
         What its cells hold, by column; cells are numbered as there.
     support
@@ -146,11 +140,6 @@ def mine(
         Least share of these that show Y, in [0, 1].
     longest
         Cells in X, at most.
-
-    Raises
-    ------
-    InputError
-        If a share is none.
     """
     for name, share in (("support", support), ("confidence", confidence)):
         if not 0 <= share <= 1:
@@ -264,10 +253,6 @@ def refined_sets(
 
     Parameters
     ----------
-    file
-        The attacked release.
-    meanings
-        What the cells hold, by column.
     associations
         The associations, surest first.
 
@@ -311,12 +296,6 @@ def with_sets(
 
     Parameters
     ----------
-    file
-        The attacked release.
-    meanings
-        What the cells hold, by column.
-    held
-        What the cells of each class hold now, per column.
     classes
         The classes to narrow, shape (classes,).
     """
@@ -366,12 +345,8 @@ class Refined:
         For each released unit a register person who fits its refined cells.
     candidates
         Who fits them; a class that the refinement leaves nobody counts unrefined.
-    file
-        The release with refined cells.
     associations
         The associations, surest first; cells are those of the earlier release.
-    columns
-        The quasi-identifier that each column number of the associations stands for.
     refined
         Number of classes that an association narrowed.
     """
@@ -403,25 +378,14 @@ def by_associations(
 
     Parameters
     ----------
-    file
-        The attacked release.
     earlier
         A release of before, about the same or other persons.
-    knowledge
-        What the intruder holds.
-    rng
-        For guesses among those who fit.
     support
         S of Eq. 1: least share of the earlier release's units that show X, in [0, 1].
     confidence
         C of Eq. 1: least share of these that show Y too, in [0, 1].
     longest
         Cells in X, at most.
-
-    Raises
-    ------
-    InputError
-        If a share is none, or the releases and the register have too little in common.
     """
     old = {column.name: column for column in earlier.quasi_identifiers}
     new = {column.name: column for column in file.quasi_identifiers}

@@ -62,12 +62,8 @@ def by_ends(file: ReleasedFile, rng: np.random.Generator, most: int) -> EndPredi
 
     Parameters
     ----------
-    file
-        The released file.
     rng
         Draws the classes where there are more than ``most``.
-    most
-        Most classes that are tried.
     """
     classes = np.sort(rng.permutation(file.classes)[:most]).astype(np.int64)
     rows = file.first_row[classes]
@@ -151,12 +147,6 @@ def isolated(
 
     Parameters
     ----------
-    predicates
-        What is tried.
-    file
-        The released file.
-    exact
-        What is true of everybody.
     inside
         Who of them is in the release, shape (persons,).
     """
@@ -285,18 +275,10 @@ def by_members(
 
     Parameters
     ----------
-    file
-        The released file.
-    exact
-        What is true of everybody.
-    candidates
-        Who fits which class, by what is true.
     inside
         Who is in the release, shape (persons,).
     rng
         Draws the classes where there are more than ``most``, and the members.
-    most
-        Most classes that are tried.
     """
     known = {column.name: column for column in exact.quasi_identifiers}
     columns = [

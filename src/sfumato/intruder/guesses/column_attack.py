@@ -85,8 +85,6 @@ class Likeness:
 
     Attributes
     ----------
-    units
-        The released persons of whom something is known, or some of them.
     partners
         By what they are alike, and the place in ``units`` of another one who is like each, -1 for
         nobody.
@@ -103,8 +101,6 @@ def likeness(known: Sequence[KnownColumn], row_of_unit: Ints, rng: np.random.Gen
     ----------
     known, row_of_unit
         True quasi-identifiers, and the row of the register of each unit, -1 where there is none.
-    rng
-        Draws one of several.
     """
     units = np.flatnonzero(row_of_unit >= 0)
     units = np.sort(rng.choice(units, min(len(units), MOST), replace=False))
@@ -143,17 +139,9 @@ def with_column(
 
     Parameters
     ----------
-    file
-        The released file.
-    column
-        One of its columns that is no quasi-identifier.
     hidden
         True quasi-identifiers, and true events, by row of the register, each with the row of the
         register of each unit, -1 where there is none, shape (units,).
-    alike_by
-        Who is like whom in the quasi-identifiers.
-    rng
-        Draws whom the intruder names.
     """
     unit, code = file.unit.tolist(), column.told.tolist()
     members: dict[tuple[int, int], set[int]] = defaultdict(set)

@@ -28,15 +28,11 @@ class EventValues:
 
     Attributes
     ----------
-    column
-        Its values in the original.
     alike
         Number of the values that the intruder cannot tell apart, shape (values,); each its own
         where they are known exactly.
     off
         How far off a known number or date may be, shape (values,).
-    words
-        What its texts can mean in a release.
     """
 
     column: KnownColumn
@@ -82,17 +78,7 @@ class PersonEvents:
         return np.where(empty.all(axis=0), -1, number)
 
     def told(self, targets: Ints, m: int, rng: np.random.Generator) -> list[Ints]:
-        """Rows of m different events of each target, all of them where there are fewer.
-
-        Parameters
-        ----------
-        targets
-            Register persons.
-        m
-            How many events are told.
-        rng
-            Draws them.
-        """
+        """Rows of m different events of each target, all of them where there are fewer."""
         known = np.flatnonzero(self.event_of >= 0)
         order = known[np.lexsort((self.event_of[known], self.person[known]))]
         new = np.ones(len(order), dtype=np.bool_)
@@ -111,15 +97,7 @@ class PersonEvents:
 
 
 class EventSearch:
-    """Which released records may show an event that the intruder knows.
-
-    Parameters
-    ----------
-    file
-        The released file.
-    events
-        What is known of events, by columns that it has.
-    """
+    """Which released records may show an event that the intruder knows."""
 
     def __init__(self, file: ReleasedFile, events: PersonEvents) -> None:
         shown = {column.name: column for column in (*file.others, *file.sensitive)}
@@ -393,16 +371,6 @@ def exact_events(
 
     Parameters
     ----------
-    search
-        The release.
-    candidates
-        Which persons fit which class.
-    targets
-        Register persons who are known to be in the file.
-    told
-        Rows of the events that are known of each.
-    rng
-        Draws one of the units.
     moved
         Whether all dates of a unit are taken to be moved by one offset, and that unit is taken
         who shows the events by most of these. The dates are told as wrongly as they are known.
@@ -452,12 +420,6 @@ def scored_events(
 
     Parameters
     ----------
-    search
-        The release.
-    file
-        The same as an outsider reads it.
-    knowledge
-        What the intruder holds of the quasi-identifiers.
     targets, told, rng
         As in `exact_events`.
     """

@@ -49,13 +49,7 @@ class Slips:
                 self._places[left].append(place)
 
     def of(self, texts: Iterable[str]) -> set[int]:
-        """The places of the texts that are a slip away from one of these, or the same.
-
-        Parameters
-        ----------
-        texts
-            Those to look for.
-        """
+        """The places of the texts that are a slip away from one of these, or the same."""
         return {
             place for text in texts for left in _left(text) for place in self._places.get(left, ())
         }
@@ -89,8 +83,6 @@ class Reach:
     ----------
     inside, near
         First place and the one behind the last; ``near`` surrounds ``inside``.
-    inside_set, near_set
-        Single places.
     """
 
     inside: tuple[int, int] = (0, 0)
@@ -105,8 +97,6 @@ class Levels:
 
     Attributes
     ----------
-    name
-        The quasi-identifier.
     values
         Number of distinct known values; their places go by number, then by text.
     places
@@ -121,13 +111,7 @@ class Levels:
     cells: tuple[Reach | None, ...] = field(repr=False)
 
     def of_cell(self, number: int) -> npt.NDArray[np.int8] | None:
-        """The level of each value in a cell, shape (values,); ``None`` if it says nothing.
-
-        Parameters
-        ----------
-        number
-            Number of the cell.
-        """
+        """The level of each value in a cell, shape (values,); ``None`` if it says nothing."""
         reach = self.cells[number]
         if reach is None:
             return None
@@ -157,15 +141,7 @@ class Levels:
 
 
 def levels_of(read: ReadColumn, known: KnownColumn) -> Levels:
-    """How far each value that the intruder knows is from each cell of a column.
-
-    Parameters
-    ----------
-    read
-        What the release shows.
-    known
-        What the intruder knows.
-    """
+    """How far each value that the intruder knows is from each cell of a column."""
     texts = np.array([text is not None for text in known.texts], dtype=np.bool_)
     numbers = np.where(texts, known.numbers, np.nan)
     order = np.flatnonzero(texts)
@@ -254,15 +230,7 @@ _LIST = pa.list_(pa.int64())
 
 
 def field_name(number: int, name: str) -> str:
-    """The column of both tables that holds something of a quasi-identifier.
-
-    Parameters
-    ----------
-    number
-        Number of the quasi-identifier.
-    name
-        What it holds.
-    """
+    """The column of both tables that holds something of a quasi-identifier."""
     return f"q{number}_{name}"
 
 
@@ -271,8 +239,6 @@ def released_table(columns: Sequence[Levels], cells: Ints) -> pa.Table:
 
     Parameters
     ----------
-    columns
-        What the cells of each column reach.
     cells
         The cells of each class, shape (classes, columns).
     """
@@ -318,8 +284,6 @@ def comparison(number: int, m: Floats, u: Floats) -> dict[str, Any]:
 
     Parameters
     ----------
-    number
-        Number of the quasi-identifier.
     m
         m of each level, shape (3,).
     u
@@ -362,8 +326,6 @@ def frequencies(number: int, level: Near, chance: Floats) -> pa.Table:
 
     Parameters
     ----------
-    number
-        Number of the quasi-identifier.
     chance
         u of each cell, shape (cells,).
     """
@@ -400,10 +362,6 @@ class Scorer:
 
     Parameters
     ----------
-    connection
-        A database.
-    columns
-        What the cells of each column reach.
     cells
         The cells of each class, shape (classes, columns).
     rows
@@ -411,8 +369,6 @@ class Scorer:
 
     Raises
     ------
-    InputError
-        If Splink is not installed.
     SfumatoError
         If it cannot take the tables.
     """
@@ -441,15 +397,11 @@ class Scorer:
 
         Parameters
         ----------
-        of_class, of_row
-            The pairs.
         m
             m of each column and level, shape (columns, 3).
 
         Raises
         ------
-        InputError
-            If Splink is not installed.
         SfumatoError
             If it fails.
         """
@@ -519,11 +471,6 @@ def database() -> Iterator[duckdb.DuckDBPyConnection]:
     ------
     duckdb.DuckDBPyConnection
         The connection.
-
-    Raises
-    ------
-    InputError
-        If DuckDB is not installed, or there is no place for the folder.
     """
     duckdb_ = needed("duckdb", by=_BY)
     with Workspace() as workspace:

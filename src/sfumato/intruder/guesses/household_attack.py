@@ -49,15 +49,7 @@ class Neighbours:
 
 
 def known_households(knowledge: Knowledge, name: str) -> Ints:
-    """The household of each person; who has none is one alone. Shape (persons,).
-
-    Parameters
-    ----------
-    knowledge
-        What the intruder knows, the column among it.
-    name
-        The column that names households.
-    """
+    """The household of each person; who has none is one alone. Shape (persons,)."""
     column = next(each for each in knowledge.others if each.name == name)
     nameless = np.array([text is None for text in column.texts], dtype=np.bool_)
     first = np.unique(knowledge.person, return_index=True)[1]
@@ -84,21 +76,6 @@ def by_members(
     A released household can be one that is looked for if each of its people can be another member
     of that one: as many where any has as many, else those with the fewest left out. O(targets x
     (persons of the file + edges between members that fit)).
-
-    Parameters
-    ----------
-    file
-        The released file.
-    candidates
-        Which persons fit which class.
-    known
-        Household of each known person.
-    column
-        The released column by which records are of one household.
-    targets
-        The households that are looked for.
-    rng
-        Draws one of those that can be it.
     """
     nameless = np.array([text is None for text in column.texts], dtype=np.bool_)
     first = np.unique(file.unit, return_index=True)[1]
@@ -171,10 +148,6 @@ def _fitting(
     ----------
     member_fits
         Whether each kind can be each member, shape (kinds, members).
-    holds
-        How often each composition has each kind.
-    sizes, kinds_of
-        Of each composition the number of its members, and their kinds.
     """
     # Most are ruled out by a single member whom nobody of the household can be.
     possible = holds @ member_fits.any(axis=1).astype(np.int32) == sizes

@@ -26,15 +26,9 @@ def exact_free(
 
     Parameters
     ----------
-    file
-        The released file.
     knowledge
         What the intruder knows; with ``counts`` only persons with as many records as the unit
         has are drawn from.
-    candidates
-        Which persons fit which class.
-    rng
-        Source of randomness.
 
     Returns
     -------
@@ -60,15 +54,9 @@ def exact_targeted(
 
     Parameters
     ----------
-    file
-        The released file.
     knowledge
         What the intruder knows; with ``counts`` only units with as many records as the target
         has are drawn from.
-    candidates
-        Which persons fit which class.
-    rng
-        Source of randomness.
     targets
         Register persons who are known to be in the file; all of them when not given.
 
@@ -76,11 +64,6 @@ def exact_targeted(
     -------
     Identification
         One guess per target, in their order; without a unit and with chance 0 where none fits.
-
-    Raises
-    ------
-    InputError
-        If a target is not a number of a register person.
     """
     everybody = np.arange(knowledge.persons, dtype=np.int64)
     chosen = everybody if targets is None else _checked(targets, knowledge.persons)
@@ -143,14 +126,8 @@ def exact_one_to_one(
 
     Parameters
     ----------
-    file
-        The released file.
     knowledge
         What the intruder knows; with ``counts`` a person fits only units with as many records.
-    candidates
-        Which persons fit which class.
-    rng
-        Source of randomness.
 
     Returns
     -------
@@ -301,8 +278,6 @@ class Join:
 
     Attributes
     ----------
-    column, register_column
-        Names of the joined columns.
     by_name
         Whether they were found by their name; else by their texts.
     guesses
@@ -347,12 +322,6 @@ def join_columns(
 
     Parameters
     ----------
-    file
-        The released file.
-    candidates
-        Who fits which class.
-    knowledge
-        What the intruder holds.
     rng
         Draws among persons who are alike.
     """
@@ -453,15 +422,6 @@ def by_place(
     the order of its rows; each over the whole file and within classes. Within classes by the order
     of each number that the register has, too, up and down. O(ways x persons and rows that fit,
     summed over classes).
-
-    Parameters
-    ----------
-    file
-        The released file.
-    candidates
-        Who fits which class.
-    knowledge
-        What the intruder holds.
     """
     persons = np.arange(len(candidates.group), dtype=np.int64)
     ways = [same_place(file, candidates, persons), same_place_in_class(file, candidates, persons)]
@@ -490,10 +450,6 @@ def same_place(file: ReleasedFile, candidates: Candidates, rows: Ints) -> Identi
 
     Parameters
     ----------
-    file
-        The released file.
-    candidates
-        Who fits which class.
     rows
         Register person of each row, shape (rows,); one row each to go by their appearance.
     """
@@ -519,10 +475,6 @@ def same_place_in_class(file: ReleasedFile, candidates: Candidates, rows: Ints) 
 
     Parameters
     ----------
-    file
-        The released file.
-    candidates
-        Who fits which class.
     rows
         Register person of each row, shape (rows,); one row each to go by their appearance.
     """

@@ -26,10 +26,6 @@ def most_shared_value(file: ReleasedFile, candidates: Candidates, column: TextCo
 
     Parameters
     ----------
-    file
-        The released file.
-    candidates
-        Who fits which class.
     column
         The sensitive column, one of ``file.sensitive``.
     """
@@ -96,12 +92,6 @@ def dealt_values(
 
     Parameters
     ----------
-    file
-        The released file.
-    column
-        The sensitive column.
-    rng
-        Deals.
     tolerance
         The tolerable chance beyond the share of those who have a value.
     """
@@ -188,15 +178,6 @@ def any_person(
 
     All who fit are alike to him, and his chance for a record is 1 / F; what he wins where he is
     right is all of that person's records at once. O(fits log + persons log).
-
-    Parameters
-    ----------
-    file
-        The released file.
-    candidates
-        Who fits which class.
-    rng
-        Draws the person.
     """
     alike = np.ones(len(candidates.group), dtype=np.int64)
     person, _ = _most_records(file, candidates, alike, rng)
@@ -217,19 +198,8 @@ def most_records(
 
     Parameters
     ----------
-    file
-        The released file.
-    candidates
-        Who fits which class.
     knowledge
         What the intruder holds, ``counts`` among it.
-    rng
-        Breaks ties.
-
-    Raises
-    ------
-    InputError
-        If the intruder does not know the numbers.
     """
     if knowledge.counts is None:
         raise InputError(

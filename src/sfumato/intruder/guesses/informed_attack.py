@@ -38,10 +38,6 @@ def ladder(
 
     Parameters
     ----------
-    known
-        The column of the reader's file.
-    quasi
-        What the schema says about it.
     published
         Its published hierarchy, where that is another.
 
@@ -119,18 +115,10 @@ def by_method(
 
     Parameters
     ----------
-    file
-        The released file.
-    knowledge
-        The reader's own file.
-    ladders
-        What each value of its quasi-identifiers is shown as.
     weights
         The weight of each in loss.
     fewest
         The fewest people who match a class: k is no larger.
-    rng
-        Draws one of several.
 
     Returns
     -------
@@ -249,12 +237,6 @@ def ladders_of(
 
     Parameters
     ----------
-    file
-        The released file.
-    knowledge
-        The reader's own file.
-    quasis
-        What the schema says about each.
     published
         Published hierarchies, where they are others.
     """

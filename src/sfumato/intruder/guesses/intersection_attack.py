@@ -54,13 +54,6 @@ class Odds:
         """For each target one of the likeliest units, -1 where there is none, and its chance.
 
         Takes O(targets log sets + units log units) beside the odds.
-
-        Parameters
-        ----------
-        of_person
-            The kind of each target.
-        rng
-            Draws one of those that are as likely.
         """
         odds = self.settled()
         whole = np.asarray(odds.T @ self.units()).reshape(-1)
@@ -89,8 +82,6 @@ class Odds:
         ----------
         units, codes
             A unit and a value that it has, once for each; shape (pairs,).
-        count
-            Number of values.
         """
         pairs = np.unique(np.column_stack([units, codes]), axis=0)
         pairs = pairs[pairs[:, 1] >= 0]
@@ -112,8 +103,6 @@ class Side:
 
     Attributes
     ----------
-    file
-        The release.
     kind
         Kind of each unit: units that show the same cells; shape (units,).
     group
@@ -129,15 +118,7 @@ class Side:
 
     @classmethod
     def of(cls, file: ReleasedFile, knowledge: Knowledge) -> Side:
-        """The release as seen by somebody who holds the register.
-
-        Parameters
-        ----------
-        file
-            The release.
-        knowledge
-            What the intruder holds.
-        """
+        """The release as seen by somebody who holds the register."""
         found = find_candidates(file, knowledge)
         return cls(file, found.kind, found.group, sparse.csr_array(found.fits_kind))
 
@@ -146,8 +127,6 @@ class Side:
 
         Parameters
         ----------
-        groups
-            Groups, repeated as they are.
         kinds
             Kinds likewise; each once if not given.
         """
@@ -160,13 +139,7 @@ LINKED = 0.5
 
 
 def pseudonyms(file: ReleasedFile) -> dict[str, int]:
-    """The unit of each pseudonym; empty where the file has no person column.
-
-    Parameters
-    ----------
-    file
-        The released file.
-    """
+    """The unit of each pseudonym; empty where the file has no person column."""
     if file.person is None:
         return {}
     for column in file.others:
@@ -178,13 +151,7 @@ def pseudonyms(file: ReleasedFile) -> dict[str, int]:
 
 
 def shared_units(first: ReleasedFile, second: ReleasedFile) -> Ints:
-    """Units of both releases under the same pseudonym, shape (shared, 2).
-
-    Parameters
-    ----------
-    first, second
-        The releases.
-    """
+    """Units of both releases under the same pseudonym, shape (shared, 2)."""
     one, other = pseudonyms(first), pseudonyms(second)
     pairs = [(unit, other[text]) for text, unit in one.items() if text in other]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
@@ -195,8 +162,6 @@ def are_the_same(here: Side, there: Side, shared: Ints, joint: Ints) -> bool:
 
     Parameters
     ----------
-    here, there
-        The releases.
     shared
         Units of both under the same pseudonym.
     joint
@@ -216,8 +181,6 @@ def odds_by_pseudonym(here: Side, there: Side, shared: Ints, joint: Ints) -> Odd
 
     Parameters
     ----------
-    here, there
-        The releases.
     shared
         Units of both under the same pseudonym.
     joint
@@ -262,14 +225,10 @@ def odds_by_values(here: Side, there: Side, joint: Ints, sizes: Ints, columns: C
 
     Parameters
     ----------
-    here, there
-        The releases.
     joint
         Groups of persons in both, shape (joint groups, 2).
     sizes
         Persons of each, shape (joint groups,).
-    columns
-        The sensitive columns of both.
     """
     own, others, count = _alike(here, there, columns)
     sets, set_of = np.unique(np.column_stack([here.kind, own]), axis=0, return_inverse=True)
@@ -341,13 +300,7 @@ def _alike(here: Side, there: Side, columns: Columns) -> tuple[Ints, Ints, int]:
 
 
 def aligned(one: TextColumn, other: TextColumn) -> Ints:
-    """The records' texts of the second column as codes of the first, new ones above them.
-
-    Parameters
-    ----------
-    one, other
-        A column of two releases.
-    """
+    """The records' texts of the second column as codes of the first, new ones above them."""
     places = {text: place for place, text in enumerate(one.texts)}
     code = [-1 if text is None else places.setdefault(text, len(places)) for text in other.texts]
     return np.array(code, dtype=np.int64)[other.codes]
@@ -364,8 +317,6 @@ class Intersection:
     inferences
         For each sensitive attribute of both releases a value of each target, as a code of the
         first release's texts.
-    linked
-        Whether the pseudonyms of the two releases were the same.
     """
 
     identification: Identification
@@ -395,20 +346,10 @@ def intersect(
 
     Parameters
     ----------
-    first, second
-        The releases.
     knowledge
         What the intruder holds; the targets are persons of it.
-    rng
-        Draws one of the units that are as likely.
     targets
         Numbers of the register persons to look for; all if not given.
-
-    Raises
-    ------
-    InputError
-        If a release and the register have no quasi-identifier in common, or a target is no person
-        of the register.
     """
     persons = np.arange(knowledge.persons, dtype=np.int64)
     chosen = persons if targets is None else np.asarray(targets, dtype=np.int64)

@@ -45,18 +45,12 @@ def sharpened(
 
     Parameters
     ----------
-    file
-        The released file.
     exact
         What is true of everybody; of the method itself the reader needs the share of each value.
-    candidates
-        Who fits which class, by what is true.
     inside
         Who is in the release, shape (persons,).
     rng
         Draws the classes where there are more than ``most``.
-    most
-        Most classes that are tried.
     """
     known = {column.name: column for column in exact.quasi_identifiers}
     rows = np.unique(exact.person, return_index=True)[1]
@@ -208,18 +202,8 @@ def undivided(
 
     Parameters
     ----------
-    file
-        The released file.
-    exact
-        What is known of everybody.
-    candidates
-        Who fits which class.
-    column
-        The sensitive column.
     rng
         Draws classes where there are more than ``most``, and ways to deal out values.
-    most
-        Most classes that are looked at.
 
     Yields
     ------

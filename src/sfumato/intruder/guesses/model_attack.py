@@ -34,13 +34,7 @@ DOUBT = 5.0
 
 
 def near_as_one(column: TextColumn) -> TextColumn:
-    """A sensitive column with near numbers as one value, by a name of its own; any other as it is.
-
-    Parameters
-    ----------
-    column
-        The released column.
-    """
+    """A sensitive column with near numbers as one value, named apart; any other as it is."""
     numbers = [None if text is None else number_of(text) for text in column.texts]
     told = [each for each, text in zip(numbers, column.texts, strict=True) if text is not None]
     if len(told) <= 2 * NEAR or None in told:
@@ -73,15 +67,7 @@ class Sight:
 
 
 def sights(file: ReleasedFile, knowledge: Knowledge) -> tuple[Sight, ...]:
-    """The quasi-identifiers that are both released and known, as a model sees them.
-
-    Parameters
-    ----------
-    file
-        The released file.
-    knowledge
-        What the intruder knows.
-    """
+    """The quasi-identifiers that are both released and known, as a model sees them."""
     known = {column.name: column for column in knowledge.quasi_identifiers}
     first = np.unique(knowledge.person, return_index=True)[1]
     return tuple(
@@ -129,8 +115,6 @@ class ShownValues:
     ----------
     unit, class_of, value
         The released person, the class and the code of the value, each of shape (entries,).
-    values
-        Number of values.
     """
 
     unit: Ints
@@ -149,10 +133,6 @@ def shown_values(file: ReleasedFile, column: TextColumn, place: Ints | None = No
 
     Parameters
     ----------
-    file
-        The released file.
-    column
-        The sensitive column.
     place
         In whose place, with whose class, each released person's values stand; their own when not
         given.
@@ -201,12 +181,6 @@ def foretold(
 
     Parameters
     ----------
-    seen
-        The quasi-identifiers.
-    candidates
-        Who fits which class.
-    shown
-        Who shows what.
     person, unit
         The targets: the known persons, and the released ones that they are, for the referee alone,
         who leaves them out.

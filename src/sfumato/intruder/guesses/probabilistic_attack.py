@@ -48,13 +48,7 @@ class Alike:
         return np.argsort(self.group, kind="stable"), _starts(self.sizes)
 
     def groups_of_items(self, count: int) -> tuple[Ints, Ints]:
-        """The groups that have each item, and where each item's begin.
-
-        Parameters
-        ----------
-        count
-            Number of items.
-        """
+        """The groups that have each item, and where each item's begin."""
         owner = np.repeat(np.arange(len(self.sizes)), self.counts)
         of_item = np.bincount(self.items, minlength=count)
         return owner[np.argsort(self.items, kind="stable")], _starts(of_item)
@@ -67,10 +61,6 @@ def alike(owner: Ints, item: Ints, owners: int) -> Alike:
     ----------
     owner
         Owner of each row, 0 to owners - 1; each has a row.
-    item
-        What the row is.
-    owners
-        Number of owners.
     """
     group, sets = distinct_sets(owner, item, owners, int(item.max(initial=0)) + 1)
     return Alike(
@@ -200,8 +190,6 @@ def outside_odds(coverage: float, persons: int) -> float:
     ----------
     coverage
         Share of the released persons who are in the register.
-    persons
-        Persons of the register.
     """
     inside = min(coverage, 1 - LEAST_OUTSIDE)
     return (1 - inside) / inside * persons
@@ -223,8 +211,6 @@ class Compared:
 
     Attributes
     ----------
-    shared
-        The pairs, with the persons that they stand for.
     levels
         Level in each column, -1 where one is unknown; shape (pairs, columns).
     by_chance
@@ -247,8 +233,6 @@ def estimate_m(compared: Compared, first: Floats) -> Floats:
 
     Parameters
     ----------
-    compared
-        The pairs, all likely ones of each class.
     first
         The first guess, shape (columns, 3).
     """
@@ -324,8 +308,6 @@ def likely_pairs(
         The places of the values of each distinct row, shape (rows, columns).
     most
         How many rows to keep for a class.
-    progress
-        Told how far it is.
 
     Returns
     -------
@@ -385,11 +367,6 @@ class Posterior:
         """For each unit the likeliest person; one at random of several that are as likely.
 
         Takes O(pairs + units log pairs).
-
-        Parameters
-        ----------
-        rng
-            For ties.
         """
         starts, sizes = runs(self.of_units)
         top = np.repeat(np.maximum.reduceat(self.chance, starts), sizes) if len(starts) else 0.0
@@ -420,11 +397,6 @@ class Posterior:
         """No person twice: the surest pairs first, as long as both sides have somebody left.
 
         A released unit for whom nobody is left is not guessed (-1). Takes O(pairs log pairs).
-
-        Parameters
-        ----------
-        rng
-            For ties, and for who of a group is taken.
         """
         order = np.lexsort((rng.random(len(self.chance)), -self.chance))
         left, right = self.units.sizes.tolist(), self.persons.sizes.tolist()
@@ -480,8 +452,6 @@ def posterior(
 
     Parameters
     ----------
-    units
-        The released units by their classes.
     persons
         The register persons by their distinct rows.
     pairs
@@ -590,22 +560,8 @@ def probabilistic(
 
     Parameters
     ----------
-    file
-        The released file.
-    knowledge
-        What the intruder holds.
-    rng
-        For ties.
     coverage
         Share of the released persons who are in the register, as the intruder believes.
-    progress
-        Told how far it is.
-
-    Raises
-    ------
-    InputError
-        If Splink is not installed, the intruder knows no quasi-identifier of the file, or the
-        coverage is none.
     """
     if not 0 < coverage <= 1:
         raise InputError("parameter coverage", "must be a share", accepted="above 0, to 1")

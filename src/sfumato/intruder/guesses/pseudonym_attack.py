@@ -79,8 +79,6 @@ def by_seed(texts: Sequence[str], records: int) -> tuple[Undone | None, int]:
 
     Parameters
     ----------
-    texts
-        All pseudonyms of the file.
     records
         Number of its records, whose order was drawn before.
     """
@@ -104,8 +102,6 @@ def by_hash(texts: Sequence[str], known: Iterable[str]) -> Undone | None:
 
     Parameters
     ----------
-    texts
-        All values of a column that look like hashes.
     known
         Ids that the intruder holds; numbers in their form are tried as well.
     """

@@ -72,10 +72,6 @@ class ShownRows:
 
     Attributes
     ----------
-    rows
-        Names of the display rows.
-    attributes
-        The attributes.
     states
         The distinct states of a row: a cell for each attribute, ``None`` where nothing showed.
     state
@@ -130,16 +126,6 @@ def rows_of(table: pa.Table, subject: str) -> ShownRows:
     null; ``places`` and ``characters`` are the disclosed characters, places from 0, separators of
     dates not counted; ``least`` and ``most`` bound how many records of the data have the value,
     where that showed: an identity mark says at least 2, a mark of rarity the numbers of its band.
-
-    Parameters
-    ----------
-    subject
-        What it is called in errors.
-
-    Raises
-    ------
-    InputError
-        If it says something else, or two things of one cell.
     """
     attributes: dict[str, ShownAttribute] = {}
     rows: dict[str, dict[str, ShownCell]] = {}
@@ -190,13 +176,6 @@ def characters_of(text: str | None, kind: str) -> tuple[str, ...] | None:
 
     A category is one character. A date is its digits in the order of the kind, as far as the
     text is one; of other texts each letter counts with the marks upon it.
-
-    Parameters
-    ----------
-    text
-        The value as it is stored.
-    kind
-        How the attribute is displayed.
     """
     plain = _cleaned(text or "")
     if not plain:
@@ -304,17 +283,8 @@ def from_screen(shown: ShownRows, knowledge: Knowledge, rng: np.random.Generator
 
     Parameters
     ----------
-    shown
-        What screens showed.
     knowledge
         The identified tables: a row for each record.
-    rng
-        Draws one of the records that agree.
-
-    Raises
-    ------
-    InputError
-        If the tables lack an attribute of the screen.
     """
     known = {column.name: column for column in (*knowledge.quasi_identifiers, *knowledge.others)}
     columns = []

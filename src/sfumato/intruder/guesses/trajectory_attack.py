@@ -34,8 +34,6 @@ class Trajectories:
     ----------
     identification
         For each target a unit of the first release, -1 where none fits.
-    columns
-        The columns that joined them.
     joined
         Units of both releases that are taken for one person, shape (joined, 2).
     """
@@ -58,19 +56,8 @@ def follow(
 
     Parameters
     ----------
-    first, second
-        The releases.
     knowledge
         What the intruder holds; the targets are persons of it.
-    rng
-        Draws one of the units that are as likely.
-    targets
-        Numbers of the register persons to look for.
-
-    Raises
-    ------
-    InputError
-        If a release and the register have no quasi-identifier in common.
     """
     here, there = Side.of(first, knowledge), Side.of(second, knowledge)
     pairs = np.column_stack([here.group, there.group])
@@ -84,13 +71,7 @@ def follow(
 
 
 def unchanged(first: ReleasedFile, second: ReleasedFile) -> list[tuple[TextColumn, TextColumn]]:
-    """The columns of both releases that say the same in both, pseudonyms aside.
-
-    Parameters
-    ----------
-    first, second
-        The releases.
-    """
+    """The columns of both releases that say the same in both, pseudonyms aside."""
     others = {each.name: each for each in (*second.sensitive, *second.others)}
     found = []
     for one in (*first.sensitive, *first.others):
@@ -117,13 +98,6 @@ def alike(
     A value of a column, all values of a record, and days between successive dates are things that
     a unit shows. Two units are as alike as the weight of what both show in that of what either
     does; a thing weighs 1 / log(1 + units of the second release that show it).
-
-    Parameters
-    ----------
-    first, second
-        The releases.
-    columns
-        Columns that are unchanged in both.
     """
     one, other = _shown(first, second, columns)
     many, others = (np.asarray(each.sum(axis=0)).reshape(-1) for each in (one, other))

@@ -30,17 +30,8 @@ def clopper_pearson(right: int, attempts: int, level: float = LEVEL) -> tuple[fl
 
     Parameters
     ----------
-    right
-        Right guesses.
     attempts
         Guesses; with none, the interval is [0, 1].
-    level
-        How often it covers.
-
-    Raises
-    ------
-    InputError
-        If more are right than there are.
     """
     if not 0 <= right <= attempts:
         raise InputError("the right guesses", "must be among the guesses", found="another number")
@@ -61,14 +52,8 @@ def by_distribution(
 
     Parameters
     ----------
-    right
-        Right guesses.
-    attempts
-        Guesses.
     hits
         Distribution of the right ones over the intruder's random choices.
-    level
-        How often it covers.
     """
     tail = (1 - level) / 2
     low, high = hits.quantiles(tail, 1 - tail)
@@ -81,8 +66,6 @@ def success(right: int, attempts: int, hits: MatchDistribution | None = None) ->
 
     Parameters
     ----------
-    right
-        Right guesses.
     attempts
         Guesses; success is 0 without any.
     hits
@@ -104,8 +87,6 @@ def exact_success(right: int, attempts: int) -> Measure:
 
     Parameters
     ----------
-    right
-        Right guesses.
     attempts
         Guesses; success is 0 without any.
     """
@@ -128,11 +109,6 @@ def free_hits(chances: Floats) -> MatchDistribution:
     ----------
     chances
         The chance that each guess is right, shape (guesses,).
-
-    Raises
-    ------
-    InputError
-        If a chance is outside [0, 1].
     """
     chances = np.asarray(chances, dtype=np.float64)
     if not np.all((chances >= 0) & (chances <= 1)):
@@ -151,18 +127,6 @@ def binomial_hits(attempts: int, rate: float) -> MatchDistribution:
     c at least 1 above the mean, P(hits >= c) is at most the binomial's (Hoeffding 1956, Annals
     of Mathematical Statistics 27:713-721, Theorem 5). What the claim allows is thus not too
     little whatever the single chances are.
-
-    Parameters
-    ----------
-    attempts
-        Number of guesses.
-    rate
-        The mean chance.
-
-    Raises
-    ------
-    InputError
-        If the rate is outside [0, 1].
     """
     return free_hits(np.full(attempts, rate))
 
@@ -183,11 +147,6 @@ def one_to_one_hits(pairs: Ints | Floats, larger: Ints | Floats) -> MatchDistrib
         g, the units of each class whose owner fits it, shape (classes,).
     larger
         m, the larger of the numbers of units and of persons of each class, shape (classes,).
-
-    Raises
-    ------
-    InputError
-        If there are more pairs than persons or units.
     """
     pairs, larger = np.asarray(pairs, np.float64), np.asarray(larger, np.float64)
     some = pairs > 0
@@ -210,11 +169,6 @@ def poisson_hits(mean: float) -> MatchDistribution:
     ----------
     mean
         The expected number of right guesses.
-
-    Raises
-    ------
-    InputError
-        If the mean is negative or infinite.
     """
     if not 0 <= mean < np.inf:
         raise InputError("the mean", "must be a number of at least 0", found="another number")
@@ -234,8 +188,6 @@ def largest_number(sizes: Ints, share: float) -> Ints:
 
     Parameters
     ----------
-    sizes
-        Members of each class.
     share
         The largest share that is claimed.
     """
@@ -259,11 +211,6 @@ def share_hits(sizes: Ints, drawn: Ints, share: float) -> MatchDistribution:
         a, members of each class for whom the guess is made, shape (classes,).
     share
         p, the largest share that is claimed.
-
-    Raises
-    ------
-    InputError
-        If more members are drawn than there are.
     """
     sizes, drawn = np.asarray(sizes, dtype=np.int64), np.asarray(drawn, dtype=np.int64)
     if np.any((drawn > sizes) | (drawn < 0)):
@@ -306,13 +253,6 @@ def simulated_hits(
         One round: the number of right guesses.
     rng
         Random numbers, handed to ``once``.
-    rounds
-        How often.
-
-    Raises
-    ------
-    InputError
-        If there is no round.
     """
     if rounds < 1:
         raise InputError("parameter rounds", "must be at least 1", found="a smaller number")
@@ -341,13 +281,7 @@ _FEW = 3
 
 
 def claimed_rate(predicted: Measure) -> float:
-    """The largest chance that a claim leaves open: the upper end of its interval where it has one.
-
-    Parameters
-    ----------
-    predicted
-        The claim.
-    """
+    """The largest chance that a claim leaves open: the upper end of its interval, if it has one."""
     rate = predicted.value if predicted.high is None else predicted.high
     return min(max(float(rate), 0.0), 1.0)
 
@@ -362,10 +296,6 @@ def claimed_hits(predicted: Measure, attempts: int, *, one_to_one: bool) -> Matc
     ----------
     predicted
         The claimed mean chance of a guess.
-    attempts
-        Number of guesses.
-    one_to_one
-        Whether no person was named twice.
     """
     rate = claimed_rate(predicted)
     if not one_to_one:
@@ -388,8 +318,6 @@ def verdict(
 
     Parameters
     ----------
-    right
-        Right guesses.
     attempts
         Guesses, at least 1.
     claimed
@@ -414,10 +342,6 @@ class CalibrationBin:
     ----------
     low, high
         Between which chances: above ``low``, at most ``high``.
-    attempts, right
-        Number of guesses, and of right ones.
-    chance
-        Their mean chance, as the intruder has it.
     success
         ``right / attempts``.
     success_low, success_high
@@ -485,8 +409,6 @@ def one_per_class(numbers: Ints, class_of: Ints, rng: np.random.Generator) -> In
     ----------
     numbers
         The records or persons, ascending.
-    rng
-        Draws them.
     """
     mixed = rng.permutation(len(numbers))
     chosen = np.unique(class_of[mixed], return_index=True)[1]
@@ -503,13 +425,9 @@ class Outcome:
         Its name: ``exact_free``, ``multi_record``, ``inference:<column>``, ...
     what
         One sentence: what the intruder held and did.
-    attempts, right
-        Number of guesses, and of right ones.
     success
         ``right / attempts`` with an interval of the chance behind it that fits the attack; the
         estimator names the interval.
-    baseline
-        Success of random guessing with the same number of attempts.
     control
         Of guesses of persons, the share that names somebody outside the release; of guesses of
         values, how often the same guess is right for those outside. ``None`` where there are none

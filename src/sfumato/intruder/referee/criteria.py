@@ -56,12 +56,8 @@ class Tolerance:
 
     Attributes
     ----------
-    person
-        Tolerable chance that a person is found.
     value
         Tolerable chance, beyond what guessing has, that a value of a person is.
-    source
-        Who says so.
     """
 
     person: float = CONTRACT
@@ -113,18 +109,12 @@ class Finding:
 
     Attributes
     ----------
-    criterion
-        What it is about.
-    attack
-        The attack.
     attempts, right
         Guesses and right ones, or, where nothing is left to chance, people and those of them
         whose chance to be found is above the tolerance.
     number, low, high
         Success beyond what guessing has, with its 95 % interval; the largest chance of anybody
         where nothing is left to chance.
-    tolerance
-        The most that is tolerable.
     expected
         Right guesses that are expected where success is just tolerable.
     p_value
@@ -165,16 +155,10 @@ def persons_found(
 
     Parameters
     ----------
-    criterion, attack
-        What it is about.
     right
         Whether each guess is right, shape (guesses,).
     chance
         The intruder's own chance of each, shape (guesses,).
-    tolerance
-        The tolerable chance.
-    one_to_one
-        Whether nobody was named twice.
     """
     surer = chance > tolerance * (1 + _TOLERANCE)
     tried = [right, right[surer]] if 0 < surer.sum() < len(right) else [right]
@@ -211,12 +195,6 @@ def of_outcome(
 
     Parameters
     ----------
-    criterion
-        What it is about.
-    outcome
-        What came of it.
-    tolerance
-        The tolerable chance.
     tries
         Of how many ways to guess it is the one that came out best: the p-value is multiplied.
     """
@@ -227,15 +205,7 @@ def of_outcome(
 
 
 def columns_found(attack: str, found: ColumnFinds) -> Iterator[Finding]:
-    """What a column foretells and whom it leaves alone, against the shares that give it away.
-
-    Parameters
-    ----------
-    attack
-        Name of what was done with the column.
-    found
-        What came of the column.
-    """
+    """What a column foretells and whom it leaves alone, against the shares that give it away."""
     told = max(found.foretold.values(), default=0.0)
     persons = len(found.without)
     if found.foretold:
@@ -253,10 +223,6 @@ def share_found(
 
     Parameters
     ----------
-    criterion, attack
-        What it is about.
-    persons
-        Of how many.
     share, tolerance
         The share, and the one that is tolerable.
     """
@@ -289,12 +255,6 @@ def chance_of_each(
     ----------
     guesses
         Guesses of which one is made for each unit or, with ``targeted``, for each target.
-    candidates
-        Who fits which class.
-    file
-        The released file.
-    truth
-        Whose each record is.
     targeted
         Whether a unit was named for persons.
     """
@@ -316,12 +276,8 @@ def persons_at_risk(criterion: Criterion, attack: str, chance: Floats, tolerance
 
     Parameters
     ----------
-    criterion, attack
-        What it is about.
     chance
         The chance that each is found, shape (persons,).
-    tolerance
-        The tolerable chance.
     """
     largest = float(chance.max(initial=0.0))
     above = int(np.count_nonzero(chance > tolerance * (1 + _TOLERANCE)))
@@ -350,10 +306,6 @@ def persons_isolated(attack: str, found: Isolation, tolerance: float) -> Finding
 
     Parameters
     ----------
-    attack
-        Name of what was done with predicates.
-    found
-        What was isolated, and how often others like it are.
     tolerance
         The tolerable share beyond chance.
     """
@@ -397,20 +349,8 @@ def values_found(
 
     Parameters
     ----------
-    attack
-        Name of what was done with the sensitive column.
-    guesses
-        What is guessed of each register person.
     by_chance
         What the same guess wins where classes tell nothing.
-    truth
-        Whose each record is, and what persons have.
-    file
-        The released file.
-    rng
-        Draws the persons.
-    tolerance
-        The tolerable success beyond chance.
     """
     column = next(each for each in file.sensitive if each.name == guesses.attribute)
     held = judgements.holdings(column, truth)
@@ -447,16 +387,12 @@ def values_beyond(
 
     Parameters
     ----------
-    attack
-        Name of what was done with the sensitive column.
     right, without
         Whether each guess is right, and that without the record, shape (guesses,).
     sure
         Whether a value is foretold beyond what is tolerable, shape (guesses,).
     by_chance
         What is right where values are dealt out.
-    tolerance
-        The tolerable success beyond chance.
     """
     return _likelier(
         _valued(attack, right, without, by_chance.everybody, tolerance),
@@ -536,23 +472,15 @@ class Judged:
 
     Attributes
     ----------
-    verdict
-        Within, exceeded or untested.
     attack
         The attack that came closest to the limit, or went farthest beyond it; empty where none
         was made.
-    number, low, high
-        What it found, with its interval.
     tolerance
         What was tolerable; of promises, what was predicted.
     right, attempts, expected
         Its right guesses and all, and how many right ones are expected at the limit.
     untried
         Attacks without which nothing is called within.
-    accepted
-        What exceeds the limit and was accepted by somebody.
-    assuming
-        What nobody is taken to know, one sentence each.
     """
 
     verdict: Standing

@@ -82,15 +82,6 @@ def owned(owner: Ints, persons: int, values: Mapping[str, PersonValues] | None =
     ----------
     owner
         Register person of each released record, -1 outside the register, shape (records,).
-    persons
-        Number of register persons.
-    values
-        What the register's persons have, by sensitive attribute.
-
-    Raises
-    ------
-    InputError
-        If an owner is not a person of the register.
     """
     owner = np.asarray(owner, dtype=np.int64)
     if owner.size and not (owner.min() >= -1 and owner.max() < persons):
@@ -115,13 +106,6 @@ def owned_by_row(source_rows: Ints, register_person: Ints, persons: int) -> Trut
         the release keeps the order.
     register_person
         Register person of each row, shape (rows,).
-    persons
-        Number of register persons.
-
-    Raises
-    ------
-    InputError
-        If a row is not one of the register.
     """
     rows = np.asarray(source_rows, dtype=np.int64)
     if rows.size and not (rows.min() >= 0 and rows.max() < len(register_person)):
@@ -145,15 +129,6 @@ def owned_by_id(
     ----------
     record_ids
         True person id of each released record; ``None`` where nobody knows.
-    register_ids
-        Person id of each register person.
-    values
-        What the register's persons have, by sensitive attribute.
-
-    Raises
-    ------
-    InputError
-        If two register persons have the same id.
     """
     number = {one: i for i, one in enumerate(register_ids) if one is not None}
     if len(number) < sum(one is not None for one in register_ids):
@@ -171,8 +146,6 @@ def person_values(person: Ints, texts: Sequence[str | None]) -> PersonValues:
     ----------
     person
         Register person of each row, -1 for none of the register, shape (rows,).
-    texts
-        Value of each row.
     """
     keep = [i for i, text in enumerate(texts) if text is not None and person[i] >= 0]
     held = [str(texts[i]) for i in keep]
@@ -191,8 +164,6 @@ class Owners:
 
     Attributes
     ----------
-    units, persons
-        Number of released units, and of register persons.
     pairs
         unit * persons + person of each unit and a person of its records, ascending.
     first
@@ -222,24 +193,12 @@ class Owners:
         return np.asarray(named & (self.pairs[at] == key), dtype=np.bool_)
 
     def chance(self, unit: Ints) -> Floats:
-        """The chance that a register person drawn at random is right, for each unit.
-
-        Parameters
-        ----------
-        unit
-            Released units.
-        """
+        """The chance that a register person drawn at random is right, for each unit."""
         of_unit = np.bincount(self.pairs // max(self.persons, 1), minlength=self.units)
         return np.asarray(of_unit[unit] / max(self.persons, 1), dtype=np.float64)
 
     def chance_of_person(self, person: Ints) -> Floats:
-        """The chance that a unit drawn at random is right, for each register person.
-
-        Parameters
-        ----------
-        person
-            Register persons.
-        """
+        """The chance that a unit drawn at random is right, for each register person."""
         of_person = np.bincount(self.pairs % max(self.persons, 1), minlength=self.persons)
         return np.asarray(of_person[person] / max(self.units, 1), dtype=np.float64)
 
@@ -249,17 +208,8 @@ def owners(file: ReleasedFile, truth: Truth, *, by_record: bool = False) -> Owne
 
     Parameters
     ----------
-    file
-        The released file.
-    truth
-        Whose each record is.
     by_record
         Whether records are the units even where the file has pseudonyms.
-
-    Raises
-    ------
-    InputError
-        If the truth is about another number of records.
     """
     if len(truth.owner) != file.records:
         raise InputError(
@@ -278,52 +228,24 @@ def owners(file: ReleasedFile, truth: Truth, *, by_record: bool = False) -> Owne
 
 
 def unit_kinds(file: ReleasedFile) -> Ints:
-    """Number of the set of classes that each released unit shows, shape (units,).
-
-    Parameters
-    ----------
-    file
-        The released file.
-    """
+    """Number of the set of classes that each released unit shows, shape (units,)."""
     return distinct_sets(file.unit, file.class_of, file.persons, file.classes)[0]
 
 
 def random_persons(owners: Owners, unit: Ints) -> Measure:
-    """Expected success of naming a person of the register at random for each unit.
-
-    Parameters
-    ----------
-    owners
-        Who the units are.
-    unit
-        The units of the attempts.
-    """
+    """Expected success of naming a person of the register at random for each unit."""
     value = float(owners.chance(unit).mean()) if len(unit) else 0.0
     return Measure("baseline", value, why="a person of the register, drawn at random")
 
 
 def random_units(owners: Owners, person: Ints) -> Measure:
-    """Expected success of naming a unit of the file at random for each person.
-
-    Parameters
-    ----------
-    owners
-        Who the units are.
-    person
-        The persons of the attempts.
-    """
+    """Expected success of naming a unit of the file at random for each person."""
     value = float(owners.chance_of_person(person).mean()) if len(person) else 0.0
     return Measure("baseline", value, why="a person of the file, drawn at random")
 
 
 def most_frequent_value(has_it: Bools) -> Measure:
-    """Success of guessing the most frequent value of the whole file for every target.
-
-    Parameters
-    ----------
-    has_it
-        Whether each target has that value.
-    """
+    """Success of guessing the most frequent value of the whole file for every target."""
     value = float(np.mean(has_it)) if len(has_it) else 0.0
     return Measure("baseline", value, why="the value that most persons of the file have")
 
@@ -332,13 +254,6 @@ def pinned_outside(person: Ints, truth: Truth) -> Measure | None:
     """Share of the guesses that pin a released record on somebody who is not in the release.
 
     ``None`` where every register person is in it.
-
-    Parameters
-    ----------
-    person
-        The register person of each attempt.
-    truth
-        Who is in the release.
     """
     if bool(truth.released.all()) or not len(person):
         return None
@@ -350,11 +265,6 @@ def right_outside(right: Bools) -> Measure | None:
     """How often the same guess is right for persons who look alike but are not in the release.
 
     ``None`` where there are none of whom the truth is known.
-
-    Parameters
-    ----------
-    right
-        Whether the guess is right for each of them.
     """
     if not len(right):
         return None
@@ -383,15 +293,7 @@ class Holdings:
     known: Bools
 
     def has(self, person: Ints, value: Ints) -> Bools:
-        """Whether each person has each value; -1 is never had.
-
-        Parameters
-        ----------
-        person
-            Register persons.
-        value
-            Codes of the released column.
-        """
+        """Whether each person has each value; -1 is never had."""
         wanted = person * self.texts + value
         if not len(self.keys):
             return np.zeros(len(wanted), dtype=np.bool_)
@@ -400,15 +302,7 @@ class Holdings:
 
 
 def holdings(column: TextColumn, truth: Truth) -> Holdings:
-    """What the register's persons have: by the truth where it says, else by their own records.
-
-    Parameters
-    ----------
-    column
-        The sensitive column of the released file.
-    truth
-        Whose each record is, and what persons have.
-    """
+    """What the register's persons have: by the truth where it says, else by their own records."""
     texts = len(column.texts)
     given = truth.values.get(column.name)
     some = (truth.owner >= 0) & (column.told >= 0)
@@ -454,16 +348,8 @@ def judge_identification(
     ----------
     guesses
         What the intruder guessed; guesses without a unit or a person are no attempts.
-    truth
-        Whose each record is.
-    file
-        The released file.
-    attack
-        Name of the attack.
     what
         One sentence: what the intruder held and did.
-    one_to_one
-        Whether no person was named twice.
     predicted
         What was claimed: the mean chance of an attempt, or, with ``surest``, its largest.
     threshold
@@ -479,11 +365,6 @@ def judge_identification(
     targeted
         Whether units were named for persons who are known to be in the file, rather than persons
         for units: random guessing then names any unit, and there is nobody outside to name.
-
-    Raises
-    ------
-    InputError
-        If the truth is about another number of records.
     """
     owner = owners(file, truth)
     made = (guesses.unit >= 0) & (guesses.person >= 0)
@@ -535,23 +416,12 @@ def judge_identifiers(
 
     Parameters
     ----------
-    joins
-        What the intruder joined.
-    truth
-        Whose each record is.
-    file
-        The released file.
     what
         One sentence: what the intruder held and did.
     predicted
         The claimed mean chance of a guess (marketer risk).
     threshold
         Above this chance of the intruder a right guess counts as exposed.
-
-    Raises
-    ------
-    InputError
-        If the truth is about another number of records.
     """
     owner = owners(file, truth)
     tests = [_Test(join, owner, predicted, pinned=only) for join in joins for only in (False, True)]
@@ -643,12 +513,6 @@ def judge_inference(
 
     Parameters
     ----------
-    guesses
-        What the intruder guessed.
-    truth
-        Whose each record is, and what the register's persons have.
-    file
-        The released file.
     rng
         Draws the targets of ``one_per_class``.
     what
@@ -656,17 +520,10 @@ def judge_inference(
     targets
         Whom the attempts are about: against ``avg_gsar`` ``one_per_class``, against
         ``max_gsar`` ``surest``.
-    predicted
-        What was claimed.
     threshold
         Above this chance of the intruder a right guess counts as exposed.
     attack
         Name of the attack; ``inference:<column>`` by default.
-
-    Raises
-    ------
-    InputError
-        If the released file has no such sensitive column.
     """
     column = _column(file, guesses.attribute)
     held = holdings(column, truth)
@@ -736,15 +593,7 @@ def _whole_classes(
 
 
 def home_classes(file: ReleasedFile, truth: Truth) -> Ints:
-    """The class of each register person's first released record, -1 for those outside.
-
-    Parameters
-    ----------
-    file
-        The released file.
-    truth
-        Whose each record is.
-    """
+    """The class of each register person's first released record, -1 for those outside."""
     home = np.full(len(truth.released), -1, dtype=np.int64)
     known = truth.owner >= 0
     home[truth.owner[known][::-1]] = file.class_of[known][::-1]
@@ -799,12 +648,6 @@ def judge_class_guesses(
 
     Parameters
     ----------
-    guesses
-        What the intruder guessed.
-    truth
-        Whose each record is.
-    file
-        The released file.
     rng
         Draws the records of ``one_per_class``.
     what
@@ -812,18 +655,11 @@ def judge_class_guesses(
     records
         What the attempts are: against ``avg_gidr`` ``one_per_class``, against ``max_gidr`` or
         1 / k ``surest`` or ``all``.
-    predicted
-        What was claimed.
     threshold
         Above this chance of the intruder a right guess counts as exposed.
     attack
         Name of the attack; by default ``multi_record``, or ``multi_record_counts`` where the
         intruder knew the numbers of records.
-
-    Raises
-    ------
-    InputError
-        If the truth is about another number of records.
     """
     owner = owners(file, truth, by_record=True)
     chosen = guesses.person >= 0
@@ -898,21 +734,10 @@ def judge_row_order(
     ----------
     guesses
         What the intruder guessed, one entry for each way (`by_place`).
-    truth
-        Whose each record is.
-    file
-        The released file.
-    rng
-        Shuffles.
     what
         One sentence: what the intruder held and did.
     threshold
         Above this chance of the intruder a right guess counts as exposed.
-
-    Raises
-    ------
-    InputError
-        If the truth is about another number of records.
     """
     owner = owners(file, truth)
     kind = _alike(file)

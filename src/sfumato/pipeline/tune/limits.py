@@ -46,14 +46,10 @@ class Knob:
     ----------
     name
         The name of its option in ``sfumato anonymize``, with underscores.
-    whole
-        Whether its limit is a whole number.
     position
         Strictness of a limit: larger is stricter, and equal steps change it by equal factors.
     value
         The limit at a position; the inverse.
-    strictest
-        The strictest position that is of use in a file.
     reached
         The limit that a release keeps by itself; ``None`` where that is not measured.
     """
@@ -178,15 +174,7 @@ KNOBS: dict[str, Knob] = {each.name: each for each in _KNOBS}
 
 
 def promise_of(name: str, limit: float, distance: str) -> Promise | None:
-    """The promise of a knob's limit; ``None`` for that of an option of the release.
-
-    Parameters
-    ----------
-    name
-        Name of the knob.
-    distance
-        The distance of t-closeness.
-    """
+    """The promise of a knob's limit; ``None`` for that of an option of the release."""
     if name == CAP:
         return None
     if name == _T_EQUAL:
@@ -350,11 +338,6 @@ def target_of(threshold: Threshold, high_risk: float) -> Target:
     ----------
     high_risk
         Risk above which a record is at risk, where the threshold does not say.
-
-    Raises
-    ------
-    InputError
-        If a release has no such measure, or no release could meet the limit.
     """
     measure = threshold.measure
     if measure not in RULES:
@@ -408,16 +391,9 @@ def check_measurable(
 
     Parameters
     ----------
-    thresholds
-        What is asked.
     sensitive, household, register, population
         Whether there are sensitive attributes, households, a register of the population, or a
         population at all.
-
-    Raises
-    ------
-    InputError
-        If there is nothing that one of them speaks about, or two need different distances.
     """
     lacking = {
         Part.SENSITIVE: (sensitive, "sensitive attributes", "name them in the schema"),

@@ -50,16 +50,10 @@ class Space:
 
     Attributes
     ----------
-    needed
-        Limits that every release has to keep which meets the thresholds.
     enough
         Limits under which every release meets those thresholds that have such limits.
     movers
         Knobs that can move a measure where what is needed is not enough.
-    ends
-        The strictest position of each knob.
-    distance
-        The distance of t-closeness.
     loose
         Position from which each knob changes something.
     """
@@ -88,15 +82,7 @@ class Space:
         )
 
     def from_reached(self, trial: Trial, most_records: int) -> Space:
-        """The same, its knobs beginning where a release that keeps what is needed is by itself.
-
-        Parameters
-        ----------
-        trial
-            A trial of what is needed.
-        most_records
-            The most records of a person.
-        """
+        """The same, its knobs beginning where a release that keeps what is needed is by itself."""
         loose = {
             name: KNOBS[name].position(value)
             for name, value in trial.reached
@@ -114,15 +100,7 @@ class Space:
         return Point.of(limits, distance=self.distance)
 
     def point(self, positions: Mapping[str, float], like: Point | None = None) -> Point:
-        """What is needed, and knobs at positions.
-
-        Parameters
-        ----------
-        positions
-            Strictness by knob.
-        like
-            A point whose options and columns are taken.
-        """
+        """What is needed, and knobs at positions."""
         limits = self.needed | {name: self.value(name, at) for name, at in positions.items()}
         return self.plain(limits) if like is None else like.at(limits)
 
@@ -187,18 +165,8 @@ class LineSearch(ABC):
 
     Attributes
     ----------
-    space
-        The limits that are searched.
-    name
-        The knob.
     low, high
         Where the knob is looser than can be, and where it is strict enough or too strict.
-    steps
-        Most trials.
-    found
-        The trials.
-    over
-        Whether the search has ended.
     """
 
     space: Space
@@ -260,10 +228,6 @@ class Bisection(LineSearch):
 
     Attributes
     ----------
-    fixed
-        Positions of other knobs.
-    like
-        A point whose options and columns are taken.
     first
         Where to begin; in the middle without it.
     hope
@@ -324,8 +288,6 @@ class Tightening(LineSearch):
     ----------
     space, name
         As `LineSearch` takes them.
-    loosened
-        A trial of that point.
     """
 
     def __init__(self, space: Space, name: str, loosened: Trial) -> None:
@@ -376,8 +338,6 @@ def run_together(trials: Trials, searches: Sequence[LineSearch], stage: str) -> 
     ----------
     trials
         Where they are tried.
-    stage
-        The part of the search that asks.
     """
     while active := [each for each in searches if not each.over]:
         found = trials.run([each.point() for each in active], stage)
@@ -392,8 +352,6 @@ def in_pairs(trials: Trials, space: Space, alone: Mapping[str, float], like: Poi
     ----------
     trials
         Where points are tried.
-    space
-        The limits that are searched.
     alone
         Position of each knob that is nearly enough alone.
     like

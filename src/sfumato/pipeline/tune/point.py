@@ -33,8 +33,6 @@ class ColumnChange:
         Column and factor of its weight, by name.
     coarser
         Column and number of the finest levels that its hierarchy loses.
-    left_out
-        Columns that are not released.
     """
 
     weights: tuple[tuple[str, float], ...] = ()
@@ -169,10 +167,6 @@ class Point:
         ``local`` or ``full-domain``.
     coarsen_counts
         ``drop`` or nothing.
-    change
-        What is changed in the schema.
-    distance
-        The distance of t-closeness.
     """
 
     asked: tuple[tuple[str, float], ...]

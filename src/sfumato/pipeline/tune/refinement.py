@@ -47,8 +47,6 @@ class Surrogate:
     ----------
     positions
         Positions of the knobs of each trial, shape (trials, knobs).
-    trials
-        The trials, each with a release.
     centre
         The point near which the models are to hold, shape (knobs,).
     width
@@ -99,8 +97,6 @@ class Move:
 
     Attributes
     ----------
-    change
-        Changes a point.
     tried, won
         How often it was tried, and how often that was the best so far.
     """
@@ -196,12 +192,6 @@ class Refinement:
     ----------
     trials
         Where points are tried; it holds a best one.
-    space
-        The limits that are searched.
-    moves
-        Other ways to make a release.
-    rng
-        Source of random choices.
     """
 
     def __init__(self, trials: Trials, space: Space, moves: Sequence[Move], rng: Generator) -> None:

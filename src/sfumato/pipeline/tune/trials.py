@@ -36,18 +36,10 @@ class Setting:
 
     Attributes
     ----------
-    table
-        The encoded file.
     presets
         The thresholds, by who states them.
-    loss
-        What is to be least.
-    seed
-        Seed of every release.
     options
         What is the same in every release: the form of its values, when a record is at risk.
-    register, population
-        The population's persons, or their number.
     """
 
     table: Table
@@ -99,10 +91,6 @@ class Trial:
     ----------
     number
         1 for the first trial.
-    stage
-        The part of the search that asked for it.
-    point
-        What was tried.
     held
         Its measures beside the thresholds; empty where there is no release.
     loss, ane, ncp
@@ -110,12 +98,8 @@ class Trial:
         counts as lost in full, and so does a column.
     records_left_out
         Share of the records that are not released.
-    classes
-        Number of equivalence classes.
     reached
         What the release keeps by itself, by the name of the knob that would ask for it.
-    failures, helps
-        Why there is no release, and what would help.
     """
 
     number: int
@@ -192,13 +176,6 @@ def losses(table: Table, release: Release) -> tuple[float, float]:
 
     ANE is over the kept records; each record that is left out counts as 1, as in NCP. A column
     that is not released has the ANE of one class, and an NCP of 1.
-
-    Parameters
-    ----------
-    table
-        The encoded original.
-    release
-        A release of it.
     """
     lost = {each.column: each for each in release.utility.columns}
     ane, ncp, weights = [], [], []
@@ -237,13 +214,7 @@ def _held_of(presets: Sequence[Preset], release: Release) -> tuple[Held, ...]:
 
 
 def _try(setting: Setting, point: Point, number: int, stage: str, progress: Progress) -> Trial:
-    """Make the release of a point and measure it.
-
-    Raises
-    ------
-    InputError
-        If the file has values that a constraint cannot speak about.
-    """
+    """Make the release of a point and measure it."""
     table, register = changed_table(setting.table, point.change), setting.register
     if register is not None:
         register = changed_table(register, point.change)
@@ -338,13 +309,6 @@ class Trials:
 
     def run(self, points: Sequence[Point], stage: str) -> list[Trial]:
         """Try points, each only once.
-
-        Parameters
-        ----------
-        points
-            What to try.
-        stage
-            The part of the search that asks.
 
         Returns
         -------

@@ -307,11 +307,6 @@ def frontier_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     """The trials with the least loss at their worst measure or a lower one, lowest risk first.
 
     Risk is the largest measure over its limit: at most 1 where all thresholds are met.
-
-    Parameters
-    ----------
-    trials
-        All of them.
     """
     return _front([(each.excess, each) for each in trials if each.made])
 
@@ -321,8 +316,6 @@ def frontier_of_measure(trials: Sequence[Trial], place: int) -> tuple[Trial, ...
 
     Parameters
     ----------
-    trials
-        All of them.
     place
         Place of the measure in `Trial.held`.
     """

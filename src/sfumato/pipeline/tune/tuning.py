@@ -164,13 +164,7 @@ def tune(
 
 
 def _check_loss(loss: Loss, *, of_everybody: bool, columns: bool) -> None:
-    """Refuse what cannot be measured of every release that is tried.
-
-    Raises
-    ------
-    InputError
-        If it is a loss of analysts and there is a population, or columns may be left out.
-    """
+    """Refuse what cannot be measured of every release that is tried."""
     if loss in ANALYSTS and (of_everybody or columns):
         raise InputError(
             "parameter loss",
@@ -183,13 +177,7 @@ def _check_loss(loss: Loss, *, of_everybody: bool, columns: bool) -> None:
 def _presets(
     thresholds: Mapping[str, float] | None, presets: Sequence[str | Preset]
 ) -> tuple[Preset, ...]:
-    """All thresholds, one's own first.
-
-    Raises
-    ------
-    InputError
-        If there is none, one is unknown, or a limit is out of its range.
-    """
+    """All thresholds, one's own first."""
     own = tuple(Threshold(name, limit) for name, limit in (thresholds or {}).items())
     given = presets_of(*presets) if presets else ()
     found = ((Preset(ASKED, own),) if own else ()) + tuple(given)
@@ -221,8 +209,6 @@ class _Search:
     ----------
     trials
         Where points are tried.
-    space
-        The limits that are searched.
     allowed
         What may be changed beside the constraints.
     """

@@ -82,18 +82,10 @@ class Plan:
 
     Attributes
     ----------
-    schema
-        The schema.
     quasi_identifiers, sensitive
         The columns, without codes.
     frequencies
         Records of the file with each sensitive value, by the attribute's name.
-    constraints
-        Promises about every class.
-    manifest
-        What to do.
-    whole
-        Whether there is one subtree.
     """
 
     schema: Schema
@@ -130,19 +122,7 @@ class Plan:
 def plan_of(
     table: SparkTable, constraints: tuple[Constraint, ...], manifest: Manifest, *, whole: bool
 ) -> Plan:
-    """What every task must know of a file.
-
-    Parameters
-    ----------
-    table
-        The encoded file.
-    constraints
-        Promises about every class.
-    manifest
-        What to do.
-    whole
-        Whether there is one subtree.
-    """
+    """What every task must know of a file."""
     return Plan(
         table.schema,
         table.quasi_identifiers,
@@ -158,17 +138,6 @@ def finished(
     table: SparkTable, people: DataFrame, axes: Axes, routes: Routes, plan: Plan
 ) -> DataFrame:
     """Each person's class and released cells; lazy.
-
-    Parameters
-    ----------
-    table
-        The encoded file.
-    people
-        Its persons.
-    routes
-        The upper levels.
-    plan
-        What to do.
 
     Returns
     -------
@@ -260,14 +229,8 @@ class DividedOnSpark:
         empty cell; and ``sfumato_l{i}``, how many values of the domain the cell may stand for.
     numbers
         Per released column: whether every cell is one number.
-    names
-        Names of the released columns of each quasi-identifier.
     tree
         The classes before those that look the same become one.
-    levels
-        Number of upper levels.
-    subtrees
-        Number of nodes that were finished by one task each.
     """
 
     classes: DataFrame
@@ -294,14 +257,8 @@ def divide_on_spark(
 
     Parameters
     ----------
-    table
-        The encoded file.
     manifest
         What to do; nothing that `sfumato.release.on_spark.spark_refusals` refuses.
-    upper
-        The most persons of a subtree.
-    progress
-        Told how far the stage "partition" is.
 
     Raises
     ------

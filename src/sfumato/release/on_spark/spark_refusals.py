@@ -19,17 +19,8 @@ def refuse_before_work(schema: Schema, manifest: Manifest, register: object) -> 
 
     Parameters
     ----------
-    schema
-        What each column is.
-    manifest
-        What to do.
     register
         The population's register, where one is given.
-
-    Raises
-    ------
-    InputError
-        If something is asked for that only the embedded engine does.
     """
     if schema.events:
         raise InputError(
@@ -51,18 +42,7 @@ def refuse_before_work(schema: Schema, manifest: Manifest, register: object) -> 
 
 
 def refuse_options(manifest: Manifest) -> None:
-    """Refuse what only the embedded engine does, the order of the records aside.
-
-    Parameters
-    ----------
-    manifest
-        What to do.
-
-    Raises
-    ------
-    InputError
-        If a parameter is set that only the embedded engine knows.
-    """
+    """Refuse what only the embedded engine does, the order of the records aside."""
     options = manifest.options
     if options.recoding is not Recoding.LOCAL:
         raise InputError(

@@ -79,14 +79,8 @@ class LossOfClasses:
     ----------
     columns
         The quasi-identifiers, with empty codes.
-    cells
-        The columns of their cells, by quasi-identifier.
     centre
         What values on the unit scale are taken from, of each that has a scale.
-    form
-        The form in which they are released.
-    queries
-        The random queries.
     """
 
     columns: tuple[CodedColumn, ...]
@@ -175,14 +169,8 @@ class _People:
     ----------
     class_of_person
         Class of each person; shape (persons,).
-    classes
-        Number of classes.
-    columns
-        The quasi-identifiers of the records.
     person
         Person of each record; shape (records,).
-    alike
-        How many each stands for.
     """
 
     class_of_person: Codes
@@ -259,19 +247,6 @@ def utility_on_spark(
 
     Records of equal content are counted once. Whole classes are measured together by the
     functions of the embedded engine, whose sums are added up.
-
-    Parameters
-    ----------
-    table
-        The encoded file.
-    records
-        Its records with their cells.
-    cells
-        The released columns of each quasi-identifier.
-    manifest
-        What was done.
-    together
-        Records that are measured together, about.
     """
     columns = table.quasi_identifiers
     own = tuple(tuple(each.cells for each in some) for some in cells)
@@ -285,19 +260,7 @@ def utility_on_spark(
 def loss_of_classes(
     table: SparkTable, cells: tuple[tuple[str, ...], ...], form: Form, seed: int
 ) -> LossOfClasses:
-    """What sums the loss of whole classes of a file.
-
-    Parameters
-    ----------
-    table
-        The encoded file.
-    cells
-        The columns of cells, by quasi-identifier.
-    form
-        The form in which values are released.
-    seed
-        The seed of the release.
-    """
+    """What sums the loss of whole classes of a file."""
     columns = table.quasi_identifiers
     counts = [table.value_counts[each.name] for each in columns]
     queries = draw_queries(columns, counts, query_stream(seed), ASKED)
@@ -498,14 +461,8 @@ def make_release_on_spark(
 
     Parameters
     ----------
-    table
-        The encoded original, with the columns that a release hands on.
-    manifest
-        What to do, with the seed of the search.
     secrets
         What protects people; fresh when not given.
-    progress
-        Told how far the work is.
     original
         The DataFrame that the file was passed in as; ``None`` for a path.
 

@@ -46,11 +46,6 @@ def with_coded_ends_on_spark(table: SparkTable) -> SparkTable:
     """The table whose records have every value beyond a coded end set to that end.
 
     Only the codes of the records change, not the numbers of records with each; lazy.
-
-    Parameters
-    ----------
-    table
-        The encoded original.
     """
     f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     clipped = {}
@@ -73,8 +68,6 @@ class SparkKeys:
 
     Attributes
     ----------
-    persons
-        Key of the pseudonyms.
     order
         Key of the numbers by which the records are put into a new order.
     """
@@ -91,10 +84,6 @@ def keys_of(table: SparkTable, identity: bytes, secrets: Secrets) -> SparkKeys:
 
     Parameters
     ----------
-    table
-        The encoded file, with the columns that a release hands on.
-    identity
-        That of the manifest.
     secrets
         The secret of the release, and the custodian's key where there is one.
     """
@@ -189,17 +178,7 @@ WHOLE = r"^-?\d+$"
 
 @dataclass(frozen=True)
 class CellColumn:
-    """One released column of a quasi-identifier on the cluster.
-
-    Attributes
-    ----------
-    name
-        Its name in the release.
-    cells
-        The column of its cells, as text.
-    is_number
-        Whether every cell is one number.
-    """
+    """One released column of a quasi-identifier on the cluster."""
 
     name: str
     cells: str
@@ -209,15 +188,7 @@ class CellColumn:
 def cell_columns(
     names: Sequence[Sequence[str]], numbers: Sequence[bool]
 ) -> tuple[tuple[CellColumn, ...], ...]:
-    """The released columns of each quasi-identifier.
-
-    Parameters
-    ----------
-    names
-        Their names, by quasi-identifier.
-    numbers
-        Whether every cell is one number, column by column.
-    """
+    """The released columns of each quasi-identifier."""
     left = iter(numbers)
     return tuple(
         tuple(CellColumn(name, f"{OWN}c{place}_{end}", next(left)) for end, name in enumerate(each))
@@ -228,17 +199,7 @@ def cell_columns(
 def with_cells(
     table: SparkTable, classes: DataFrame, cells: Sequence[Sequence[CellColumn]]
 ) -> DataFrame:
-    """The records with the cells of their persons, the lineage cut.
-
-    Parameters
-    ----------
-    table
-        The encoded file.
-    classes
-        One row per person, with the cells.
-    cells
-        The released columns of each quasi-identifier.
-    """
+    """The records with the cells of their persons, the lineage cut."""
     chosen = classes.select(PERSON, *(each.cells for own in cells for each in own))
     return cut_lineage(table.frame.join(chosen, PERSON))
 
@@ -250,14 +211,8 @@ def assembled(
 
     Parameters
     ----------
-    table
-        The encoded file.
     records
         What `with_cells` gave.
-    cells
-        The released columns of each quasi-identifier.
-    keys
-        What pseudonyms and order are made with.
 
     Returns
     -------
@@ -316,12 +271,6 @@ def check_folder(path: str | os.PathLike[str]) -> None:
     ----------
     path
         Where the folder is to be.
-
-    Raises
-    ------
-    InputError
-        If the suffix is none of ``.csv``, ``.tsv``, ``.parquet``; or on this machine, if
-        something is there that Spark did not write, or the folder around it cannot be written.
     """
     name = Path(path).name
     suffix = Path(path).suffix.lower()
@@ -362,8 +311,6 @@ def write_frame(frame: DataFrame, path: str | os.PathLike[str]) -> str:
 
     Parameters
     ----------
-    frame
-        The DataFrame.
     path
         A folder with the suffix ``.csv``, ``.tsv`` or ``.parquet``, or its URI.
 
@@ -375,8 +322,6 @@ def write_frame(frame: DataFrame, path: str | os.PathLike[str]) -> str:
 
     Raises
     ------
-    InputError
-        If the path cannot be written.
     SfumatoError
         If Spark fails.
     """
@@ -429,22 +374,6 @@ def write_beside(session: SparkSession, path: str | os.PathLike[str], name: str,
     """Write a text to the folder around a path, whole or not at all, readable by its owner only.
 
     An object store has no such permissions: there the rules of its bucket hold.
-
-    Parameters
-    ----------
-    session
-        What reaches the file system of a URI.
-    path
-        A folder, or its URI.
-    name
-        Name of the file beside it.
-    text
-        What it holds.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be written.
     """
     if not is_uri(path):
         write_text(Path(path).with_name(name), text)
@@ -462,13 +391,7 @@ def write_beside(session: SparkSession, path: str | os.PathLike[str], name: str,
 
 
 def folder_sha256(path: str | os.PathLike[str]) -> str:
-    """Hash of the files that Spark wrote to a folder, one behind the other by their names.
-
-    Parameters
-    ----------
-    path
-        The folder.
-    """
+    """Hash of the files that Spark wrote to a folder, one behind the other by their names."""
     digest = hashlib.sha256()
     for part in sorted(Path(path).glob("part-*")):
         with part.open("rb") as stream:
@@ -527,13 +450,7 @@ def _on_hadoop(session: SparkSession, target: str, *, folder: bool) -> Iterator[
 
 
 def _replaceable(system: Any, whole: Any, name: str, *, folder: bool) -> bool:
-    """Whether there is something to replace.
-
-    Raises
-    ------
-    InputError
-        If it is no file, or no folder that Spark wrote.
-    """
+    """Whether there is something to replace."""
     if not system.exists(whole):
         return False
     is_folder = system.getFileStatus(whole).isDirectory()
@@ -570,8 +487,6 @@ class ReleasedFrame:
 
     Attributes
     ----------
-    frame
-        The file, computed.
     original
         The DataFrame that it was made from, or ``None`` for a path.
     """
@@ -601,13 +516,7 @@ class ReleasedFrame:
         return self.frame
 
     def arrow(self) -> pa.Table:
-        """Nothing: the records stay where they are.
-
-        Raises
-        ------
-        InputError
-            Always.
-        """
+        """Nothing: the records stay where they are."""
         raise InputError(
             "a release on Spark",
             "has no table in this process",
@@ -616,13 +525,7 @@ class ReleasedFrame:
         )
 
     def records_per_person(self, person: str) -> Mapping[int, int]:
-        """How many persons have each number of records.
-
-        Parameters
-        ----------
-        person
-            The column of their pseudonyms.
-        """
+        """How many persons have each number of records."""
         functions = needed("pyspark.sql.functions", extra="spark", by="engine spark")
         with said_plainly("count the records of persons"):
             counted = self.frame.select(column(person).alias("person")).groupBy("person").count()
@@ -641,15 +544,5 @@ class ReleasedFrame:
         return write_frame(self.frame, path)
 
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
-        """Write a text to the folder around ``path``, whole or not at all.
-
-        Parameters
-        ----------
-        path
-            A folder, or its URI.
-        name
-            Name of the file beside it.
-        text
-            What it holds.
-        """
+        """Write a text to the folder around ``path``, whole or not at all."""
         write_beside(self.frame.sparkSession, path, name, text)

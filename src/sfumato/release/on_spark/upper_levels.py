@@ -59,8 +59,6 @@ class Places:
     rank
         How many persons at this position, with this number of records, go left, by their ties;
         `KNOWN` where the numbers before say it.
-    group
-        Number of these persons.
     """
 
     bin: Codes
@@ -80,16 +78,8 @@ def large_candidates(
 
     Parameters
     ----------
-    people
-        The persons.
-    axes
-        The file's axes.
     routes
         Where the persons are.
-    ids
-        The open nodes of the tree.
-    nodes
-        Their numbers.
 
     Returns
     -------
@@ -116,8 +106,6 @@ def bounds_of(candidates: Candidates, places: Places) -> Bounds:
 
     Parameters
     ----------
-    candidates
-        The cuts.
     places
         Where those along ordered axes are.
     """
@@ -282,12 +270,8 @@ class Upper:
 
     Attributes
     ----------
-    routes
-        Their cuts.
     ends
         The nodes without a cut, each a subtree.
-    levels
-        Number of levels of cuts.
     """
 
     routes: Routes
@@ -312,16 +296,10 @@ def cut_upper_on_spark(
     ----------
     people
         The persons; see `sfumato.engines.spark.spark_persons.persons_frame`.
-    axes
-        The file's axes.
-    whole
-        All persons as one class.
     names
         Names of the sensitive attributes, in the schema's order.
     constraints
         Promises about every class. The persons as one class must meet them.
-    split
-        The criterion.
     upper
         The most persons of a node that is left as it is.
     progress
@@ -465,12 +443,6 @@ def with_counts(
 
     Parameters
     ----------
-    classes
-        Their sizes.
-    counts
-        What was counted.
-    axes
-        The file's axes.
     names
         Names of the sensitive attributes, in the schema's order.
     """

@@ -32,11 +32,6 @@ PROMISES = _found()
 def restored(fields: Mapping[str, Any]) -> Any:
     """A promise from its entry in a manifest.
 
-    Parameters
-    ----------
-    fields
-        Its name and its parameters.
-
     Raises
     ------
     KeyError

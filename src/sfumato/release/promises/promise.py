@@ -132,8 +132,6 @@ class CellPrices(Protocol):
 
         Parameters
         ----------
-        size
-            A number of persons.
         persons, inside
             As in `matches`.
         """
@@ -191,22 +189,10 @@ class AboutPopulation(Protocol):
     """
 
     def against(self, cells: CellPrices) -> Any:
-        """The same about another population than the file.
-
-        Parameters
-        ----------
-        cells
-            What is known of the population's cells.
-        """
+        """The same about another population than the file."""
 
     def in_population(self, population: PopulationMeasures) -> InPopulation:
-        """What the report says of a release whose population is known.
-
-        Parameters
-        ----------
-        population
-            What was measured against it.
-        """
+        """What the report says of a release whose population is known."""
 
 
 @dataclass(frozen=True)
@@ -215,14 +201,6 @@ class InPopulation:
 
     Attributes
     ----------
-    sentence
-        What is promised.
-    met
-        Whether it is kept.
-    threshold, reached
-        The limit, and the measure beside it.
-    where
-        The class that is worst off.
     promised
         Whether what is counted keeps it, and no estimate.
     """
@@ -243,8 +221,6 @@ class Thresholds:
 
     Attributes
     ----------
-    records, persons
-        Least number of them.
     squares
         Largest sum of the persons' squared numbers of records, as a share of the square of all.
     affiliation
@@ -337,13 +313,7 @@ class Promise:
         return 1
 
     def largest(self, measure: str) -> float:
-        """What a share of a class is at most where the promise is kept; 1 where it says nothing.
-
-        Parameters
-        ----------
-        measure
-            Name of the measure.
-        """
+        """What a share of a class is at most where the promise is kept; 1 where it says nothing."""
         return self.threshold if measure in self.measures and self.is_share else 1.0
 
     def keeps(self, value: float) -> bool:
@@ -379,13 +349,7 @@ class Promise:
         return self.threshold > other.threshold if at_least else self.threshold < other.threshold
 
     def implies(self, other: object) -> bool:
-        """Whether whatever keeps this promise keeps the other, which is then no second one.
-
-        Parameters
-        ----------
-        other
-            Any promise.
-        """
+        """Whether whatever keeps this promise keeps the other, which is then no second one."""
         if not isinstance(other, type(self)) or len(self.limits) > 1:
             return self == other
         alike, beside = (
@@ -395,13 +359,7 @@ class Promise:
         return alike == beside and not other.stricter(self)
 
     def kept(self, risk: Risk) -> bool | None:
-        """Whether what was measured keeps it; ``None`` where nothing measured says so.
-
-        Parameters
-        ----------
-        risk
-            The assessment of a release.
-        """
+        """Whether what was measured keeps it; ``None`` where nothing measured says so."""
         return self._keeps_found(risk, "")
 
     def _keeps_found(self, risk: Risk, attribute: str) -> bool | None:
@@ -413,8 +371,6 @@ class Promise:
 
         Parameters
         ----------
-        risk
-            An assessment.
         attribute
             The sensitive attribute, where the promise is about one.
         """
@@ -455,8 +411,6 @@ class AboutCells(Promise):
 
         Parameters
         ----------
-        sentence
-            What is promised.
         found
             What was measured against the population; the worse end is held against the limit.
         """
@@ -498,11 +452,6 @@ def asked(promise: type[Any], given: Mapping[str, Any]) -> Constraint | Budget |
         What may be asked.
     given
         Values by key; ``None``, or no entry, where one is not given.
-
-    Raises
-    ------
-    InputError
-        If a value is out of range, or one is given without the limit that it belongs to.
     """
     fields = declared(promise)
     named = [each for each in fields if given.get(each.key) is not None]
@@ -548,10 +497,6 @@ def kept_by(
     ----------
     promise
         One of ours, or a custodian's own, of whose classes the numbers are in this process.
-    risk
-        The assessment of the release.
-    population
-        What was measured against a population.
     """
     if population is not None and isinstance(promise, AboutPopulation):
         return promise.in_population(population).met
@@ -585,15 +530,7 @@ def overspent_alone(whole: ClassSummary, budgets: Sequence[Budget]) -> list[Budg
 
 
 def overspent(budget: Budget, classes: ClassSummary, persons: int) -> bool:
-    """Whether all classes of a release together spend more than its budget.
-
-    Parameters
-    ----------
-    classes
-        All classes of the release.
-    persons
-        Number of persons of the release.
-    """
+    """Whether all classes of a release together spend more than its budget."""
     limit = budget.limit(int(classes.records.sum()), persons)
     return float(budget.spent(classes).sum()) > limit + TOLERANCE * abs(limit)
 
@@ -601,15 +538,7 @@ def overspent(budget: Budget, classes: ClassSummary, persons: int) -> bool:
 def ordered_attributes(
     promises: Sequence[Constraint | Budget], sensitive: Sequence[str]
 ) -> tuple[str, ...]:
-    """The sensitive attributes that a promise compares by the order of their values.
-
-    Parameters
-    ----------
-    promises
-        What the release keeps.
-    sensitive
-        The sensitive attributes, in the schema's order.
-    """
+    """The sensitive attributes that a promise compares by the order of their values."""
     named = [
         getattr(each, "attribute", None)
         for each in promises

@@ -46,13 +46,7 @@ class Knowledge:
         return f"M:RISK or M:kK, for example 2:0.09 or 2:k5, M from 1 to {MOST_KNOWN}"
 
     def check(self, subject: str, value: object) -> str:
-        """The words as the promise writes them.
-
-        Raises
-        ------
-        InputError
-            If they say something else, or a number is out of range.
-        """
+        """The words as the promise writes them."""
         found = _WORDS.fullmatch(value) if isinstance(value, str) else None
         if found is None:
             raise InputError(
@@ -323,13 +317,7 @@ class KnownEvents(Promise):
 
 
 def _words(m: int | None, risk: float | None, k: int | None) -> str:
-    """The promise in words.
-
-    Raises
-    ------
-    InputError
-        If m is not given, or both a risk and k are.
-    """
+    """The promise in words."""
     if m is None:
         raise InputError("parameter m", "must say how many events are known", accepted="1 to 6")
     if risk is not None and k is not None:

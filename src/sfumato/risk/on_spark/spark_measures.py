@@ -55,11 +55,6 @@ _BY_PERSONS, _BY_GIDR, _BY_GSAR = 0, 1, 2
 def keyed(table: SparkTable) -> tuple[DataFrame, list[str]]:
     """The file with its quasi-identifiers packed into one column, where 64 bits hold them.
 
-    Parameters
-    ----------
-    table
-        The file.
-
     Returns
     -------
     tuple
@@ -70,13 +65,6 @@ def keyed(table: SparkTable) -> tuple[DataFrame, list[str]]:
 
 def packed(frame: DataFrame, sizes: Sequence[int]) -> tuple[DataFrame, list[str]]:
     """Records with the codes of their quasi-identifiers packed into one column.
-
-    Parameters
-    ----------
-    frame
-        One row per record.
-    sizes
-        Number of codes of each quasi-identifier, in the schema's order.
 
     Returns
     -------
@@ -127,15 +115,8 @@ def totals_of(
         What `count_classes` gave.
     attributes
         Names of the sensitive attributes, in the order of its values.
-    threshold
-        Risk above which a record counts as at risk.
     recursive_l
         The l of recursive (c, l)-diversity, as the classes were counted.
-
-    Raises
-    ------
-    InputError
-        If there is no class.
     """
     f = needed("pyspark.sql.functions", extra="spark", by="the engine spark")
     sums, least, most = _read(len(attributes), threshold, recursive_l, f)
@@ -278,8 +259,6 @@ def classes_on_spark(
 
     Parameters
     ----------
-    frame
-        One row per record.
     keys
         The columns that the records of an equivalence class agree on, of any type; nothing is a
         value of its own.
@@ -298,8 +277,6 @@ def classes_on_spark(
 
     Raises
     ------
-    InputError
-        If there is no key.
     SfumatoError
         If Spark fails.
     """
@@ -343,23 +320,10 @@ def risk_of_classes(
     ----------
     classes
         What `classes_on_spark` gave.
-    attributes
-        Names of the sensitive attributes.
-    threshold
-        Risk above which a record counts as at risk.
     persons
         Number of persons; ``None`` where every record is a person of its own.
-    warnings
-        What the reader should know.
-    ran
-        What it runs on.
     recursive_l
         The l of recursive (c, l)-diversity, as the classes were counted.
-
-    Raises
-    ------
-    InputError
-        If there is no record.
     """
     found = totals_of(classes, attributes, threshold, recursive_l)
     sums, least, most, shape = found.sums, found.least, found.most, found.shape
@@ -494,12 +458,8 @@ def household_on_spark(
 
     Parameters
     ----------
-    frame
-        One row per record.
     classes
         What `classes_on_spark` gave for them.
-    keys
-        The columns that the records of a class agree on.
     person, household
         The columns that say whose record it is, and whose the person is; null for none.
     threshold

@@ -81,11 +81,6 @@ def weighted_classes(table: SparkTable) -> DataFrame:
 
     A person's weight in a class is the mean over their records there.
 
-    Parameters
-    ----------
-    table
-        The file, with its weights.
-
     Returns
     -------
     DataFrame
@@ -173,26 +168,15 @@ def population_on_spark(
 
     Parameters
     ----------
-    risk
-        The measures of the file.
-    table
-        The file.
     classes
         What `classes_on_spark` gave for it.
     given
         The population's number of persons, the sampling fraction, or the column of weights
         that ``table`` was opened with.
-    estimator
-        Name of the estimator.
     seed
         Seed of the draws; drawn where not given.
     most_classes
         Classes that come here, at most.
-
-    Raises
-    ------
-    InputError
-        If the population is smaller than the file, or the estimator has no value for it.
     """
     shape, memberships = risk.shape, risk.shape.held
     counted = classes if given.weights is None else weighted_classes(table)
@@ -287,8 +271,6 @@ class Register:
     frame
         One row per record: ``sfumato_person`` and ``sfumato_q0``, ..., the codes of the file or
         -1 for missing; all -2 where the file lacks a value.
-    persons
-        Number of persons.
     named
         Whether a person may have several records.
     """
@@ -307,8 +289,6 @@ def opened_register(data: object, table: SparkTable) -> Iterator[Register | None
     data
         A DataFrame of PySpark, or a path or URI that Spark reads; any other dataframe is encoded
         in this process, and its codes are sent to the cluster. ``None`` for no register.
-    table
-        The file.
 
     Yields
     ------
@@ -317,8 +297,6 @@ def opened_register(data: object, table: SparkTable) -> Iterator[Register | None
 
     Raises
     ------
-    InputError
-        As `open_register`.
     SfumatoError
         If Spark fails.
     """
@@ -352,14 +330,8 @@ def register_on_spark(
 
     Parameters
     ----------
-    risk
-        The measures of the file.
-    table
-        The file.
     classes
         What `classes_on_spark` gave for it.
-    register
-        The population.
     """
     f: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     sizes = [column.domain.size for column in table.quasi_identifiers]
@@ -439,8 +411,6 @@ def assess_on_spark(
 
     Parameters
     ----------
-    table
-        The file.
     threshold
         Risk above which a record counts as at risk, in (0, 1].
     ordered_distance
@@ -450,22 +420,13 @@ def assess_on_spark(
         the file was opened with.
     register
         The population itself; where it is given, ``population`` is not read.
-    estimator
-        Name of the estimator.
     seed
         Seed of the estimator's draws; drawn where not given.
-    presets
-        What the measures are held against.
     recursive_l
         The l for which recursive (c, l)-diversity is measured, beside 2 and 3.
-    progress
-        Told how far the stage "measure" is.
 
     Raises
     ------
-    InputError
-        If a parameter is out of range, an attribute of ``ordered_distance`` is none or not all
-        numbers, or the file lacks what a preset speaks about.
     SfumatoError
         If Spark fails.
     """

@@ -154,8 +154,6 @@ def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
     ----------
     sample
         The classes; fewer persons than the population.
-    rng
-        Draws population and samples.
     """
     from scipy.stats import binom
 
@@ -256,12 +254,8 @@ def interval(
     ----------
     sample
         The classes; fewer persons than the population.
-    growth
-        Of the baseline.
     reach
         Where the sample leads.
-    rng
-        Draws the samples of the bootstrap.
     apart
         How far the logarithms of several estimates are apart; see `with_sizes`.
     """
@@ -340,15 +334,7 @@ class Accumulation:
         return "accumulation"
 
     def estimate(self, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
-        """Extrapolate; O(draws x points) beyond counting.
-
-        Parameters
-        ----------
-        sample
-            The classes of the sample.
-        rng
-            Draws from the baseline.
-        """
+        """Extrapolate; O(draws x points) beyond counting."""
         if sample.n == sample.population:
             return Estimate.of_census(self.name, sample)
         baseline = baseline_of(sample, rng)

@@ -40,12 +40,8 @@ class Boxes:
     ----------
     chosen
         Persons of the part of the sample by which the boxes were chosen; shape (boxes,).
-    others
-        Persons of the other part.
     shares
         Share of the model's persons.
-    persons
-        Persons of both parts, whether they lie in a box or not.
     """
 
     chosen: Ints
@@ -67,8 +63,6 @@ class Dispersion:
         N.
     level, slope
         Of the shape.
-    factor
-        c.
     discount
         Share of one person that says nothing of the box, as the model knows that person and the
         box was made around them.
@@ -159,14 +153,8 @@ def random_boxes(
     ----------
     chosen, others
         Keys of the persons of both parts, shape (persons, columns).
-    drawn
-        Keys of persons of the model.
-    ordered
-        Whether each column is.
     size
         Persons of the part up to whom a box is not divided.
-    rng
-        Draws the columns.
     """
     keys = (chosen, others, drawn)
     persons = len(chosen), len(others), len(drawn)
@@ -240,13 +228,6 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
     Who chooses classes that seem to be large prefers those that the model overrates. The
     likelihood counts each box as much as its expected matches; level and factor are estimated
     again.
-
-    Parameters
-    ----------
-    first
-        The dispersion of boxes that nobody chose.
-    boxes
-        Classes that were chosen by one part.
 
     Returns
     -------
@@ -337,16 +318,12 @@ def gathered_risks(
     ----------
     sizes
         Persons of a part of the sample in each cell, shape (cells,).
-    box_of
-        Box of each cell.
     anew
         Share of those whom the models draw anew that lies in each box, shape (boxes,).
     whole
         Persons of the whole sample in each of its cells: it tells more than the part.
     population
         N.
-    rng
-        Draws the populations.
 
     Returns
     -------
@@ -389,8 +366,6 @@ class ModelPrices:
     ----------
     sample
         n.
-    drawn
-        Persons drawn from the model.
     dispersion
         How far classes are from the model.
     allowance
@@ -431,8 +406,6 @@ class ModelPrices:
 
         Parameters
         ----------
-        size
-            A number of persons.
         persons, drawn
             As in `matches`.
         """
@@ -446,8 +419,6 @@ class ModelPrices:
 
         Parameters
         ----------
-        boxes
-            Classes that a part of the file chose.
         error
             Standard error of log λ, as of `revised`.
         counted

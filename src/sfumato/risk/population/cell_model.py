@@ -60,10 +60,6 @@ class CellModel:
         How much of the sample is left to the models.
     weights
         Weight of each model; they sum to 1.
-    models
-        The models.
-    keys, sizes
-        The cells of the sample and their persons.
     founders
         Persons of each cell to whom the models are fitted; see `founders`.
     """
@@ -80,8 +76,6 @@ class CellModel:
 
         Parameters
         ----------
-        keys
-            The cells.
         without
             Founders of each who are taken out of the sample first.
         """
@@ -166,12 +160,8 @@ def fit_cells(
     ----------
     keys
         Code of every quasi-identifier of each class, shape (classes, columns).
-    sizes
-        Persons of each class.
     domains
         Number of codes of each quasi-identifier; those that occur where none are given.
-    rng
-        Draws the parts and starting points.
     """
     domains = domains or (keys.max(axis=0) + 1).tolist()
     some, enough = _some(len(keys), rng), FOLLOWED * float(sizes.sum())
@@ -314,8 +304,6 @@ def stacked(shares: Floats, times: Floats | Ints) -> Floats:
     ----------
     shares
         Probability of each value under each model, shape (values, models).
-    times
-        Persons with each value.
     """
     weights = np.full(shares.shape[1], 1 / shares.shape[1])
     for _ in range(EM_STEPS):

@@ -69,14 +69,8 @@ class Discount:
         ----------
         count
             Others with the same value, shape (values,).
-        others
-            All others.
-        distinct
-            Different values of the others.
         whole
             Probability of the value under the base.
-        times
-            Persons with the value.
         """
         some = slice(None, None, 1 + len(times) // VALUES_FITTED)
         count, whole, times = count[some], whole[some], times[some]
@@ -125,10 +119,6 @@ class Conditional:
         Values of the others of each class, each of shape (classes,).
     codes
         Its own, shape (classes,).
-    margins
-        Those of the others, and its own.
-    sizes
-        Persons of each class.
     base
         The same, given less: the first of the others alone, or its range.
     ranges
@@ -280,10 +270,6 @@ def gains_of_pairs(
 
     Parameters
     ----------
-    keys, sizes
-        The classes and their persons.
-    margins
-        Of the columns.
     neighbours
         Whether ranges of values count, too.
     """
@@ -345,10 +331,6 @@ class Tree:
 
     Parameters
     ----------
-    keys, sizes
-        The classes and their persons.
-    margins
-        Of the columns.
     neighbours
         Whether a value that has many others beside it tells what its range of them does, too.
     """

@@ -118,8 +118,6 @@ class Reach:
 
     Attributes
     ----------
-    classes
-        Number of classes of the population.
     growth
         d log D / d log m at the population: the share of classes that have one person.
     leverage
@@ -154,8 +152,6 @@ class Extrapolation:
     ----------
     sizes
         Class sizes that may occur.
-    n, population
-        Number of persons of the sample and of the population.
     baseline
         The growth that is expected, before the sample puts it right.
     spreads
@@ -239,10 +235,6 @@ def believed(apart: Floats, expected: float, classes: Floats, spread: float) -> 
     ----------
     apart
         How far the logit of the growth is from the baseline's, shape (samples,).
-    expected
-        The baseline's.
-    classes
-        Number of classes of each sample.
     spread
         Standard deviation of the prior; all of the offset counts where it is infinite.
     """
@@ -269,14 +261,10 @@ class Gathered:
 
     Attributes
     ----------
-    apart
-        How many stand apart.
     share
         Share of their classes among all that are not too large for the mixture.
     chances
         Share of their classes that have each size, shape (sizes,).
-    mixture
-        The classes of the others.
     """
 
     apart: float
@@ -361,12 +349,8 @@ def growth_by_sizes(gathered: Gathered, large: float, n: int, anew: Floats) -> G
 
     Parameters
     ----------
-    gathered
-        Persons and classes of the sample.
     large
         Number of classes too large for the mixture, all of which have been seen.
-    n
-        Persons of the sample.
     anew
         Of the `Baseline`: of the kind of those who stand apart, others come by it.
     """
@@ -396,8 +380,6 @@ def by_sizes(
 
     Parameters
     ----------
-    sizes, counts
-        Class sizes that occur, and how many classes have each.
     population
         N.
     anew

@@ -44,11 +44,6 @@ class SampleClasses:
         The clusters that were drawn; ``None`` where persons were drawn one by one.
     times
         Number of classes that each entry of ``sizes`` stands for; ``None`` for one each.
-
-    Raises
-    ------
-    InputError
-        If the population is smaller than the sample, or the sample is empty.
     """
 
     sizes: Ints
@@ -106,8 +101,6 @@ def counts_of(sizes: Ints, times: Ints | None) -> tuple[Ints, Ints]:
 
     Parameters
     ----------
-    sizes
-        Sizes of classes.
     times
         Number of classes that each stands for; ``None`` for one each.
     """
@@ -121,15 +114,7 @@ def counts_of(sizes: Ints, times: Ints | None) -> tuple[Ints, Ints]:
 
 
 def most_shown(size: int, fraction: float) -> int:
-    """The most persons of a class that a sample shows.
-
-    Parameters
-    ----------
-    size
-        Persons of the class in the population.
-    fraction
-        The sampling fraction.
-    """
+    """The most persons of a class that a sample shows."""
     mean = size * fraction
     return min(size, int(mean + 8 * np.sqrt(mean) + 20))
 
@@ -140,15 +125,9 @@ class Estimate:
 
     Attributes
     ----------
-    estimator
-        Its name on the command line and in the report.
     marketer
         λ, the expected share of the sample's persons whom an intruder with a register matches
         correctly (paper 004, Theorem 1); in (0, 1].
-    class_count
-        J̃, the number of classes of the population.
-    expected_uniques
-        τ1, the expected number of sample uniques that are population uniques.
     unique_matches
         τ2, the expected number of correct matches among the sample uniques: Σ 1/F_j.
     inverse_sizes
@@ -164,8 +143,6 @@ class Estimate:
     apart
         Of the classes of each size that occurs, the share whose persons do not gather there but
         stand apart, shape (sizes,); where some follow others.
-    path
-        The models that a search went through, in words that are publishable.
     """
 
     estimator: str
@@ -217,13 +194,7 @@ class Estimator(Protocol):
 
 
 def check_estimator(name: str) -> None:
-    """Refuse a name that no estimator has.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
-    """
+    """Refuse a name that no estimator has."""
     if name not in ESTIMATORS:
         raise InputError(
             "parameter estimator",

@@ -97,8 +97,6 @@ class _Base:
         ----------
         values
             Codes, shape (values,).
-        persons
-            Persons of each class in each range.
         total
             Persons of each class who are not left out, of shape (latent,) or (values, latent).
         left_out

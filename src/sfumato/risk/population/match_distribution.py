@@ -27,8 +27,6 @@ class MatchDistribution:
     ----------
     mean
         The expected number, n λ.
-    variance
-        Its variance over the intruder's mappings.
     low
         The first count that ``probabilities`` covers.
     probabilities

@@ -92,12 +92,8 @@ def population_of_file(
 
     Parameters
     ----------
-    table
-        The encoded file.
     class_of
         Class of each record, shape (records,).
-    summary
-        The classes.
     given
         The population's size, or the sampling fraction, or the column of ``weights``.
     weights
@@ -107,18 +103,10 @@ def population_of_file(
         Cluster of each record, shape (records,), where persons were drawn in clusters, and the
         number of clusters of the population; ``None`` where they were taken whole. A person is
         in the cluster of their first record.
-    estimator
-        Name of the estimator.
     threshold
         Risk above which a record counts as at risk.
     seed
         Seed of the draws; drawn where not given.
-
-    Raises
-    ------
-    InputError
-        If the population is smaller than the file, there is no such estimator, or too few
-        clusters.
     """
     if seed is None:
         seed = secrets.randbits(32)
@@ -203,11 +191,6 @@ def estimator_named(name: str, between: float = 1.0) -> Estimator:
         One of `ESTIMATORS`.
     between
         How much of the sampling weights goes with the classes; see `Weighted`.
-
-    Raises
-    ------
-    InputError
-        If there is none of that name.
     """
     check_estimator(name)
     return Weighted(between) if name == AUTO else Accumulation()
@@ -229,28 +212,15 @@ def estimated_population(
     ----------
     records
         Number of records of each class, shape (classes,).
-    sample
-        The classes, in the same order.
     persons
         N, the number of persons of the population.
     estimator
         What estimates λ.
-    threshold
-        Risk above which a record counts as at risk.
-    seed
-        Seed of the draws.
-    auto
-        Whether the estimator was left to us.
 
     Returns
     -------
     PopulationRisk
         Classes in the order of the sample, without ``class_of``.
-
-    Raises
-    ------
-    InputError
-        If the estimator has no value for this file.
     """
     rng = np.random.default_rng(seed)
     check = None
@@ -481,8 +451,6 @@ def most_of_few(chances: Floats, shares: Floats, each: Ints) -> float:
         How likely each class counts, shape (entries,).
     shares
         Share of the whole of the classes that an entry stands for.
-    each
-        How many those are.
 
     Returns
     -------
@@ -645,8 +613,6 @@ class _Regression:
     ----------
     middle
         Mean of the logarithms of the expected persons.
-    intercept, slope
-        Of the line.
     log_spread
         Logarithm of the standard deviation around it, at ``middle``.
     narrowing

@@ -64,10 +64,6 @@ class PopulationRisk:
     population_uniques_by_model
         Population uniques of the whole population by the models of other tools; why a model
         has no value, where it has none. Empty where the population is known.
-    check
-        How the estimator does on subsamples of the file.
-    path
-        How the estimate was reached.
     seed
         Seed of the draws; ``None`` where there were none.
     """
@@ -95,13 +91,7 @@ class PopulationRisk:
 
     @property
     def record_risks(self) -> Floats:
-        """1 / F_j, or its estimate, of each record's class, in the file's order.
-
-        Raises
-        ------
-        InputError
-            If a cluster measured, whose records have no order.
-        """
+        """1 / F_j, or its estimate, of each record's class, in the file's order."""
         if self.class_of is None:
             raise InputError(
                 "the risk of each record",
@@ -210,12 +200,8 @@ def register_population(classes: RegisterClasses, persons: int, threshold: float
 
     Parameters
     ----------
-    classes
-        The classes of both.
     persons
         N, the number of persons of the population.
-    threshold
-        Risk above which a record counts as at risk.
     """
     own, sizes = classes.persons, classes.sizes
     times = np.ones(len(own), dtype=np.int64) if classes.times is None else classes.times

@@ -18,8 +18,6 @@ class Given:
 
     Attributes
     ----------
-    size
-        Its number of persons.
     fraction
         The share of its persons who are in the file.
     weights
@@ -42,13 +40,6 @@ def read_population(population: Any, columns: tuple[str, ...]) -> Given:
     population
         A whole number of persons; a share in (0, 1); the name of a column of the file with
         sampling weights; or a dataframe or the path of a file with all persons.
-    columns
-        The columns of the file.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
     """
     if isinstance(population, Given):
         return population
@@ -65,26 +56,14 @@ def read_population(population: Any, columns: tuple[str, ...]) -> Given:
 
 
 def given_size(size: int) -> Given:
-    """A number of persons.
-
-    Raises
-    ------
-    InputError
-        If there is nobody, or more than `LARGEST`.
-    """
+    """A number of persons."""
     if not 1 <= size <= LARGEST:
         raise _no_number()
     return Given(size=size)
 
 
 def given_fraction(fraction: float) -> Given:
-    """A sampling fraction.
-
-    Raises
-    ------
-    InputError
-        If it is no share of the population.
-    """
+    """A sampling fraction."""
     if not 0 < fraction <= 1:
         raise InputError(
             "parameter fraction",
@@ -112,12 +91,8 @@ def population_in_classes(persons: int, memberships: int, of_file: int) -> int:
 
     Parameters
     ----------
-    persons
-        Number of persons of the population.
     memberships
         Number of persons of the file, each counted in every class that they are in.
-    of_file
-        Number of persons of the file.
     """
     return max(round(persons * memberships / of_file), memberships)
 
@@ -129,34 +104,12 @@ def population_by_weights(weights: float, memberships: int, persons: int) -> int
     ----------
     weights
         Sum of the weights of the file's persons, in every class that they are in.
-    memberships
-        Number of these persons.
-    persons
-        Number of persons of the file.
-
-    Raises
-    ------
-    InputError
-        If the population is larger than any.
     """
     return max(_at_most("parameter weights", weights * persons / memberships), persons)
 
 
 def population_size(given: Given, persons: int) -> int:
-    """N, in persons, from a number or a sampling fraction.
-
-    Parameters
-    ----------
-    given
-        One of the two.
-    persons
-        Number of persons of the file.
-
-    Raises
-    ------
-    InputError
-        If the population is smaller than the file, or larger than any.
-    """
+    """N, in persons, from a number or a sampling fraction."""
     if given.fraction is not None:
         return _at_most("parameter fraction", persons / given.fraction)
     size = given.size or 0

@@ -48,13 +48,7 @@ class SampledClusters:
         return spreads[some], counts[some].astype(np.float64)
 
     def single(self, sizes: Ints) -> float:
-        """Share of one person's classes among the classes that are in one cluster.
-
-        Parameters
-        ----------
-        sizes
-            Persons of each class of the sample.
-        """
+        """Share of one person's classes among the classes that are in one cluster."""
         alone = np.bincount(self.class_of, minlength=len(sizes)) == 1
         return float((sizes[alone] == 1).mean()) if alone.any() else 0.0
 
@@ -95,11 +89,6 @@ def clusters_of(
         n / N.
     clusters
         Number of clusters of the population; where it is not given, they were taken whole.
-
-    Raises
-    ------
-    InputError
-        If the sample has few clusters, or more than the population.
     """
     names, number = np.unique(cluster_of, return_inverse=True)
     if len(names) < FEWEST:

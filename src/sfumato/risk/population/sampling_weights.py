@@ -51,8 +51,6 @@ class Weighted:
         ----------
         sample
             The classes; ``weighted`` with the positive sums of the weights, or ``None``.
-        rng
-            Draws from the baseline.
         """
         equal = Accumulation().estimate(replace(sample, weighted=None), rng)
         if sample.weighted is None or _equal(sample) or self.between <= 0:

@@ -22,8 +22,6 @@ class SubsampleCheck:
 
     Attributes
     ----------
-    subsamples
-        Number of subsamples for which it had a value.
     error
         Mean of the logarithm of estimate over realised λ; 0.05 is 5 % too high.
     scatter
@@ -45,14 +43,8 @@ def check_on_subsamples(
 
     Parameters
     ----------
-    estimator
-        What is checked.
     sample
         The classes; fewer persons than the population.
-    rng
-        Draws the subsamples.
-    repeats
-        Number of subsamples.
 
     Returns
     -------
@@ -115,19 +107,7 @@ def _thinned(
 def reason(
     name: str, sample: protocol.SampleClasses, check: SubsampleCheck | None, *, auto: bool
 ) -> str:
-    """Say why the estimator was taken, what its interval covers, and how it was checked.
-
-    Parameters
-    ----------
-    name
-        The estimator.
-    sample
-        The classes.
-    check
-        How it did on subsamples of the file.
-    auto
-        Whether it was left to us.
-    """
+    """Say why the estimator was taken, what its interval covers, and how it was checked."""
     taken = (
         "of all estimators it erred least over the populations of the documentation's simulation"
         if auto

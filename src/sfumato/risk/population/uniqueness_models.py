@@ -38,8 +38,6 @@ def population_uniques(model: str, sample: SampleClasses) -> float:
     ----------
     model
         One of `UNIQUES_MODELS`.
-    sample
-        The classes.
 
     Raises
     ------
@@ -206,8 +204,6 @@ class Totals(NamedTuple):
     ----------
     persons
         n, the number of persons of the sample.
-    classes
-        d, the number of classes of the sample.
     ones
         f_1, the number of classes that one person of the sample is in.
     fraction

@@ -84,8 +84,6 @@ def fit_mixture(
     ----------
     sizes
         The class sizes that occur, shape (sizes,); one of them is at most `LARGEST`.
-    counts
-        Number of classes of each size.
     apart
         Share of the classes that are none of the mixture's; below 1.
     by_chance
@@ -186,8 +184,6 @@ class Margin:
         ----------
         codes
             The values, shape (values,).
-        persons
-            How many of each are left out.
         """
         own = np.append(self.persons, 0)[codes]
         left = self.shares[codes] * (own - persons) / np.maximum(own, 1)

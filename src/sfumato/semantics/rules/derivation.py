@@ -81,13 +81,7 @@ _TERMS = {
 
 
 def in_words(atom: Any) -> str:
-    """An atom as a sentence; as the rules' language writes it where it is a site's own.
-
-    Parameters
-    ----------
-    atom
-        The atom, as clingo's symbol.
-    """
+    """An atom as a sentence; as the rules' language writes it where it is a site's own."""
     form = _SAID.get((atom.name, len(atom.arguments)))
     if form is None:
         return str(atom)
@@ -111,8 +105,6 @@ class Step:
         Where the rule stands.
     title
         The comment above it; empty where there is none.
-    because
-        What it was applied to.
     """
 
     file: str
@@ -127,10 +119,6 @@ class Why:
 
     Attributes
     ----------
-    atom
-        As the rules' language writes it.
-    says
-        In words.
     steps
         The applications of rules that lead to it; none for a fact, and for what is explained
         further up already.
@@ -148,13 +136,7 @@ class Why:
                 yield from why.rules()
 
     def lines(self, depth: int = 0) -> Iterator[str]:
-        """The explanation as indented lines of text.
-
-        Parameters
-        ----------
-        depth
-            How far it is indented, in steps.
-        """
+        """The explanation as indented lines of text."""
         yield f"{'  ' * depth}{self.says}"
         for step in self.steps:
             title = f": {step.title}" if step.title else ""
@@ -177,15 +159,7 @@ class Why:
 
 
 def explain(reasoner: Reasoner, atoms: Sequence[Any]) -> tuple[Why, ...]:
-    """Why some atoms hold, down to the facts.
-
-    Parameters
-    ----------
-    reasoner
-        What derived them.
-    atoms
-        The atoms, as clingo's symbols.
-    """
+    """Why some atoms hold, down to the facts."""
     known: dict[Any, tuple[Application, ...]] = {}
     wanted = list(atoms)
     while wanted:
@@ -289,8 +263,6 @@ class Requirements:
         tuple must match ``k`` individuals of each on these.
     refused
         Why the request is refused; empty where it is not.
-    enforcements
-        What is done to each tuple because of associations.
     """
 
     request: str
@@ -311,13 +283,7 @@ class Requirements:
         return tuple(dict.fromkeys(names))
 
     def require_allowed(self) -> int:
-        """The k of a request that is not refused.
-
-        Raises
-        ------
-        InputError
-            If it is refused.
-        """
+        """The k of a request that is not refused."""
         if self.refused or self.k is None:
             raise InputError(
                 f"request '{self.request}'",
@@ -385,23 +351,10 @@ def derive(
 
     Parameters
     ----------
-    policy
-        The policy, with its paths located.
-    request
-        The request's name.
     shown
         The distinct tuples of the release, for rules 5 to 7.
     associations
         Associations of earlier releases; only accepted ones are taken to be known to a reader.
-    rules
-        More files with a site's rules.
-
-    Raises
-    ------
-    InputError
-        If the request is not in the policy, a file of rules cannot be read or run, the rules
-        contradict each other, ask for a k that is no whole number or for a quasi-identifier
-        that the policy does not have, or an association does not fit the release.
     """
     if request not in policy.requests:
         near = get_close_matches(request, policy.requests, n=1)
@@ -562,15 +515,7 @@ def _asked(reasoner: Reasoner, request: str, linkage: str, k: int | None) -> tup
 
 
 def check_rules(policy: Policy, rules: Iterable[Path] = ()) -> tuple[Finding, ...]:
-    """Findings of the rules, for requests in which `check_policy` finds no error.
-
-    Parameters
-    ----------
-    policy
-        The policy, with its paths located.
-    rules
-        More files with a site's rules.
-    """
+    """Findings of the rules, for requests in which `check_policy` finds no error."""
     paths = tuple(rules)
     found: dict[Finding, None] = {}
     for name in policy.requests:

@@ -33,13 +33,6 @@ def with_clingo(run: Callable[[Logger], object], subject: str) -> None:
     ----------
     run
         What to do; it is given a logger.
-    subject
-        What an error is about.
-
-    Raises
-    ------
-    InputError
-        If clingo refuses.
     """
     messages: list[str] = []
     try:
@@ -66,16 +59,10 @@ class Rule:
 
     Attributes
     ----------
-    file
-        Name of the file that it stands in.
     line
         The line that it starts in, from 1.
     title
         The comment above it; empty where there is none.
-    text
-        The rule itself.
-    statement
-        What clingo made of it.
     """
 
     file: str
@@ -228,35 +215,17 @@ Word = tuple[str, int]
 
 
 def head_words(statement: Any) -> set[Word]:
-    """The words that a rule says.
-
-    Parameters
-    ----------
-    statement
-        The rule, as clingo read it.
-    """
+    """The words that a rule says."""
     return set(_words(statement.head))
 
 
 def body_words(statement: Any) -> list[Word]:
-    """The words that a rule builds on.
-
-    Parameters
-    ----------
-    statement
-        The rule, as clingo read it.
-    """
+    """The words that a rule builds on."""
     return [word for part in statement.body for word in _words(part)]
 
 
 def functions(statement: Any) -> list[Any]:
-    """The terms with a name in a rule, at any depth.
-
-    Parameters
-    ----------
-    statement
-        The rule, as clingo read it.
-    """
+    """The terms with a name in a rule, at any depth."""
     return list(_nodes(statement, "Function"))
 
 
@@ -283,20 +252,7 @@ def _nodes(part: Any, kind: str) -> Iterator[Any]:
 
 
 def check_words(rules: Sequence[Rule], every: Iterable[Rule]) -> None:
-    """Refuse a word that no fact and no rule says: it is mistyped, and its rule would not run.
-
-    Parameters
-    ----------
-    rules
-        The rules that are looked at.
-    every
-        All rules.
-
-    Raises
-    ------
-    InputError
-        If there is one.
-    """
+    """Refuse a word that no fact and no rule says: it is mistyped, and its rule would not run."""
     said = {
         (name, arity)
         for table in (OF_POLICY, OF_TUPLES)
@@ -324,13 +280,7 @@ _READ_ELSEWHERE = re.compile(r"^[^%\"]*#\s*(include|script)\b", re.MULTILINE)
 
 @cache
 def house_rules() -> tuple[Rule, ...]:
-    """The rules of the package: rules 1 to 7, and when a request is refused.
-
-    Raises
-    ------
-    InputError
-        If clingo is not installed.
-    """
+    """The rules of the package: rules 1 to 7, and when a request is refused."""
     folder = Path(__file__).parent
     return tuple(rule for name in HOUSE_FILES for rule in _read(folder / name))
 
@@ -344,12 +294,6 @@ def read_rules(paths: Iterable[Path], known: Iterable[Rule]) -> tuple[Rule, ...]
         The files, in UTF-8, in clingo's language.
     known
         The rules that they may build on.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, is not in clingo's language, runs or reads something else, or
-        has a rule that uses a word which no fact and no rule says.
     """
     read = [rule for path in paths for rule in _read(Path(path))]
     check_words(read, [*known, *read])
@@ -361,20 +305,7 @@ def _read(path: Path) -> list[Rule]:
 
 
 def parse_rules(text: str, name: str) -> list[Rule]:
-    """Rules from text.
-
-    Parameters
-    ----------
-    text
-        The text, in clingo's language.
-    name
-        Name of the file that it comes from.
-
-    Raises
-    ------
-    InputError
-        If it is not in clingo's language, or has statements other than rules.
-    """
+    """Rules from text."""
     ast = _clingo(".ast")
     subject = f"rules file {name}"
     elsewhere = _READ_ELSEWHERE.search(text)
@@ -463,8 +394,6 @@ class Application:
 
     Attributes
     ----------
-    rule
-        The rule.
     used
         The atoms that it was applied to, as clingo's symbols; ``without(Atom)`` for one that
         must not hold.
@@ -475,20 +404,7 @@ class Application:
 
 
 class Reasoner:
-    """Everything that follows from facts by rules.
-
-    Parameters
-    ----------
-    rules
-        The rules.
-    facts
-        The facts, in clingo's language.
-
-    Raises
-    ------
-    InputError
-        If clingo is not installed, or the rules contradict each other or leave a choice.
-    """
+    """Everything that follows from facts by rules."""
 
     def __init__(self, rules: Sequence[Rule], facts: str) -> None:
         self.rules = tuple(rules)
@@ -534,13 +450,7 @@ class Reasoner:
                 }
 
     def atoms(self, word: str, terms: int) -> Iterator[Any]:
-        """What holds of a word, as clingo's symbols, in no order.
-
-        Parameters
-        ----------
-        terms
-            How many terms it takes.
-        """
+        """What holds of a word, as clingo's symbols, in no order."""
         for atom in self._control.symbolic_atoms.by_signature(word, terms):
             if atom.is_fact or atom.literal in self._true:
                 yield atom.symbol
@@ -550,8 +460,6 @@ class Reasoner:
 
         Parameters
         ----------
-        terms
-            How many terms it takes.
         first
             The first term: text, or what the rules' language writes.
         """
@@ -569,11 +477,6 @@ class Reasoner:
         -------
         dict
             By atom, `SHOWN` of each rule at most; none for a fact.
-
-        Raises
-        ------
-        InputError
-            If clingo refuses to ground the rules again.
         """
         asked = list(dict.fromkeys(wanted))
         if not asked:

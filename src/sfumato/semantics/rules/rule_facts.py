@@ -23,25 +23,13 @@ def quoted(text: str) -> str:
 
 
 def item_term(item: Item, hierarchy: Hierarchy) -> str:
-    """An item as a term: ``item("language",0,"7104 Mandarin")``.
-
-    Parameters
-    ----------
-    hierarchy
-        The hierarchy of its attribute.
-    """
+    """An item as a term: ``item("language",0,"7104 Mandarin")``."""
     label = quoted(hierarchy.label(item.level, item.label))
     return f"item({quoted(item.attribute)},{item.level},{label})"
 
 
 def plain(symbol: Any) -> Any:
-    """A ground term as a plain value: text, a number, or what the rules' language writes.
-
-    Parameters
-    ----------
-    symbol
-        A symbol of clingo.
-    """
+    """A ground term as a plain value: text, a number, or what the rules' language writes."""
     kind = symbol.type.name
     if kind == "String":
         return symbol.string
@@ -55,11 +43,6 @@ class ItemSets:
     """The values of one hierarchy, each numbered by the lowest level that shows the same leaves.
 
     Ragged hierarchies repeat a value at several levels; to a reader it is one value.
-
-    Parameters
-    ----------
-    hierarchy
-        The hierarchy.
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -79,23 +62,11 @@ class ItemSets:
                 self._lowest[own[same]] = self._lowest[self.starts[level - 1] + under[same]]
 
     def lowest(self, item: Item) -> Item:
-        """The same value at the lowest level that shows it.
-
-        Parameters
-        ----------
-        item
-            An item of this hierarchy.
-        """
+        """The same value at the lowest level that shows it."""
         return self.item(item.attribute, int(self._lowest[self.starts[item.level] + item.label]))
 
     def item(self, attribute: str, number: int) -> Item:
-        """The item with a number.
-
-        Parameters
-        ----------
-        attribute
-            Name of the hierarchy's attribute.
-        """
+        """The item with a number."""
         level = int(np.searchsorted(self.starts, number, side="right")) - 1
         return Item(attribute, level, number - int(self.starts[level]))
 
@@ -144,8 +115,6 @@ class ItemSets:
         ----------
         items
             Items at their lowest level, of any attribute.
-        attribute
-            Name of the hierarchy's attribute.
         """
         found = np.zeros(self.starts[-1], dtype=np.bool_)
         for item in items:
@@ -162,8 +131,6 @@ class ItemSets:
         ----------
         items
             Items at their lowest level, of any attribute.
-        attribute
-            Name of the hierarchy's attribute.
         """
         found = np.zeros(self.starts[-1], dtype=np.bool_)
         for item in items:
@@ -275,8 +242,6 @@ class TupleFacts:
 
     Attributes
     ----------
-    text
-        The facts.
     alike
         Number of the rules' tuple that each released tuple is, -1 for one that shows nothing
         that any association speaks about; shape (tuples,).
@@ -289,13 +254,7 @@ class TupleFacts:
     terms: Mapping[str, Item] = field(repr=False)
 
     def of_one(self, case: int) -> str:
-        """The facts without those about other tuples.
-
-        Parameters
-        ----------
-        case
-            Number of the rules' tuple.
-        """
+        """The facts without those about other tuples."""
         starts, end = f"has_value(tuple({case}),", f",tuple({case}))."
         return "\n".join(
             line
@@ -318,25 +277,11 @@ def tuple_facts(
 
     Parameters
     ----------
-    linkage
-        The linkage that the tuples are of.
-    shown
-        The tuples.
-    associations
-        The associations that a reader is taken to know, by number.
     measure
         What is enforced for each of them: ``"generalise"`` or ``"suppress"``.
-    named
-        Items that a site's rules speak about.
     every
         Whether a site's rules speak about tuples; if not, those are left out from which no
         association lets anything be inferred: rules 5 to 7 say nothing of them.
-
-    Raises
-    ------
-    InputError
-        If an association speaks about an attribute, level or value that the release's
-        hierarchies do not have.
     """
     hierarchies = shown.hierarchies
     for number, association in associations.items():

@@ -42,13 +42,7 @@ def plain_name(text: str) -> str:
 
 
 def digest_of_token(token: str) -> str:
-    """What is stored of a token: its SHA-256 in hexadecimal digits.
-
-    Parameters
-    ----------
-    token
-        The random part of a link.
-    """
+    """What is stored of a token: its SHA-256 in hexadecimal digits."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -65,11 +59,6 @@ def begin_attempt(request: HttpRequest, name: str) -> tuple[LoginAttempt, int]:
 
     It counts as failed until it is taken back, so that attempts at the same time count as well.
     Names and addresses are stored as keyed digests.
-
-    Parameters
-    ----------
-    name
-        The name, as it is stored.
     """
     LoginAttempt.objects.filter(time__lt=timezone.now() - WINDOW).delete()
     subject, address = _counted_for(request, name)
@@ -93,15 +82,7 @@ def forget_name(name: str) -> None:
 
 
 def know_browser(answer: HttpResponse, name: str) -> HttpResponse:
-    """An answer by which the browser is known when the same person logs in again.
-
-    Parameters
-    ----------
-    answer
-        The answer to somebody who has just logged in.
-    name
-        Their name, as it is stored.
-    """
+    """An answer by which the browser is known when the same person logs in again."""
     answer.set_signed_cookie(
         _device_cookie(name),
         secrets.token_urlsafe(16),

@@ -29,13 +29,7 @@ _DIGITS = 40
 
 
 def stored_key(session_key: str) -> str:
-    """What is stored of a session's id: HMAC-SHA-256, keyed outside the database, cut to 160 bits.
-
-    Parameters
-    ----------
-    session_key
-        The id, as the cookie has it.
-    """
+    """What is stored of a session's id: HMAC-SHA-256 with a key kept elsewhere, cut to 160 bits."""
     digest = salted_hmac("sfumato session", session_key, algorithm="sha256")
     return str(digest.hexdigest()[:_DIGITS])
 
@@ -92,8 +86,6 @@ def begin_session(request: HttpRequest, account: Account, by: str, *, fresh: boo
 
     Parameters
     ----------
-    by
-        How they proved who they are.
     fresh
         Whether they proved it themselves, just now.
     """
@@ -107,13 +99,7 @@ def begin_session(request: HttpRequest, account: Account, by: str, *, fresh: boo
 
 
 def is_over(session: SessionBase) -> bool:
-    """Whether nothing was done in a session for too long, or it has lasted as long as any may.
-
-    Parameters
-    ----------
-    session
-        The session of somebody who has logged in.
-    """
+    """Whether nothing was done in a session for too long, or it has lasted as long as any may."""
     now, config = time.time(), settings.SFUMATO
     idle, age = now - session.get(SEEN, now), now - session.get(BEGAN, now)
     return bool(idle > config.idle_minutes * 60 or age > config.session_hours * 3600)
@@ -160,8 +146,6 @@ def invite(
 
     Parameters
     ----------
-    project
-        Project that its user becomes a member of.
     days
         Days for which it can be used.
     """
@@ -186,8 +170,6 @@ def find_link(token: str, *, lock: bool = False) -> Link | None:
 
     Parameters
     ----------
-    token
-        The random part of its address.
     lock
         Whether nobody else may use it before the transaction ends.
     """
@@ -205,13 +187,7 @@ def find_link(token: str, *, lock: bool = False) -> Link | None:
 
 
 def spend_link(link: Link, account: Account) -> None:
-    """Use a link up: its roles and its project are the account's.
-
-    Parameters
-    ----------
-    link
-        The link, locked.
-    """
+    """Use a link up: its roles and its project are the account's."""
     link.used = timezone.now()
     link.save(update_fields=["used"])
     account.roles = sorted({*account.roles, *link.roles})

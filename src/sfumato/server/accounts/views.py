@@ -278,13 +278,7 @@ _RESET = "reset"
 
 @require_http_methods(["GET", "POST"])
 def link(request: HttpRequest, token: str) -> HttpResponse:
-    """Use a one-time link.
-
-    Parameters
-    ----------
-    token
-        The random part of the address.
-    """
+    """Use a one-time link."""
     found = sessions.find_link(token)
     if found is None:
         return problem(request, 404, _GONE)

@@ -142,11 +142,6 @@ def use_identity_grant(project: Project) -> Grant:
 def revoke(by: Account, project_id: UUID, number: int) -> Grant:
     """Take a grant back; a budget or k is what it was before.
 
-    Parameters
-    ----------
-    number
-        Number of the grant.
-
     Raises
     ------
     Stop

@@ -136,13 +136,7 @@ def grants_page(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @of_project(Action.GRANT, fresh_from="grants")
 def revoke_page(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    """Take a grant back.
-
-    Parameters
-    ----------
-    number
-        Number of the grant.
-    """
+    """Take a grant back."""
     project_grants.revoke(request.user, project.pk, number)
     messages.success(request, "The grant is revoked.")
     return redirect("grants", project_id=project.pk)

@@ -28,12 +28,6 @@ class Shown:
 
     Attributes
     ----------
-    view
-        The pair.
-    standing
-        How the manager stands.
-    exact
-        Whether exact costs show.
     refusal
         Why nothing more is shown, where that is so.
     """
@@ -46,11 +40,6 @@ class Shown:
 
 def show_conflict(account: models.Account, project: models.Project, number: int) -> Shown:
     """Show a conflict or a flagged pair; the first time its starting state is charged.
-
-    Parameters
-    ----------
-    number
-        Number of the pair.
 
     Raises
     ------

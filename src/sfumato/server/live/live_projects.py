@@ -95,13 +95,7 @@ def folder_of(project_id: UUID) -> Path:
 
 
 def key_of(project: Project) -> bytes:
-    """The key of a project.
-
-    Raises
-    ------
-    InputError
-        If the project is purged, or the server's key is another one than when it was made.
-    """
+    """The key of a project."""
     if not project.wrapped_key:
         raise InputError("the project", "must not be purged")
     try:
@@ -132,13 +126,7 @@ def write_project(project_id: UUID, project: ReviewProject, index: Index) -> byt
 
 
 def read_project(project: Project) -> ReviewProject:
-    """What a project is about, as its files and its row in the database tell.
-
-    Raises
-    ------
-    InputError
-        If it is purged, or a file is missing or was changed.
-    """
+    """What a project is about, as its files and its row in the database tell."""
     pairs = _read_table(project, PAIRS)
     ids, truth = pairs["pair"].to_pylist(), pairs[_GOLD].to_pylist()
     weights = project.weights
@@ -155,37 +143,19 @@ def read_project(project: Project) -> ReviewProject:
 
 
 def read_index(project: Project) -> Index:
-    """The index of a project's records.
-
-    Raises
-    ------
-    InputError
-        If it is purged, or the file is missing or was changed.
-    """
+    """The index of a project's records."""
     return Index.from_bytes(_read(project, INDEX))
 
 
 def read_rows(project: Project) -> tuple[Ints, Ints]:
-    """Per pair, the records of row 1 and row 2.
-
-    Raises
-    ------
-    InputError
-        If it is purged, or the file is missing or was changed.
-    """
+    """Per pair, the records of row 1 and row 2."""
     pairs = _read_table(project, PAIRS)
     left, right = (np.asarray(pairs[name], dtype=np.int64) for name in (LEFT, RIGHT))
     return left, right
 
 
 def read_pairs(project: Project) -> pa.Table:
-    """The pairs as the linkage knows them: pair, left, right, and their truth in `gold`.
-
-    Raises
-    ------
-    InputError
-        If it is purged, or the file is missing or was changed.
-    """
+    """The pairs as the linkage knows them: pair, left, right, and their truth in `gold`."""
     return _read_table(project, PAIRS)
 
 
@@ -236,15 +206,7 @@ KEPT = 8
 
 @dataclass
 class KeptState:
-    """The state of a worker, as the database has it at some version.
-
-    Attributes
-    ----------
-    version
-        The version of the worker's allowance.
-    state
-        The state.
-    """
+    """The state of a worker, as the database has it at some version."""
 
     version: int
     state: WorkerState
@@ -258,16 +220,8 @@ class Live:
     ----------
     rules
         The settings, as the database has them, that `review` was made with.
-    review
-        Its pairs and its index.
-    evidence
-        What the linkage's model says, for hints.
     combined
         What all workers have been shown, ``None`` until it is asked for.
-    combined_version
-        The sum of the versions of all allowances that it is of.
-    workers
-        By the key of a worker, its state.
     """
 
     rules: dict[str, Any]
@@ -298,8 +252,6 @@ def locked(by: Account, action: Action, project_id: UUID, status: int = 403) -> 
 
     Parameters
     ----------
-    by, action
-        Who will do what.
     project_id
         Where they will do it.
     status
@@ -357,24 +309,12 @@ def forget_states(project_id: UUID) -> None:
 
 
 def review_of(project: Project) -> Review:
-    """The review of a project; it is read once, however many threads ask.
-
-    Raises
-    ------
-    InputError
-        If the project is purged, or a file is missing or was changed.
-    """
+    """The review of a project; it is read once, however many threads ask."""
     return live_of(project).review
 
 
 def live_of(project: Project) -> Live:
-    """What is held in memory of a project, under the rules that the database has now.
-
-    Raises
-    ------
-    InputError
-        If the project is purged, or a file is missing or was changed.
-    """
+    """What is held in memory of a project, under the rules that the database has now."""
     with lock_of(project.id):
         live = kept(project.id)
         if live is not None and live.rules == project.settings:
@@ -426,10 +366,6 @@ def make_project(
 
     Parameters
     ----------
-    project
-        Its records, pairs, attributes and rules.
-    custodian, manager
-        Who owns the data, and who deals the work.
     gold_share
         Share of pairs with known truth among those dealt.
     """

@@ -31,24 +31,16 @@ class PairView:
 
     Attributes
     ----------
-    token
-        Its id on this page.
     place
         Its place in the worker's pile, from 1.
     rendered
         What it shows, ``None`` where it may not be shown.
-    costs
-        What more could be opened.
     refused
         Why it may not be shown.
     hint
         What to open next, where hints are given and the pair is not decided.
     answer
         The decision, 0 where there is none.
-    skipped, flagged
-        Whether it is.
-    note
-        The worker's note.
     """
 
     token: str
@@ -81,8 +73,6 @@ class Standing:
         Share of the characters of the task that were opened.
     cells
         Rows times attributes of the task, which one cell's cost is a share of.
-    pairs, decided, skipped, flagged
-        Numbers of pairs.
     """
 
     score: float
@@ -154,25 +144,13 @@ def standing(task: Task) -> Standing:
 
 
 def standing_and_place(task: Task, place: int) -> tuple[Standing, int]:
-    """How a worker stands, and the place of a pair among those of the pile, from 1.
-
-    Parameters
-    ----------
-    place
-        The pair's place as it was dealt.
-    """
+    """How a worker stands, and the place of a pair among those of the pile, from 1."""
     *counts, before = count_pile(task.project, task.account, place)
     return Standing.of(task, *counts), before + 1
 
 
 def note_purpose(token: str) -> bytes:
-    """What a note is encrypted for.
-
-    Parameters
-    ----------
-    token
-        The id of the pair that it is on.
-    """
+    """What a note is encrypted for."""
     return b"note on pair " + token.encode()
 
 
@@ -202,18 +180,8 @@ class Page:
 
     Attributes
     ----------
-    title
-        How the project is called.
-    names
-        The attributes.
     number, pages
         Which page it is, from 1, of how many; 0 of 0 where there is no pair.
-    pairs
-        The pairs.
-    standing
-        How the worker stands.
-    exact, fixed, hints
-        Whether exact costs show, masks are of fixed width, hints are given.
     """
 
     title: str
@@ -233,12 +201,6 @@ class Answer:
 
     Attributes
     ----------
-    pair
-        The pair as it shows now.
-    standing
-        How the worker stands now.
-    exact
-        Whether exact costs show.
     refusal
         Why nothing more is shown, where that is so.
     repriced

@@ -58,15 +58,8 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
 
     Parameters
     ----------
-    worker
-        The worker, who becomes a member of it.
     pairs
         Numbers of the pairs, from 0.
-
-    Raises
-    ------
-    InputError
-        If a pair is not one of the project's.
     """
     with transaction.atomic():
         _lock(project)
@@ -158,10 +151,6 @@ def state_of(
 
     Parameters
     ----------
-    live
-        What is held of the project.
-    allowance
-        The worker's allowance, read in the present transaction.
     versions
         The sum of the versions of all allowances of the project, read in the same.
     """
@@ -250,8 +239,6 @@ class Rows:
     ----------
     project
         The project; it knows whether the worker is a member.
-    versions
-        The sum of the versions of all its allowances.
     allowance, spent
         The worker's, ``None`` before the first request.
     dealt
@@ -359,18 +346,10 @@ class Task:
 
     Attributes
     ----------
-    account
-        The worker.
-    project
-        The project.
-    live
-        What is held of it in memory.
     allowance
         What the worker may be shown of it.
     spent
         What the worker has been shown of its source.
-    held
-        What the worker has been shown of it.
     asked
         The pair that the request is about, ``None`` where the worker has none of that id.
     changed
@@ -399,11 +378,6 @@ class Task:
 
     def dealt(self, action: Action) -> Dealt:
         """The pair that the request is about, where it may be acted on.
-
-        Parameters
-        ----------
-        action
-            What is to be done with it.
 
         Raises
         ------

@@ -40,8 +40,6 @@ def deal_pairs(
 
     Raises
     ------
-    InputError
-        If there are too few workers, or too few gold pairs.
     Stop
         If they may not.
     """
@@ -85,15 +83,8 @@ def deal_pairs_again(
 ) -> int:
     """Give the pairs that a worker has not decided to others who have not had them.
 
-    Parameters
-    ----------
-    worker
-        The worker from whom they are taken.
-
     Raises
     ------
-    InputError
-        If there is a pair that all of the others have or have had.
     Stop
         If they may not.
     """

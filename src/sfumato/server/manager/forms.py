@@ -166,13 +166,7 @@ def _named(members: Iterable[StrEnum]) -> list[tuple[str, str]]:
 
 
 class AttributeForm(forms.Form):
-    """What one column is, and whether it is shown.
-
-    Parameters
-    ----------
-    shown
-        Whether it is proposed to be shown.
-    """
+    """What one column is, and whether it is shown."""
 
     show = forms.BooleanField(label="Shown", required=False)
     kind = forms.ChoiceField(label="Kind", choices=_named(AttributeKind))

@@ -173,10 +173,6 @@ class WorkerProgress:
 
     Attributes
     ----------
-    name, pseudonym
-        Who it is.
-    dealt, decided, skipped, flagged
-        Numbers of pairs.
     kapr
         KAPR spent in this project.
     budget
@@ -220,14 +216,8 @@ class Progress:
 
     Attributes
     ----------
-    workers
-        Each worker who takes part.
     pairs, gold
         Numbers of pairs, gold ones left out and alone.
-    waiting
-        Pairs that nobody has.
-    decided, wanted
-        Decisions that stand, and that there will be.
     combined
         KAPR of what all workers together have been shown.
     manager
@@ -346,17 +336,7 @@ MOST_POINTS = 300
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot on a page.
-
-    Attributes
-    ----------
-    title
-        What it shows.
-    svg
-        The picture.
-    note
-        How to read it.
-    """
+    """A plot on a page."""
 
     title: str
     svg: SafeString
@@ -366,15 +346,7 @@ class Plot:
 def figures_of(
     project: models.Project, answers: Mapping[str, int], *, by_pseudonym: bool = False
 ) -> tuple[Figure, ...]:
-    """The plots of a project; none before the first answer, or where nothing can draw them.
-
-    Parameters
-    ----------
-    answers
-        By the answer in words, how often it stands.
-    by_pseudonym
-        Whether workers are named by pseudonyms.
-    """
+    """The plots of a project; none before the first answer, or where nothing can draw them."""
     if not any(answers.values()):
         return ()
     try:
@@ -463,18 +435,10 @@ class Quality:
 
     Attributes
     ----------
-    twos, everyone
-        How far each two workers agree, and all of them.
-    gold
-        By pseudonym, how often a worker is right about gold pairs.
-    answers
-        By the answer in words, how often it stands.
     conflicts, resolved
         Numbers of pairs with answers of both sides, and of those that are resolved.
     plots
         Plots, none where nothing can draw them.
-    made
-        When it was worked out.
     """
 
     twos: tuple[reviewer_agreement.TwoWorkers, ...]
@@ -525,13 +489,7 @@ def quality_of(project: models.Project) -> Quality:
 
 
 def work_out(project: models.Project, *, with_plots: bool = True) -> Quality:
-    """How good the decisions of a project are, now.
-
-    Parameters
-    ----------
-    with_plots
-        Whether plots are drawn.
-    """
+    """How good the decisions of a project are, now."""
     decisions = decisions_of(project)
     shared = sum(len(each) > 1 for each in decisions.answers.values())
     twos = reviewer_agreement.agreement_of_each_two(decisions)
@@ -669,15 +627,7 @@ def _opened(project: models.Project) -> Iterator[Opened]:
 
 
 def agreement_of(quality: Quality, names: Mapping[str, str]) -> Iterator[Agreement]:
-    """How far all workers agree, and each two of them.
-
-    Parameters
-    ----------
-    quality
-        What was worked out.
-    names
-        Names by pseudonym, for those who are not called by it.
-    """
+    """How far all workers agree, and each two of them."""
     everyone = quality.everyone
     yield Agreement(
         "All workers (Krippendorff's α)", everyone.pairs, everyone.sides, everyone.ordinal

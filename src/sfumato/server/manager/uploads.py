@@ -66,18 +66,7 @@ _TEXT = 1 << 16
 
 
 def check_files(files: Mapping[str, bytes]) -> None:
-    """Refuse files that are not what their names say, or too large once they are read.
-
-    Parameters
-    ----------
-    files
-        By the name that it has for the server, what each holds.
-
-    Raises
-    ------
-    InputError
-        If one is refused.
-    """
+    """Refuse files that are not what their names say, or too large once they are read."""
     room = MOST_DECODED
     for name, data in files.items():
         subject = f"file {name}"
@@ -228,11 +217,6 @@ def folder_in_memory(files: Mapping[str, bytes]) -> Iterator[Path]:
     Nothing of what the files hold is written to a disk; the folder has their names only. Where
     the system has no such memory (other systems than Linux), they are files that only the
     server may read, until the block is left.
-
-    Parameters
-    ----------
-    files
-        By name, what each holds.
 
     Yields
     ------
@@ -452,17 +436,7 @@ NAME_ONE, NAME_TWO, ID_COLUMN = "name one", "name two", "id column"
 
 @dataclass(frozen=True)
 class Proposal:
-    """What the files hold, by their headers.
-
-    Attributes
-    ----------
-    attributes
-        Every column that can be shown, with the kind proposed.
-    shown
-        Names of those that are proposed to be shown.
-    records, pairs, gold
-        Numbers of records, pairs, and pairs of known truth.
-    """
+    """What the files hold, by their headers."""
 
     attributes: tuple[review_settings.Attribute, ...]
     shown: frozenset[str]
@@ -472,13 +446,7 @@ class Proposal:
 
 
 def propose(upload: Upload) -> Proposal:
-    """The columns of an upload, with what each seems to be.
-
-    Raises
-    ------
-    InputError
-        If the files do not belong together, or there is no pair.
-    """
+    """The columns of an upload, with what each seems to be."""
     with _opened(upload) as folder:
         if upload.kind == LINKAGE:
             project = _linkage(upload, folder, None, None)
@@ -500,13 +468,7 @@ def build(
     attributes: Sequence[review_settings.Attribute],
     settings: review_settings.Settings,
 ) -> ReviewProject:
-    """A review's project, in memory.
-
-    Raises
-    ------
-    InputError
-        If the files do not belong together, or there is no pair.
-    """
+    """A review's project, in memory."""
     with _opened(upload) as folder:
         make = _linkage if upload.kind == LINKAGE else _tables
         return make(upload, folder, attributes, settings)
@@ -593,13 +555,7 @@ _DECISIONS = "decisions.parquet"
 
 
 def keep_linkage(project: Project, files: Mapping[str, bytes]) -> bool:
-    """Keep the files of a linkage, encrypted with the project's key, and tell whether they suffice.
-
-    Parameters
-    ----------
-    project
-        The project that was made of them.
-    """
+    """Keep a linkage's files, encrypted with the project's key, and tell whether they suffice."""
     if any(name not in files for name in (*NEEDED, *TO_LINK)):
         return False
     wanted = {name: files[name] for name in (*NEEDED, *TO_LINK, *FURTHER) if name in files}
@@ -624,12 +580,6 @@ def linked_file(project: Project, decisions: bytes) -> bytes:
     ----------
     decisions
         ``decisions.parquet``.
-
-    Raises
-    ------
-    InputError
-        If the files of the linkage are not there, or its ids were made with a key, which stays
-        with whoever linked.
     """
     try:
         from sfumato.linkage.earlier_linkage import apply_decisions
@@ -667,8 +617,6 @@ def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]
 
     Parameters
     ----------
-    review
-        The review, in memory.
     rng
         Source of randomness: which pairs.
     """

@@ -42,8 +42,6 @@ class Line:
 
     Attributes
     ----------
-    project
-        The project.
     manages, owns, works, purges
         Whether whoever looks is its manager, its custodian who may grant, one of its workers,
         and may destroy it.
@@ -334,13 +332,7 @@ def conflicts(request: HttpRequest, project: Project) -> HttpResponse:
 @require_GET
 @of_project(Action.RESOLVE)
 def conflict(request: HttpRequest, project: Project, number: int) -> HttpResponse:
-    """One conflict, as its manager may see it.
-
-    Parameters
-    ----------
-    number
-        Number of the pair.
-    """
+    """One conflict, as its manager may see it."""
     shown = show_conflict(request.user, project, number)
     found = find_conflicts(project_figures.decisions_of(project))
     others = [int(each.pair) for each in found if each.resolution is None]

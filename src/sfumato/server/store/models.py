@@ -34,13 +34,7 @@ class Accounts(BaseUserManager["Account"]):
     """Makes accounts."""
 
     def make(self, name: str, password: str | None, roles: list[str], **fields: Any) -> Account:
-        """A new account; without a password only a trusted header logs it in.
-
-        Parameters
-        ----------
-        name
-            What its owner logs in with.
-        """
+        """A new account; without a password only a trusted header logs it in."""
         account = Account(name=name, roles=sorted(roles), **fields)
         account.set_password(password)
         account.save()
@@ -52,12 +46,8 @@ class Account(AbstractBaseUser):
 
     Attributes
     ----------
-    name
-        What its owner logs in with.
     pseudonym
         How decisions, the audit log and exports name it.
-    roles
-        Its roles.
     totp
         Encrypted secret of its second factor, empty without one.
     totp_used
@@ -93,10 +83,6 @@ class Link(models.Model):
     ----------
     token
         SHA-256 of the link's random part, which is stored nowhere.
-    roles
-        Roles that its user gets.
-    project
-        Project that its user becomes a member of.
     account
         Whose password it sets, for a reset.
     """
@@ -151,16 +137,12 @@ class AuditEntry(models.Model):
         ISO 8601 in UTC, as it is signed.
     actor
         Pseudonym of who did it; ``""`` for the server itself.
-    action, resource
-        What was done, to what.
     detail
         JSON text as it is signed; never a value of the data.
     previous
         `digest` of the entry before.
     digest
         SHA-256 over everything above.
-    signature
-        Signature of the digest with a key outside the database.
     """
 
     number = models.BigIntegerField(primary_key=True)
@@ -194,16 +176,8 @@ class Project(models.Model):
 
     Attributes
     ----------
-    title
-        How its manager calls it.
-    custodian, manager
-        Who owns the data, and who deals the work.
     attributes, settings
         What may be shown and by which rules, as `sfumato.review` has them in JSON.
-    page_size
-        Pairs on a page.
-    overlap
-        Workers who decide each pair.
     gold_share
         Share of pairs with known truth among those dealt.
     fingerprint
@@ -214,8 +188,6 @@ class Project(models.Model):
         Rows of the whole project: twice its pairs.
     combined_units
         What all workers together have been shown, in units of KAPR.
-    weights
-        The linkage model's weights, for hints.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -295,13 +267,7 @@ def new_token() -> str:
 
 
 class StoredPair(models.Model):
-    """A pair of a project; its records are numbers in the encrypted files.
-
-    Attributes
-    ----------
-    number
-        Its place among the project's pairs.
-    """
+    """A pair of a project; its records are numbers in the encrypted files."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="pairs")
     number = models.PositiveIntegerField()
@@ -321,8 +287,6 @@ class Dealt(models.Model):
     ----------
     token
         Its id on the worker's page: random, another one for each worker.
-    place
-        Its place in the worker's pile.
     taken_back
         When it was taken back; what was shown of it stays charged.
     shown
@@ -331,8 +295,6 @@ class Dealt(models.Model):
         How much is shown per attribute: one digit each, as in `Mode`.
     answer
         The present decision, 0 where there is none.
-    flagged
-        Whether the worker asks somebody to look.
     seconds
         How long it was looked at before it was first decided.
     """
@@ -364,8 +326,6 @@ class Allowance(models.Model):
 
     Attributes
     ----------
-    rows
-        The task's fixed number of rows.
     units
         Units of KAPR that were charged.
     spent
@@ -443,10 +403,6 @@ class Spent(models.Model):
 
     Attributes
     ----------
-    fingerprint
-        Keyed fingerprint of the source.
-    worker
-        Pseudonym of the worker.
     score
         KAPR that was spent.
     """

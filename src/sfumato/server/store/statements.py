@@ -75,13 +75,7 @@ def value(attribute: Any, given: Any) -> Any:
 
 
 def instance(model: type[Kind], names: Sequence[str], row: Row) -> Kind:
-    """A row as a model; fields that are not among its columns are read where they are needed.
-
-    Parameters
-    ----------
-    names
-        Names of its columns, in its own order.
-    """
+    """A row as a model; fields that are not among its columns are read where they are needed."""
     values = list(row)
     for place, expression, convert in _converters(cast(Any, model), tuple(names)):
         for each in convert:

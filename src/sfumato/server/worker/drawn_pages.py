@@ -171,10 +171,6 @@ class Button:
     ----------
     value
         What the form sends: places of the attributes, a colon, the mode.
-    words
-        How much it opens.
-    cost
-        Its cost, as text.
     number
         Its cost, for the meter's preview, and for the form as the one that was told.
     refused
@@ -194,22 +190,10 @@ class Column:
 
     Attributes
     ----------
-    name
-        The attribute.
     rows
         Row 1 and row 2.
-    rarity
-        How rare their values are.
     marks
         The marks between them, and what these say.
-    meaning
-        What the marks say.
-    state
-        How much shows.
-    buttons
-        What more can be opened.
-    hint
-        Whether it is the one to open next.
     """
 
     name: str
@@ -224,17 +208,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of the six answers.
-
-    Attributes
-    ----------
-    value, key
-        The answer, and the key that gives it.
-    word, words
-        Its confidence, and all of it.
-    chosen
-        Whether it is the decision.
-    """
+    """One of the six answers."""
 
     value: int
     key: int
@@ -249,18 +223,12 @@ class Drawing:
 
     Attributes
     ----------
-    view
-        The pair.
-    columns
-        Its attributes.
     groups
         What opens several attributes: a name and its buttons.
     choices
         The six answers: those for different, those for same.
     state
         ``"decided"``, ``"skipped"`` or ``"undecided"``.
-    said
-        The same in words.
     refused
         Why it may not be shown, ``""`` where it may.
     """
@@ -315,19 +283,7 @@ def draw_column(
     buttons: Sequence[tuple[Opening, Button]] = (),
     hint: Opening | None = None,
 ) -> Column:
-    """An attribute of a pair, with the buttons that open it and nothing else.
-
-    Parameters
-    ----------
-    attribute
-        What is shown of it.
-    place
-        Its place among the attributes.
-    buttons
-        All openings of the pair.
-    hint
-        The opening that is worth most.
-    """
+    """An attribute of a pair, with the buttons that open it and nothing else."""
     first, second = (draw_row(cells, row) for row, cells in enumerate(attribute.rows))
     one, two = (draw_rarity(each) if each else SafeString() for each in attribute.rarity)
     return Column(
@@ -377,18 +333,10 @@ class Meter:
 
     Attributes
     ----------
-    name
-        What it measures.
-    text
-        Its reading in words.
     filled
         How far it is filled, of `WIDTH`.
     limit
         Where its limit is marked, ``None`` without one.
-    value, top
-        What it shows, and what its right end is, as numbers.
-    previews
-        Whether the cost of an opening is shown on it before.
     """
 
     name: str

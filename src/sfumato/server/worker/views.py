@@ -159,13 +159,7 @@ def work(request: HttpRequest, project_id: UUID) -> HttpResponse:
 @require_GET
 @workers_view
 def pair(request: HttpRequest, project_id: UUID, token: str) -> HttpResponse:
-    """One pair as it shows now, for the page's own script after a lost connection.
-
-    Parameters
-    ----------
-    token
-        The pair's id on the worker's page.
-    """
+    """One pair as it shows now, for the page's own script after a lost connection."""
     if not wants_json(request):
         return redirect(reverse("work", args=[project_id]))
     return fragment(request, project_id, show_pair(request.user, project_id, token))
