@@ -102,10 +102,12 @@ def baseline_of(sample: SampleClasses, rng: np.random.Generator) -> Baseline:
     if sample.keys is None or sample.keys.shape[1] == 1:
         margin = Margin(np.arange(len(sample.sizes)), sample.sizes, sample.times)
         drawn = margin.draw(DRAWS, rng)
+        # The shares of one column are the cells' probabilities: no model stands between them.
         found = np.exp(margin.log_probability(drawn, rng))
         return Baseline(np.maximum(found, LEAST)[:, None], np.ones(1))
     model = fit_cells(sample.keys, sample.sizes, sample.domains, rng)
     by_model = np.maximum(model.again(model.draw(DRAWS, rng)[0]), LEAST)
+    # Those who stand apart in `by_sizes` come by the models alone, so they need draws of their own.
     keys = model.draw_anew(DRAWS_ANEW, rng)
     anew = model.of(keys, np.zeros(len(keys), dtype=np.int64))
     return Baseline(by_model, np.maximum(anew, LEAST), model, _spread(sample, sample.keys))
@@ -120,7 +122,10 @@ def _spread(sample: SampleClasses, keys: Codes) -> float:
     """
     if sample.clusters is not None:
         return np.inf
+    # The column with the most values bounds how well the product of all is known.
     again = sample.n - max(len(np.unique(column)) for column in keys.T)
+    # A count of `again` persons has the relative variance 1 / again, which adds to that of the
+    # model.
     return float(np.sqrt(OFFSET**2 + 1 / again)) if again else np.inf
 
 
@@ -158,23 +163,31 @@ def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
     from scipy.stats import binom
 
     fraction = sample.fraction
+    # λ = Σ f_j / (n F_j) of a drawn sample needs F_j, so a population is made before its samples.
     members, numbers = _population(sample, rng)
     reach = [most_shown(size, fraction) for size in members.tolist()]
     counts = np.zeros((max(reach, default=0) + 1, BOOTSTRAP_SAMPLES))
     matches = np.zeros(BOOTSTRAP_SAMPLES)
     for size, number, top in zip(members.tolist(), numbers.tolist(), reach, strict=True):
         own = np.arange(top + 1)
+        # f | F is Binomial(F, π) where everybody is drawn with probability π.
         chances = binom.pmf(own, size, fraction)
+        # Classes of one size are drawn together: their f are multinomial counts of binomial
+        # chances.
         drawn = rng.multinomial(number, chances / chances.sum(), size=BOOTSTRAP_SAMPLES)
         counts[: top + 1] += drawn.T
+        # Σ f_j / F_j over the classes of this size.
         matches += drawn @ own / size
+    # A class of more than `LARGEST` persons scatters by 1 / √LARGEST = 7 % at most.
     shown, classes = sample.counts_of_sizes
     large, classes = shown[shown > LARGEST], classes[shown > LARGEST]
     sizes = np.concatenate([np.arange(1, len(counts)), large])
     always = np.repeat(classes[:, None].astype(float), BOOTSTRAP_SAMPLES, axis=1)
     counts = np.concatenate([counts[1:], always])
+    # A large class has F = f / π, so that f / F = π.
     matches += classes.sum() * fraction
     persons = sizes @ counts
+    # A sample without anybody has no λ.
     some = persons > 0
     return Resampled(sizes, counts[:, some], matches[some] / persons[some])
 
@@ -184,17 +197,21 @@ def _population(sample: SampleClasses, rng: np.random.Generator) -> tuple[Ints, 
     sizes, counts = sample.counts_of_sizes
     small = sizes <= LARGEST
     sizes, counts = sizes[small], counts[small]
+    # One size does not tell mean and spread of a lognormal: F = f / π, and nobody shares a class of
+    # one.
     if len(sizes) < FEWEST_SIZES:
         whole = np.maximum(np.round(sizes / sample.fraction), 1).astype(np.int64)
         alone = sizes == 1
         return np.where(alone, 1, whole), np.where(alone, sample.population, counts)
     mixture = fit_mixture(sizes, counts.astype(float))
     rates = np.exp(mixture.log_rates)
+    # Of a class with rate μ in the sample, (1 − π) / π μ persons are expected outside of it.
     ratio = (1 - sample.fraction) / sample.fraction
     parts = []
     for size, count, chances in zip(sizes, counts, mixture.posterior(sizes), strict=True):
         drawn = min(int(count), MOST_DRAWN)
         own = rates[rng.choice(len(chances), drawn, p=chances)]
+        # F − f | μ is Poisson with mean (1 − π) / π μ. Numpy refuses means much above 1e18.
         members = _rounded(size + rng.poisson(np.minimum(own * ratio, 1e15)))
         found, often = np.unique(members, return_counts=True)
         parts.append((found, np.round(often * (count / drawn)).astype(np.int64)))
@@ -208,12 +225,15 @@ def _unseen(
 ) -> tuple[Ints, Ints]:
     """Sizes of the population's classes that the sample does not show, and their numbers."""
     rest = rates * ratio
+    # Unseen classes that exist: P(f = 0) P(F > 0) = e^(−μ) (1 − e^(−ratio μ)) at each node.
     mass = mixture.classes * mixture.weights * np.exp(-rates) * -np.expm1(-rest)
     count = min(round(float(mass.sum())), population)
     if count == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     drawn = min(count, MOST_DRAWN)
     own = rest[rng.choice(len(rates), drawn, p=mass / mass.sum())]
+    # A Poisson number that is not 0: the first event of the process is drawn by its truncated
+    # exponential distribution, the others follow in what time is left.
     first = -np.log1p(-rng.random(drawn) * -np.expm1(-own))
     members = 1 + rng.poisson(np.clip(own - first, 0.0, 1e15))
     sizes, numbers = np.unique(_rounded(members), return_counts=True)
@@ -267,9 +287,11 @@ def interval(
     parts = [scatter, drift, chance, apart, clusters]
     width = float(np.sqrt(sum(part * part for part in parts) + reach.trend[0] ** 2))
     marketer = float(reach.classes[0]) / sample.population
+    # The lower end by the logit allows for few pairs, which is for persons drawn one by one alone.
     low = marketer * float(np.exp(-width))
     if sample.clusters is None:
         low = min(_below(marketer, width), _with_pairs(sample, growth))
+    # λ = J̃ / N with d ≤ J̃ ≤ d + N − n: each person outside brings one new class at most.
     least = sample.classes / sample.population
     most = least + 1 - sample.fraction
     return float(np.clip(low, least, most)), float(np.clip(marketer * np.exp(width), least, most))
@@ -288,6 +310,7 @@ def _of_clusters(sample: SampleClasses, growth: Growth, reach: Reach) -> float:
 def _below(marketer: float, width: float) -> float:
     """λ less ``width`` of its logarithm, in units of the logit."""
     share = min(marketer, 1 - EDGE)
+    # d logit λ = d log λ / (1 − λ), which turns the width of the logarithm into that of the logit.
     return float(expit(logit(share) - width / (1 - share)))
 
 
@@ -300,6 +323,8 @@ def _scatter(sample: SampleClasses, growth: Growth, rng: np.random.Generator) ->
         return 0.0
     extrapolation = Extrapolation(drawn.sizes, sample.n, sample.population, growth)
     classes = extrapolation.reach(drawn.counts).classes
+    # Drawn samples do not have n persons each. d log D / d log m is the share of singles at the
+    # sample, by which D is brought to n.
     alone, persons = drawn.counts[0], drawn.sizes @ drawn.counts
     share = alone / drawn.counts.sum(axis=0)
     estimate = classes / sample.population * (sample.n / persons) ** share
@@ -309,6 +334,7 @@ def _scatter(sample: SampleClasses, growth: Growth, rng: np.random.Generator) ->
 def _with_pairs(sample: SampleClasses, growth: Growth) -> float:
     """The estimate if a sample of singles had had `PAIRS_MISSED` pairs; else no bound."""
     alone = sample.n - 2 * PAIRS_MISSED
+    # A sample with a pair already says how many pairs there may be.
     if sample.classes < sample.n:
         return np.inf
     if alone <= 0:
@@ -361,6 +387,7 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float,
     """
     sizes, counts = sample.counts_of_sizes
     reach = _reach(sample, sizes, counts.astype(float), baseline.growth)
+    # Nobody alone is a growth of 0: the curve is flat in any model.
     if not sample.alone:
         return reach, 0.0, None
     between = STANDARD_DEVIATIONS * between_models(sample, baseline)
@@ -368,20 +395,24 @@ def with_sizes(sample: SampleClasses, baseline: Baseline) -> tuple[Reach, float,
         return reach, between, None
     if baseline.model is None:
         try:
+            # Only a second opinion: without keys no model of cells can contradict the sizes.
             other = pitman_classes(sizes, counts, sample.population)
         except EstimationFailedError:
             return reach, 0.0, None
         return reach, abs(float(np.log(other / reach.classes[0]))), None
     share = baseline.model.followed
+    # Sizes speak only of those who follow others: of so few they would change next to nothing.
     if share <= TOLD:
         return reach, between, None
     told, error, alone = by_sizes(sizes, counts.astype(float), sample.population, baseline.anew)
+    # log D = (1 − share) log D_model + share log D_sizes: errors of D are ratios.
     difference = np.log(told.classes / reach.classes)
     both = replace(
         reach,
         classes=reach.classes * np.exp(share * difference),
         growth=reach.growth + share * (told.growth - reach.growth),
     )
+    # Three errors that do not depend on each other add up as squares.
     apart = share * difference[0], share * STANDARD_DEVIATIONS * error, (1 - share) * between
     return both, float(np.linalg.norm(apart)), alone
 
@@ -392,14 +423,18 @@ def between_models(sample: SampleClasses, baseline: Baseline) -> float:
     The standard deviation of the logarithm of the number of classes; 0 of a single model.
     """
     weights = baseline.weights
+    # A model of no weight changes the deviation by nothing, and costs a whole extrapolation.
     likely = np.flatnonzero(weights > IDLE)
     sizes, counts = sample.counts_of_sizes
     ends, some = np.empty(len(likely)), slice(None, None, EACH_MODEL)
     for at, each in enumerate(likely.tolist()):
         by_model, by_all = baseline.by_model[some, each], baseline.probabilities[some]
+        # The draws are from all models together: importance weights p_model / p_all make them those
+        # of one.
         growth = Growth.of(by_model, by_all, baseline.spread)
         ends[at] = np.log(_reach(sample, sizes, counts.astype(float), growth).classes[0])
     weights = weights[likely] / weights[likely].sum()
+    # The deviation of log D(N) under the weights of the models.
     return float(np.sqrt(weights @ (ends - weights @ ends) ** 2))
 
 
@@ -432,6 +467,7 @@ def _cluster_scatter(
     The jackknife's variances of both add up: which clusters were drawn decides the realised λ, too.
     """
     estimates, risks = [], []
+    # The sample stands for the population here: f / F of what stays, over all that was there.
     inverse = 1.0 / sample.sizes[clusters.class_of]
     for kept in clusters.left_out(rng):
         persons = clusters.persons[kept]
@@ -440,14 +476,17 @@ def _cluster_scatter(
         reach = _reach(sample, sizes, counts.astype(float), growth, kept)
         estimates.append(np.log(reach.classes[0]))
         risks.append(np.log(inverse[kept] @ persons / persons.sum()))
+    # The delete-a-group jackknife: (G − 1) / G Σ (x_g − x̄)², where np.var has the 1 / G.
     return float(np.sqrt((len(risks) - 1) * (np.var(estimates) + np.var(risks))))
 
 
 def _estimate(sample: SampleClasses, reach: Reach, name: str) -> Estimate:
     fraction = sample.fraction
+    # J̃ ≤ d + N − n, as each person outside brings one new class at most.
     most = sample.classes + sample.population - sample.n
     classes = float(np.clip(reach.classes[0], sample.classes, most))
     alone = float(sample.alone)
+    # τ2 = π (J̃ − d) / (1 − π), see `Accumulation`.
     matches = min(fraction * (classes - sample.classes) / (1 - fraction), alone)
     marketer = classes / sample.population
     if sample.clusters is not None:
@@ -459,6 +498,7 @@ def _estimate(sample: SampleClasses, reach: Reach, name: str) -> Estimate:
         estimator=name,
         marketer=marketer,
         class_count=classes,
+        # τ1 = π s(N) J̃. It cannot pass τ2, as each population unique is one correct match.
         expected_uniques=min(fraction * classes * float(reach.growth[0]), matches),
         unique_matches=matches,
     )

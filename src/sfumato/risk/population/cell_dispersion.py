@@ -77,6 +77,7 @@ class Dispersion:
     def shapes(self, shares: Floats) -> tuple[Floats, Floats]:
         """Shares c Π and shapes ν of boxes to which the model gives shares Π."""
         mass = self.factor * shares
+        # log ν = level + slope log(N c Π): larger boxes are nearer to the model.
         return mass, np.exp(self.level + self.slope * np.log(self.population * mass))
 
     def inverse_sizes(self, persons: Ints, shares: Floats, sample: int) -> Floats:
@@ -107,12 +108,14 @@ class Dispersion:
         """P(F < size | f); the parameters are those of `inverse_sizes`."""
         prior, success = self._others(shares, sample)
         missing = size - persons
+        # P(F − f ≤ m − 1) of a negative binomial with shape k is the incomplete beta I_s(k, m).
         chance: Floats = betainc(prior + persons, np.maximum(missing, 1), success)
         return np.where(missing > 0, chance, 0.0)
 
     def _others(self, shares: Floats, sample: int) -> tuple[Floats, Floats]:
         """Of the negative binomial distribution of F - f: its shape less f, and its success."""
         mass, shape = self.shapes(shares)
+        # Gamma(ν + f, rate ν / cΠ + n) times N − n others: (1 − s) / s = (N − n) c Π / (ν + n c Π).
         scale = (self.population - sample) * mass / (shape + sample * mass)
         return np.maximum(shape - self.discount, 0.0), 1 / (1 + scale)
 
@@ -120,6 +123,7 @@ class Dispersion:
         """Shape and mean of the other part's persons in each box, by those that chose it."""
         mass, shape = self.shapes(boxes.shares)
         n, m = boxes.persons
+        # Posterior of the box's factor by the choosing part: Gamma(ν − discount + f, ν + n c Π).
         k: Floats = np.maximum(shape - self.discount, 0.0) + boxes.chosen.astype(np.float64)
         return k, m * mass * k / (shape + n * mass)
 
@@ -127,6 +131,8 @@ class Dispersion:
         """Of the other part's persons in each box, given those of the part that chose it."""
         k, mean = self.foretold(boxes)
         found: Floats = (
+            # Negative binomial: log Γ(k + m) / Γ(k) − k log(1 + μ/k) + m log(μ / (k + μ)); m! is
+            # constant.
             gammaln(k + boxes.others)
             - gammaln(k)
             - k * np.log1p(mean / k)
@@ -162,6 +168,8 @@ def random_boxes(
     for column, numbers in enumerate(ordered):
         if not numbers:
             for some, each in zip(inside, keys, strict=True):
+                # A set of values is made of what the part has, so that other values can lie in no
+                # box.
                 np.logical_and(some, np.isin(each[:, column], chosen[:, column]), out=some)
     open_ = [tuple(np.flatnonzero(some) for some in inside)]
     found = []
@@ -176,9 +184,12 @@ def random_boxes(
         codes, both = own[:, column], list(zip(keys, parts, strict=True))
         if ordered[column]:
             high = np.partition(codes, len(codes) // 2)[len(codes) // 2]
+            # Ties at the minimum: without the next value up the left side would be empty.
             if high == codes.min():
                 high = codes[codes > high].min()
             low = codes[codes < high].max()
+            # The cut lies half the way between two values that occur, as others fall between;
+            # doubled, it stays whole.
             lefts = [2 * each[part, column] <= low + high for each, part in both]
         else:
             one = rng.choice(codes)
@@ -188,6 +199,7 @@ def random_boxes(
             for side in (True, False)
         ]
     sizes = np.array(found)
+    # A box without drawn persons has some probability all the same, and its logarithm is needed.
     shares = np.maximum(sizes[:, 2], LEAST_DRAWN) / persons[2]
     return Boxes(sizes[:, 0], sizes[:, 1], shares, persons[:2])
 
@@ -208,6 +220,7 @@ def dispersion_of(partitions: Sequence[Boxes], population: int) -> Dispersion:
     def loss(parameters: Floats) -> float:
         own = _with(population, parameters)
         likely = np.mean([own.log_likelihood(each).sum() for each in partitions])
+        # A weak prior: it decides only what few boxes leave open.
         far = (parameters - start) / [1.0, 0.3, 0.3, 1.5]
         return float(far @ far / 2 - likely)
 
@@ -218,6 +231,7 @@ def dispersion_of(partitions: Sequence[Boxes], population: int) -> Dispersion:
 
 def _with(population: int, parameters: Floats) -> Dispersion:
     level, slope, log_factor, discount = parameters.tolist()
+    # c ≤ 1, so that no box gets a lower risk than the model itself says.
     factor = float(np.exp(min(log_factor, 0.0)))
     return Dispersion(population, level, slope, factor, float(expit(discount)))
 
@@ -245,6 +259,8 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
         return boxes.chosen * moved(parameters).inverse_sizes(boxes.chosen, boxes.shares, n)
 
     weights = matches(np.zeros(2))
+    # Weights that sum to the effective number of boxes (Σw)² / Σw², so that the likelihood counts
+    # no box twice.
     weights = weights * weights.sum() / (weights @ weights)
 
     def loss(parameters: Floats) -> float:
@@ -253,7 +269,9 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
 
     options = {"xatol": 1e-3, "fatol": 1e-4}
     best = minimize(loss, np.zeros(2), method="Nelder-Mead", options=options).x
+    # c stays at most 1, as in `_with`.
     best[1] = min(best[1], -np.log(first.factor))
+    # Central differences: the second derivatives of the loss are the inverse covariance.
     steps = np.eye(2) * 0.1
     curve = np.array(
         [
@@ -272,8 +290,12 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
     )
     found = moved(best)
     k, mean = found.foretold(boxes)
+    # By how much a box's matches change with the logarithm of its share.
     own = (matches(best + steps[1]) - matches(best - steps[1])) / 0.2
+    # A negative binomial with shape k has the relative variance 1 / μ + 1 / k; the delta method
+    # carries it to log λ.
     seen = float(own**2 @ (1 / mean + 1 / k)) / float(matches(best).sum()) ** 2
+    # gᵀ H⁻¹ g. At the bound of c the curve may be singular, which a pseudoinverse bears.
     return found, float(np.sqrt(max(slope @ np.linalg.pinv(curve) @ slope, 0.0) + seen))
 
 
@@ -332,12 +354,14 @@ def gathered_risks(
         shape (2, `POPULATIONS`).
     """
     n, boxes = int(sizes.sum()), len(anew)
+    # (1 − π) / π others per person of the part.
     more = population / n - 1
     occurring, counts = np.unique(whole, return_counts=True)
     mixtures, weights = mixtures_of(occurring, counts.astype(float))
     share = n / float(whole.sum())
     own = np.bincount(box_of, sizes, boxes)
     alone = sizes == 1
+    # Cells of one size have one posterior: it is taken once per size.
     different, size = np.unique(sizes, return_inverse=True)
     thinned = [
         replace(each.mixture, log_rates=each.mixture.log_rates + np.log(share)) for each in mixtures
@@ -351,8 +375,11 @@ def gathered_risks(
         node = (rng.random(len(sizes))[:, None] > upto).sum(axis=1)
         rates = np.where(sizes > LARGEST, sizes, np.exp(thinned[chosen].log_rates)[node])
         companions = rng.poisson(more * rates)
+        # Who is alone stands apart with probability apart / f_1, and then has no companions of the
+        # cell.
         companions[alone & (rng.random(len(sizes)) < apart / max(alone.sum(), 1))] = 0
         others = np.bincount(box_of, companions, boxes) + rng.poisson(apart * more * anew)
+        # λ = Σ f / (n F). The 1 is for boxes without anybody, which add 0.
         found[0, at] = (own / np.maximum(own + others, 1)).sum() / n
         found[1, at] = ((own == 1) & (others == 0)).sum() / n
     return found
@@ -435,6 +462,8 @@ class ModelPrices:
         spread = followed * np.log((high + more) / (middle + more))
         # The uniques of the whole file scatter as whole numbers do.
         spread[1] = max(spread[1], SURE / np.sqrt(own[1] * likely[1] * self.sample / n + 1))
+        # Errors of the model and of what sizes leave open do not depend on each other: squares add
+        # up.
         sure = likely * np.exp(np.hypot(SURE * error * np.array([1, UNIQUES_FACTOR]), spread))
         prices = self
         if sure[0] > self.allowance:
@@ -452,5 +481,6 @@ class ModelPrices:
         )
 
     def _shares(self, drawn: Ints) -> Floats:
+        # Where few are drawn for a large population, half a drawn person would stand for many.
         least = LEAST_PERSONS * self.drawn / self.dispersion.population
         return np.maximum(drawn, min(LEAST_DRAWN, least)) / self.drawn

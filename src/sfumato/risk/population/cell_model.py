@@ -96,6 +96,8 @@ class CellModel:
 
     def anew(self, keys: Keys, without: Ints) -> Floats:
         """How many persons stand for those whom the models draw in each cell; see `of`."""
+        # Pitman and Yor: the next person is drawn anew with weight θ + σ D, beside n − σ D for the
+        # seen.
         whole = self.discount.strength + self.discount.discount * len(self.sizes)
         return whole * self.of(keys, without)
 
@@ -104,6 +106,8 @@ class CellModel:
         """How much of what comes again comes because of the cells' own persons; in [0, 1]."""
         n, again = float(self.sizes.sum()), self._again()
         repeated = n - float((self.sizes == 1).sum())
+        # n (n − σ D) / (n + θ) are expected to follow; n − f_1 were seen to come again for any
+        # reason.
         return float(np.clip(again * n / repeated, 0, 1)) if repeated else 0.0
 
     def _again(self) -> float:
@@ -117,6 +121,7 @@ class CellModel:
         Shape (cells, models); by all of them it is the mean by `weights`.
         """
         both = np.concatenate([self.keys, keys])
+        # Rows are numbered together, as cells that were drawn anew may be cells of the sample.
         _, number = np.unique(both, axis=0, return_inverse=True)
         persons = np.bincount(number[: len(self.keys)], self.sizes, minlength=number.max() + 1)
         base = self._by_model(keys, np.zeros(len(keys), dtype=np.int64))
@@ -129,6 +134,7 @@ class CellModel:
 
         Those come first; shape (count, columns).
         """
+        # A seen cell of c persons is met again in proportion to c − σ.
         chances = self.sizes - self.discount.discount
         following = int(rng.binomial(count, self._again()))
         seen = rng.choice(len(self.keys), following, p=chances / chances.sum())
@@ -166,8 +172,10 @@ def fit_cells(
     domains = domains or (keys.max(axis=0) + 1).tolist()
     some, enough = _some(len(keys), rng), FOLLOWED * float(sizes.sum())
     anew = None
+    # With a cell for each person there are no followers to tell from founders.
     if len(keys) < enough:
         model = _fitted(keys, sizes, None, some, domains, rng, neighbours=False)
+        # All persons of each cell are left out: a home must not foretell itself.
         anew = model.anew(keys, sizes)
     for _ in range(FITS):
         if anew is not None and founders(sizes, anew).sum() >= enough:
@@ -177,6 +185,7 @@ def fit_cells(
             break
         anew = model.anew(keys, model.founders)
         ratio = float(founders(sizes, anew).sum() / model.founders.sum())
+        # Founders who make a model with the same founders are a fixed point.
         if FOLLOWED < ratio < 1 / FOLLOWED:
             break
     return model
@@ -203,6 +212,7 @@ def founders(sizes: Ints, anew: Floats) -> Ints:
     anew
         a: how many persons stand for those whom the models draw there.
     """
+    # 1 + Σ_{i=1}^{f−1} a / (a + i) = 1 + a [ψ(f + a) − ψ(1 + a)], the expected tables of one cell.
     drawn = 1 + anew * (digamma(sizes + anew) - digamma(1 + anew))
     founders: Ints = np.clip(np.rint(drawn), np.minimum(sizes, 1), sizes).astype(np.int64)
     return founders
@@ -221,18 +231,24 @@ def _fitted(
     """The models of all founders, weighed on some classes; everybody is one without ``anew``."""
     drawn = sizes if anew is None else founders(sizes, anew)
     models = _models(keys, drawn, (keys[some], drawn[some]), domains, rng, neighbours=neighbours)
+    # Persons are divided and not cells: a cell in both parts is what tells σ and θ.
     parts = rng.multinomial(sizes, np.full(PARTS, 1 / PARTS)).T
     foretold = [
         _foretold(keys, (sizes - held, held), anew, domains, rng, neighbours=neighbours)
+        # Few cells leave the weights to chance, which all parts together make less.
         for held in (parts if len(keys) <= FEW_CELLS else parts[:1])
         if 0 < held.sum() < sizes.sum()
     ]
     if not foretold:
+        # Nobody could be held out: nothing prefers a model, and half a person is left to the
+        # unseen.
         weights = np.full(len(models), 1 / len(models))
         return CellModel(Discount(0.5, 1.0), weights, tuple(models), keys, sizes, drawn)
     shares, count, times, others, distinct = (
         np.concatenate(each) for each in zip(*foretold, strict=True)
     )
+    # Cells seen in the other part may be followers there: only new ones judge what the models draw
+    # anew.
     weights = stacked(shares, times if anew is None else 1.0 * (count == 0))
     discount = Discount.fitted(count, others, distinct, shares @ weights, times)
     return CellModel(discount, weights, tuple(models), keys, sizes, drawn)
@@ -255,6 +271,7 @@ def _foretold(
     inside, held = parts
     train, test = np.flatnonzero(inside), np.flatnonzero(held)
     seen = float(inside.sum()), float(len(train))
+    # Models of a part serve to weigh alone, which bounds what they may cost.
     train = train[_some(len(train), rng, LEARNT)]
     part = inside[train] if anew is None else founders(inside[train], anew[train])
     few = _some(len(train), rng)
@@ -283,6 +300,7 @@ def _models(
     ]
     models: list[Density] = [Tree(keys, sizes, margins, neighbours=neighbours)]
     if keys.shape[1] > 1:
+        # 24 classes of a small sample would each have their own few persons by heart.
         most = max(LATENT[0][0], int(few[1].sum()) // PER_LATENT_CLASS)
         if neighbours:
             models.append(Copula(*few, margins))
@@ -291,6 +309,8 @@ def _models(
                 LatentClasses(
                     *few, margins, min(classes, most), prior, rng, neighbours=near and neighbours
                 )
+                # A few latent classes end in poor local maxima of EM; many cover all places from
+                # any start.
                 for _ in range(STARTED // classes or 1)
             ]
             models.append(max(tried, key=lambda each: each.likelihood))
@@ -309,6 +329,8 @@ def stacked(shares: Floats, times: Floats | Ints) -> Floats:
     for _ in range(EM_STEPS):
         joint = shares * weights
         joint /= np.maximum(joint.sum(axis=1, keepdims=True), TINY)
+        # EM for a mixture: w_m = Σ_i t_i w_m p_m(i) / Σ_m' w_m' p_m'(i) / Σ t_i. The 1e-9 keeps 0 /
+        # 0 away.
         weights = (times @ joint + 1e-9) / (times.sum() + 1e-9 * len(weights))
     found: Floats = weights / weights.sum()
     return found

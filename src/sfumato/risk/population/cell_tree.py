@@ -72,6 +72,7 @@ class Discount:
         whole
             Probability of the value under the base.
         """
+        # Two numbers are fitted, for which `VALUES_FITTED` values evenly spread are enough.
         some = slice(None, None, 1 + len(times) // VALUES_FITTED)
         count, whole, times = count[some], whole[some], times[some]
         others, distinct = (
@@ -79,12 +80,16 @@ class Discount:
         )
 
         def loss(parameters: Floats) -> float:
+            # The logistic keeps σ in [0, 1) and the exponential θ above 0, so that the search is
+            # free.
             one = cls(
                 float(expit(parameters[0])),
                 float(np.exp(np.clip(parameters[1], -STRONGEST, STRONGEST))),
             )
             return -float(times @ np.log(one.chances(count, others, distinct, whole) + TINY))
 
+        # The search finds the nearest hill: one start is for values that come again, one for mostly
+        # new ones.
         starts = [np.array([0.0, 1.0]), np.array([2.0, 5.0])]
         options = {"xatol": 0.05, "fatol": 1e-3 * float(times.sum()) ** 0.5, "maxiter": 80}
         tried = [minimize(loss, start, method="Nelder-Mead", options=options) for start in starts]
@@ -95,6 +100,7 @@ class Discount:
         self, count: Floats, others: Floats | float, distinct: Floats | float, whole: Floats
     ) -> Floats:
         """Probability of a value that ``count`` of the ``others`` have; see `fitted`."""
+        # P(value) = [(c − σ)⁺ + (θ + σ D) p_base] / (n + θ).
         again = np.where(count > 0, count - self.discount, 0.0)
         anew = (self.strength + self.discount * distinct) * whole
         found: Floats = (again + anew) / np.maximum(others + self.strength, TINY)
@@ -147,16 +153,21 @@ class Conditional:
         self._all = np.bincount(before, self._count, minlength=room).astype(np.float64)
         self._distinct = np.bincount(before, minlength=room).astype(float)
         whole = self._margin.shares[after]
+        # The base leaves the same person out, or everybody would be foretold by their own value.
         if base is not None:
             alone = np.ones(len(after), dtype=np.int64)
             whole = base.of([given[0][example[before]]], after.astype(np.int32), alone)
         self.discount = Discount.fitted(
+            # Leave one out: each person is foretold by the others of their context, as a new one
+            # would be.
             self._count - 1,
             self._all[before] - np.ones(len(before)),
+            # Who is alone with a value takes it along, so that D falls by one.
             self._distinct[before] - (self._count == 1),
             whole,
             self._count,
         )
+        # Sums of c − σ over the pairs in order of contexts: a draw is one search among all of them.
         ends = np.concatenate([[0.0], np.cumsum(self._count - self.discount.discount)])
         at = np.searchsorted(self._pairs, np.arange(room + 1) * self._width)
         self._ends, self._start, self._stop = ends, ends[at[:-1]], ends[at[1:]]
@@ -173,16 +184,20 @@ class Conditional:
     def _context(self, given: Sequence[Codes]) -> Ints:
         joined, known = self._joined(given)
         at = np.minimum(np.searchsorted(self._contexts, joined), len(self._contexts) - 1)
+        # What was not seen has the context after the last one, whose counts are 0: the base alone
+        # speaks.
         context: Ints = np.where(known & (self._contexts[at] == joined), at, len(self._contexts))
         return context
 
     def of(self, given: Sequence[Codes], codes: Codes, without: Ints) -> Floats:
         """Probability of its value given the others', without some persons; shape (cells,)."""
         context = self._context(given)
+        # `UNSEEN` is −1, which the modulus makes the last code of the row.
         key = context * self._width + codes % self._width
         at = np.minimum(np.searchsorted(self._pairs, key), len(self._pairs) - 1)
         found = np.where(self._pairs[at] == key, self._count[at], 0.0)
         count = np.maximum(found - without, 0.0)
+        # Values whose persons are all left out were not seen.
         distinct = self._distinct[context] - ((found > 0) & (count == 0))
         if self._base is None:
             whole = self._margin.shares_without(codes, without)
@@ -195,6 +210,7 @@ class Conditional:
         """Its values for persons whose others are given, `UNSEEN` among them."""
         context = self._context(given)
         again = (self._stop - self._start)[context]
+        # With (n − σ D) / (n + θ) a seen value comes again, else the base draws.
         chance = again / np.maximum(self._all[context] + self.discount.strength, TINY)
         place = self._start[context] + rng.random(len(context)) * again
         at = np.clip(np.searchsorted(self._ends, place, "right") - 1, 0, len(self._pairs) - 1)
@@ -218,6 +234,7 @@ class Conditional:
 
 def _numbered(numbers: Ints, room: int) -> tuple[Ints, Ints, Ints]:
     """The numbers below ``room`` that occur, ascending, a place of each, and the rank of all."""
+    # Arrays over all numbers are faster than sorting, while they fit into memory.
     if room > DENSE:
         return np.unique(numbers, return_index=True, return_inverse=True)
     place = np.full(room, -1)
@@ -248,16 +265,22 @@ def _gain(first: Codes, second: Codes, margins: tuple[Margin, Margin], sizes: In
     pair = first.astype(np.int64) * width + second
     pairs, persons = _counted(pair, (margins[0].values + 1) * width, sizes)
     n = int(sizes.sum())
+    # Left out, who is alone with a pair finds nobody like them, and the gain of the others is
+    # noise.
     if int((persons == 1).sum()) >= SPARSE * n:
         return 0.0
     before, after = np.divmod(pairs, width)
+    # n p_a p_b, the persons expected if the two did not depend on each other.
     apart = margins[0].persons[before] * margins[1].persons[after] / n
+    # (n_ab − 1) / (n − 1) over p_a p_b: the person's own count is left out.
     ratio = (persons - 1) / max(n - 1, 1) * n / apart
     shares = persons / n
 
     def loss(weight: float) -> float:
+        # log[(w n_ab / n + (1 − w) p_a p_b) / (p_a p_b)] = log(1 + w (ratio − 1)).
         return -float(shares @ np.log1p(weight * (ratio - 1)))
 
+    # At w = 1 a pair that is seen once has the probability 0, and the logarithm no value.
     return -float(minimize_scalar(loss, bounds=(0.0, 0.9999), method="bounded").fun)
 
 
@@ -277,6 +300,7 @@ def gains_of_pairs(
     keys, sizes = keys[some], sizes[some]
     values = [each.values for each in margins]
     gains = _gains(keys, sizes, values)
+    # Ranges of few values are the values themselves.
     if not neighbours or max(values) <= MANY:
         return gains
     roughly = _gains(
@@ -316,7 +340,10 @@ def tree_of_pairs(gains: dict[frozenset[int], float], columns: int) -> list[tupl
     inside, outside = [0], [*range(1, columns)]
     while outside:
         gain, parent, child = max(
-            (gains[frozenset((one, other))], -one, -other) for one in inside for other in outside
+            # Negated, so that earlier columns win ties whatever the order of the search.
+            (gains[frozenset((one, other))], -one, -other)
+            for one in inside
+            for other in outside
         )
         order.append((-parent if gain > GAIN else None, -child))
         inside.append(-child)
@@ -348,6 +375,8 @@ class Tree:
                 earlier.insert(0, parent)
             some = slice(None, None, 1 + len(keys) // LEARNT)
             told = self._told_by(earlier, child, keys[some], sizes[some], alone=parent is None)
+            # Which columns go together is learnt from some classes; the counts of pairs want all of
+            # them.
             if told[2] is not None and len(keys) > LEARNT:
                 one = self._given(told[0][:1], child, keys, sizes, None)
                 both = self._given(told[0], child, keys, sizes, one) if told[0][1:] else one
@@ -361,6 +390,7 @@ class Tree:
 
         Two may tell a third together of which neither tells anything alone.
         """
+        # A column without a parent needs two others: one alone has been found to tell nothing.
         if not others or (alone and len(others) == 1):
             return (), child, None
         one = self._given(others[:1], child, keys, sizes, None)
@@ -371,6 +401,7 @@ class Tree:
         for other in others[1 : 1 + SECONDS]:
             both = self._given((others[0], other), child, keys, sizes, one)
             given = [keys[:, others[0]], keys[:, other]]
+            # By persons left out, as two parents fit the persons who are in always better.
             gained = both.gained(given, keys[:, child], sizes)
             if gained > most:
                 most, found = gained, ((others[0], other), both)

@@ -75,8 +75,11 @@ def classes_and_growth(
     ratio = probabilities / drawn
     classes, alone = np.empty(len(persons)), np.empty(len(persons))
     for point, m in enumerate(persons.tolist()):
+        # expm1 keeps 1 − e^(−m p) exact for the rare cells, which are most of them.
         missed = np.expm1(-m * probabilities)
+        # D(m) = Σ_c (1 − e^(−m p_c)) = E_drawn[(1 − e^(−m p)) / q], q being the chance of the draw.
         classes[point] = -np.mean(missed / drawn)
+        # m dD/dm = Σ_c m p_c e^(−m p_c): the expected classes of one person.
         alone[point] = m * np.mean((1 + missed) * ratio)
     return classes, alone / classes
 
@@ -96,9 +99,11 @@ class Rarefaction:
     """
 
     def __init__(self, sizes: Ints, shares: Floats) -> None:
+        # log(1 − q), kept finite at q = 1, where 0 · ∞ would follow.
         missed = np.log1p(-np.minimum(shares, 1 - 1e-15))[:, None]
         self._seen = -np.expm1(sizes * missed)
         self._alone = sizes * shares[:, None] * np.exp((sizes - 1) * missed)
+        # At q = 1 the formula is 0⁰ for size 1, and its limit is 1.
         self._alone[shares == 1.0] = sizes == 1
 
     def classes(self, counts: Floats) -> Floats:
@@ -171,11 +176,15 @@ class Extrapolation:
     ) -> None:
         distance = float(np.log(population / n))
         self._half = distance / 2
+        # The trend compares the sample with a subsample half the way back (in log m) that it goes
+        # forward.
         shares = np.exp([0.0, -self._half])
         self._rarefaction = Rarefaction(sizes, shares)
         self._clusters = None if spreads is None else Rarefaction(spreads, shares)
+        # Persons of the sampled clusters who are missing make the first 1 / within of the way.
         self._whole = -float(np.log(within))
         self._ahead = np.linspace(0.0, distance, CURVE_POINTS)
+        # On the logit the growth stays in (0, 1) whatever the offset is.
         self._behind = _logit(baseline.at(n * np.exp([0.0, -self._half])))
         self._baseline = _logit(baseline.at(n * np.exp(self._ahead)))
         self._spread = baseline.spread
@@ -192,6 +201,8 @@ class Extrapolation:
         """
         apart = self._apart(self._rarefaction, counts)
         if self._clusters is not None and spread is not None:
+            # Beyond the sampled clusters others come, and classes count as new by clusters, not by
+            # persons.
             more = self._ahead[:, None, None] >= self._whole
             apart = np.where(more, self._apart(self._clusters, spread), apart)
         else:
@@ -200,13 +211,18 @@ class Extrapolation:
         raw: Floats = apart[0, 0]
         share = believed(raw, float(self._behind[0]), seen, self._spread)
         apart = share * apart
+        # d offset / d log m, by the difference between the sample and its subsample.
         slope: Floats = (apart[:, 0] - apart[:, 1]) / self._half
         level = self._baseline[:, None] + apart[:, 0]
+        # ∫_0^x e^(−DAMPING t) dt: the trend fades, as one carried on for long would end at 0 or 1.
         faded = -np.expm1(-DAMPING * self._ahead) / DAMPING
         growth = expit(level + faded[:, None] * slope)
+        # log D(N) − log d = ∫ s d log m.
         distance = self._integral(growth)
+        # d s / d logit s = s (1 − s).
         leverage = self._integral(growth * (1 - growth))
         known = self._spread if np.isfinite(self._spread) else 0.0
+        # The interval then reaches to what the sample alone says, also where the prior is narrower.
         unsure = np.maximum(np.abs(raw) / STANDARD_DEVIATIONS, known)
         return Reach(
             classes=seen * np.exp(distance),
@@ -239,11 +255,15 @@ def believed(apart: Floats, expected: float, classes: Floats, spread: float) -> 
         Standard deviation of the prior; all of the offset counts where it is infinite.
     """
     low, high = np.zeros(len(apart)), np.ones(len(apart))
+    # A model that knows nothing of the population cannot call the sample's offset chance.
     if np.isinf(spread):
         return high
+    # The sample's own growth.
     growth = expit(expected + apart)
     for _ in range(HALVINGS):
         share = (low + high) / 2
+        # The derivative of the log posterior: binomial score d (s − expit(e + δ)) less δ / spread²,
+        # which falls in δ, so that bisection finds its only root.
         pull = classes * (growth - expit(expected + share * apart)) - share * apart / spread**2
         further = pull * np.sign(apart) > 0
         low, high = np.where(further, share, low), np.where(further, high, share)
@@ -276,6 +296,7 @@ class Gathered:
         """Share of the classes of each size in which persons stand apart; shape (sizes,)."""
         apart = self.share * self.chances
         log_rates, weights = self.mixture.log_rates, self.mixture.weights
+        # The mixture is fitted up to `LARGEST`: larger sizes are cut off here and set to 0 below.
         others = shares_of_sizes(np.minimum(sizes, LARGEST), log_rates, weights)
         share: Floats = apart / np.maximum(apart + (1 - self.share) * others, TINY)
         return np.where(sizes <= LARGEST, share, 0.0)
@@ -300,6 +321,7 @@ def mixtures_of(
         One for each share of `APART` that the sizes allow; and how likely each is.
     """
     small = float(counts[sizes <= LARGEST].sum())
+    # Some classes must be left for the mixture, which no class would determine.
     alone = min(float(counts[sizes == 1].sum()), MOST_APART * small)
     found = []
     for single in np.unique(APART * alone).tolist():
@@ -310,6 +332,8 @@ def mixtures_of(
             share = classes / max(small, 1.0)
             mixture = fit_mixture(sizes, counts, share, chances)
             found.append(Gathered(persons, share, chances, mixture))
+    # A flat prior over the shares: their posterior is their likelihood. The maximum is taken out
+    # lest the exponential underflow.
     likelihood = np.array([each.mixture.likelihood for each in found])
     weights: Floats = np.exp(likelihood - likelihood.max())
     return found, weights / weights.sum()
@@ -335,11 +359,14 @@ def by_chance(alone: float, sizes: Ints, anew: Floats) -> tuple[float, float, Fl
         The persons, their classes, and the share of these that have each size.
     """
     persons = alone * np.exp(np.linspace(0.0, 3.0, CURVE_POINTS))
+    # Σ_c m p e^(−m p), the expected singles of m persons drawn anew, as a mean over draws.
     single = persons * np.exp(-persons[:, None] * anew).mean(axis=1)
     most = int(single.argmax())
+    # Beyond its maximum the number of singles falls again; the rising branch has one answer.
     total = float(np.interp(alone, single[: most + 1], persons[: most + 1]))
     classes = -float((np.expm1(-total * anew) / anew).mean())
     rates = total * anew
+    # Poisson P(f = i | m p), in logarithms as m p is tiny; Σ_c P(f = i) = E[P(f = i) / p].
     log = sizes[:, None] * np.log(rates) - rates - gammaln(sizes + 1.0)[:, None]
     return total, classes, (np.exp(log) / anew).mean(axis=1) / classes
 
@@ -357,8 +384,11 @@ def growth_by_sizes(gathered: Gathered, large: float, n: int, anew: Floats) -> G
     mixture = gathered.mixture
 
     def growth(persons: Floats) -> Floats:
+        # Rates are per sample of n persons, and grow with m.
         rates = (persons / n)[:, None] * np.exp(mixture.log_rates)
         classes = large + mixture.classes * (-np.expm1(-rates) @ mixture.weights)
+        # m dD/dm of K Σ_g w_g (1 − e^(−μ_g m / n)); the large classes add nothing, as all were
+        # seen.
         alone = mixture.classes * ((rates * np.exp(-rates)) @ mixture.weights)
         if gathered.apart:
             apart, share = classes_and_growth(anew, gathered.apart * persons / n)
@@ -400,9 +430,11 @@ def by_sizes(
         found.append(Extrapolation(sizes, n, population, growth).reach(counts[:, None]))
     weights = weights[likely] / weights[likely].sum()
     classes = np.log([float(each.classes[0]) for each in found])
+    # Shares are averaged in log D, as their errors are ratios.
     mean = float(weights @ classes)
     error = float(np.sqrt(weights @ (classes - mean) ** 2))
     most = found[int(weights.argmax())]
     ends = weights @ [float(each.growth[0]) for each in found]
     apart: Floats = weights @ [mixtures[each].classes_apart(sizes) for each in likely.tolist()]
+    # Leverage and trend are no mean, as nobody reads them: `with_sizes` has those of the baseline.
     return replace(most, classes=np.exp([mean]), growth=np.array([ends])), error, apart

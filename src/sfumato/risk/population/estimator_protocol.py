@@ -109,6 +109,7 @@ def counts_of(sizes: Ints, times: Ints | None) -> tuple[Ints, Ints]:
         return own, classes.astype(np.int64)
     own, place = np.unique(sizes, return_inverse=True)
     classes = np.zeros(len(own), dtype=np.int64)
+    # Added as integers: bincount would add as floating numbers, which are not exact beyond 2^53.
     np.add.at(classes, place, times)
     return own, classes
 
@@ -116,6 +117,8 @@ def counts_of(sizes: Ints, times: Ints | None) -> tuple[Ints, Ints]:
 def most_shown(size: int, fraction: float) -> int:
     """The most persons of a class that a sample shows."""
     mean = size * fraction
+    # Eight deviations of a Poisson variable, and 20 for small means: more are less likely than
+    # 1e-14.
     return min(size, int(mean + 8 * np.sqrt(mean) + 20))
 
 

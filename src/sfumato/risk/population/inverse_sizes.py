@@ -13,6 +13,8 @@ from sfumato.core.arrays import Floats
 FloatsLike = npt.NDArray[np.integer] | npt.NDArray[np.floating] | int | float
 """Numbers of any kind, one or many."""
 
+# The arrays of a step are 64 kB each: several fit into the cache, and the recursions pass over them
+# again and again.
 _BLOCK = 8_192
 _UPWARD_TO = 24
 """Sizes up to here go upward from size 1 where that is stable; the fraction would be slow."""
@@ -71,6 +73,7 @@ def confluent(a: int, size: FloatsLike, v: FloatsLike) -> Floats:
 def _ratios(a: int, size: Floats, v: Floats) -> Floats:
     """The product of (k + i) / d_i for i < a."""
     terms = enough_terms(float(size.min())) + a
+    # The tail starts at the fixed point of t = k + n + v − (n + 1) v / t: no ratio is known there.
     tail = 0.5 * (size + v + terms)
     tail += np.sqrt(tail * tail - (terms + 1) * v)
     base = size + v
@@ -81,6 +84,7 @@ def _ratios(a: int, size: Floats, v: Floats) -> Floats:
         tail += base
         tail += n
         if n < a:
+            # Only the first a ratios are factors; the ones before served to find them.
             result *= (size + n) / tail
     return result
 
@@ -150,6 +154,7 @@ def negative_binomial(sizes: FloatsLike, shape: FloatsLike, success: FloatsLike)
 
 
 def _block(size: Floats, shape: Floats, success: Floats) -> Floats:
+    # s < 0.5 is w > 1, where each step upward damps the error by f / ((α + f) w) ≤ 1.
     few = (size <= _UPWARD_TO) & (success < 0.5)
     if few.all():
         return _upward(size, shape, success)
@@ -165,9 +170,12 @@ def _upward(size: Floats, shape: Floats, success: Floats) -> Floats:
     odds = (1 - success) / success
     log = np.log(success)
     gamma = np.where(shape > 0, shape, 1.0)
+    # E_1 = (1 − s^α) / (α w), and its limit −log s / w for α = 0. The 1 in gamma avoids 0 / 0.
     inverse = np.where(shape > 0, -np.expm1(shape * log) / gamma, -log) / odds
     for one in range(1, int(size.max())):
+        # E_{f+1} = (1 − f E_f) / ((α + f) w).
         above = (1 - one * inverse) / ((shape + one) * odds)
+        # Each entry stops at its own size.
         inverse = np.where(size > one, above, inverse)
     return inverse
 
@@ -178,9 +186,11 @@ def _fraction(size: Floats, shape: Floats, success: Floats) -> Floats:
     terms = _enough_terms(float(size.min()))
     base = success * size + missed * total
     tail = 0.5 * (base + terms * (success + 2 * missed))
+    # The tail starts at the fixed point of the recursion for e_n, as in `_ratios`.
     steps = (terms + 1) * (total + terms) * missed
     tail += np.sqrt(np.maximum(tail * tail - steps, 0.0))
     for n in range(terms - 1, -1, -1):
+        # e_n = s (f + n) + (α + f + 2n)(1 − s) − (n + 1)(α + f + n)(1 − s) / e_{n+1}.
         steps = (n + 1) * (total + n) * missed / tail
         tail = base + n * (1 + missed) - steps
     return success / tail

@@ -52,15 +52,18 @@ class LocallyIndependent:
 
     def draw(self, count: int, rng: np.random.Generator) -> Keys:
         """See `Density`."""
+        # Persons of one latent class stand together, so that a column is drawn once per class.
         belongs = np.sort(rng.choice(len(self.weights), count, p=self.weights))
         drawn = np.empty((count, len(self.chances)), dtype=np.int32)
         for latent in range(len(self.weights)):
             here = np.flatnonzero(belongs == latent)
             for column, chances in enumerate(self.chances):
                 shown = chances[:-1, latent]
+                # What the shown values leave of 1 is that of all values not shown together.
                 every = np.append(shown, max(1 - shown.sum(), 0.0))
                 codes = rng.choice(len(every), len(here), p=every / every.sum())
                 drawn[here, column] = np.where(codes == len(shown), UNSEEN, codes)
+        # `between_models` takes every fourth draw, which must be of all latent classes.
         return rng.permutation(drawn)
 
 
@@ -77,6 +80,8 @@ class _Base:
             self._ranges = margin.ranges(RANGES) % (RANGES + 1)
             shown = margin.shares[:-1]
             self._whole = np.bincount(self._ranges[:-1], shown / shown.sum(), RANGES + 1)
+            # The share of a value within "its range" is its share of all where everybody is in that
+            # range.
             self._whole[RANGES] = 1.0
             self._shares = margin.shares / np.maximum(self._whole[self._ranges], TINY)
 
@@ -107,6 +112,8 @@ class _Base:
             return shares
         lies = np.take(self._ranges, values)
         own: Floats = np.maximum(np.take(persons, lies, axis=0) - left_out, 0.0)
+        # Dirichlet: P(range | class) = (n_r + OF_RANGES p_r) / (n + OF_RANGES), times the value's
+        # share of its range.
         own += OF_RANGES * np.take(self._whole, lies)[:, None]
         own *= shares
         own /= total + OF_RANGES
@@ -143,24 +150,31 @@ class LatentClasses(LocallyIndependent):
             csr_matrix((np.ones(len(keys)), (each, np.arange(len(keys)))), (len(own), len(keys)))
             for own, each in zip(values, codes, strict=True)
         ]
+        # Below 1 the draws are uneven: equal ones would be a fixed point of EM, where all classes
+        # are the same.
         belongs = rng.dirichlet(np.full(classes, 0.3), len(keys))
         for _ in range(PASSES):
             weighted = belongs * sizes[:, None]
             self._total = weighted.sum(axis=0)
             counts = [one @ weighted for one in shown]
+            # M step, with one person more per class, so that none dies out.
             self.weights = (self._total + 1) / (self._total + 1).sum()
             self._in_ranges = [
                 base.persons_in(own, count)
                 for base, own, count in zip(self._bases, values, counts, strict=True)
             ]
             self.chances = self._mixed(values, counts)
+            # E step: P(class | cell) = w_c Π_q P(q | c) / Σ.
             belongs = self.joint(np.column_stack(codes))
             likely = np.maximum(belongs.sum(axis=1, keepdims=True), TINY)
             belongs /= likely
+        # Σ f_j log P(cell j).
         self.likelihood = float(sizes @ np.log(likely[:, 0]))
         self._counts = [np.zeros((each.values + 1, classes)) for each in margins]
         for every, own, count in zip(self._counts, values, counts, strict=True):
             every[own] = count
+        # EM ran on the values of some classes; now every value of the file, and one not shown, gets
+        # a chance.
         self.chances = self._mixed([np.arange(len(each)) for each in self._counts], self._counts)
 
     def _mixed(self, values: Sequence[Ints], counts: Sequence[Floats]) -> list[Floats]:
@@ -175,6 +189,8 @@ class LatentClasses(LocallyIndependent):
     def _joint_without(self, keys: Keys, left_out: Floats) -> Floats:
         """As `joint`, with so many persons of each cell left out; shape (cells, latent)."""
         total = np.maximum(self._total - left_out, 0.0)
+        # (count − left + prior base) / (total − left + prior) for each column, as if fitted without
+        # them but with the same classes.
         joint: Floats = (total + 1) / (self._total + 1).sum()
         columns = zip(keys.T, self._counts, self._bases, self._in_ranges, strict=True)
         for codes, count, base, ranges in columns:
@@ -190,6 +206,7 @@ class LatentClasses(LocallyIndependent):
         """See `Density`; a person counts for each latent class as it was fitted with them."""
         joint = self.joint(keys)
         if without.any():
+            # A person is taken out of each latent class by the probability to be in it.
             belongs = joint / np.maximum(joint.sum(axis=1, keepdims=True), TINY)
             joint = self._joint_without(keys, belongs * without[:, None])
         return np.asarray(joint.sum(axis=1))
@@ -218,6 +235,7 @@ class Copula(LocallyIndependent):
         for codes, margin in zip(keys.T, self._margins, strict=True):
             own = margin.shares[codes]
             left = margin.shares_without(codes, without)
+            # The loads rest on all persons: one of them left out does not move them.
             chances *= np.divide(left, own, out=np.ones_like(own), where=own > 0)
         return np.asarray(chances)
 
@@ -226,6 +244,7 @@ def given_factor(shares: Floats, load: float) -> Floats:
     """Probability of ordered values given the factor of a copula; shape (values, `NODES`)."""
     ends = np.append(0.0, shares.cumsum())
     scores = ndtri(ends / ends[-1])[:, None]
+    # P(value | z) = Φ((b − ρ z) / √(1 − ρ²)) between the normal scores b of the value's ends.
     inside = np.diff(ndtr((scores - load * NODES) / np.sqrt(1 - load * load)), axis=0)
     whole = (inside @ NODE_WEIGHTS)[:, None]
     given = np.divide(inside, whole, out=np.ones_like(inside), where=whole > TINY)
@@ -245,6 +264,8 @@ def factor_loads(keys: Keys, sizes: Ints) -> Floats:
     scores = [
         ndtri(each.cumsum() - each / 2)[codes] for each, codes in zip(shares, keys.T, strict=True)
     ]
+    # √eigenvalue times eigenvector are the loads of the first factor where noise is small: a start
+    # that is near.
     values, vectors = np.linalg.eigh(np.cov(scores, fweights=sizes, ddof=0))
     loads: Floats = (vectors[:, -1] * np.sqrt(max(float(values[-1]), 0.0))).clip(-MOST, MOST)
 
@@ -258,6 +279,7 @@ def factor_loads(keys: Keys, sizes: Ints) -> Floats:
 
     given = [chances(load, column) for column, load in enumerate(loads.tolist())]
     for column in [*range(len(given))] * LOADS_PASSES:
+        # The column itself is taken out of the product, so that its load is judged by the others.
         given[column] = np.ones_like(given[column])
         others = NODE_WEIGHTS * np.prod(given, axis=0)
         found = minimize_scalar(

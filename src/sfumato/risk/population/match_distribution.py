@@ -16,6 +16,8 @@ _TAIL = 41.5
 _NEGLIGIBLE = 1e-20
 _FIRST = 32
 """Groups of classes that are tried first, to find the frequencies that do not matter."""
+# Groups times frequencies at once: complex, 3 MB a block, so that memory does not grow with
+# classes.
 _ELEMENTS = 200_000
 
 
@@ -45,6 +47,8 @@ class MatchDistribution:
 
     def quantile(self, probability: float) -> int:
         """The least count that is not exceeded with at least this probability."""
+        # Sums of probabilities are rounded: a quantile that is met exactly must not slip to the
+        # next count.
         below = int(np.searchsorted(np.cumsum(self.probabilities), probability - 1e-12))
         return self.low + min(below, len(self.probabilities) - 1)
 
@@ -70,7 +74,9 @@ def class_variances(sizes: Floats, population_sizes: Floats, one_to_one: bool) -
     means = class_means(sizes, population_sizes)
     if not one_to_one:
         return means * (1 - 1 / population_sizes)
+    # A class of one person has the term (f − 1) = 0, whose F − 1 may be 0 too.
     others = np.where(sizes > 1, population_sizes - 1, 1.0)
+    # f/F + f(f−1)/(F(F−1)) − (f/F)² with f/F taken out. Rounding may leave it below 0.
     return np.maximum(means * (1 + (sizes - 1) / others - means), 0.0)
 
 
@@ -96,6 +102,7 @@ def generating_less_one(
     terms = min(int(sizes.max()), _enough_terms(float(np.abs(steps).max())))
     result = np.zeros((len(sizes), len(steps)), dtype=np.complex128)
     for i in range(terms - 1, -1, -1):
+        # (f)_i is 0 beyond f, so that each class ends its own sum.
         left = np.maximum(sizes - i, 0.0)
         share = left / np.where(left > 0, population_sizes - i, 1.0) / (i + 1)
         result += 1
@@ -159,14 +166,17 @@ def matches(
         Probabilities that sum to 1 within 1e-10; each is the exact one within that.
     """
     small, large = (np.asarray(each, dtype=np.float64) for each in (sizes, population_sizes))
+    # 1 / E[1/F] may round to just below f, where the falling factorials have no meaning.
     large = np.where((large < small) & (large > small * (1 - 1e-12)), small, large)
     means = class_means(small, large)
     variances = class_variances(small, large, one_to_one)
     each = np.ones(len(small), dtype=np.int64) if times is None else times
+    # F = 1 is matched surely: it only shifts all counts by one.
     open_ = large > 1
     sure = int(each[~open_].sum())
     most = int((small * each)[open_].sum())
     low, high = _window(means[open_], variances[open_], each[open_], most)
+    # Counts beyond the window wrap around into it, and have less than 1e-17 together.
     length = next_fast_len(high - low + 1, real=True)
     groups = _groups(small[open_], large[open_], each[open_])
     transform = _transform(groups, low, length, one_to_one)
@@ -182,8 +192,10 @@ def matches(
 def _window(means: Floats, variances: Floats, times: Ints, most: int) -> tuple[int, int]:
     """The first and the last count that matter, F = 1 left out."""
     mean = float((means * times).sum())
+    # Σ E R² of Bernstein's bound exp(−t² / (2 Σ E R²)) below the mean.
     squares = float(((variances + means * means) * times).sum())
     below = np.sqrt(2 * _TAIL * squares)
+    # Poisson's tail exp(−t² / (2 (μ + t/3))) = exp(−TAIL), solved for t.
     above = _TAIL / 3 + np.sqrt((_TAIL / 3) ** 2 + 2 * _TAIL * mean)
     return max(0, int(np.floor(mean - below))), min(most, int(np.ceil(mean + above)))
 
@@ -201,11 +213,13 @@ def _groups(sizes: Floats, population_sizes: Floats, times: Ints) -> _Groups:
 def _transform(groups: _Groups, low: int, length: int, one_to_one: bool) -> Complexes:
     """The characteristic function of the count less ``low`` at the frequencies of a real FFT."""
     angles = -2 * np.pi * np.arange(length // 2 + 1) / length
+    # e^(iθ) − 1 = 2i sin(θ/2) e^(iθ/2), without the loss of subtracting near angle 0.
     steps = 2j * np.sin(angles / 2) * np.exp(0.5j * angles)
     value: Complexes = np.exp(-1j * low * angles)
     alive = np.arange(len(value))
     spread = class_variances(groups.sizes, groups.population_sizes, one_to_one) * groups.counts
     first = np.zeros(len(spread), dtype=np.bool_)
+    # Groups of the largest variance push most frequencies below 1e-20 at once; the rest skip these.
     first[np.argsort(spread)[-_FIRST:]] = True
     order = np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)])
     at = 0
@@ -230,6 +244,7 @@ def _product(
     else:
         exponents = exponents * sizes
         less_one = steps / population_sizes[:, None]
+    # A power of 1 is the factor itself: a logarithm would only cost time and digits.
     once = exponents == 1
     logarithms = _logarithm(less_one[~once])
     powers = exponents[~once] @ logarithms.real + 1j * (exponents[~once] @ logarithms.imag)
@@ -241,6 +256,7 @@ def _logarithm(less_one: Complexes) -> Complexes:
     """ln(1 + u) of complex u, without loss where u is small."""
     real, imaginary = less_one.real, less_one.imag
     square = 2 * real + real * real + imaginary * imaginary
+    # Near u = −1 the square is lost to rounding, and the modulus itself is exact.
     small = square < -0.5
     result = np.empty_like(less_one)
     result.real = 0.5 * np.log1p(np.where(small, 0.0, square))

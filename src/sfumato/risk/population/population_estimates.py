@@ -53,6 +53,7 @@ FEW = 10
 """Classes whose number scatters otherwise than a normal variable does."""
 LARGEST_UNCERTAIN = 100
 """Above this size F is f/π: the sample tells all."""
+# Integrals over a normal variable, exact for polynomials up to degree 41.
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 GRID_POINTS = 64
@@ -109,6 +110,7 @@ def population_of_file(
         Seed of the draws; drawn where not given.
     """
     if seed is None:
+        # Drawn here and reported, so that a result can be had again.
         seed = secrets.randbits(32)
     weighted, between = _weights(table, class_of, summary, weights)
     n = int(summary.persons.sum())
@@ -117,8 +119,11 @@ def population_of_file(
     else:
         persons = population_by_weights(float(weighted.sum()), n, table.persons)
     quasi = table.quasi_identifiers
+    # A missing value is −1: one more makes it a code of its own.
     keys = np.column_stack([column.codes[summary.first_row] + 1 for column in quasi])
     domains = tuple(column.domain.size + 1 for column in quasi)
+    # Estimators draw numbers by the order of classes, so that order must not hang on that of the
+    # file.
     order = order_of_keys(keys, domains)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
@@ -126,6 +131,7 @@ def population_of_file(
     drawn = None
     if clusters is not None:
         pair = np.unique(back[class_of] * table.persons + table.person)
+        # A person is in the cluster of their first record.
         own = clusters[0][np.unique(table.person, return_index=True)[1]]
         in_class, person = np.divmod(pair, table.persons)
         drawn = clusters_of(in_class, own[person].astype(np.int64), n / population, clusters[1])
@@ -160,6 +166,7 @@ def order_of_keys(keys: Codes, domains: tuple[int, ...]) -> Ints:
     domains
         Number of codes of each quasi-identifier.
     """
+    # Packed into one number, which sorts faster than columns, keys must fit 64 bits.
     if prod(domains) > LARGEST_SPACE:
         return np.lexsort(keys.T[::-1])
     packed = np.zeros(len(keys), dtype=np.int64)
@@ -175,6 +182,8 @@ def _weights(
     if weights is None:
         return None, 0.0
     pair, pairs = group([class_of, table.person], [summary.classes, table.persons])
+    # A person with several records stands for as many others as with one: weights are averaged, not
+    # summed.
     mean = np.bincount(pair, weights, pairs) / np.bincount(pair, minlength=pairs)
     of_pair = np.empty(pairs, dtype=np.int64)
     of_pair[pair] = class_of
@@ -228,6 +237,7 @@ def estimated_population(
         estimate = Estimate.of_census(estimator.name, sample)
     else:
         estimate = estimator.estimate(sample, rng)
+        # Subsamples are of persons, which is not how clusters were drawn.
         if sample.clusters is None:
             check = subsample_validation.check_on_subsamples(estimator, sample, rng, SUBSAMPLES)
     why = subsample_validation.reason(estimator.name, sample, check, auto=auto)
@@ -305,6 +315,7 @@ class _EstimateMeasures:
         found, sample = self.estimate.unique_matches, self.sample
         if found is None:
             return None
+        # n λ = π J̃ gives n dλ = π dJ̃, and τ2 = π (J̃ − d) / (1 − π) gives dτ2 = π dJ̃ / (1 − π).
         more = sample.n * (marketer - self.estimate.marketer) / (1 - sample.fraction)
         return float(np.clip(found + more, 0.0, sample.alone))
 
@@ -366,9 +377,11 @@ class _EstimateMeasures:
         if self.classes is None:
             return middle, low, high
         chances = self.classes.at_most(size, self.shifts[0])
+        # Var Σ w B over k classes of an entry with the weight w / k each: k (w/k)² p (1 − p).
         squares = weights * weights / self.sample.each
         scatter = float(np.sqrt(squares @ (chances * (1 - chances))))
         noise = subsample_validation.STANDARD_DEVIATIONS * scatter
+        # Odds move and not chances, which so stay in [0, 1].
         odds = logit(np.clip(chances, EDGE, 1 - EDGE))
         least, most = (float(weights @ expit(odds + by)) for by in (-drift, drift))
         below = float(np.linalg.norm([SHAPE_FACTOR * (middle - low), middle - least, noise]))
@@ -376,6 +389,7 @@ class _EstimateMeasures:
         return middle, max(middle - below, 0.0), min(middle + above, float(weights.sum()))
 
     def _records_at_risk(self) -> Measure:
+        # 1/F > t is F < 1/t, so F ≤ ⌈1/t⌉ − 1; 1/0.2 may round to above 5.
         largest = int(np.ceil(1 / self.threshold - 1e-9)) - 1
         shares = self.records / int(self.records.sum())
         drift = SHAPE_DRIFT + DRIFT_OF_FOLLOWERS * self.estimate.followed
@@ -389,6 +403,7 @@ class _EstimateMeasures:
     def _uniques(self) -> Measure:
         value = float(self.estimate.expected_uniques or 0.0)
         middle, low, high = self._realised(1, self.sample.each.astype(np.float64))
+        # Classes rank and scatter as they do, but their sum is to be τ1 of the estimate.
         scale = value / middle if middle > 0 else 0.0
         # Few of them scatter as Poisson's numbers do, which are whole.
         fewest, most = whole_ends(value) if self.classes is not None else (value, value)
@@ -405,6 +420,7 @@ class _EstimateMeasures:
     def _journalist(self) -> Measure:
         """1 over the size that the smallest class has: likely, at most, at least."""
         weights = self.sample.each.astype(np.float64)
+        # P(none ≤ size) = e^(−expected) for a Poisson number of such classes: 50, 5 and 95 %.
         likely, sure, possible = np.log(2.0), -np.log(0.05), -np.log(0.95)
         size = int(self.sample.sizes.min())
         ends: dict[float, float] = {}
@@ -415,9 +431,12 @@ class _EstimateMeasures:
             for level, number in ((likely, 0), (sure, 1), (possible, 2)):
                 if expected[number] >= level:
                     ends.setdefault(level, 1 / size)
+            # At four times f / π of the smallest class the search ends: a level not reached gets
+            # this size.
             if size >= self.sample.sizes.min() / self.sample.fraction * 4:
                 for level in (likely, sure, possible):
                     ends.setdefault(level, 1 / size)
+            # Sizes grow by a tenth: 1 / F need not be nearer, and large classes are reached soon.
             size = max(size + 1, int(size * 1.1))
         measure = self._measure("journalist", (ends[likely], ends[sure], ends[possible]))
         return replace(measure, threshold=self.threshold)
@@ -438,6 +457,7 @@ def whole_ends(mean: float) -> tuple[float, float]:
     """The whole numbers between which 95 % of Poisson's lie."""
     if not mean:
         return 0.0, 0.0
+    # The inverse has no value where P(0) alone is above the probability, and 0 is the end then.
     low, high = np.nan_to_num(pdtrik([0.025, 0.975], mean))
     return float(np.floor(max(low, 0.0))), float(np.ceil(max(high, 0.0)))
 
@@ -490,6 +510,7 @@ class ClassPosteriors:
             self._followed = estimate.followed
             self._apart = estimate.apart[np.unique(sample.sizes, return_inverse=True)[1]]
         self._regression = _Regression.fitted(sample, self._expected)
+        # f E[1/F | f] is in (0, 1]: as odds it moves without leaving that.
         self._odds = logit(np.clip(self._matches(), EDGE, 1 - EDGE))
 
     def shift(self, marketer: float, alone: float | None = None) -> Floats:
@@ -514,8 +535,11 @@ class ClassPosteriors:
         if self._apart is None or alone is None or not others.any():
             return found
         own = float((times * expit(self._odds + found))[single].sum())
+        # Singles go toward τ2 as far as persons follow; larger classes have at most one match each,
+        # and the rest is left to singles.
         aim = max(own + self._followed * (alone - own), whole - float(times[others].sum()))
         found[single] = self._shift(self._odds[single], aim, times[single])
+        # Singles are the ones who most surely stand apart, so that they are the measure of 1.
         share = (self._apart / max(self._apart[single][0], EDGE))[others]
         moved = np.clip(1 - share, LEAST_MOVED, 1.0)
         with_single = (1 - moved) * found[single][0]
@@ -532,6 +556,7 @@ class ClassPosteriors:
 
     def _shift(self, odds: Floats, aim: float, times: Ints, moved: Floats | float = 1.0) -> float:
         """By how much odds move so that their chances sum to ``aim``, or nearly to all."""
+        # At 0 or at all classes the odds would be infinite.
         aim = float(np.clip(aim, EDGE * times.sum(), (1 - EDGE) * times.sum()))
         far = FARTHEST / float(np.min(moved))
 
@@ -557,10 +582,13 @@ class ClassPosteriors:
         )
 
         def table(own: int, rates: Floats) -> Floats:
+            # P(F ≤ size | f, μ): F − f is Poisson with mean (1 − π) / π μ.
             return np.asarray(pdtr(size - own, rates * self._ratio))
 
         largest = min(size, LARGEST_UNCERTAIN)
         self._fill(chances, table, largest)
+        # The same shift of odds as for 1 / F keeps both measures consistent: a class with higher
+        # risk is smaller.
         inside = np.clip(chances, EDGE, 1 - EDGE)
         moved: Floats = np.where(sizes <= largest, expit(logit(inside) + shift), chances)
         if self._apart is not None:
@@ -571,9 +599,12 @@ class ClassPosteriors:
 
     def _matches(self) -> Floats:
         """Expected matches f_j E[1/F_j | f_j] of the fitted regression."""
+        # Large classes have F = f / π, hence f / F = π.
         matches = np.full(len(self._sample.sizes), self._sample.fraction)
 
         def table(own: int, rates: Floats) -> Floats:
+            # f E[1/F | f, μ] with F − f Poisson of mean v = (1 − π) / π μ (paper 004, Section
+            # 2.4.2).
             inverse = poisson(np.full(rates.size, own), (rates * self._ratio).ravel())
             return own * inverse.reshape(rates.shape)
 
@@ -588,9 +619,12 @@ class ClassPosteriors:
         sizes = self._sample.sizes
         for size in np.unique(sizes[sizes <= largest]).tolist():
             here = np.flatnonzero(sizes == size)
+            # P(node | f) ∝ weight μ^f e^(−μ): given f, neither f! nor the truncation at 0 changes
+            # it.
             likely = size * log - rates
             likely = np.exp(likely - likely.max(axis=1, keepdims=True)) * WEIGHTS
             mean = (likely * table(size, rates)).sum(axis=1) / likely.sum(axis=1)
+            # Only size and expectation count, so that 64 points serve any number of classes.
             values[here] = np.interp(self._expected[here], grid, mean)
 
 
@@ -599,6 +633,7 @@ def _expected(sample: SampleClasses, foretold: Callable[[], Floats] | None) -> F
     if sample.keys is None:
         return np.zeros(len(sample.sizes))
     if foretold is None:
+        # A fixed seed: who asks for posteriors without an estimate gets the same each time.
         rng = np.random.default_rng(0)
         foretold = fit_cells(sample.keys, sample.sizes, sample.domains, rng).foretold
     expected: Floats = np.log(np.maximum(foretold(), TINY) * sample.n)
@@ -628,6 +663,7 @@ class _Regression:
 
     def log_rates(self, expected: Floats) -> Floats:
         """At each of `NODES`, by logarithms of the expected persons; shape (classes, nodes)."""
+        # A spread that grew with the expectation would call common values the least known.
         wider = min(self.narrowing, 0.0) * (expected - self.middle)
         spread = np.exp(np.clip(self.log_spread + wider, -LARGEST_LOG_SPREAD, LARGEST_LOG_SPREAD))
         line = self.intercept + self.slope * expected
@@ -637,22 +673,26 @@ class _Regression:
     def fitted(cls, sample: SampleClasses, expected: Floats) -> _Regression:
         """What is likeliest after `PRIOR`."""
         step = max(1, len(sample.sizes) // CLASSES_FITTED)
+        # Crowds would draw the line to themselves; above this size nobody asks the line.
         sizes, expected = np.minimum(sample.sizes[::step], LARGEST_UNCERTAIN), expected[::step]
         times = sample.each[::step]
         factorials = gammaln(sizes + 1.0)[:, None]
         middle = float(np.average(expected, weights=times))
         means, deviations = PRIOR
         varied = np.ptp(expected) > 0
+        # Where all expectations are equal a slope means nothing: the prior then holds it at 0.
         start = means * np.array([1, varied, 1, 1])
 
         def loss(parameters: Floats) -> float:
             log = cls(middle, *parameters.tolist()).log_rates(expected)
             likely = np.exp(sizes[:, None] * log - np.exp(log) - factorials) @ WEIGHTS
+            # Zero-truncated: only classes that the sample shows are there, P(f | f > 0).
             seen = -np.expm1(-np.exp(log)) @ WEIGHTS
             each = np.log(np.maximum(likely, 1e-300) / np.maximum(seen, 1e-300))
             far = (parameters - start) / deviations
             return float(far @ far / 2 - each @ times)
 
+        # The first simplex spans the prior; narrowing starts on its only open side, below 0.
         around = np.vstack([start, start + np.diag(deviations * [1, 1, 1, -1])])
         options = {"xatol": 1e-2, "fatol": 1e-2, "maxiter": 250, "initial_simplex": around}
         best = minimize(loss, start, method="Nelder-Mead", options=options).x

@@ -116,6 +116,7 @@ class PopulationRisk:
     def k_map(self) -> Measure:
         """The smallest F_j, 1 over `journalist`."""
         own = self.journalist
+        # Ends change places, as 1 / x falls.
         low, high = (own.value if end is None else end for end in (own.high, own.low))
         return replace(
             own, name="k_map", value=1 / own.value, low=1 / low, high=1 / high, threshold=None
@@ -154,6 +155,7 @@ class PopulationRisk:
             row("sampling_fraction", f"{100 * self.sampling_fraction:.3g} %"),
         ]
         shares = (self.population_average_risk, self.population_records_at_risk)
+        # The first two are in the lines that each file has, the next two are shares and not counts.
         counts = list(self.measures[4:])
         return [
             *first,
@@ -216,6 +218,7 @@ def register_population(classes: RegisterClasses, persons: int, threshold: float
     at_risk = float(classes.records[inverse > threshold].sum()) / records
     return PopulationRisk(
         population=persons,
+        # n counts a person once in each class, which may be more often than N does.
         sampling_fraction=min(n / persons, 1.0),
         marketer=counted("marketer", expected / n),
         journalist=replace(
@@ -251,5 +254,6 @@ def _worst(classes: RegisterClasses) -> Position | None:
     """The first record of the class with the fewest persons in the population."""
     if classes.first_row is None:
         return None
+    # The smallest F is the largest 1 / F, found without its rounding.
     worst = int(np.argmin(classes.sizes))
     return Position(int(classes.first_row[worst]) + 1, worst + 1)

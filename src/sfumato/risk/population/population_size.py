@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 
+# More than a hundred times all persons alive; counts below it are exact as floating numbers.
 LARGEST = 10**12
 """Persons of a population, at most."""
 
@@ -43,6 +44,7 @@ def read_population(population: Any, columns: tuple[str, ...]) -> Given:
     """
     if isinstance(population, Given):
         return population
+    # True is an integer to Python, and would be a population of one.
     if isinstance(population, bool):
         raise _no_number()
     if isinstance(population, Integral):
@@ -50,6 +52,7 @@ def read_population(population: Any, columns: tuple[str, ...]) -> Given:
     if isinstance(population, Real):
         number = float(population)
         return given_size(int(number)) if _is_size(number) else given_fraction(number)
+    # A column wins over a file of the same name: who gives a path can write it with a slash.
     if isinstance(population, str) and population in columns:
         return Given(weights=population)
     return Given(register=population)
@@ -94,6 +97,8 @@ def population_in_classes(persons: int, memberships: int, of_file: int) -> int:
     memberships
         Number of persons of the file, each counted in every class that they are in.
     """
+    # The population is taken to be in as many classes per person as the file; rounding must not
+    # make N < n.
     return max(round(persons * memberships / of_file), memberships)
 
 
@@ -105,6 +110,8 @@ def population_by_weights(weights: float, memberships: int, persons: int) -> int
     weights
         Sum of the weights of the file's persons, in every class that they are in.
     """
+    # Weights are summed once per class of a person; persons over memberships counts each person
+    # once.
     return max(_at_most("parameter weights", weights * persons / memberships), persons)
 
 
@@ -124,6 +131,7 @@ def population_size(given: Given, persons: int) -> int:
 
 
 def _at_most(subject: str, persons: float) -> int:
+    # Negated, so that not-a-number and infinity are refused too.
     if not persons <= LARGEST:
         raise InputError(
             subject,

@@ -52,6 +52,8 @@ class Weighted:
         sample
             The classes; ``weighted`` with the positive sums of the weights, or ``None``.
         """
+        # First in any case, so that the same seed gives the same numbers whether weights count or
+        # not.
         equal = Accumulation().estimate(replace(sample, weighted=None), rng)
         if sample.weighted is None or _equal(sample) or self.between <= 0:
             return equal
@@ -73,11 +75,14 @@ def share_between(class_of: Ints, weights: Floats) -> float:
         Their sampling weights, positive, shape (persons,).
     """
     sizes = np.bincount(class_of)
+    # A class of one person has no variance within.
     kept = sizes[class_of] > 1
     if not kept.any():
         return 1.0
     _, number = np.unique(class_of[kept], return_inverse=True)
+    # Rounded, as weights that were meant to be equal may differ in their last digit.
     values = np.round(np.log(weights[kept]), ALIKE)
+    # Variances do not change, and the squares of small numbers keep their digits.
     values -= values[0]
     sizes = np.bincount(number)
     means = np.bincount(number, values) / sizes
@@ -109,13 +114,18 @@ def share_of_sums(
     persons, classes = int(members.sum()), int(times.sum())
     if not classes:
         return 1.0
+    # One class has no variance between classes: its weights are equal, and so its own, or they are
+    # not.
     if classes == 1:
         return float(inside < SAME)
+    # Sum of squares between classes.
     among = float(members @ (means - members @ means / persons) ** 2) + scatter
     if among + inside < SAME:
         return 0.0
     within = inside / (persons - classes)
+    # n_0 = (n − Σ n_j² / n) / (k − 1), the class size that makes E[MS_between] = σ_w² + n_0 σ_b².
     size = (persons - float(members @ sizes) / persons) / (classes - 1)
+    # σ_b² by moments, and σ_b² / (σ_b² + σ_w²) is the intraclass correlation.
     variance = (among / (classes - 1) - within) / size
     return float(np.clip(variance / max(variance + within, 1e-300), 0.0, 1.0))
 
@@ -126,9 +136,11 @@ def _between(equal: Estimate, strata: Estimate, share: float) -> Estimate:
     def average(one: float | None, other: float | None) -> float | None:
         if one is None or other is None:
             return None
+        # Errors of counts and risks are ratios, whose mean is geometric.
         return float(one ** (1 - share) * other**share)
 
     marketer = equal.marketer ** (1 - share) * strata.marketer**share
+    # The distance to the nearer of the two, which is 0 where one of them is sure.
     apart = abs(float(np.log(strata.marketer / equal.marketer))) * min(share, 1 - share)
     low, high = average(equal.low, strata.low), average(equal.high, strata.high)
     return replace(
@@ -161,6 +173,7 @@ def _in_strata(sample: SampleClasses, rng: np.random.Generator) -> Estimate:
         here = stratum == number
         parts.append((here, Accumulation().estimate(_part(sample, here), rng)))
     members = sample.sizes * sample.each
+    # λ = Σ n_h λ_h / n; classes, uniques and matches are sums.
     shares = np.array([members[here].sum() for here, _ in parts]) / sample.n
 
     def total(values: list[float | None], weights: Floats) -> float:
@@ -176,6 +189,7 @@ def _in_strata(sample: SampleClasses, rng: np.random.Generator) -> Estimate:
         class_count=total([part.class_count for _, part in parts], ones),
         expected_uniques=total([part.expected_uniques for _, part in parts], ones),
         unique_matches=found([part.unique_matches for _, part in parts]),
+        # Ends are added as if all strata erred the same way: their models have the same faults.
         low=total([part.marketer if part.low is None else part.low for _, part in parts], shares),
         high=total(
             [part.marketer if part.high is None else part.high for _, part in parts], shares
@@ -191,9 +205,12 @@ def _strata(sample: SampleClasses) -> Ints:
     persons = np.cumsum((sample.sizes * sample.each)[order])
     groups = max(1, min(STRATA, sample.n // FEWEST))
     number = np.empty(len(order), dtype=np.int64)
+    # Cuts by persons and not by classes, in integers: equal files have equal strata on every
+    # machine.
     number[order] = np.minimum((persons - 1) * groups // sample.n, groups - 1)
     _, together = np.unique(weights, return_inverse=True)
     first = np.full(int(together.max()) + 1, groups, dtype=np.int64)
+    # Classes of the same weight stay in one stratum, or the order of the file would divide them.
     np.minimum.at(first, together, number)
     return np.unique(first[together], return_inverse=True)[1].astype(np.int64)
 
@@ -203,6 +220,7 @@ def _part(sample: SampleClasses, here: Bools) -> SampleClasses:
     weights = _mean_weights(sample)[here]
     return SampleClasses(
         sizes=sample.sizes[here],
+        # N_h = Σ w. Weights below 1 cannot make a population smaller than its sample.
         population=max(round(float(weights @ persons)), int(persons.sum())),
         keys=None if sample.keys is None else sample.keys[here],
         domains=sample.domains,

@@ -11,6 +11,7 @@ from sfumato.risk.population import estimator_protocol as protocol
 
 FEWEST = 50
 """Persons of a subsample from which on it tells something."""
+# 95 % of a normal variable lie within.
 STANDARD_DEVIATIONS = 1.96
 UNSURE = 0.15
 """Mean error on subsamples from which on an estimate is called unsure."""
@@ -51,6 +52,8 @@ def check_on_subsamples(
     SubsampleCheck or None
         ``None`` where subsamples would have under `FEWEST` persons.
     """
+    # At the sample's own fraction, so that the estimator has as far to go as from sample to
+    # population.
     persons = round(sample.n * sample.fraction)
     if persons < FEWEST or persons >= sample.n:
         return None
@@ -58,6 +61,7 @@ def check_on_subsamples(
     for _ in range(repeats):
         drawn, realised = _drawn(sample, persons, rng)
         found = estimator.estimate(drawn, rng)
+        # On the logarithm, where half and double count alike.
         errors.append(float(np.log(found.marketer / realised)))
     return SubsampleCheck(len(errors), float(np.mean(errors)), float(np.std(errors)))
 
@@ -68,6 +72,8 @@ def _drawn(
     """A subsample of so many persons, or about as many, and its realised λ."""
     if sample.times is not None:
         return _thinned(sample, sample.times, rng)
+    # Without replacement, as a sample is drawn. "marginals" needs memory for the classes alone, not
+    # for each person.
     drawn = rng.multivariate_hypergeometric(sample.sizes, persons, method="marginals")
     shown = drawn > 0
     subsample = replace(
@@ -75,6 +81,8 @@ def _drawn(
         sizes=drawn[shown],
         population=sample.n,
         keys=None if sample.keys is None else sample.keys[shown],
+        # The check is of the estimator by persons of equal probability; weights would be of the
+        # population.
         weighted=None,
     )
     return subsample, float((drawn / sample.sizes).sum()) / persons
@@ -89,6 +97,7 @@ def _thinned(
     parts, matches = [], 0.0
     for size, number in zip(sample.sizes.tolist(), times.tolist(), strict=True):
         top = protocol.most_shown(size, sample.fraction)
+        # A draw per class or one of counts per size: whichever has fewer numbers to draw.
         if number > top:
             chances = binom.pmf(np.arange(top + 1), size, sample.fraction)
             counts = rng.multinomial(number, chances / chances.sum())
@@ -97,6 +106,7 @@ def _thinned(
         else:
             drawn = rng.binomial(size, sample.fraction, size=number)
             sizes, counts = np.unique(drawn, return_counts=True)
+        # Σ f / F, where the sample's size is F.
         matches += float(sizes @ counts) / size
         parts.append((sizes[sizes > 0], counts[sizes > 0].astype(np.int64)))
     sizes, often = protocol.counts_of(*(np.concatenate(each) for each in zip(*parts, strict=True)))

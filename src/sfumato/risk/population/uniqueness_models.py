@@ -19,8 +19,11 @@ from sfumato.risk.population.estimator_protocol import EstimationFailedError, Sa
 Counts = Ints | Floats
 """Class sizes i that occur, ascending, or numbers f_i of classes of each; shape (sizes,)."""
 NEEDS_TWO = "Pitman's model needs a sample of two persons or more"
+# Below it differences by σ lose their digits, and the model is Ewens' to 6 of them; at 1 Γ(1 − σ)
+# has its pole.
 SMALLEST_SIGMA = 1e-6
 LARGEST_SIGMA = 1 - 1e-9
+# From 300 on the next term of the series is below 1e-12 of the sum.
 _SERIES_FROM = 300.0
 SMALL_FRACTION = 0.1
 """The sampling fraction up to which Dankar's rule takes Pitman's model."""
@@ -53,6 +56,7 @@ def digamma_gap(start: float, steps: float) -> float:
     """ψ(a + m) − ψ(a) to about 12 digits, where both are large and near each other too."""
     if start < _SERIES_FROM:
         return float(digamma(start + steps) - digamma(start))
+    # ψ(x + 1/2) = ln x + 1 / (24 x²) − 7 / (960 x⁴) + ...: about a half there is no term 1 / x.
     low, high = start - 0.5, start + steps - 0.5
     bend = (1 / high**2 - 1 / low**2) / 24 - 7 / 960 * (1 / high**4 - 1 / low**4)
     return log1p(steps / low) + bend
@@ -99,9 +103,11 @@ def fit_pitman(sizes: Counts, classes: Counts) -> tuple[float, float]:
 
     def slope(sigma: float) -> float:
         theta = _best_theta(sigma, count, persons)
+        # −d/dσ Σ_j ln[Γ(f_j − σ) / Γ(1 − σ)]; classes of one person add 0.
         joined = float((digamma(size - sigma) - digamma(1 - sigma)) @ of_size)
         return _sum_of_shares(theta, sigma, count) - joined
 
+    # The likelihood falls from σ = 0 on: the maximum is at Ewens' model.
     if slope(SMALLEST_SIGMA) <= 0:
         return _best_theta(0.0, count, persons), 0.0
     if slope(LARGEST_SIGMA) >= 0:
@@ -123,14 +129,18 @@ def _best_theta(sigma: float, count: float, persons: float) -> float:
     """
 
     def excess(log_distance: float) -> float:
+        # θ + σ > 0 spans many decades: its logarithm does not.
         distance = exp(log_distance)
         theta = distance - sigma
         if sigma == 0:
+            # k = 0 is left to the 1 below, k ≥ 1 remain; at σ = 0 all terms are 1 / θ.
             others = (count - 2) / theta
         else:
             others = digamma_gap(distance / sigma + 1, count - 2) / sigma
         return 1 + distance * (others - digamma_gap(theta + 1, persons - 1))
 
+    # At θ + σ = e^−60 the first term is all, and far above n² every class is its own: the root is
+    # between.
     low, high = -60.0, 2 * log(persons) + 10
     if not excess(low) > 0 > excess(high):
         raise EstimationFailedError("Pitman's model has no maximum of its likelihood here")
@@ -140,7 +150,10 @@ def _best_theta(sigma: float, count: float, persons: float) -> float:
 def _sum_of_shares(theta: float, sigma: float, count: float) -> float:
     """Σ_{k<d} k / (θ + kσ), the derivative by σ of Σ_{k<d} ln(θ + kσ)."""
     last = count - 1
+    # Σ k / (θ + kσ) as a geometric series in kσ/θ < 1e-3: the form below would subtract near
+    # equals.
     if theta > 1e3 * count * sigma:
+        # Σ k, Σ k², Σ k³ and Σ k⁴ for k < d.
         first, second, third, fourth = (
             last * count / 2,
             last * count * (2 * last + 1) / 6,
@@ -192,6 +205,7 @@ def pitman_classes(sizes: Counts, classes: Counts, population: int) -> float:
         raise EstimationFailedError("Pitman's model needs two classes, one of them a pair")
     theta, sigma = fit_pitman(sizes, classes)
     ahead = log((theta + population) / (theta + float(sizes @ classes)))
+    # The limit σ → 0, where θ/σ (e^(σx) − 1) is θ x.
     if sigma * ahead < SMALLEST_SIGMA:
         return float(classes.sum()) + theta * ahead
     return float(classes.sum()) * exp(sigma * ahead) + theta / sigma * expm1(sigma * ahead)
@@ -244,6 +258,8 @@ def sh3(sizes: Counts, classes: Counts, population: float) -> float:
     q = total.fraction
     if not total.ones or q >= 1:
         return total.classes
+    # (1 − q²)^i − (1 − q)^i = −(1 − q²)^i ((1 + q)^−i − 1), which does not overflow and keeps its
+    # digits.
     log_miss = np.log1p(-q * q)
     seen_once = sizes * np.exp((sizes - 1) * log_miss) * q * q
     gained = -np.exp(sizes * log_miss) * np.expm1(-sizes * np.log1p(q))
@@ -269,6 +285,7 @@ def _pitman(sample: SampleClasses) -> float:
     EstimationFailedError
         If the sample is one person, or the fit finds no maximum.
     """
+    # One person has no second one to tell θ by.
     if sample.n == 1:
         raise EstimationFailedError(NEEDS_TWO)
     if sample.classes == sample.n:
@@ -295,6 +312,7 @@ def chance_of_one(sizes: Counts, persons: int, population: int) -> Floats:
     # Each factor is at most 1 − (n − 1) / (N − 1): beyond `reach` the product is below 1e-320.
     reach = 740 * population // max(1, persons - 1) + 1
     longest = int(min(sizes[-1], population - persons + 1, reach))
+    # Sums of logarithms instead of products, of which the later ones would underflow.
     steps = np.arange(1, longest, dtype=np.float64)
     logs = np.concatenate([[0.0], np.cumsum(np.log1p((1.0 - persons) / (population - steps)))])
     within = sizes <= longest
@@ -327,6 +345,7 @@ def shape_of(logit: Floats, twos_per_one: float, fraction: float) -> Floats:
     x = (1 - fraction) * rest
     seen = beta + fraction * rest
     c = 2 * seen * twos_per_one / (fraction * rest)
+    # Half of the linear coefficient, as α = −h/x ± √(h² + x c D) / x.
     half = (2 - x - c * x) / 2
     root = np.sqrt(half * half + x * c * seen)
     # The form of the root that does not subtract what is nearly equal.
@@ -370,6 +389,7 @@ def fit_snb(ones: float, twos: float, count: float, fraction: float) -> tuple[fl
         shape = shape_of(at, twos / ones, fraction)
         return float(log_expected_ones(at, shape, count, fraction)[0]) - log(ones)
 
+    # E[f_1] rises with β: without a change of sign there is no root at all.
     if not excess(_LEAST_LOGIT) < 0 < excess(_MOST_LOGIT):
         return None
     root = float(brentq(excess, _LEAST_LOGIT, _MOST_LOGIT, xtol=1e-12))
@@ -391,6 +411,7 @@ def _snb(sample: SampleClasses) -> float:
     twos = float(classes[sizes == 2].sum())
     if not twos:
         raise EstimationFailedError("the SNB model needs a class of two persons in the sample")
+    # K ≤ d + N − n. Sh3 is no estimate that keeps to bounds by itself.
     most = sample.classes + sample.population - sample.n
     count = float(np.clip(sh3(sizes, classes, sample.population), sample.classes, most))
     fit = fit_snb(float(classes[0]), twos, count, sample.fraction)
@@ -399,6 +420,7 @@ def _snb(sample: SampleClasses) -> float:
             "no SNB model expects the sample's numbers of classes of one and of two persons"
         )
     shape, logit = fit
+    # β = 1 / (1 + e^(−logit)), so that β^α = e^(−α log(1 + e^(−logit))).
     return count * exp(-shape * log1p(exp(-logit)))
 
 
@@ -420,6 +442,7 @@ def _dankar(sample: SampleClasses) -> float:
         other = population_uniques("pitman" if small else "snb", sample)
     except EstimationFailedError:
         return zayatz
+    # Zayatz' where it is below SNB's (Dankar et al. 2012).
     return other if small else min(zayatz, other)
 
 
