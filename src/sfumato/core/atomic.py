@@ -57,6 +57,7 @@ class _Move:
         return cls(part, place, place.with_name(f".{place.name}.{secrets.token_hex(4)}"))
 
 
+# A context variable and not a global: another thread's files do not join this one's block.
 _together: ContextVar[list[_Move] | None] = ContextVar("together", default=None)
 """What the block of `all_or_none` has written; ``None`` outside of one."""
 
@@ -73,6 +74,7 @@ def all_or_none() -> Iterator[None]:
     None
         While the files are written.
     """
+    # An inner block that placed its own files could not take them back when the outer one fails.
     if _together.get() is not None:
         yield
         return
@@ -90,6 +92,7 @@ def all_or_none() -> Iterator[None]:
 def written_at(target: str | os.PathLike[str]) -> Path:
     """Where a file that was written is now: beside its place until others are written, too."""
     path = Path(target)
+    # The last one, as a file may be written twice within a block.
     parts = [move.part for move in _together.get() or () if move.place == path]
     return parts[-1] if parts else path
 
@@ -109,6 +112,8 @@ def _take_places(moves: list[_Move]) -> None:
     done = False
     try:
         for move in moves:
+            # Noted before anything happens, so that an interrupt at any point finds what to put
+            # back.
             begun.append((move, os.path.lexists(move.place)))
             # One file replaces another in one step of the system: nothing need be put back.
             if len(moves) > 1 or move.part.is_dir():
@@ -118,10 +123,12 @@ def _take_places(moves: list[_Move]) -> None:
     except OSError as error:
         raise not_whole(begun[-1][0].place, error) from None
     finally:
+        # Backwards, so that a place that was taken twice gets what it held first.
         for move, was_there in () if done else reversed(begun):
             if os.path.lexists(move.old):
                 _remove_folder(move.place)
                 os.replace(move.old, move.place)
+            # The part is gone and nothing was kept: it stands in a place that was empty, and goes.
             elif not (was_there or os.path.lexists(move.part)):
                 _remove(move.place)
         for move, _ in begun:
@@ -150,6 +157,7 @@ def _remove(path: Path) -> None:
 
 
 def _remove_folder(path: Path) -> None:
+    # A link to a folder is not followed: what it leads to is not ours to remove.
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
 
@@ -183,6 +191,8 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """
     check_target(target)
     path = Path(target)
+    # Beside the target, as only within one file system a rename is one step. The suffix stays, as
+    # writers go by it.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part{path.suffix}")
     try:
         _create(temporary, path)
@@ -191,6 +201,7 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         raise not_whole(path, error) from None
     finally:
+        # Within `all_or_none` the file waits at this path for the others.
         if written_at(path) != temporary:
             temporary.unlink(missing_ok=True)
 
@@ -198,6 +209,8 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
 def _create(temporary: Path, path: Path) -> None:
     """An empty file that only its owner may read; its name is known before it exists."""
     try:
+        # O_EXCL refuses a link that somebody laid there; 0600 from the first moment, not by a chmod
+        # after.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError:
         raise _no_folder(path) from None
@@ -292,9 +305,11 @@ def _copied(kept: Path, to: Path, without: set[Path]) -> None:
         def left(folder: str, names: list[str]) -> list[str]:
             return [name for name in names if Path(folder, name) in without]
 
+        # Links stay links: followed, they could bring in files that never lay in the folder.
         shutil.copytree(kept, to, symlinks=True, ignore=left)
         return
     try:
+        # A second name for the same file costs nothing, whatever its size.
         os.link(kept, to, follow_symlinks=False)
     except OSError:
         shutil.copy2(kept, to, follow_symlinks=False)

@@ -79,6 +79,7 @@ def parse_head(text: str, command: str) -> Head:
         Such as ``"17:5f0c..."``.
     """
     number, _, digest = text.strip().partition(":")
+    # isdigit alone lets digits of other scripts through, which nobody prints here.
     if not (number.isascii() and number.isdigit()) or not _is_digest(digest):
         raise InputError(
             "option --against",
@@ -90,6 +91,7 @@ def parse_head(text: str, command: str) -> Head:
 
 def detail_text(detail: Mapping[str, object]) -> str:
     """What an entry's details are as text: JSON with sorted names."""
+    # One text for equal details, whatever the order of the keys: it is hashed.
     return json.dumps(detail, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
@@ -106,6 +108,7 @@ def digest_of(*fields: int | str) -> str:
     digest = hashlib.sha256()
     for field in fields:
         data = str(field).encode()
+        # Without lengths "ab", "c" and "a", "bc" would hash the same.
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
     return digest.hexdigest()
@@ -161,6 +164,7 @@ def _fault(link: Link, last: Head, signed: Callable[[bytes, bytes], bool], signe
         return f"entry {last.number + 1} is missing"
     if link.previous != last.digest:
         return f"entry {link.number} does not follow entry {last.number}"
+    # After the order of entries: a missing entry is said as such, not as a change of the next one.
     if link.made != link.digest:
         return f"entry {link.number} was changed"
     return "" if is_signed(link, signed) else f"entry {link.number} is not signed by {signer}"

@@ -61,6 +61,7 @@ class ClusterQuestions:
             found = cls(tuple(tuple(str(pair) for pair in own) for own in given))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             found = None
+        # Fewer pairs by id than in the lists: a pair is in two clusters, which nothing writes.
         if found is None or len(found.cluster_of()) < sum(map(len, found.pairs)):
             raise InputError(
                 f"file {path.name}", "must be one that sfumato link next wrote", found="another"

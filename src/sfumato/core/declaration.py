@@ -76,6 +76,7 @@ class Share:
 
     def check(self, subject: str, value: object) -> float:
         """The value as a float."""
+        # True is a number to Python, and a share of 1 for whoever wrote it by mistake.
         if isinstance(value, bool) or not isinstance(value, Real):
             raise InputError(
                 subject, "must be a number", found=type(value).__name__, accepted=str(self)
@@ -169,6 +170,7 @@ class Count:
     def __str__(self) -> str:
         if self.most is None:
             return f"{self.least} or more"
+        # Nobody reads 9223372036854775807: powers of 2 print as such.
         bits = (self.most + 1).bit_length() - 1
         most = f"2**{bits} - 1" if bits > 32 and self.most + 1 == 1 << bits else f"{self.most}"
         return f"{self.least} to {most}"
@@ -231,6 +233,7 @@ class Parameter:
         """Its JSON Schema, with the ends of the range."""
         found = handler(schema)
         if self.range is not None:
+            # A type that may be null has its number within anyOf.
             for part in (found, *found.get("anyOf", ())):
                 if part.get("type") in ("number", "integer"):
                     part.update(self.range.bounds)
@@ -250,6 +253,7 @@ class Parameter:
         try:
             return self.checked("", value)
         except InputError as error:
+            # Pydantic catches ValueError alone, and puts the key before its words.
             raise ValueError(said_of_key(error)) from None
 
 
@@ -350,6 +354,7 @@ class Declared:
             raise InputError(subject, "must be one of the known words", accepted=self.accepted)
         if self.type is bool and not isinstance(value, bool):
             raise InputError(subject, "must be true or false")
+        # TOML and JSON have lists only.
         if get_origin(self.type) is tuple and isinstance(value, list):
             value = tuple(value)
         return self.said.checked(subject, value)
@@ -382,6 +387,7 @@ def _declared(declaration: Any) -> tuple[Declared, ...]:
     defaults = _defaults(declaration)
     found = []
     for name, hint in get_type_hints(declaration, include_extras=True).items():
+        # A field without `Parameter` is no option: only what is declared reaches the command line.
         if get_origin(hint) is not Annotated:
             continue
         kind, *extras = get_args(hint)
@@ -390,6 +396,7 @@ def _declared(declaration: Any) -> tuple[Declared, ...]:
             continue
         optional = get_origin(kind) in (Union, types.UnionType) and type(None) in get_args(kind)
         rest = [each for each in get_args(kind) if each is not type(None)] if optional else [kind]
+        # The bar between types cannot be written for a number of types that only the hint tells.
         bare = rest[0] if len(rest) == 1 else Union[tuple(rest)]  # noqa: UP007
         found.append(Declared(name, bare, optional, defaults.get(name, REQUIRED), said))
     return tuple(found)
@@ -410,6 +417,7 @@ def _defaults(declaration: Any) -> dict[str, Any]:
 def check_fields(declaration: Any) -> None:
     """Check the declared fields of a frozen dataclass as it is made, and give them their types."""
     for each in declared(type(declaration)):
+        # A frozen dataclass refuses plain assignments, also while it is made.
         object.__setattr__(declaration, each.name, each.check(getattr(declaration, each.name)))
 
 
@@ -482,6 +490,7 @@ def keywords(*declarations: type) -> Callable[[_Verb], _Verb]:
         verb.__signature__ = given.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
         entries = "\n".join(f"{each.name}\n{_indented(each.words)}" for each in options)
         text = inspect.cleandoc(verb.__doc__ or "")
+        # Parameters stand before these sections in numpy's form of docstrings.
         after = next(each for each in ("Returns", "Raises") if f"\n\n{each}\n" in text)
         verb.__doc__ = text.replace(f"\n\n{after}\n", f"\n{entries}\n\n{after}\n", 1)
         return verb
@@ -525,6 +534,7 @@ def naming(subjects: Mapping[str, str]) -> Iterator[None]:
         raise error.about(subject) from None
 
 
+# What a signed number of 64 bits holds, as Parquet, TOML and databases have integers.
 SEEDS = Count(0, 2**63 - 1)
 Seed = Annotated[
     int | None, Parameter("Seed of every random choice; drawn when not given.", "NUMBER", SEEDS)
@@ -606,6 +616,7 @@ PseudonymKey = Annotated[
 ]
 
 
+# Two letters at least before the colon: one is a drive of Windows.
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 DATABASES = ("postgresql://", "postgres://", "sqlite:///")
 """How the URL of a table in a database begins."""
@@ -625,6 +636,7 @@ def is_database(place: object) -> TypeGuard[str]:
 
 def place_of(place: Place) -> Place:
     """Where a table is that somebody named by a text; a path would take the slashes of a URI."""
+    # A `Path` makes one slash of two, and with that no URI.
     return place if is_uri(place) else Path(place)
 
 
@@ -721,6 +733,8 @@ class Engine(StrEnum):
 
 def is_spark_frame(data: object) -> TypeGuard[DataFrame]:
     """Whether the data is a DataFrame of PySpark, which is not imported for it."""
+    # Whoever holds such a dataframe has imported its module: importing it here would only cost
+    # time.
     kinds = [getattr(sys.modules.get(module), "DataFrame", None) for module in _MODULES]
     return any(kind is not None and isinstance(data, kind) for kind in kinds)
 

@@ -14,6 +14,7 @@ MOST_BARS = 40
 """Rows of a picture; more are counted below it."""
 _LEFT_ALIGNED = 'style="text-align:left;vertical-align:top;white-space:normal"'
 _RIGHT_ALIGNED = 'style="text-align:right;vertical-align:top;white-space:nowrap"'
+# In pixels. A letter of the font's 11 pixels is some 6 wide, by which labels are cut.
 _WIDTH, _LEFT, _ROW, _TOP, _LETTER = 560, 160, 18, 24, 6.2
 
 
@@ -35,6 +36,7 @@ def styled_table(
         cells = "".join(
             f"<td {how}>{escape(cell)}</td>" for cell, how in zip(row[1:], aligned[1:], strict=True)
         )
+        # Half transparent, as notebooks have light and dark themes.
         shade = ' style="background:rgba(128,128,128,.08)"' if place % 2 else ""
         lines.append(f'<tr{shade}><th scope="row" {aligned[0]}>{escape(row[0])}</th>{cells}</tr>')
     return (
@@ -93,6 +95,7 @@ def svg_text(x: float, y: float, text: str, anchor: str) -> str:
     """A text within a picture."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="11" font-family="sans-serif" '
+        # The colour of the text around it, which a dark theme makes light.
         f'fill="currentColor" text-anchor="{anchor}">{escape(text)}</text>'
     )
 

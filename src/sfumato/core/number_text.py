@@ -33,6 +33,7 @@ def percent(share: float, digits: int = 1) -> str:
     if 0 < abs(value) < 1:
         text = f"{value:.2g}" if abs(value) >= 1e-4 else "below 0.0001"
         return f"{text}{NARROW}%"
+    # 99.96 % printed as 100.0 % would claim what is not so.
     while round(value, digits) in (0, 100) and digits < MOST_DIGITS:
         digits += 1
     return f"{value:.{digits}f}{NARROW}%"
@@ -56,6 +57,7 @@ def against_threshold(value: float, threshold: float, share: bool) -> str:
         Whether both print as percentages.
     """
     show = percent if share else number
+    # Rounding errors: more digits would show a difference that there is not.
     if abs(value - threshold) < 1e-9:
         return show(threshold)
     shown, digits = show(value), 2

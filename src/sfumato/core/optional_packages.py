@@ -74,6 +74,8 @@ def quiet(what: str) -> Iterator[None]:
             yield
     except SfumatoError:
         raise
+    # Splink and its databases fail in many ways, whose words may hold values of the data: only the
+    # kind is said.
     except (
         *spark_errors(),
         SplinkException,
@@ -100,6 +102,7 @@ def silenced() -> Iterator[None]:
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [(logger, logger.level, logger.propagate) for logger in loggers]
     for logger in loggers:
+        # Above every level, as even errors of these packages print values of the data.
         logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
@@ -111,6 +114,7 @@ def silenced() -> Iterator[None]:
 
 def spark_errors() -> tuple[type[Exception], ...]:
     """The errors of Spark and its bridge, where they are in use."""
+    # Where Spark was not imported nothing of it can be raised.
     errors, bridge = sys.modules.get("pyspark.errors"), sys.modules.get("py4j.protocol")
     return (
         *(() if errors is None else (errors.PySparkException,)),
@@ -125,6 +129,7 @@ def _said(what: str, error: Exception) -> str:
     cause: BaseException | None = error
     while cause is not None:
         kinds.append(type(cause).__name__)
+        # The one failure that a reader can do something about.
         if isinstance(cause, duckdb.OutOfMemoryException):
             return f"Splink could not {what}: there is not enough memory or room on the disk."
         cause = cause.__cause__

@@ -19,13 +19,18 @@ from sfumato.core.arrays import Ints
 from sfumato.core.atomic import atomic_path
 from sfumato.core.errors import InputError
 
+# 256 bits, the length of SHA-256: a longer key of HMAC with it adds nothing.
 KEY_BYTES = 32
 FOR_REPEATING = "release.secret"
 """The secret of a release, beside its manifest."""
+# 128 bits cannot be tried out. A longer file is more likely data than a secret.
 SHORTEST_SECRET, LONGEST_SECRET = 16, 1024
 _LINES_OF_BASE64 = re.compile(rb"[A-Za-z0-9+/=\r\n]+")
+# 32 signs divide 256 evenly, so that a byte gives each with the same chance.
 ALPHABET = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz234567", dtype=np.uint8)
 RANDOM_LENGTH = 16
+# A multiple of 5 bytes, which base32 writes without padding; 120 bits do not collide among any
+# persons.
 KEYED_BYTES = 15
 
 
@@ -48,7 +53,10 @@ def make_key(path: Path) -> None:
         with os.fdopen(os.open(part, flags, 0o600), "wb") as stream:
             stream.write(secrets.token_bytes(KEY_BYTES))
             stream.flush()
+            # On the disk before it has its name: a key that is lost after use cannot be made again.
             os.fsync(stream.fileno())
+        # A link fails where the file exists, a rename would replace the key: two starts at once
+        # keep one.
         os.link(part, path)
     except FileExistsError:
         return
@@ -64,6 +72,7 @@ def read_key(path: Path) -> bytes:
     OSError
         If it cannot be read.
     """
+    # A key that others could read protects nobody, even if nobody has read it.
     if path.stat().st_mode & 0o077:
         raise InputError(
             f"key {path.name}", "must be readable by its owner only", advice="chmod 600"
@@ -95,6 +104,7 @@ def read_secret(
                 advice="write 32 random bytes to a file and keep it apart from the data",
             )
         with path.open("rb") as stream:
+            # One byte more than allowed tells that there is more, without reading a large file.
             content = stream.read(LONGEST_SECRET + 1)
     except OSError as error:
         raise InputError(
@@ -103,6 +113,8 @@ def read_secret(
             found=(error.strerror or type(error).__name__).lower(),
         ) from None
     secret = content.strip()
+    # Several lines of text are likely a table that was named by mistake. Random bytes may hold line
+    # ends.
     several = len(secret.splitlines()) > 1 and _is_text(secret)
     if several and _LINES_OF_BASE64.fullmatch(secret) is None:
         found = "several lines of text"
@@ -177,6 +189,7 @@ class Secret(bytes):
         content
             What it is for: with other content nothing is the same.
         """
+        # Digests have one length, so that contents cannot run into each other.
         parts = b"".join(hashlib.sha256(each).digest() for each in content)
         return type(self)(hmac.digest(self, b"bound" + parts, hashlib.sha256))
 
@@ -207,15 +220,18 @@ class SecretStream:
     def bits(self, count: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
         """Numbers of 64 bits; shape (count,)."""
         self._draws += 1
+        # SHAKE is no Merkle-Damgård hash: a key before the message needs no HMAC.
         made = hashlib.shake_256(self._key + self._draws.to_bytes(8, "big"))
         return np.frombuffer(made.digest(8 * count), dtype="<u8").astype(np.uint64)
 
     def below(self, limit: int, count: int) -> Ints:
         """Whole numbers from 0 to below a limit; shape (count,)."""
+        # The bias of the remainder is limit / 2^64, which no reader of a release can see.
         return (self.bits(count) % np.uint64(limit)).astype(np.int64)
 
     def permutation(self, count: int) -> Ints:
         """The numbers from 0 to below the count, in an order of its own."""
+        # Stable, so that even equal numbers give one order on every machine.
         return np.argsort(self.bits(count), kind="stable")
 
 
@@ -248,6 +264,7 @@ def random_pseudonyms(count: int, stream: SecretStream) -> list[str]:
     """Draw ``count`` distinct pseudonyms of 16 letters and digits (80 bits each)."""
     drawn: dict[str, None] = {}
     while len(drawn) < count:
+        # Two numbers of 64 bits make 16 letters. Twins are left out, and as many drawn again.
         more = stream.bits(2 * (count - len(drawn))).view(np.uint8).reshape(-1, RANDOM_LENGTH)
         texts = ALPHABET[more % len(ALPHABET)].view(f"S{RANDOM_LENGTH}").ravel().astype(str)
         drawn.update(dict.fromkeys(texts.tolist()))

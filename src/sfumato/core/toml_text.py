@@ -35,8 +35,10 @@ def parse_toml(text: str, subject: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
+        # The parser's words quote the text, which may be a value of the data; its place does not.
         place = str(error).rpartition("(")[2].rstrip(")") or "an unknown place"
         raise InputError(subject, "must be TOML", found=f"an error {place}") from None
+    # tomllib passes on what Python says to numbers of thousands of digits and to deep brackets.
     except (ValueError, RecursionError):
         raise InputError(
             subject, "must be TOML", found="a number too long or brackets too deep"

@@ -39,6 +39,8 @@ class Workspace:
         try:
             root.mkdir(mode=0o700, exist_ok=True)
             status = root.lstat()
+            # In a place that all may write to, somebody may have laid the folder or a link there
+            # before.
             if root.is_symlink() or status.st_uid != user:
                 raise _not_private()
             root.chmod(0o700)
@@ -103,6 +105,7 @@ def _remove_left(root: Path) -> None:
     if not HAS_LOCKS:
         return
     for folder in root.iterdir():
+        # It is being made, and has no lock yet that would say that it is in use.
         if folder.name.startswith("."):
             continue
         try:

@@ -137,6 +137,7 @@ class RecordOrder:
 
     def part(self, start: int, stop: int) -> ClassOrder:
         """The records of the classes from ``start`` to before ``stop``."""
+        # Person and row in one number sort as one key; here they come apart again.
         begin, end = self.starts[start], self.starts[stop]
         own = self.keys[begin:end]
         return ClassOrder(
@@ -157,6 +158,7 @@ def count_records(class_of: Codes, classes: int) -> tuple[Ints, Codes]:
     classes
         Number of classes. The first row of one without a record means nothing.
     """
+    # Count and first row side by side: one cache line for each record's class.
     counts = np.zeros((classes, 2), dtype=np.int32)
     _classes.count_records(class_of, counts)
     return counts[:, 0].astype(np.int64), counts[:, 1].copy()
@@ -180,6 +182,7 @@ def class_order(class_of: Codes, records: Ints, person: Codes) -> RecordOrder:
     starts = np.zeros(len(records) + 1, dtype=np.int64)
     np.cumsum(records, out=starts[1:])
     keys = np.empty(len(person), dtype=np.int64)
+    # Sorting each large class costs n log n; the counting sorts over all are linear.
     if len(person) > MANY * len(records):
         by_person = np.empty_like(person)
         place = np.zeros(int(person.max()) + 2, dtype=np.int64)
@@ -190,6 +193,7 @@ def class_order(class_of: Codes, records: Ints, person: Codes) -> RecordOrder:
     def order(begin: int, end: int) -> None:
         place = starts[begin:end].copy()
         _classes.order_classes(class_of, person, starts, begin, LARGE, place, keys)
+        # The loop leaves large classes unsorted, as NumPy is faster there.
         for t in begin + np.flatnonzero(records[begin:end] >= LARGE):
             keys[starts[t] : starts[t + 1]].sort()
 
@@ -242,6 +246,8 @@ def count_values(order: ClassOrder, codes: Codes, file: Ints) -> ValueCounts:
     share = file / max(file.sum(), 1)
     counts = np.empty((6, len(starts) - 1), dtype=np.int32)
     spread = np.empty((2, len(starts) - 1))
+    # A value not met in a class has -1, which the loop puts back after it: no array per class is
+    # cleared.
     scratch = np.full((5, len(share)), -1, dtype=np.int64)
     _classes.count_values(rows, starts, owners, codes, floats(share), scratch, counts, spread)
     affiliation, affiliation_row, distinct, valued = counts[:4]
@@ -350,6 +356,8 @@ def cumulated(file: Ints, rank: Codes) -> tuple[Floats, Floats]:
 
 def moved_between(start: Ints, stop: Ints, reached: Floats, below: Floats, sums: Floats) -> Floats:
     """Sum of |reached - below| over the ranks from start to before stop: O(log r) each."""
+    # `below` ascends: it is less than reached up to one rank and more from there on, so that the
+    # absolute values become two sums.
     cross = np.clip(np.searchsorted(below, reached), start, stop)
     less = reached * (cross - start) - (sums[cross] - sums[start])
     return np.asarray(less + (sums[stop] - sums[cross]) - reached * (stop - cross))
@@ -411,9 +419,11 @@ def mean_ranks(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[I
     """
     most = int(np.diff(starts).max())
     spread = int(points[-1]) - int(points[0])
+    # The keys of means multiply a point by counts of records; beyond 62 bits they would overflow.
     if max(spread + 1, most) * most**2 >= 1 << 62:
         return _exact_ranks(rows, starts, codes, points)
     keys = _classes.mean_keys(rows, starts, codes, points, most)
+    # Equal keys get equal ranks, whatever order the sort leaves them in: it need not be stable.
     by_mean = np.argsort(keys)
     rank = np.empty(len(keys), dtype=np.int64)
     return rank, _classes.rank(keys, ints(by_mean), rank)
@@ -436,10 +446,13 @@ def exact_means(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[
     """
     own = codes[rows]
     known = own >= 0
+    # A person without a value has the mean 0 / 1, that of the lowest point.
     count = np.maximum(np.add.reduceat(known.astype(np.int64), starts[:-1]), 1)
     shifted = np.where(known, points[own] - points[0], 0)
     high = np.add.reduceat(shifted >> LIMB, starts[:-1])
     low = np.add.reduceat(shifted & ((1 << LIMB) - 1), starts[:-1])
+    # Long division of a sum of two limbs: the rest of the high one is carried down, and nothing is
+    # rounded.
     high_floor, high_rest = np.divmod(high + (low >> LIMB), count)
     low_floor, rest = np.divmod((high_rest << LIMB) + (low & ((1 << LIMB) - 1)), count)
     return (high_floor << LIMB) + low_floor, rest / count

@@ -180,7 +180,9 @@ def improved(
         Groups that took part in a change since all were looked at; persons near none of them are
         passed over. All of them without it.
     """
+    # A file without categories has no values: -1 makes it none.
     values = int(space.values.max(initial=-1)) + 1
     if changed is None:
+        # At first nobody knows which groups could be better, so that all are looked at.
         changed = np.ones(room, dtype=bool)
     return Pass(*_groups.improved(space, group_of, room, values, seed, once, heat, changed))

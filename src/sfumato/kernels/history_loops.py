@@ -128,15 +128,19 @@ class _Loops:
         half of the table is free before that.
         """
         rungs = self.of[12].shape[1]
+        # Without places a question is two labels: a class has no more than all pairs of slots and
+        # rungs.
         slots = np.diff(self.events.slot_start)[some] * rungs
         most = 12 * self.events.pairs()[some]
         if self.events.place is None:
             most = np.minimum(most, 4 * (slots * (slots + 3) // 2))
+        # A power of 2, so that a hash finds its cell by a mask.
         return 1 << max(int(most.max(initial=1)).bit_length(), 6)
 
     def over(self, some: slice) -> _histories.Histories:
         """The loops with a table for some classes."""
         loops = _histories.Histories(*self.of)
+        # A table for each thread: cells are written while classes are solved.
         loops.in_table(np.zeros(self.room(some), CELL))
         return loops
 
@@ -175,6 +179,7 @@ def recodings(
         Rungs before the first rate; the last one where not given.
     """
     slots = labels.shape[0]
+    # Rates descend, and at the highest nearly all is written least exactly: this start is near.
     rung = np.full(slots, labels.shape[1] - 1, dtype=np.int8) if start is None else start.copy()
     found = np.empty((len(rates), slots), dtype=np.int8)
     spent = np.zeros((len(rates), events.classes, 3))
@@ -231,6 +236,7 @@ def divided(
     """
     found = np.zeros(len(events.slot_of), dtype=np.int32)
     spent = np.zeros((len(events.event_start) - 1, 3))
+    # No losses: slots keep their rungs here, and only the units are divided.
     loops = _Loops(events, labels, np.zeros(labels.shape), 0)
     nothing = flags(silent)
 
@@ -321,6 +327,7 @@ class DatedRows:
     def _pairs(self) -> tuple[Ints, Ints]:
         """Every two rows of a unit, in both orders."""
         others = np.diff(self.start)[self.unit] - 1
+        # Each row beside the others of its unit, numbered without its own place.
         one = np.repeat(np.arange(len(others)), others)
         other = np.arange(len(one)) - np.repeat(np.cumsum(others) - others, others)
         other += self.start[self.unit[one]]
@@ -335,6 +342,7 @@ class DatedRows:
             What the two show, as one number, ascending; the days; the rows, shape (pairs, 2).
         """
         one, other = self._pairs
+        # One order of the two keys is enough, as a set looks its pair up in that order too.
         ascending = key[one] <= key[other]
         one, other = one[ascending], other[ascending]
         both = key[one].astype(np.int64) * keys + key[other]
@@ -396,6 +404,7 @@ def dated_units(
     )
 
     def count(some: slice) -> None:
+        # A stamp per unit counts it once a set, without clearing an array for each set.
         stamps = np.full(len(shown.low), -1, dtype=np.int64)
         _histories.count_dated(*loops, some.start, some.stop, stamps, fitting)
 

@@ -63,6 +63,7 @@ def number_by_first_appearance(keys: loop_calls.Ints, space: int) -> tuple[loop_
         The number of each record's key, shape (records,), and how many distinct keys there are.
     """
     keys = loop_calls.ints(keys)
+    # Up to here clearing the table is few steps a record, and a look-up is one.
     if space <= max(2 * len(keys), DIRECT_SPACE):
         numbers, table = np.empty(len(keys), dtype=np.int32), np.full(space, -1, dtype=np.int32)
         return numbers, int(_classes.number_with_table(keys, table, numbers))
@@ -76,6 +77,7 @@ def number_by_first_appearance(keys: loop_calls.Ints, space: int) -> tuple[loop_
 
 def _first_rows(keys: loop_calls.Ints, rows: loop_calls.Codes, first: loop_calls.Codes) -> None:
     """Note at each row the first one that has its key; rows ascend."""
+    # Two to four slots a key keep probes short; a power of 2 makes the remainder a mask.
     slots = np.zeros((2 << max(len(keys), 1).bit_length(), 2), dtype=np.int64)
     _classes.first_rows(keys, rows, slots, first)
 
@@ -88,6 +90,7 @@ def _first_rows_in_parts(keys: loop_calls.Ints, first: loop_calls.Codes) -> None
     loop_calls.in_threads(
         [partial(_classes.count_parts, keys, *c[:2], PART_BITS, c[2]) for c in chunks]
     )
+    # Part by part, within a part chunk by chunk: rows of a part so ascend, as `_first_rows` needs.
     ends = np.cumsum(counts.T.ravel()).reshape(-1, CHUNKS)
     places = np.ascontiguousarray((ends - counts.T).T)
     part_keys, part_rows = np.empty_like(keys), np.empty(len(keys), dtype=np.int32)
@@ -154,10 +157,12 @@ class Interner:
             )
             if done == len(codes):
                 return codes
+            # Linear probes grow long beyond three quarters.
             if 4 * self._known >= 3 * len(self._slots):
                 larger = np.zeros(2 * len(self._slots), dtype=np.int64)
                 _classes.move_slots(self._slots, larger)
                 self._slots = larger
+            # The string at which the loop stopped must fit, or the loop would stop there for ever.
             longest = int(offsets[done + 1] - offsets[done])
             self._offsets = _with_room(self._offsets, self._known + 2)
             self._keys = _with_room(self._keys, len(self._offsets))
@@ -172,6 +177,7 @@ class Interner:
 def _with_room(values: npt.NDArray[Any], wanted: int) -> npt.NDArray[Any]:
     if wanted <= len(values):
         return values
+    # Doubled, so that copying costs O(1) for each string in the long run.
     larger = np.empty((max(2 * len(values), wanted), *values.shape[1:]), dtype=values.dtype)
     larger[: len(values)] = values
     return larger
@@ -209,6 +215,7 @@ def tie_order(ties: loop_calls.Ints) -> loop_calls.Codes:
     instructions; the few neighbours whose upper bits agree are sorted again.
     """
     bits = np.uint64(len(ties).bit_length())
+    # With the sign bit turned, unsigned order is the signed one.
     upper = (ties.view(np.uint64) ^ SIGN) >> bits << bits
     packed = upper | np.arange(len(ties), dtype=np.uint64)
     packed.sort()
@@ -221,6 +228,7 @@ def tie_order(ties: loop_calls.Ints) -> loop_calls.Codes:
     starts = run_starts(packed)
     run = np.unique(np.searchsorted(starts, np.flatnonzero(wrong), side="right") - 1)
     for start, stop in zip(starts[run], np.append(starts, len(ties))[run + 1], strict=True):
+        # Back to the order of places, from which a stable sort leaves equal ties as they came.
         some = np.sort(order[start:stop])
         order[start:stop] = some[np.argsort(ties[some], kind="stable")]
     return order

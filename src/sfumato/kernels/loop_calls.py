@@ -57,6 +57,7 @@ _KINDS: dict[Any, Any] = {
 }  # fmt: skip
 """Not `Sides`: loops write to these, and to a copy they would in vain."""
 _hints = cache(get_type_hints)
+# Reading type hints evaluates text: once per function, as loops are called many times.
 _kinds = cache(lambda function: [_KINDS.get(hint) for hint in get_type_hints(function).values()])
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
@@ -102,6 +103,7 @@ PARTS = 8
 
 def processors() -> int:
     """Number of processors that this process may use."""
+    # In a container the process may use fewer processors than the machine has.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -118,6 +120,7 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's
 
 def _alone() -> bool:
     """Whether no other thread is to be asked: there is none, or this is one of them."""
+    # A thread of the pool that waited for others of it could wait for itself: its tasks run in it.
     return processors() < 2 or current_thread().name.startswith(_NAME)
 
 
@@ -143,6 +146,7 @@ def one_by_one(tasks: Sequence[Callable[[], _Result]], *, alone: bool = False) -
     if alone or len(tasks) < 2 or _alone():
         yield from (task() for task in tasks)
         return
+    # All are submitted before the first result is waited for, or they would run one by one.
     for future in [_pool().submit(task) for task in tasks]:
         yield future.result()
 
@@ -152,9 +156,11 @@ def read_ahead(items: Iterator[_Result]) -> Iterator[_Result]:
     if processors() < 2:
         yield from items
         return
+    # A thread of its own: in the pool, the reading could wait behind what waits for it.
     reader = ThreadPoolExecutor(1)
     try:
         coming = reader.submit(next, items, None)
+        # `next` has a default, as a StopIteration within a generator would be an error.
         while (item := coming.result()) is not None:
             coming = reader.submit(next, items, None)
             yield item
@@ -174,6 +180,8 @@ def parts(ends: npt.NDArray[np.int64], least: int) -> list[slice]:
     """
     if len(ends) < 2 or ends[-1] <= least:
         return [slice(0, len(ends))]
+    # In integers, so that parts, and sums of floating numbers within them, are the same on each
+    # machine.
     wanted = ends[-1] * np.arange(1, PARTS) // PARTS
     edges = np.unique(np.concatenate([[0], np.searchsorted(ends, wanted), [len(ends)]]))
     return [slice(start, stop) for start, stop in pairwise(edges.tolist())]

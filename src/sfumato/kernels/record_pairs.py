@@ -89,7 +89,9 @@ def pairs_above(
     """
     if not len(one):
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+    # Windows differ in length: runs of equal work, not of equal numbers of rows.
     work = np.cumsum(high - low)
+    # Bits are counted once for all runs, as each run compares with the same rows.
     ones_other = _pairs.ones(other)
     runs = parts(work, WORTH_A_THREAD)
     found = in_threads(
@@ -116,6 +118,8 @@ def _similar(
         found.append((left[:size], right[:size], score[:size]))
         if begin[0] == len(one):
             break
+        # Nobody knows how many pairs are similar. Doubling costs O(pairs) in all, and what was
+        # found is kept.
         room *= 2
     lefts, rights, scores = zip(*found, strict=True)
     return np.concatenate(lefts), np.concatenate(rights), np.concatenate(scores)
@@ -178,6 +182,7 @@ def smallest_group(
     weights
         How often each member counts, at least once; shape (members,), or empty for once.
     """
+    # The width of a character is the caller's, so that no declared type can ask for it.
     letters = np.ascontiguousarray(characters)
     return _pairs.smallest_group(members, codes, start, letters, columns, places, weights)
 

@@ -13,6 +13,8 @@ from scipy.sparse.csgraph import connected_components
 import sfumato.kernels._partitions as _partitions
 from sfumato.kernels.loop_calls import Codes, Floats, Ints, Words, codes, floats, ints
 
+# An odd multiplier whose products visit all 2^64 places, so that components start far apart (Steele
+# and Vigna 2022).
 _SPREAD = np.uint64(0xD1342543DE82EF95)
 WARM, THIN = 20, 4
 """Sweeps of Gibbs sampling before the first draw, and between two draws."""
@@ -66,6 +68,7 @@ class Graph:
             The number of a node of its cluster, for each node; shape (draws, nodes), of one row
             where none is drawn.
         """
+        # A node without an edge is a cluster alone in every partition.
         label = np.tile(np.arange(len(self.size), dtype=np.int32), (max(draws, 1), 1))
         if not len(self.left):
             return label
@@ -78,6 +81,7 @@ class Graph:
             at.other,
             both,
             at.owner,
+            # Heaviest edges first within each component: the greedy partition joins along them.
             ints(at.once[np.lexsort((-both[at.once], at.component))]),
             ints(self.size[at.inside]),
             np.ascontiguousarray(self.held[at.inside], dtype=np.uint64),
@@ -94,10 +98,12 @@ class Graph:
     @cached_property
     def _layout(self) -> _Layout:
         nodes = len(self.size)
+        # Components are independent in exp(Σ w): each is drawn alone, and small ones exactly.
         there = np.ones(len(self.left), dtype=np.bool_)
         graph = coo_array((there, (self.left, self.right)), (nodes, nodes))
         component = connected_components(graph, directed=False)[1]
         inside = np.flatnonzero(np.bincount(component)[component] > 1)
+        # Stable, so that nodes of a component keep their order and equal seeds draw the same.
         inside = inside[np.argsort(component[inside], kind="stable")]
         place = np.full(nodes, -1, dtype=np.int64)
         place[inside] = np.arange(len(inside))
@@ -105,6 +111,7 @@ class Graph:
         other = place[np.concatenate([self.right, self.left])]
         by_owner = np.lexsort((other, owner))
         owner, other = owner[by_owner], other[by_owner]
+        # Each edge stands at both nodes for the sweeps; the greedy join wants it once.
         once = np.flatnonzero(owner < other)
         return _Layout(
             inside,

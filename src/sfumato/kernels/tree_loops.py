@@ -61,6 +61,7 @@ def _of_nodes(
     found = in_threads(
         [partial(loop, order, *(each[run] for each in nodes), *others) for run in runs]
     )
+    # Loops that write in place give nothing to join.
     if len(found) == 1 or found[0] is None:
         return found[0]
     if isinstance(found[0], tuple):
@@ -242,6 +243,7 @@ def side_sharing(
     array
         Shape (nodes, 2); 0 on a side without persons.
     """
+    # Not in threads: one node's counts share this array, which is cleared by undoing and not anew.
     seen = np.zeros((2, int(records.max()) + 1), dtype=np.int64)
     fewest = np.zeros((len(low), 2), dtype=np.int64)
     _classes.side_sharing(order, low, high, side, ints(records), seen, fewest)
@@ -333,6 +335,7 @@ def side_ordered_distances(
     array
         Shape (nodes, 2).
     """
+    # No value in the file: distributions of nothing do not differ.
     if not file.any():
         return np.zeros((len(low), 2))
     given = (side, offsets, values, counts, rank, *cumulated(file, rank))
@@ -356,6 +359,8 @@ def _of_runs(
     """
     runs = _runs(low, high)
     spans = [slice(*_ends(low[run], high[run])) for run in runs]
+    # `order` is cut for each run, so that its results have the length of the run and not of the
+    # file.
     tasks = [
         partial(loop, order[span], low[run] - span.start, high[run] - span.start, *others)
         for run, span in zip(runs, spans, strict=True)
@@ -728,4 +733,5 @@ def _by_work(found: Callable[[slice], _Found], low: Ints, high: Ints) -> list[_F
 
 def _most(known: Known, limits: Limits) -> int:
     """The largest number of records of a person, where it is asked for."""
+    # A pass over all persons that nobody needs where any number of records may be alone.
     return int(known.records.max()) if limits.sharing > 1 else 0

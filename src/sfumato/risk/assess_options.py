@@ -161,6 +161,7 @@ class KnownPopulation:
 
     def __post_init__(self) -> None:
         named = [name for name, value in vars(self).items() if value is not None]
+        # Two sizes may disagree, and nobody has said which one is meant.
         if len(named) > 1:
             raise InputError(
                 f"parameter {named[1]}",
@@ -180,6 +181,7 @@ class KnownPopulation:
             return given_fraction(self.fraction)
         if self.weights is None and self.register is None:
             return None
+        # A path is not told from a column's name here, as each has an option of its own.
         return Given(weights=self.weights, register=self.register)
 
 

@@ -134,6 +134,7 @@ _WHOLE = COUNTING_VALUES | {
 
 def _distinct(person: Codes) -> int:
     seen = np.zeros(int(person.max()) + 1, dtype=np.bool_)
+    # A mark per number instead of a sort: persons are numbered densely.
     seen[person] = True
     return int(np.count_nonzero(seen))
 
@@ -143,6 +144,7 @@ def _of_attribute(name: str, *, ordered: bool) -> dict[str, ClassValue]:
 
     def row_of_shared(classes: ClassSummary, at: int) -> int:
         own = int(classes.affiliation_row[name][at])
+        # A class without a value has no shared one: its first record stands for it.
         return first_row(classes, at) if own < 0 else own
 
     values = {
@@ -207,12 +209,14 @@ def assess(
         If Spark fails.
     """
     asked, given = taken(options, Measuring, Circumstances)
+    # Wrong options are refused before a large file is read.
     if asked.estimator != AUTO:
         check_estimator(asked.estimator)
     more = class_measures.checked_l(asked.recursive_l)
     chosen = _chosen(given.presets) if given.presets else ()
     check_schema(schema)
     if takes_spark(data, given.engine):
+        # Refused and not left out silently: a reader would take what is missing for nothing found.
         for name, is_set in (
             ("parameter special_uniques", asked.special_uniques),
             ("parameter columns", asked.columns),
@@ -270,6 +274,7 @@ def assess(
     progress("measure", 1.0)
     if not chosen:
         return risk
+    # Few ask for thresholds: what checks them is imported only then.
     from sfumato.risk.threshold_checks import hold
 
     return hold(risk, *chosen)
@@ -409,14 +414,18 @@ def _with_register(risk: Risk, table: Table, class_of: Codes, register: Any) -> 
 
     matching = match(table, open_register(register, table.schema))
     summary = risk.own_classes()
+    # All records of a class agree on the quasi-identifiers, so that one of them finds the
+    # register's class.
     sizes = matching.outside[matching.class_of[summary.first_row]]
     classes = RegisterClasses(
         persons=summary.persons,
         records=summary.records,
+        # F ≥ f: whom the register lacks are at least those of the file.
         sizes=np.maximum(sizes, summary.persons),
         first_row=summary.first_row,
         class_of=class_of,
     )
+    # A register may lack persons of the file, and n / N would pass 1.
     persons = max(matching.population, risk.persons)
     found = register_population(classes, persons, risk.threshold)
     return risk.with_population(found, presence(matching))

@@ -100,6 +100,7 @@ def _distinct_persons(group_of: Codes, groups: int, person: Codes, persons: int)
     """Number of distinct persons of each group."""
     pair, pairs = group([group_of, person], [groups, persons])
     first = np.empty(pairs, dtype=np.int64)
+    # Any record of a pair will do to say which group it is in: the last one written stays.
     first[pair] = np.arange(len(pair))
     return np.bincount(group_of[first], minlength=groups).astype(np.int64)
 
@@ -184,6 +185,8 @@ def recursive_measures(
         class_of[valued].astype(np.int64) * width + codes[valued], return_counts=True
     )
     owner = pairs // max(width, 1)
+    # Values of each class by falling counts, so that r_1 and the sum from r_l on are differences of
+    # sums.
     order = np.lexsort((-records, owner))
     starts = np.searchsorted(owner, np.arange(classes + 1))
     first, last = starts[:-1], starts[1:]
@@ -191,6 +194,7 @@ def recursive_measures(
     commonest = before[np.minimum(first + 1, last)] - before[first]
     found = {}
     for each in asked:
+        # r_l + ... + r_q. With fewer than l values it is 0, and no c is enough.
         rest = before[last] - before[np.minimum(first + each - 1, last)]
         bound = _bound(commonest, rest)
         at = int(bound.argmax())

@@ -143,9 +143,11 @@ class LazySummary(ClassSummary):
     """A summary that is made when one of its arrays is first read."""
 
     def __init__(self, make: Callable[[], ClassSummary]) -> None:
+        # A frozen dataclass refuses assignments, its own as well.
         object.__setattr__(self, "_make", make)
 
     def __getattr__(self, name: str) -> Any:
+        # Copying and pickling ask for other names: to make the arrays for those would loop.
         if name not in {each.name for each in fields(self)}:
             raise AttributeError(name)
         made = self._make()
@@ -197,6 +199,7 @@ class ClassBlocks:
         if self._records.min() == 0:
             raise InputError("parameter class_of", "must give every class a record")
         self._person, self._sensitive, self._ranks = person, sensitive, ranks or {}
+        # Files with a record per person are common, and need neither a sort nor a count of persons.
         self._single = shown is None and _own_each(person)
         self._order = self._by_id = None
         if sensitive or not self._single:
@@ -207,8 +210,12 @@ class ClassBlocks:
             name: max(int(codes.max()) + 1, len(self._ranks.get(name, ())))
             for name, codes in sensitive.items()
         }
+        # t-closeness compares each block with the whole file, so that its counts come before all
+        # blocks.
         self._file = {name: _frequencies(sensitive[name], size) for name, size in sizes.items()}
         self._file |= files or {}
+        # A block is at least as long as a domain: the loops clear an array of that length for each
+        # block.
         self._edges = self._ends_of_blocks(max(BLOCK, *sizes.values(), 0))
 
     @property
@@ -269,6 +276,7 @@ class ClassBlocks:
         records, first = self._records[start:stop], self._first[start:stop]
         order = None if self._order is None else self._order.part(start, stop)
         if self._single or order is None:
+            # One number that looks like an array: nothing is allocated for millions of ones.
             ones = np.broadcast_to(np.int64(1), len(records))
             counts = class_counts.PersonCounts(records, records, ones, first)
             sharing = _alone_or_equal(records, first)
@@ -356,6 +364,8 @@ def _own_each(person: Codes) -> bool:
 def _frequencies(codes: Codes, size: int) -> Counts:
     """Number of records with each code; missing ones are left out."""
     counts = np.zeros(size + 1, dtype=np.int64)
+    # Each part costs an array of the domain's length, so that shorter parts would cost more than
+    # they spare.
     length = max(BLOCK, size)
     for start in range(0, len(codes), length):
         counts += np.bincount(codes[start : start + length] + 1, minlength=size + 1)
@@ -459,6 +469,7 @@ def extremes(blocks: ClassBlocks, wanted: Mapping[str, ClassValue]) -> dict[str,
 
 def _extreme(classes: ClassSummary, start: int, wanted: ClassValue) -> Extreme:
     values = wanted.values(classes)
+    # The first of ties, so that the place is the same in any number of blocks.
     at = int(values.argmin() if wanted.end == "low" else values.argmax())
     where = Position(row=wanted.row(classes, at) + 1, equivalence_class=start + at + 1)
     return Extreme(values[at].item(), where, values.sum().item())

@@ -61,9 +61,11 @@ def event_codes(table: Table) -> EventCodes | None:
     if not columns:
         return None
     names = tuple(each.name for each in columns)
+    # A record that says something in any of its columns is an event.
     empty = np.logical_and.reduce([each.codes == MISSING for each in columns])
     if table.schema.events:
         columns = _with_intervals(columns)
+    # The schema allows one column that is known nearly: only one can come last in the key.
     near = next((each for each in columns if each.event.is_near), None)
     exact = [_at_known_level(each) for each in columns if each is not near]
     codes, events = group(*zip(*exact, strict=True)) if exact else (np.zeros_like(empty, int), 1)
@@ -92,6 +94,8 @@ def event_codes(table: Table) -> EventCodes | None:
 def _changes(column: EventColumn, person: Codes) -> bool:
     """Whether a person has two values of a column."""
     last = np.empty(int(person.max()) + 1, dtype=np.int32)
+    # Whichever record writes last, somebody differs from it where a person has two values: no sort
+    # is needed.
     last[person] = column.codes
     return bool((last[person] != column.codes).any())
 
@@ -112,6 +116,8 @@ def days_of(column: EventColumn) -> Ints:
     """The day of each record, counted from 1970; the earliest one where a record has none."""
     assert isinstance(column.domain, NumberDomain)
     points = column.domain.points
+    # Times of day are left out: intruders know days, and floor division counts those before 1970
+    # too.
     days: Ints = (points if column.domain.unit == "date" else points // DAY)[
         np.maximum(column.codes, 0)
     ]
@@ -124,7 +130,9 @@ def interval_widths(off: int) -> tuple[int, ...]:
     Each is a multiple of the one before: those that an intruder takes for one, if several; about a
     week; about a month.
     """
+    # Days 0 to `off` apart are not told from each other: so many and one more make one width.
     least = off + 1
+    # Rounded up to a multiple, as an interval hierarchy needs each width to divide the next.
     week = -(-WEEK // least) * least
     month = -(-MONTH // week) * week
     return tuple(sorted({least, week, month} - {1}))
@@ -167,7 +175,10 @@ def _near_values(column: EventColumn) -> tuple[Ints, Ints]:
         days = column.event.days * (1 if column.domain.unit == "date" else DAY)
         off = np.full(len(points), float(days))
     else:
+        # Of an amount it is a share of itself: nobody knows a large price to the cent.
         off = np.abs(points) * column.event.share
+    # Values are whole numbers of the unit: rounding inward keeps rounding errors from letting more
+    # in.
     lowest, highest = np.ceil(points - off), np.floor(points + off)
     first = np.searchsorted(points, lowest, "left")
     last = np.searchsorted(points, highest, "right") - 1
@@ -233,6 +244,8 @@ def holding(
     rows, starts = class_counts.group_rows(unit, units)
     first = rows[starts[:-1]]
     class_of_unit, owners = class_of[first], owner[first]
+    # Who knows the number of records looks only among pseudonyms with that number: it is part of
+    # the class.
     if counts:
         class_of_unit, classes = group(
             [class_of_unit, np.diff(starts).astype(np.int32)],
@@ -274,6 +287,8 @@ def _known(
         begins, codes, _ = class_counts.distinct(rows, starts, events.codes)
         return begins, events.low[codes], events.high[codes]
     told = np.flatnonzero(events.codes != MISSING)
+    # By the labels that fit, as the loop needs `known_low` and `known_high` ascending within a
+    # person.
     order = told[np.lexsort((events.codes[told], shown.high[told], shown.low[told], owner[told]))]
     of, event = owner[order], events.codes[order]
     new = np.ones(len(order), dtype=np.bool_)
@@ -510,6 +525,7 @@ def measure_known_events(
     if shown is None:
         shown = Shown(pseudonym=pseudonym)
     held = holding(events, table.person, class_of, classes, shown, counts=counts)
+    # 0 without a seed, so that measuring a file twice gives the same shares.
     seed = seed or 0
     search = _Search(held, np.random.default_rng([seed, STREAM]))
     found = search.measured(NAMED_WORK if events.named else WORK)
@@ -534,6 +550,8 @@ def drawn_sets(rng: np.random.Generator, events: int, m: int, shape: tuple[int, 
     """
     chosen = np.empty((*shape, 0), dtype=np.int64)
     for left in range(m):
+        # A place among those left, moved past each chosen one below: every set is as likely,
+        # without rejections.
         new = rng.integers(events - left, size=shape)
         for place in range(left):
             new += new >= chosen[..., place]
@@ -568,8 +586,10 @@ class _Search:
 
     def measured(self, work: int) -> list[_Told]:
         """What is told by each number of events, until more than that would be looked at."""
+        # One order for all m: who is looked at for more events has been looked at for fewer.
         order = self._rng.permutation(self.persons)
         cost = self._cost(order[:PILOT])
+        # What may be looked at over what a person costs, as the first ones showed.
         drawn = max(FEW_PERSONS, int(work / cost))
         told: list[_Told] = []
         for m in KNOWN:  # a single event costs far less than two: no list is looked through
@@ -599,6 +619,7 @@ class _Search:
         if number <= m:
             places = np.full((1, 1, m), MISSING, dtype=np.int64)
             places[..., :number] = np.arange(number)
+        # All choices where they are few: then the mean is exact, and not only an estimate of it.
         elif comb(number, m) <= most:
             places = np.array(list(combinations(range(number), m)), dtype=np.int64)[None]
         else:
@@ -621,6 +642,8 @@ class _Search:
         for number in np.unique(numbers).tolist():
             choices = min(comb(number, m), most) if number > m else 1
             at = np.flatnonzero(numbers == number)
+            # Persons of one number of events have equally many choices: an array without gaps, in
+            # parts that fit.
             for part in np.array_split(at, 1 + len(at) * choices // BLOCK):
                 if len(part):
                     self._tell(told, part, number, most, fewer)
@@ -633,6 +656,8 @@ class _Search:
         shares = self._shares(persons, sets)
         told.random[:, at] = shares.mean(axis=2)
         every = number <= m or comb(number, m) <= most
+        # Drawn choices miss the most telling one; the best of one event less plus another comes
+        # near it.
         if not every and fewer is not None:
             sets = np.concatenate([sets, self._extended(fewer, persons, number)], axis=1)
             shares = self._shares(persons, sets)
@@ -640,6 +665,7 @@ class _Search:
         told.worst[:, at] = shares.max(axis=2)
         told.best[at] = sets[np.arange(len(at)), best]
         told.every[at] = every
+        # Nothing tells more than a set that one person alone has.
         told.certain[at] = every | (told.worst[0, at] == 1)
 
     def _extended(self, fewer: _Told, persons: Ints, number: int) -> Ints:
@@ -667,6 +693,7 @@ class _Search:
         whole = len(told.whom) == self.persons
         looked = told.every if drawn == "random" else told.certain
         exact = whole and bool(looked.all())
+        # Where a better choice may exist the person counts as found at the upper end.
         most = shares if drawn == "random" else np.where(told.certain, shares, 1.0)
 
         def measure(what: str, values: Floats, upper: Floats) -> Measure:
@@ -675,6 +702,7 @@ class _Search:
             if exact or not number:
                 return Measure(name, value)
             low, high = _wilson(value, number)[0], _wilson(_mean(upper), number)[1]
+            # Everybody was looked at: only the choices are open, and those in one direction.
             if whole and drawn == "worst":
                 low, high = value, _mean(upper)
             why = f"{number:,} of {self.persons:,} persons"
@@ -733,6 +761,7 @@ def upper_chances(
     def p95(chances: Floats) -> float:
         if not len(chances):
             return 0.0
+        # A chance that somebody really has, not one between two.
         return float(np.quantile(chances, 0.95, method="inverted_cdf"))
 
     upper = {
@@ -751,6 +780,8 @@ def _mean(values: Floats) -> float:
 
 def _wilson(value: float, number: int) -> tuple[float, float]:
     """Wilson's interval (1927, equation 13) of a mean of shares, wide as if each was 0 or 1."""
+    # (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n); the variance of shares in [0, 1] is at most
+    # p(1−p).
     z = NORMAL**2 / number
     middle, half = value + z / 2, NORMAL * sqrt(value * (1 - value) / number + z / (4 * number))
     return max(0.0, (middle - half) / (1 + z)), min(1.0, (middle + half) / (1 + z))

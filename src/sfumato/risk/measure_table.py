@@ -121,6 +121,7 @@ def whole(measure: Measure) -> str:
 def interval(measure: Measure, value: Callable[[Measure], str]) -> str:
     """A measure, and its interval where it is an estimate with one."""
     low, high = measure.low, measure.high
+    # Counted in a register all three are one, which would read as an estimate of no error.
     if low is None or high is None or low == high:
         return value(measure)
     ends = (value(replace(measure, value=end)) for end in (low, high))

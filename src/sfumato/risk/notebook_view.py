@@ -47,6 +47,7 @@ def class_sizes_picture(shapes: Mapping[str, ClassShape]) -> str:
         How the classes of one or two files are distributed, by the name of the file.
     """
     shares = [_shares(each) for each in shapes.values()]
+    # One file alone has the colour that the release has beside its original.
     colours = COLOURS[-len(shapes) :]
     step = (_WIDTH - _LEFT) / len(_EDGES)
     bar = 0.8 * step / len(shapes)
@@ -73,6 +74,7 @@ def class_sizes_picture(shapes: Mapping[str, ClassShape]) -> str:
 def _shares(shape: ClassShape) -> list[float]:
     """The share of persons in the classes of each bar."""
     bins = np.searchsorted(_EDGES, shape.persons, "right") - 1
+    # Persons and not classes: many small classes may hold few people.
     held = np.bincount(bins, shape.persons * shape.classes, len(_EDGES))
     return [float(each) for each in held / max(held.sum(), 1)]
 

@@ -76,6 +76,7 @@ def register_schema(schema: Schema, names: Sequence[str]) -> Schema:
         The schema of the file, with the kind of every quasi-identifier settled.
     """
     quasi = {
+        # The file's hierarchy or order need not know values that only the register has.
         name: each.model_copy(update={"hierarchy": None, "order": None})
         for name, each in schema.quasi_identifiers.items()
     }
@@ -150,6 +151,8 @@ def presence(found: Matching) -> Presence:
         What `match` counted.
     """
     known = np.flatnonzero(found.outside)
+    # More persons in the file than in the register is an error of the register, said by
+    # `strangers`.
     share = np.minimum(found.inside[known] / found.outside[known], 1.0)
     low, high = known[np.argmin(share)], known[np.argmax(share)]
     foreign = np.maximum(found.inside - found.outside, 0)
@@ -181,8 +184,10 @@ def same_values(own: CodedColumn, other: CodedColumn) -> Codes:
 def _values(domain: Domain) -> list[object]:
     if isinstance(domain, NumberDomain):
         if domain.unit != "number":
+            # With the unit, so that a date is never taken for a number that counts the same days.
             return [(domain.unit, point) for point in domain.points.tolist()]
         scale = 10**domain.decimals
+        # Exact: 0.1 of one file must meet 0.10 of the other, whatever decimals each has.
         return [Fraction(point, scale) for point in domain.points.tolist()]
     return list(domain.labels)
 

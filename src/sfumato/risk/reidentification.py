@@ -102,6 +102,8 @@ def reidentification(
     check_threshold(threshold)
     suffix = "_by_records" if unit == "records" else ""
     smallest = found[unit]
+    # The smallest class is found as a whole number, so that ties are exact; its inverse is the
+    # largest risk.
     worst = smallest._replace(value=1.0 / smallest.value)
 
     return Reidentification(
@@ -252,13 +254,17 @@ def household_risk(
     """
     check_threshold(threshold)
     risk = np.zeros(int(person.max()) + 1)
+    # A raw file shows a person in several classes, and an intruder takes the smallest of them.
     np.maximum.at(risk, person, 1.0 / summary.persons[class_of])
     home = homes(person, household)
     named = home >= 0
+    # Each person counts once in a household, however many records say so.
     pairs = np.unique(home[named].astype(np.int64) * len(risk) + person[named])
     of_pair, member = pairs // len(risk), pairs % len(risk)
     houses, number = np.unique(of_pair, return_inverse=True)
     with np.errstate(divide="ignore"):
+        # Π (1 − r_i) as a sum of logarithms: a person with r = 1 gives −∞, and so the right product
+        # 0.
         nobody = np.exp(np.bincount(number, weights=np.log1p(-risk[member])))
     found = 1.0 - nobody
     worst = int(np.argmax(found))
@@ -302,6 +308,7 @@ def sharing_composition(class_of: Codes, person: Codes, household: Integers) -> 
     class_of, person, household
         Class, person and household of each record, none of them missing; shape (records,).
     """
+    # Members by class within each household: equal households then are equal rows.
     order = np.lexsort((person, class_of, household))
     home, of_class, who = household[order], class_of[order], person[order]
     new = np.ones(len(order), dtype=bool)
@@ -309,6 +316,7 @@ def sharing_composition(class_of: Codes, person: Codes, household: Integers) -> 
     home, of_class = home[new], of_class[new]
     _, first, members = np.unique(home, return_index=True, return_counts=True)
     sharing = np.empty(len(first), dtype=np.int64)
+    # Households of one size make a rectangular array, which numpy compares row by row.
     for size in np.unique(members).tolist():
         alike = np.flatnonzero(members == size)
         composed = of_class[first[alike][:, None] + np.arange(size)]
@@ -327,5 +335,6 @@ def homes(person: Codes, household: Codes) -> Ints:
     """
     housed = np.zeros(int(person.max()) + 1, dtype=bool)
     housed[person[household >= 0]] = True
+    # Numbers beyond all households, so that who has none is alone and not with others without one.
     alone = int(household.max()) + 1 + person.astype(np.int64)
     return np.where(housed[person], household, alone)

@@ -164,6 +164,7 @@ class Held:
     @property
     def met_over_interval(self) -> bool | None:
         """Whether the worse end of the interval keeps it; ``None`` without an interval."""
+        # The end that is against the custodian: a limit at least is broken at the low one.
         worst = self.low if self.bound == "at least" else self.high
         return None if worst is None else self._keeps(worst)
 
@@ -300,6 +301,7 @@ def _check_number(subject: str, value: object, scale: Scale) -> None:
     most = 1.0 if scale is Scale.SHARE else float("inf")
     rule = "must be a share" if scale is Scale.SHARE else "must be a number"
     accepted = "a number in [0, 1]" if scale is Scale.SHARE else "a number of 0 or more"
+    # True counts as 1 to Python.
     number = isinstance(value, Real) and not isinstance(value, bool)
     if not number or not 0 <= float(value) <= most or float(value) == float("inf"):  # type: ignore[arg-type]
         raise InputError(subject, rule, accepted=accepted)
@@ -338,6 +340,7 @@ def thresholds(
     found = {each.name: each for each in _named(names, known)}
     own = [] if file is None else _read(Path(file))
     for each in own:
+        # A file cannot redefine what a published source says under its name.
         if each.name in known or each.name in found:
             raise InputError(
                 f"preset '{each.name}' of {Path(file or '').name}",

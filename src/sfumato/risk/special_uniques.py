@@ -116,6 +116,7 @@ def special_uniques(
     for subset, found, count in _minimal(codes, sizes, owner, msu_size):
         worth = _worth(len(subset), len(codes), msu_size)
         score[found] += worth
+        # Unique on all columns is an ordinary unique.
         special[found] |= len(subset) < len(codes)
         number[len(subset)] += count
         weight[list(subset)] += worth * count
@@ -145,6 +146,8 @@ def check_msu_size(msu_size: object) -> None:
 
 def _distinct_rows(columns: Sequence[Codes], sizes: Sequence[int]) -> Ints:
     """The first row of each distinct combination of all columns, ascending."""
+    # Records of a person that agree on everything are one, or a person's repeats would cost and
+    # score twice.
     number, count = group(columns, sizes)
     first = np.empty(count, dtype=np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]
@@ -156,10 +159,13 @@ def _minimal(
 ) -> Iterator[tuple[Subset, Ints, int]]:
     """Of each combination, the rows with a minimal unique on it and how many these uniques are."""
     rows = len(owner)
+    # A bit per record and subset: a level may have hundreds of subsets, over millions of records.
     covered: dict[Subset, Bits] = {(): np.packbits(np.zeros(rows, dtype=bool))}
     for size in range(1, min(msu_size, len(codes)) + 1):
         level: dict[Subset, Bits] = {}
         for subset in combinations(range(len(codes)), size):
+            # Covered by a part is covered by the whole: what has a smaller unique can have no
+            # minimal one here.
             parts = [covered[part] for part in combinations(subset, size - 1)]
             cover = np.bitwise_or.reduce(parts)
             left = np.flatnonzero(~np.unpackbits(cover, count=rows).astype(bool))
@@ -172,6 +178,7 @@ def _minimal(
                 marked[found] = True
                 cover = cover | np.packbits(marked)
                 yield subset, found, count
+            # Only the level before is needed, so that the others can be forgotten.
             level[subset] = cover
         covered = level
 
@@ -182,6 +189,7 @@ def _held_by_one(codes: Sequence[Codes], sizes: Sequence[int], owner: Codes) -> 
     someone = np.empty(count, dtype=np.int32)
     someone[number] = owner
     several = np.zeros(count, dtype=bool)
+    # The last writer stands for each combination; whoever differs from it shows a second person.
     several[number[owner != someone[number]]] = True
     return ~several[number], int(count - several.sum())
 
@@ -193,6 +201,7 @@ def _worth(size: int, columns: int, msu_size: int) -> int:
 def _highest(score: Ints, owner: Codes) -> Ints:
     """A row of each of the persons of highest score, highest first, earlier rows first."""
     order = np.argsort(-score, kind="stable")
+    # Who has no minimal unique does not stand out at all.
     order = order[score[order] > 0]
     _, first = np.unique(owner[order], return_index=True)
     return order[np.sort(first)[:MOST_SHOWN]]

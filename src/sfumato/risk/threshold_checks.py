@@ -77,6 +77,7 @@ def held_by(risk: Risk, preset: risk_thresholds.Preset) -> Iterator[risk_thresho
         for measure in _measures(risk, threshold):
             kind = risk_thresholds.KINDS[measure]
             above = threshold.above
+            # A limit without a risk of its own means the one by which the assessment counted.
             if measure.endswith(risk_thresholds.AT_RISK) and above is None:
                 above = risk.threshold
             for found in _found(risk, measure, above):
@@ -102,6 +103,8 @@ def _measures(risk: Risk, threshold: risk_thresholds.Threshold) -> tuple[str, ..
     counterpart = risk_thresholds.POPULATION_COUNTERPARTS.get(threshold.measure)
     if risk.population is None or counterpart is None:
         return (threshold.measure,)
+    # The population's share was estimated at the assessment's risk alone: at another one there is
+    # none.
     if threshold.above not in (None, risk.threshold):
         return (threshold.measure,)
     return threshold.measure, counterpart
@@ -109,6 +112,7 @@ def _measures(risk: Risk, threshold: risk_thresholds.Threshold) -> tuple[str, ..
 
 def _found(risk: Risk, measure: str, above: float | None) -> list[_Found]:
     part = risk_thresholds.KINDS[measure].part
+    # From the sizes of classes it is exact at any risk, not only at the one that was assessed.
     if measure == risk_thresholds.AT_RISK and above is not None:
         return [_Found(risk.shape.share_above(above))]
     if part is risk_thresholds.Part.SENSITIVE:

@@ -126,6 +126,7 @@ def totals_of(
         for place, column in ordered.items()
         if column in classes.columns
     }
+    # The least struct is that of the least g, and brings its integers along in the same pass.
     balance = f.struct(_balance(f).alias("g"), f.col(SQUARES), f.col(RECORDS))
     bins = [(f.lit(_BY_PERSONS), f.col(PERSONS)), (f.lit(_BY_GIDR), _bin(_gidr(f), f))]
     bins += [
@@ -133,6 +134,7 @@ def totals_of(
     ]
     kinds = [f.struct(kind.alias(_KIND), each.alias(_BIN)) for kind, each in bins]
     found = (
+        # Each class once per histogram: one job for all of them, instead of one job each.
         classes.select("*", f.inline(f.array(*kinds)))
         .groupBy(_KIND, _BIN)
         .agg(
@@ -147,6 +149,7 @@ def totals_of(
     )
     if not found.num_rows:
         raise InputError("the data", "must have at least one record", found="none")
+    # Each class is in every kind once: the sums of one kind are those of all classes.
     by_persons = found.filter(pc.equal(found[_KIND], _BY_PERSONS))
     return Totals(
         {name: pc.sum(by_persons[f"sum_{name}"]).as_py() for name in sums},
@@ -190,6 +193,7 @@ def _read(
 
 def _balance(f: Any) -> Column:
     records = f.col(RECORDS).cast("double")
+    # Exact where 64 bits hold the sum; g near 0 does not need more digits than a double's.
     squares = f.coalesce(f.col(SQUARES).cast("double"), f.col(ROUGH_SQUARES))
     balance: Column = f.lit(1.0) - squares / (records * records)
     return balance
@@ -234,6 +238,7 @@ def _shape(found: pa.Table, by_persons: pa.Table, attributes: tuple[str, ...]) -
 
     worst = min(
         by_persons["balance"].to_pylist(),
+        # Equal g are ordered by their integers, so that the order of partitions decides nothing.
         key=lambda one: (one["g"], one[SQUARES] or 0, one[RECORDS]),
     )
     return ClassShape(
@@ -469,7 +474,9 @@ def household_on_spark(
     named = [f"sfumato_key_{place}" for place in range(len(keys))]
     pairs = zip(keys, named, strict=True)
     sizes = classes.select(*(f.col(key).alias(name) for key, name in pairs), PERSONS)
+    # Records shrink to pairs of class and person before the join moves them.
     of_person = frame.groupBy(*keys, person).agg(f.collect_set(household).alias(_HOME))
+    # Null is a value of its own here, which a plain join would drop.
     same = [f.col(key).eqNullSafe(f.col(other)) for key, other in zip(keys, named, strict=True)]
     joined = of_person.join(sizes, same).select(person, _HOME, PERSONS)
     persons = joined.groupBy(person).agg(
@@ -477,8 +484,11 @@ def household_on_spark(
         f.array_distinct(f.flatten(f.collect_list(_HOME))).alias(_HOME),
     )
     housed = persons.select(person, _RISK, f.explode_outer(_HOME).alias(_HOME))
+    # Without it all persons that have no household would be grouped as one.
     alone = f.when(f.col(_HOME).isNull(), f.col(person))
     of_home = housed.groupBy(_HOME, alone).agg(
+        # log(1 − r) has no value at r = 1, where Spark gives null and not −∞: such households are
+        # marked.
         f.max((f.col(_RISK) >= 1).cast("int")).alias(_SURE),
         f.sum(f.when(f.col(_RISK) < 1, f.log1p(-f.col(_RISK)))).alias(_SUM),
     )
@@ -495,6 +505,8 @@ def household_on_spark(
     composed = (
         homes.join(classes_of, person)
         .groupBy(_HOME, f.when(f.col(_HOME).isNull(), f.col(person)))
+        # A list and not a set: two members in one class are two. Sorted, equal households are
+        # equal.
         .agg(f.sort_array(f.collect_list(_WHO)).alias(_WHO))
     )
     sharing = composed.groupBy(_WHO).agg(f.count(f.lit(1)).alias(_SUM))
@@ -506,5 +518,7 @@ def household_on_spark(
         households_at_risk=Measure("households_at_risk", at_risk, why=f"risk above {threshold:g}"),
         household_k=fewest,
         max_composition_risk=Measure("max_composition_risk", 1 / fewest),
+        # The mean of 1 / S over households is the number of different ones over all, as S of them
+        # share each.
         avg_composition_risk=Measure("avg_composition_risk", different / number),
     )

@@ -94,6 +94,7 @@ def weighted_classes(table: SparkTable) -> DataFrame:
         own = frame.groupBy(*keys, PERSON).agg(
             f.avg(WEIGHT).alias(WEIGHT), f.count(f.lit(1)).alias(RECORDS)
         )
+    # Rounded as `share_between` does: equal weights must agree in both engines.
     logarithm = f.rint(f.ln(WEIGHT) * 10.0**ALIKE) / 10.0**ALIKE
     persons = f.count(f.lit(1))
     return own.groupBy(*keys).agg(
@@ -120,6 +121,7 @@ def of_near_weight(classes: DataFrame) -> DataFrame:
         mean of `WEIGHTED`.
     """
     f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
+    # Weights within a thousandth are one: strata are wider, and far fewer rows come here.
     near = f.round(f.ln(f.col(WEIGHTED) / f.col(PERSONS)), NEAR).alias(_NEAR)
     times = f.count(f.lit(1))
     return classes.groupBy(PERSONS, near).agg(
@@ -128,6 +130,8 @@ def of_near_weight(classes: DataFrame) -> DataFrame:
         f.avg(WEIGHTED).alias(WEIGHTED),
         f.avg(_MEAN).alias(_MEAN),
         f.sum(_INSIDE).alias(_INSIDE),
+        # Σ f (mean − mean of the entry)², what `share_of_sums` adds to the variance between
+        # classes.
         (f.var_pop(_MEAN) * times * f.col(PERSONS)).alias(_SCATTER),
     )
 
@@ -140,6 +144,7 @@ def share_of_classes(found: pa.Table) -> float:
     found
         Rows of `weighted_classes` or `of_near_weight`.
     """
+    # A class of one person has no variance within.
     several = found.filter(pc.greater(found[PERSONS], 1))
     sizes = several[PERSONS].to_numpy()
     apart = TIMES in several.column_names
@@ -257,6 +262,7 @@ def _with_keys(table: SparkTable, classes: DataFrame) -> _Collected:
 def _unpacked(packed: Ints, domains: tuple[int, ...]) -> Codes:
     """Codes of every quasi-identifier, missing ones 0."""
     keys = np.empty((len(packed), len(domains)), dtype=np.int32)
+    # The last column is the least digit of the key.
     for place in range(len(domains) - 1, -1, -1):
         packed, keys[:, place] = np.divmod(packed, domains[place])
     return keys
@@ -304,6 +310,7 @@ def opened_register(data: object, table: SparkTable) -> Iterator[Register | None
         yield None
         return
     if not isinstance(data, (str, os.PathLike)) and not is_spark_frame(data):
+        # A dataframe of this process cannot be read by executors: its codes can be sent.
         here = register_presence.open_register(data, table.schema)
         columns = [column.codes for column in here.quasi_identifiers]
         own = _recoded(columns, _lookups(table, here.quasi_identifiers))
@@ -338,9 +345,12 @@ def register_on_spark(
     frame, keys = packed(register.frame, sizes)
     persons = f.count_distinct(PERSON) if register.named else f.count(f.lit(1))
     outside = frame.groupBy(*keys).agg(persons.alias(_OUTSIDE))
+    # A full join: classes of the file alone are strangers, those of the register alone make
+    # presence 0.
     both = classes.select(*keys, PERSONS, RECORDS).join(outside, keys, "full")
     found = (
         both.groupBy(
+            # Counted by the pair (f, F): few numbers come here, however many classes there are.
             f.coalesce(PERSONS, f.lit(0)).alias(PERSONS),
             f.coalesce(_OUTSIDE, f.lit(0)).alias(_OUTSIDE),
         )
@@ -356,6 +366,7 @@ def register_on_spark(
     counted = RegisterClasses(
         persons=inside[own],
         records=found[RECORDS].fill_null(0).to_numpy()[own],
+        # F ≥ f, where the register lacks persons of the file.
         sizes=np.maximum(inside, beside)[own],
         times=times[own],
     )
@@ -371,6 +382,7 @@ def _lookups(table: SparkTable, columns: Sequence[CodedColumn]) -> list[Codes]:
     lookups = []
     for own, other in zip(table.quasi_identifiers, columns, strict=True):
         codes = register_presence.same_values(own, other)
+        # -1 means missing already, which would match persons without a value.
         lookups.append(np.where(codes == own.domain.size, np.int32(_NOWHERE), codes))
     return lookups
 
@@ -384,6 +396,8 @@ def _recode(batches: Iterator[pa.RecordBatch], lookups: list[Codes]) -> Iterator
 def _recoded(columns: Sequence[Codes], lookups: list[Codes]) -> dict[str, Codes]:
     """The codes of the file; none in any column where it lacks one of the values."""
     found = [codes[column] for column, codes in zip(columns, lookups, strict=True)]
+    # One foreign value makes the whole combination foreign: its packed key could else be that of
+    # another class.
     lacking = np.any([column == _NOWHERE for column in found], axis=0)
     return {
         quasi_identifier(place): np.where(lacking, np.int32(_NOWHERE), column)
@@ -442,6 +456,7 @@ def assess_on_spark(
     counts = table.value_counts
     classes = spark_measures.classes_on_spark(frame, keys, person, columns, counts, ranks, every_l)
     if several:
+        # Several jobs read the classes, each of which would count them again.
         classes = classes.persist()
     try:
         with said_plainly("count the equivalence classes"):

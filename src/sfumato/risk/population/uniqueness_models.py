@@ -19,8 +19,7 @@ from sfumato.risk.population.estimator_protocol import EstimationFailedError, Sa
 Counts = Ints | Floats
 """Class sizes i that occur, ascending, or numbers f_i of classes of each; shape (sizes,)."""
 NEEDS_TWO = "Pitman's model needs a sample of two persons or more"
-# Below it differences by σ lose their digits, and the model is Ewens' to 6 of them; at 1 Γ(1 − σ)
-# has its pole.
+# Up to it the model is Ewens' to some 6 digits; at 1 Γ(1 − σ) has its pole.
 SMALLEST_SIGMA = 1e-6
 LARGEST_SIGMA = 1 - 1e-9
 # From 300 on the next term of the series is below 1e-12 of the sum.
@@ -175,6 +174,7 @@ def expected_uniques(theta: float, sigma: float, population: float) -> float:
     = N Γ(θ + N − 1 + σ) Γ(θ + 1) / [Γ(θ + σ) Γ(θ + N)]. Its limit for large N,
     N^σ Γ(θ + 1) / Γ(θ + σ), is the form of Hoshino 2001 that other tools use.
     """
+    # Ewens: E[S_1] = N θ / (θ + N − 1).
     if sigma == 0:
         return population * theta / (theta + population - 1)
     ahead = theta + population - 1
