@@ -51,6 +51,7 @@ def read_hierarchy(path: str | os.PathLike[str]) -> Hierarchy:
         one-row-per-leaf CSV.
     """
     file = Path(path)
+    # Turtle is known by its name, CSV by its header: a list of leaves has none.
     if file.suffix.lower() in TURTLE:
         return read_skos(file).hierarchy
     if is_classification(_first_line(file)):
@@ -62,6 +63,7 @@ def _first_line(path: Path) -> str:
     """The first line; empty where the file cannot be read, which its reader will say."""
     try:
         with path.open("rb") as stream:
+            # A limit, as a file without line ends would be read whole to look at its header.
             return stream.readline(1000).decode("utf-8-sig", errors="replace")
     except (OSError, ValueError):
         return ""
@@ -100,6 +102,8 @@ class _Group:
         """Whether a code lies in the range; a lettered code that is cut short, as a whole."""
         if letters != self.letters:
             return False
+        # `E81` stands for `E810` to `E819`; plain digits cut short are another code, as 25 is none
+        # of 250.
         cut = self.shortest - len(digits) if letters else 0
         if cut > 0:
             return self.low <= int(digits + "0" * cut) and int(digits + "9" * cut) <= self.high
@@ -141,6 +145,7 @@ def prefix_hierarchy(spec: PrefixHierarchy, labels: Sequence[str], column: str) 
 
 
 def _prefix(label: str, length: int) -> str:
+    # `250.` of `250.1` is `250`. A prefix of separators alone stays, or it would be empty.
     return label[:length].rstrip(_SEPARATORS) or label[:length]
 
 
@@ -179,11 +184,13 @@ def _parse_group(text: str) -> _Group | None:
     low, high = _CODE.fullmatch(low_text), _CODE.fullmatch(high_text if dash else low_text)
     if low is None or high is None or high[1] not in ("", low[1]) or int(low[2]) > int(high[2]):
         return None
+    # Codes count by their digits: a range from three digits down to two has no codes.
     if len(low[2]) > len(high[2]):
         return None
     return _Group(text, low[1], int(low[2]), int(high[2]), len(low[2]), len(high[2]))
 
 
+# 400 digits hold any floating number written out; longer texts would cost Python quadratic time.
 _NUMBER = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?")
 
 
@@ -269,6 +276,7 @@ def _date_columns(units: Sequence[str], labels: Sequence[str], subject: str) -> 
 
 def _day(label: str) -> date | None:
     try:
+        # Since Python 3.11 `fromisoformat` takes 20050301 too, which may be a number.
         return datetime.fromisoformat(label).date() if label[4:5] == "-" else None
     except ValueError:
         return None
@@ -279,6 +287,8 @@ def _number_columns(
 ) -> list[Sequence[str]]:
     if not all(math.isfinite(number) for number in (*widths, start)):
         raise InputError(subject, "must have finite widths and start")
+    # By its text 0.1 is a tenth: intervals are then exact in integers, and no value falls between
+    # two.
     steps, origin = [Decimal(str(width)) for width in widths], Decimal(str(start))
     odd = sum(_NUMBER.fullmatch(label) is None for label in labels)
     if odd:
@@ -291,6 +301,8 @@ def _number_columns(
     places = max(map(_places, (*steps, origin)), default=0)
     decimals = max([places, *(len(label.partition(".")[2]) for label in labels)])
     scaled = [_scaled(step, decimals) for step in steps]
+    # A width that is no multiple of the one before would cut an interval in two: levels would not
+    # nest.
     if scaled[0] <= 0 or any(above <= below or above % below for below, above in pairwise(scaled)):
         raise InputError(
             subject,
@@ -302,6 +314,8 @@ def _number_columns(
     first = _scaled(origin, decimals)
     return [
         [
+            # Floor division rounds down below the start as well, where truncation would widen the
+            # interval at it.
             _print_interval(first + (point - first) // step * step, step, decimals, digits)
             for point in points
         ]
@@ -339,6 +353,7 @@ def _print_interval(low: int, step: int, decimals: int, digits: int) -> str:
     high = low + step - 1
     if low == high:
         return f"{low:0{digits}d}"
+    # With a minus sign, a dash between the ends could not be told from it.
     return f"{low:0{digits}d}-{high:0{digits}d}" if low >= 0 else f"{low} to {high}"
 
 

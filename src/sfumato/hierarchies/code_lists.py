@@ -62,6 +62,7 @@ def read_classification(path: str | os.PathLike[str]) -> CodeList:
     _check_once([row[0] for row in rows], lines, subject)
     columns = [[row[0] for row in rows]]
     for group in (2, 4):
+        # All leaves need all levels: where a group is lacking the label below is repeated.
         columns.append([row[group] or below for row, below in zip(rows, columns[-1], strict=True)])
     return CodeList(Hierarchy.from_columns(columns, subject, lines), _names(rows, lines, subject))
 
@@ -89,6 +90,7 @@ def _classification_rows(text: str, subject: str) -> tuple[list[list[str]], list
             )
         for code, name in ((0, 1), (2, 3), (4, 5)):
             lacking = [place for place in (code, name) if not row[place]]
+            # A group may lack its name or both, but a name without a code would be lost.
             if lacking and (code == 0 or lacking == [code]):
                 place = HEADER[lacking[0]]
                 raise InputError(
@@ -175,14 +177,19 @@ def _leaf_rows(text: str, subject: str) -> _Rows:
         try:
             parsed = _split(text, delimiter, subject)
         except InputError as error:
+            # A wrong delimiter may break quotes that the right one does not: the error counts if
+            # nothing fits.
             refused = refused or error
             continue
         lengths = {len(row) for row in parsed[0]}
+        # Rows of one cell fit every delimiter that does not occur: they tell nothing.
         if len(lengths) == 1 and lengths != {1}:
             return parsed
         if lengths == {1}:
             single = single or parsed
         else:
+            # Rows of several lengths are likely this delimiter with an error, which is said with
+            # its lines.
             likely = likely or parsed
     if likely is not None:
         return likely
@@ -196,6 +203,7 @@ def _split(text: str, delimiter: str, subject: str) -> _Rows:
     lines: list[int] = []
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
+        # Before the row is read, as a quoted cell may run over several lines.
         line = reader.line_num + 1
         try:
             row = next(reader)
@@ -228,6 +236,7 @@ def read_text(path: Path, subject: str, kind: str = "CSV") -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        # The place is said and not the bytes, which are the data's.
         line = raw.count(b"\n", 0, error.start) + 1
         raise InputError(
             subject,

@@ -62,11 +62,13 @@ class Hierarchy:
             The line of the file that each row comes from, for errors; 1, 2, ... without it.
         """
         encoded = [_encode(column) for column in columns]
+        # One leaf alone is no root: without a level above it could not be hidden.
         if len(encoded) == 1 or len(encoded[-1][0]) != 1:
             encoded.append(((ROOT,), np.zeros(len(columns[0]), dtype=np.int32)))
         for level in range(len(encoded) - 1):
             _check_nesting(encoded[level][1], encoded[level + 1][1], level, subject, lines)
         labels = tuple(names for names, _ in encoded)
+        # Codes are by first appearance, so that leaves keep the order of the file.
         first = np.unique(encoded[0][1], return_index=True)[1]
         ancestors = np.stack([codes[first] for _, codes in encoded])
         return cls(labels[0], labels, ancestors)
@@ -127,6 +129,7 @@ class Hierarchy:
         one = np.full(classes, -1, dtype=np.int32)
         present = codes >= 0
         groups, leaves = (class_of, codes) if present.all() else (class_of[present], codes[present])
+        # Any value of a class will do to compare the others with: the last one written stays.
         one[groups] = leaves
         for ancestors in self.ancestors:
             differs = ancestors[leaves] != ancestors[one[groups]]
@@ -136,6 +139,7 @@ class Hierarchy:
             apart = np.zeros(classes, dtype=np.bool_)
             apart[groups] = True
             levels += apart
+        # A class without any value shows nothing, and needs no floor.
         np.maximum(levels, np.where(one >= 0, self.floor, 0), out=levels, casting="unsafe")
         index = np.where(one >= 0, self.ancestors[levels, one], -1) if self.leaves else one
         return levels, index.astype(np.int32, copy=False)
@@ -161,6 +165,7 @@ class Hierarchy:
             rank[by_appearance] = np.arange(len(used), dtype=np.int32)
             names.append(tuple(self.labels[level][index] for index in used[by_appearance]))
             ancestors[level] = rank[inverse]
+        # A column without values has no labels left, but its root stays.
         names[-1] = self.labels[-1]
         return Hierarchy(names[0], tuple(names), ancestors)
 
@@ -207,11 +212,14 @@ def public_blocks(leaves: Sequence[str], groups: Hierarchy | None = None) -> Hie
     """
     size = len(leaves)
     above = np.arange(size)[np.newaxis] if groups is None else groups.ancestors
+    # By the top level first: leaves of a group lie side by side, those of its subgroups within.
     order = np.lexsort(above)
+    # At how many levels neighbours differ: the more, the larger the groups that end there.
     apart = (above[:, order[1:]] != above[:, order[:-1]]).sum(axis=0)
     starts = [np.zeros(min(size, 1), dtype=np.int64)]
     while True:
         ends = np.append(starts[-1][1:], size)
+        # Both halves need `LEAST` values.
         wide = np.flatnonzero(ends - starts[-1] >= 2 * LEAST)
         if not len(wide):
             break
@@ -232,6 +240,7 @@ def _middle(apart: Ints, first: int, last: int) -> int:
     """Where a block is cut: between its largest groups, as near its middle as that allows."""
     places = np.arange(first + LEAST, last - LEAST + 1)
     largest = places[apart[places - 1] == apart[places - 1].max()]
+    # Doubled, the middle is a whole number, and of two places equally near the lower one is taken.
     return int(largest[np.argmin(np.abs(2 * largest - first - last))])
 
 
@@ -260,6 +269,7 @@ def generalised(hierarchy: Hierarchy, codes: Codes, levels: int | Integers) -> C
             np.full(len(first), -1, dtype=np.int32),
         ]
     )
+    # At the root a missing value is as hidden as any other.
     table[-1, -1] = first[-1]
     found: Codes
     if isinstance(levels, int):
@@ -291,6 +301,7 @@ def steps_raised(hierarchy: Hierarchy) -> Codes:
         names = np.array(hierarchy.labels[level], dtype=object)
         under = np.array(hierarchy.labels[level - 1], dtype=object)
         same = (names[above] == under[below]).astype(np.bool_)
+        # A label that gains leaves says less than before, although it reads the same.
         same &= hierarchy.leaf_counts(level)[above] == hierarchy.leaf_counts(level - 1)[below]
         steps[level] = steps[level - 1] + ~same
     return steps
@@ -302,6 +313,7 @@ def common_levels(hierarchy: Hierarchy, one: Codes, other: Codes) -> Codes:
     It is 0 where both are the same leaf.
     """
     apart = hierarchy.ancestors[:, one] != hierarchy.ancestors[:, other]
+    # By nesting two leaves differ at all levels below their common ancestor and at none above.
     levels: Codes = apart.sum(axis=0, dtype=np.int32)
     return levels
 

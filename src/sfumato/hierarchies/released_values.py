@@ -103,15 +103,18 @@ def format_released(
         case Range(low, high):
             if kind is Kind.CATEGORICAL:
                 raise InputError("a range", "is for numeric and ordered quasi-identifiers only")
+            # As `84-84` it would read as a range, and as the value once it is read back.
             if low == high:
                 return _print_label(low, kind, labels)
             plain = f"{low}-{high}"
+            # `10-19` of a hierarchy and the range of 10 to 19 must not look the same.
             if _plain_ends(plain) == (low, high) and not _is_label(plain, labels):
                 return plain
             return f"{_print_end(low)}{_TO}{_print_end(high)}"
 
 
 def _print_label(label: str, kind: Kind, labels: Collection[str] | None) -> str:
+    # Bare, these would read back as nothing, as anything, as a set, or as quoted text.
     if label in ("", ANYTHING) or label[0] in '{"':
         return _quoted(label)
     if kind is Kind.CATEGORICAL:

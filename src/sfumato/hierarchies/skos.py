@@ -98,6 +98,7 @@ class _Scheme:
                     )
                 path[concept] = None
                 concept = self.broader.get(concept)
+            # What leads to the top once need not be followed again: O(concepts) in all.
             finished.update(path)
 
     def from_chains(self) -> Hierarchy:
@@ -110,6 +111,7 @@ class _Scheme:
                 chain.append(self.broader[chain[-1]])
             chains.append(chain)
         depth = max(len(chain) for chain in chains)
+        # Filled at the leaf's end, so that branches of other depths share the levels from the top.
         full = [[chain[0]] * (depth - len(chain)) + chain for chain in chains]
         columns = []
         for column in zip(*full, strict=True):
@@ -133,6 +135,7 @@ class _Scheme:
         for concept, places in self.places.items():
             for place in places:
                 parts = _PLACE.fullmatch(place)
+                # A place that cannot be read gets a level that there is not, and so the same error.
                 level, position = (int(parts[1]), int(parts[2])) if parts else (height + 1, 0)
                 if level > height or position in levels[level]:
                     raise self._unfit_place(concept)
@@ -149,6 +152,8 @@ class _Scheme:
         for leaf_position, leaf in levels[0].items():
             above: str | None = leaf
             for level in range(height + 1):
+                # A concept that stands at several levels is passed through at each before its
+                # parent.
                 while above is not None and (above, level) not in positions:
                     above = self.broader.get(above)
                 if above is None:
@@ -191,9 +196,11 @@ class _Graph:
         scheme = self._scheme_of(iri)
         links = set(self._triples.subject_objects(self._term("broader")))
         narrower = self._triples.subject_objects(self._term("narrower"))
+        # SKOS lets a file state either direction, as the one follows from the other.
         links |= {(lower, upper) for upper, lower in narrower}
         concepts = self._concepts(links, scheme)
         texts, names, places = {}, {}, {}
+        # A graph has no order: sorted, errors and hierarchies are the same each time.
         for concept in sorted(concepts):
             texts[str(concept)], name = self._text_and_name(concept)
             if name is not None:
@@ -270,6 +277,7 @@ class _Graph:
             )
         labels = sorted(
             self._triples.objects(concept, self._term("prefLabel")),
+            # The language asked for, else one without a language, else the first by its code.
             key=lambda each: (each.language != self._language, each.language or "", str(each)),
         )
         name = str(labels[0]) if labels else None
@@ -321,6 +329,7 @@ def write_skos(
     names = [
         library.URIRef(f"{base}code:{quote(concept.label, safe='')}")
         if repeated[concept.label] == 1
+        # A label at two places is two concepts, which its code cannot tell apart.
         else library.URIRef(f"{base}place:{concept.places[0]}")
         for concept in concepts
     ]
@@ -352,6 +361,7 @@ def _concepts(hierarchy: Hierarchy) -> list[_Concept]:
             counts, counts_below = hierarchy.leaf_counts(level), hierarchy.leaf_counts(level - 1)
         for child, index in links:
             same = hierarchy.labels[level - 1][child] == labels[index]
+            # Over the same leaves the label says the same: one concept at several levels.
             if here[index] < 0 and same and counts_below[child] == counts[index]:
                 here[index] = below[child]
         for index, label in enumerate(labels):

@@ -187,6 +187,7 @@ class Cleaning(Part):
         known = [each.alias or name for name, each in cls.model_fields.items()]
         for name in fields if isinstance(fields, Mapping) else ():
             if name not in (*known, "from_"):
+                # Pydantic would only say that the field is unknown.
                 close = get_close_matches(str(name), known, n=1)
                 meant = f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}"
                 raise ValueError(f"'{name}' is no known step; {meant}")
@@ -197,6 +198,7 @@ class Cleaning(Part):
         given = {
             name
             for name, each in type(self).model_fields.items()
+            # By values and not by what was written: a step at its default does nothing.
             if getattr(self, name) != each.get_default(call_default_factory=True)
         }
         if not given - {"unreadable"}:
@@ -239,6 +241,7 @@ class Cleaning(Part):
         signs = (*(self.decimal or (".",)), *(() if self.thousands is None else (self.thousands,)))
         if len(set(signs)) < len(signs):
             raise ValueError("'decimal' and 'thousands' must be different signs")
+        # As signs within a number these would be read as part of its value.
         if any(sign.isalnum() or sign in "+-" for sign in signs):
             raise ValueError("'decimal' and 'thousands' must be signs, not letters or digits")
 
@@ -251,6 +254,7 @@ class Cleaning(Part):
                 "a year of two digits (%y) needs 'pivot', the first year that it may mean, "
                 "such as pivot = 1930"
             )
+        # A column of days and months mixed has dates of which nobody knows how exact they are.
         if self.resolution is None and len({min(_level(text), 3) for text in formats}) > 1:
             raise ValueError(
                 "formats of days, months or years alone need a 'resolution' in common: "
@@ -287,6 +291,7 @@ class Cleaning(Part):
         """The columns that it is made of, which may be derived ones themselves."""
         if self.from_ is None:
             return self.parts
+        # What reads as a date is one; a column of such a name could not be told from it.
         return (self.from_,) if self.at_day is not None else (self.from_, str(self.at))
 
     @property
@@ -386,6 +391,7 @@ def _check_format(text: str) -> None:
         return
     letters = directives(text)
     unknown = [letter for letter in letters if letter not in DIRECTIVES]
+    # A single % at the end names nothing, but the pattern of two characters does not see it.
     if unknown or text.replace("%%", "").endswith("%"):
         accepted = ", ".join(f"%{letter}" for letter in DIRECTIVES)
         raise ValueError(f"format '{text}' has an unknown directive; accepted: {accepted}")
@@ -394,6 +400,7 @@ def _check_format(text: str) -> None:
         if named.count(part) > 1:
             raise ValueError(f"format '{text}' names the {part} twice")
     for part, needed in (
+        # Each part needs the next larger one: the 14th of an unknown month is no date.
         ("", "year"), ("day", "month"), ("hour", "day"),
         ("minute", "hour"), ("second", "minute"), ("fraction", "second"),
     ):  # fmt: skip
@@ -461,6 +468,7 @@ def in_order(recipe: Mapping[str, Cleaning]) -> list[str]:
         ready = [
             name
             for name, each in waiting.items()
+            # A column made of itself would wait for itself, and is in the circle that is said.
             if name not in each.sources and not any(other in waiting for other in each.sources)
         ]
         if not ready:

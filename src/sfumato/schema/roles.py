@@ -115,6 +115,7 @@ RECIPE_SOURCE = "source of the recipe"
 def _form_of_hierarchy(value: object) -> str | None:
     if isinstance(value, (str, Path)):
         return "file"
+    # By the field that only one form has, so that errors speak of that form and not of all three.
     fields = value if isinstance(value, Mapping) else ()
     if isinstance(value, PrefixHierarchy) or "lengths" in fields:
         return "prefixes"
@@ -186,6 +187,7 @@ class QuasiIdentifier(Part):
         if self.kind is Kind.CATEGORICAL and not (bottom is None and top is None):
             raise ValueError("'bottom' and 'top' are for numeric and ordered ones only")
         numbers = isinstance(bottom, (int, float)) and isinstance(top, (int, float))
+        # Dates and categories are compared once their column is known.
         if numbers and bottom >= top:  # type: ignore[operator]
             raise ValueError("'bottom' must be less than 'top'")
         return self
@@ -230,6 +232,7 @@ class Event(Part):
             raise ValueError("'known' in % is for kind = \"amount\" only")
         if self.level and self.hierarchy is None:
             raise ValueError("'known' as a level needs a 'hierarchy'")
+        # The height of a file's hierarchy is known only when it is read.
         if isinstance(self.hierarchy, (PrefixHierarchy, IntervalHierarchy)):
             check_level(self.level, self.hierarchy.height)
         return self
@@ -373,6 +376,7 @@ class Schema(Frozen):
                         "a column has one role"
                     )
                 roles[name] = role
+        # Refuses circles now, before any data is read.
         in_order(self.recipe)
         return self
 
@@ -386,6 +390,8 @@ class Schema(Frozen):
                         "events are of sensitive and insensitive columns"
                     )
         near = [event.kind for event in self.events.values() if event.is_near]
+        # Events are sorted by what is known nearly, and only one number can be sorted by; second
+        # dates become intervals.
         if len(near) > 1 and EventKind.AMOUNT in near:
             raise ValueError(
                 "one of the 'events' may be known in %, or dates in days; give the others a "
@@ -407,6 +413,7 @@ class Schema(Frozen):
         if self.recipe:
             named = {name for names in roles.values() for name in names}
             sources = (name for each in self.recipe.values() for name in each.sources)
+            # A birth date from which an age is made must not go out because nobody gave it a role.
             roles[RECIPE_SOURCE] = tuple(n for n in dict.fromkeys(sources) if n not in named)
         return roles
 
@@ -474,6 +481,7 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
     file = Path(path)
     subject = f"schema file {file.name or file}"
     fields = parse_toml(read_text(file, subject), subject)
+    # Relative to the schema, so that a folder with both can be moved.
     return Schema(**fields).with_files(lambda path: file.parent / path)
 
 
@@ -507,6 +515,7 @@ def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
     schema, notes
         The schema, and comments by column, written behind or above what they speak about.
     """
+    # Only who writes a schema needs it, and reading one is more common.
     import tomlkit
 
     notes = notes or {}
@@ -542,5 +551,6 @@ def dump_schema(schema: Schema, notes: dict[str, str] | None = None) -> str:
 
 def schema_sha256(schema: Schema) -> str:
     """Hash of the schema's canonical TOML text, files of hierarchies without their folder."""
+    # The same schema in another folder is the same.
     text = dump_schema(schema.with_files(lambda path: Path(path.name)))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -55,6 +55,8 @@ class _Clean:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in spark_session.gathered(batches, ROWS):
+            # Counts of an executor that repeats a task would be wrong: `counted_steps` has a pass
+            # of its own.
             done = self.work.done(batch, Tally())
             found = {
                 own: done.column(name).cast(kind) for own, (name, kind) in self.columns.items()
@@ -103,6 +105,7 @@ def prepared_on_spark(source: SparkSource, schema: Schema) -> SparkSource:
     kinds = spark_session.column_types(frame.select(*own), list(work.given), list(work.given), [])
     names = (*source.names, *preparation.derived)
     made = {plain(names.index(name)): (name, _kind(name, schema, kinds)) for name in wanted}
+    # Arrow takes columns by their order in Spark's schema.
     order = [*map(plain, range(len(names))), *([BROKEN] if source.cells is not None else [])]
     before = {field.name: field.dataType for field in frame.schema.fields}
     fields = types.StructType(
@@ -139,6 +142,8 @@ def counted_steps(source: SparkSource, columns: Sequence[str]) -> tuple[StepCoun
     with spark_session.said_plainly(
         "count what was cleaned", spark_session.told(*(not_utf8(name) for name in work.given))
     ):
+        # Broken records are refused by themselves, and their shifted cells would count as
+        # unreadable.
         whole = frame if source.cells is None else frame.where(~frame[BROKEN])
         read = whole.select(*work.given.values())
         rows = (
@@ -153,6 +158,7 @@ def counted_steps(source: SparkSource, columns: Sequence[str]) -> tuple[StepCoun
             continue
         what = preparation.recipe[name].steps()[step]
         count = StepCount(name, step, what, row["changed"], row["missing"])
+        # A row per task: tasks add up to the whole.
         known = tally.counts.get((name, step))
         tally.counts[name, step] = count if known is None else known.plus(count)
     preparation.finish(tally)
@@ -167,9 +173,12 @@ def _work(preparation: Preparation, names: Sequence[str], wanted: Sequence[str])
 
 def _kind(name: str, schema: Schema, kinds: Mapping[str, pa.DataType]) -> pa.DataType:
     kind = kinds.get(name, pa.string())
+    # A column without any value has no type, and cells that are not there are text as well as
+    # anything.
     return result_type(pa.string() if pa.types.is_null(kind) else kind, schema.recipe[name])
 
 
 def _spark_type(kind: pa.DataType) -> Any:
     types: Any = needed("pyspark.sql.pandas.types", extra="spark", by="engine spark")
+    # Cleaned times have no zone: with one Spark would move them to the session's.
     return types.from_arrow_type(kind, prefer_timestamp_ntz=True)

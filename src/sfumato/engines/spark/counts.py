@@ -108,6 +108,8 @@ def count_classes(
     counted = _of_values(_rows(frame, keys, person, values, functions), keys, person, functions)
     aggregates = _of_persons(functions)
     if values:
+        # By the keys alone, so that the windows within and the last aggregation need no further
+        # exchange.
         counted = _ranked(counted.repartition(*keys), keys, _shares(frame, values), functions)
         aggregates += [
             each
@@ -133,6 +135,7 @@ def _rows(
     pairs = [(f.lit(_NOBODY), f.lit(_NOBODY))]
     pairs += [(f.lit(place), f.col(quoted(each.column))) for place, each in enumerate(values)]
     structs = [f.struct(what.alias(_WHAT), value.alias(_VALUE)) for what, value in pairs]
+    # Values below one another instead of side by side: one aggregation counts all attributes.
     rows = frame.select(*named, *owner, f.inline(f.array(*structs)))
     return rows.where((f.col(_WHAT) == _NOBODY) | (f.col(_VALUE) >= 0))
 
@@ -144,6 +147,8 @@ def _of_values(rows: DataFrame, keys: Sequence[str], person: str | None, f: Any)
         rows = rows.groupBy(*keys, _WHAT, _VALUE, person).agg(f.count(f.lit(1)).alias(_NUMBER))
         number = f.col(_NUMBER)
     of_person = f.col(_WHAT) == _NOBODY
+    # Of rows of persons the value is their number of records: who share one are counted as those
+    # who share a value.
     value = f.when(of_person, number).otherwise(f.col(_VALUE)).cast("bigint").alias(_VALUE)
     named = [f.col(key) for key in (*keys, _WHAT)]
     owned = rows.select(*named, value, number.cast("bigint").alias(_NUMBER))
@@ -166,10 +171,13 @@ def _shares(frame: DataFrame, values: Sequence[Values]) -> DataFrame:
 def _ranked(counted: DataFrame, keys: Sequence[str], shares: DataFrame, f: Any) -> DataFrame:
     """Each value with its share in the file, its class's total, and its rank by records."""
     window = needed("pyspark.sql.window", extra="spark", by="the engine spark").Window
+    # Sent to every executor, as the shares are few and the classes are not: nothing is shuffled.
     counted = counted.join(f.broadcast(shares), [_WHAT, _VALUE], "left")
     own = window.partitionBy(*keys, _WHAT)
     ranked = counted.withColumn(
-        _RANK, f.row_number().over(own.orderBy(f.col(RECORDS).desc(), f.col(_VALUE)))
+        # Ties by code, so that the rank does not hang on partitions.
+        _RANK,
+        f.row_number().over(own.orderBy(f.col(RECORDS).desc(), f.col(_VALUE))),
     )
     return ranked.withColumn(_TOTAL, f.sum(RECORDS).over(own))
 
@@ -210,11 +218,14 @@ def _moved(
             here = np.flatnonzero(what == place)
             if len(below) and len(here):
                 values = batch.select([_AT, _NEXT, _REACHED, RECORDS, _TOTAL]).take(pa.array(here))
+                # The last value of a class reaches to the end of the ranks.
                 ends = values.column(_NEXT).fill_null(len(below))
                 start, reached, records, total = (
                     values.column(name).to_numpy() for name in (_AT, _REACHED, RECORDS, _TOTAL)
                 )
                 parts = moved_between(start, ends.to_numpy(), reached / total, below, sums)
+                # The first value of a class: below it the class has nothing, and all of the file's
+                # share counts.
                 parts += np.where(reached == records, sums[start], 0.0)
                 moved[here] = parts / len(below)
         columns = [*batch.columns, pa.array(moved)]
@@ -230,8 +241,10 @@ def _ordered_distance(place: int, f: Any) -> Column:
 def _of_persons(f: Any) -> list[Column]:
     here = f.col(_WHAT) == _NOBODY
     number, persons = f.col(_VALUE), f.col(PERSONS)
+    # Null where 64 bits do not hold it, instead of an error or a number that has run over.
     squares = f.try_multiply(f.try_multiply(number, number), persons)
     rough = number.cast("double") * number.cast("double") * persons.cast("double")
+    # A sum leaves nulls out, and would be too small without a word.
     overflown = f.max(f.when(here, squares.isNull()))
     summed = f.try_sum(f.when(here, squares))
     return [
@@ -250,6 +263,8 @@ def _of_attribute(place: int, several: tuple[int, ...], f: Any) -> list[Column]:
     here = f.col(_WHAT) == place
     records, total = f.col(RECORDS), f.col(_TOTAL)
     share = records / total
+    # ½ Σ |p − q| = Σ (p − q)⁺, for which values that the class does not have add nothing and need
+    # no row.
     more = f.greatest(share - f.coalesce(f.col(_SHARE), f.lit(0.0)), f.lit(0.0))
     columns = {
         "affiliation": f.max(f.when(here, f.col(PERSONS))),

@@ -52,6 +52,7 @@ class Tally:
     def added_up(self, rows: pa.Table) -> pa.Table:
         """One row for each key."""
         how = [(name, function) for name, (_, function) in self.numbers.items()]
+        # Executors have a core per task: more threads would fight over it.
         grouped = rows.group_by(list(self.keys), use_threads=False).aggregate(how)
         names = {f"{name}_{function}": name for name, function in how}
         named = grouped.rename_columns([names.get(each, each) for each in grouped.column_names])
@@ -101,6 +102,8 @@ def _task(
         if rows > limit:
             held = [tally.added_up(pa.concat_tables(held))]
             rows = held[0].num_rows
+            # Doubled where sums do not shrink, or each batch would add them all up again: O(rows)
+            # in the long run.
             limit = max(BUFFER, 2 * rows)
     if rows:
         yield from tally.added_up(pa.concat_tables(held)).to_batches()
@@ -117,6 +120,7 @@ GROUPS = Tally(
     WHERE | {"whole": "bigint", "fraction": "double", "records": "bigint"},
     {"persons": ("bigint", "sum")},
 )
+# The neutral element of a minimum, as -1 is that of a maximum of codes.
 _NONE = np.iinfo(np.int32).max
 
 
@@ -154,6 +158,7 @@ class Windows:
         place = people.numbers(f"{'k' if self.within is None else 'w'}{own}")[person]
         inside = (self.low[node, axis] <= place) & (place < self.high[node, axis])
         if self.within is not None:
+            # Whole parts count from the bin's own point: those of other bins are other places.
             inside &= people.numbers(f"k{own}")[person] == self.within[node, axis]
         here = np.flatnonzero(inside)
         nodes = node[here]
@@ -187,6 +192,7 @@ def node_numbers(
         names |= {f"{each}{place}" for place in alone for each in "vc"}
     rows_of = partial(_numbers, routes=routes, windows=windows, everything=everything)
     found = tallied(people, sorted(names), axes, rows_of, NUMBERS).toArrow()
+    # Rows of a shuffle come in any order, and the medians are read from running sums.
     return found.sort_by([(each, "ascending") for each in NUMBERS.keys])
 
 
@@ -338,11 +344,13 @@ def find_medians(
     shape = len(nodes), len(axes.ordered)
     number = np.full(routes.nodes, -1, dtype=np.int64)
     number[nodes] = np.arange(len(nodes))
+    # The first record whose cumulative count reaches N/2 (paper 003): ⌈N/2⌉, in integers.
     half = np.repeat((records + 1) // 2, shape[1]).reshape(shape)
     count = partial(node_numbers, people, axes, routes)
     low = np.zeros(shape, dtype=np.int64)
     high = low + np.array([axis.size + 1 for axis in axes.ordered], dtype=np.int64)
     window = _Window(Windows(number, low, high, _step(low, high)), np.zeros((*shape, 3), np.int64))
+    # Columns and sums are asked for in the first pass, which reads everybody anyway.
     first = count(window.bins, everything=True)
     window = window.narrowed(first, half)
     while not window.is_narrow:
@@ -352,6 +360,7 @@ def find_medians(
         return _nothing(shape), first
     bins = Windows(number, *_whole_parts(axes, code), code)
     window = replace(window, bins=bins)
+    # Exact positions come to the driver: the window is narrowed until they are few.
     while window.persons > LIMIT and not window.is_narrow:
         window = window.narrowed(count(window.bins, everything=False), half)
     groups = position_groups(people, axes, routes, window.bins)
@@ -412,6 +421,8 @@ def _whole_parts(axes: Axes, code: Ints) -> tuple[Ints, Ints, Ints]:
     high = np.ones_like(code)
     for index, axis in enumerate(axes.ordered):
         if axis.points is not None:
+            # A mean lies less than the gap to the next point above its own; the last bin and that
+            # of missing have none.
             gaps = np.append(np.diff(axis.points), [1, 1])
             high[:, index] = gaps[code[:, index]]
     low = np.zeros_like(code)
@@ -430,6 +441,7 @@ def _segments(rows: pa.Table, shape: tuple[int, int]) -> Ints:
 def _starts(cumulative: Ints, first: Ints) -> Ints:
     """What is added up before each segment's first row."""
     before = cumulative[np.maximum(first - 1, 0)]
+    # The index −1 of the first segment was put to 0 above, whose sum is not before it.
     before[first == 0] = 0
     return before
 
@@ -438,6 +450,7 @@ def _holding(segment: Ints, records: Ints, wanted: Ints) -> tuple[Ints, Ints]:
     """The first row of each segment up to which it has the records wanted; its first row."""
     first = np.searchsorted(segment, np.arange(len(wanted)))
     cumulative = np.cumsum(records)
+    # One running sum over all segments: the wanted record of each is one search away.
     row = np.searchsorted(cumulative, _starts(cumulative, first) + wanted)
     return row.astype(np.int64), first
 
@@ -468,6 +481,8 @@ def _medians(groups: pa.Table, bins: Codes, before: Ints, half: Ints) -> Medians
         at=(until[stop] - until[start]).reshape(three),
         before_group=before_group,
         group=persons[row].reshape(shape),
+        # All persons of the group have so many records: the record wanted is the (left − 1)-th from
+        # 0 on.
         place=((left - 1) // records[row]).reshape(shape),
     )
 

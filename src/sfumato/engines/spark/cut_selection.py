@@ -94,6 +94,7 @@ def select(people: DataFrame, axes: Axes, routes: Routes, targets: Targets) -> t
         Tie and second hash: persons of smaller (tie, second) are as many as the rank says.
     """
     count = partial(_counted, people, axes, routes)
+    # Hashes of 64 bits rarely agree: the second one is read only where they do.
     tie, left, alike = _ranked(targets, TIE, None, count)
     second = np.full(len(tie), LEAST)
     shared = np.flatnonzero(left > 0)
@@ -110,7 +111,10 @@ class _Search:
     def __init__(self, group: int, rank: int) -> None:
         self.group, self.rank, self.step = group, rank, 1
         self.low, self.high = 0, WORDS - 1
+        # So few are all read at once.
         if group > FEWEST:
+            # The tie of rank r of n uniform ones is near (r + 1/2) / n, with deviation √(s (1 − s)
+            # / n).
             share = (rank + 0.5) / group
             around = DEVIATIONS * (sqrt(share * (1 - share) / group) + 1 / group)
             self.low = int(max(share - around, 0.0) * WORDS)
@@ -120,11 +124,15 @@ class _Search:
     def read_at_most(self, most: int) -> None:
         """Count so many words as one that about so many numbers are read."""
         span = self.high - self.low + 1
+        # Persons expected in the window are group · span / 2^64; where they are too many, bins of
+        # ⌈span / most⌉ words.
         self.step = 1 if self.group * span <= most * WORDS else -(-span // most)
 
     def learn(self, before: int, bins: Words, persons: Ints) -> None:
         """Narrow the window, or find the word, from persons before it and in its bins."""
+        # The first bin up to which there are more persons than the rank.
         place = int(np.searchsorted(np.cumsum(persons), self.rank - before, side="right"))
+        # The window missed: the tie lies before it, or behind.
         if self.rank < before:
             self.low, self.high = 0, self.low - 1
         elif place == len(bins):
@@ -156,6 +164,7 @@ def _ranked(
     found = [each.found for each in searches if each.found is not None]
     word = np.array([each[0] for each in found], dtype=np.uint64)
     left, alike = (np.array([each[i] for each in found], dtype=np.int64) for i in (1, 2))
+    # Ties are signed, windows are not: turning the sign bit keeps the order.
     return (word ^ SIGN).view(np.int64), left, alike
 
 
@@ -190,9 +199,11 @@ def _rows(
     kept = _alike(people, bounds, person, target, windows.tie)
     person, target = person[kept], target[kept]
     word = people.numbers(windows.name)[person].view(np.uint64) ^ SIGN
+    # Whoever comes after the window changes no rank within it.
     kept = word <= windows.high[target]
     word, target = word[kept], target[kept]
     inside = word >= windows.low[target]
+    # Whoever is before the window has one bin together: only their number is asked for.
     bins = np.where(inside, (word - windows.low[target]) // windows.step[target], np.uint64(0))
     yield {
         "target": target,
@@ -278,6 +289,7 @@ def side_counts(
     rows = held.groupBy("side", "attribute").applyInArrow(without_values(measure), SIDE).toArrow()
     columns = {name: rows.column(name).to_numpy() for name in rows.column_names}
     side, attribute = columns["side"], columns["attribute"]
+    # A side without a value of an attribute gives no row, and keeps 0.
     counts = SideCounts({}, {}, {}, {}, np.zeros(len(sides), dtype=np.int64))
     for own in asked:
         here = attribute == own.place
@@ -296,6 +308,7 @@ def _held(
     side = number[routes.node_of(people)]
     if numbers:
         person = np.flatnonzero(side >= 0)
+        # The number of records is counted as one more attribute, in the same pass.
         yield _rows_of_sides(
             side[person], NUMBER_OF_RECORDS, people.records[person], people.records[person]
         )
@@ -346,7 +359,10 @@ def _distances(values: pa.Table, own: Sensitive) -> tuple[float, float]:
     """The distances of one class, its values being those of one person."""
     code = values.column("value").to_numpy().astype(np.int32)
     records = values.column("records").to_numpy()
+    # Rows of a shuffle have no order, but sums of floating numbers do.
     by_code = np.argsort(code)
+    # By the compiled loop of one machine, so that both engines give the same distance to the last
+    # digit.
     one = np.zeros(1, dtype=np.int32), np.zeros(1, np.int64), np.ones(1, np.int64)
     offsets = np.array([0, len(code)], dtype=np.int64)
     side = np.zeros(1, dtype=np.int8)

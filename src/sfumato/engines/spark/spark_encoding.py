@@ -101,10 +101,12 @@ def _counted(
     grouped = (
         frame.groupingSets([[column] for column in own], *own)
         .agg(functions.grouping_id().alias(_GROUP), functions.count("*").alias(_COUNT))
+        # Kept, as the sizes and then the values are read from it.
         .persist()
     )
     group = dict(zip(columns, _groups(own), strict=True))
     try:
+        # Sizes first: a column that is too large is refused before it comes to the driver.
         sizes = dict(grouped.groupBy(_GROUP).count().collect())
         for name in columns:
             _check_size(name, sizes.get(group[name], 0), most)
@@ -141,6 +143,7 @@ def _check_size(name: str, size: int, most: int) -> None:
 
 def _column(name: str, table: pa.Table) -> CountedColumn:
     values = table.column(0)
+    # Offsets of 32 bits would not hold the texts of millions of values in one piece.
     if pa.types.is_string(values.type):
         values = values.cast(pa.large_string())
     whole = pa.concat_arrays(values.chunks) if values.num_chunks else pa.nulls(0, values.type)
@@ -209,6 +212,8 @@ class EncodeBatches:
         """Encode the batches of one task."""
         quasi_identifiers, sensitive_attributes = self.lookups.value
         sizes = [len(lookup.values) for lookup in (*quasi_identifiers, *sensitive_attributes)]
+        # Arrow hashes the whole lookup for each batch: batches of a quarter of it make that a part
+        # of the work.
         rows = min(max(FEWEST_ROWS, max(sizes, default=0) // 4), MOST_ROWS)
         for batch in gathered(batches, rows):
             yield self._encoded(batch, quasi_identifiers, sensitive_attributes)
@@ -244,6 +249,8 @@ class EncodeBatches:
             labels = [lookup.labels for lookup in sensitive_attributes]
             labelled = list(zip(of_sensitive, labels, strict=True))
             columns[PERSON] = person
+            # Without ids a record is told from others by its content, as numbers of Spark's records
+            # change with partitions.
             columns[TIE] = sources.from_numpy(scalars.ties_of_codes(coded, labelled))
             columns[SPACED] = sources.from_numpy(np.zeros(batch.num_rows, dtype=np.bool_))
         if self.household is not None:
@@ -267,6 +274,7 @@ class EncodeBatches:
         values = sources.plain_column(values, name)
         sources.check_utf8(values, name)
         known = values.drop_null()
+        # Ids that mean missing are no person: all of them would be taken for one.
         none = scalars.mean_missing(known, self.missing)
         if not none.any():
             return values
@@ -285,6 +293,7 @@ def codes_of(values: pa.Array, lookup: Lookup) -> Codes:
     if sources.is_text(values.type):
         values = values.cast(pa.large_string())
     places = pc.index_in(sources.one_zero(values), value_set=lookup.values)
+    # A value that was not there when the domains were settled.
     if places.null_count != values.null_count:
         raise other_values()
     codes = np.append(lookup.codes, np.int32(MISSING))
@@ -324,6 +333,7 @@ def ids(values: pa.Array) -> pa.Array:
     valid = sources.flags(values.is_valid())
     known = values.drop_null()
     if sources.is_bytes(kind):
+        # Bytes need not be text, and two of them must not print alike.
         texts = [each.hex() for each in known.to_pylist()]
     elif pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         texts = scalars.printed(known)
@@ -346,6 +356,8 @@ def weighted_sums(columns: Sequence[str]) -> list[Column]:
         Columns of codes, -1 for missing.
     """
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
+    # 2 more makes missing 1 and not 0, so that it counts. Squares tell codes 1 and 3 from 2 and 2,
+    # which a plain sum does not.
     codes = [functions.col(name).cast("bigint") + 2 for name in columns]
     return [functions.sum(code * code % _MODULUS) for code in codes]
 
@@ -424,6 +436,7 @@ def open_on_spark(
         written = _write(
             source, schema, types, columns, selected, kept, weights=weights, progress=progress
         )
+        # An error or an interrupt after the writing removes it: nobody else knows where it is.
         on_error.callback(release, written)
         with watched(written.sparkSession, progress, "read", 0.9, 1.0):
             persons, spelled, spaced = _check_written(written, source, schema, records, columns)
@@ -472,6 +485,7 @@ def _check_types(
     people = {name for name in (schema.person, schema.household) if name is not None}
     encoded = {*people, *schema.quasi_identifiers, *schema.sensitive}
     kept = handed_on(source.names, schema) if keep_source else []
+    # Such a name would hide a column of our own.
     own = [name for name in kept if name.casefold().startswith(OWN)]
     if own:
         raise InputError(
@@ -509,6 +523,7 @@ def _comparable(frame: DataFrame, name: str) -> Any:
     types = needed("pyspark.sql.types", extra="spark", by="engine spark")
     functions = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     kind = frame.schema[name].dataType
+    # Spark cannot group or write a column that has no type.
     if isinstance(kind, types.NullType):
         return functions.col(name).cast("string").alias(name)
     if isinstance(kind, types.StringType) and getattr(kind, "collation", "") not in (
@@ -528,6 +543,7 @@ def _settle(raws: dict[str, CountedColumn], schema: Schema, warnings: list[str])
     missing: dict[str, int] = {}
     for name, raw in raws.items():
         known, spaced = raw.codes != MISSING, door.spaces_warning(raw)
+        # Encoding writes to the codes, and the counts below need those that came.
         own = replace(raw, codes=raw.codes.copy())
         if name in schema.quasi_identifiers:
             quasi = schema.quasi_identifiers[name]
@@ -535,11 +551,14 @@ def _settle(raws: dict[str, CountedColumn], schema: Schema, warnings: list[str])
             labels: tuple[str, ...] = ()
         else:
             made = _in_natural_order(encode_sensitive(own, schema.missing, warnings))
+            # Labels are as large as the domain and go to every executor: only ties of records need
+            # them.
             labels = _labels(made) if schema.person is None else ()
         spaces += [] if made.kind is Kind.NUMERIC else spaced
         counts[name] = raw.of_codes(made.codes, made.domain.size)
         missing[name] = raw.records - int(counts[name].sum())
         lookups[name] = Lookup(raw.values, made.codes[known], labels)
+        # The codes of distinct values are in the lookup; those of records never come here.
         coded[name] = replace(made, codes=np.empty(0, dtype=np.int32))
     quasi_names, sensitive_names = list(schema.quasi_identifiers), list(schema.sensitive)
     return _Settled(
@@ -602,6 +621,7 @@ def _write(
     if weights is not None:
         known |= told(sources.no_weights(weights, source.subject))
     with said_plainly("encode the records", known):
+        # Once per executor and not once per task.
         shared = session.sparkContext.broadcast(columns.lookups)
         encode = EncodeBatches(
             shared,
@@ -624,6 +644,7 @@ def _write(
             with watched(session, progress, "read", 0.4, 0.9):
                 return cut_lineage(encoded, known)
         finally:
+            # It holds values of the data, which are not to stay on executors.
             shared.destroy()
 
 
@@ -681,6 +702,8 @@ def _check_written(
     if (
         row is None
         or row["records"] != records
+        # A source that gives other rows each time would have codes of other values, and nothing
+        # else would show it.
         or row["sums"] != weighted_counts(columns.counts, columns.missing)
     ):
         raise other_values()

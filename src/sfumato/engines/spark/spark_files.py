@@ -31,6 +31,8 @@ BROKEN = "sfumato_broken"
 """The column that marks records whose number of cells is not that of the header."""
 _TEXT = "sfumato_text"
 _NOT_FOUND = "PATH_NOT_FOUND"
+# What Spark's reader trims: every character up to the space, which is more than what Python calls a
+# space.
 _BLANK = r"\A[\x01-\x20]+\z"
 
 
@@ -134,7 +136,9 @@ def _open_path(path: str, given: Layout) -> SparkSource:
     if not is_uri and not Path(path).is_dir():
         sources.check_file(Path(path))
     session = spark_session.own_session(spark_session.session_to_the_end())
+    # Columns `Age` and `age` of a file are two, as on one machine.
     session.conf.set("spark.sql.caseSensitive", "true")
+    # Times without a zone must not move with that of the machine.
     session.conf.set("spark.sql.session.timeZone", "UTC")
     place = _absolute(path) if not is_uri else path
     if is_csv:
@@ -163,6 +167,7 @@ def _absolute(path: str) -> str:
             "must have a path without the characters * ? [ ] { } \\, for the engine spark",
             found="such a character",
         )
+    # Without a scheme Spark would look on the cluster's own file system.
     return f"file://{Path(path).resolve()}"
 
 
@@ -183,6 +188,7 @@ def _open_csv(
         records = file_layout.first_records(head.decode("utf-8", errors="ignore"), delimiter)
         header = _header(head, delimiter, subject)
         if given.header is None and records:
+            # The last of the first records may be cut off.
             file_layout.check_header(header, records[1:-1] or records[1:], subject)
         names = sources.check_names(sources.with_every_name(header), subject)
         reader = session.read.options(
@@ -192,6 +198,8 @@ def _open_csv(
             escape='"',
             mode="PERMISSIVE",
             columnNameOfCorruptRecord=_TEXT,
+            # With pruning Spark does not parse columns that are not asked for, and misses broken
+            # records.
             columnPruning=False,
         )
         if _check_lines(session, place, subject, columns=len(names)):
@@ -232,6 +240,7 @@ def _of_texts(names: Sequence[str]) -> StructType:
 
 def _line_end(head: bytes) -> str:
     """What ends the first line; Spark would take the first line break within quotes for it."""
+    # Every second part lies outside of quotes.
     outside = b"".join(head.split(b'"')[::2])
     place = min((at for at in (outside.find(b"\r"), outside.find(b"\n")) if at >= 0), default=0)
     end = outside[place : place + 2]
@@ -295,6 +304,7 @@ def _counted_lines(session: SparkSession, place: str) -> Any:
     quotes = functions.length(line) - functions.length(
         functions.replace(line, functions.lit('"'), functions.lit(""))
     )
+    # Text has no zero bytes: they are of UTF-16, or of a file that is no text.
     zero = functions.instr(line, "\0") > 0
     strange = zero | ~functions.is_valid_utf8(line)
     of_file = (
@@ -315,6 +325,7 @@ def _counted_lines(session: SparkSession, place: str) -> Any:
             functions.count_if(line.rlike(_BLANK)).alias("blank"),
             functions.min_by(
                 line,
+                # The first line that is not empty, by its place: rows of a group come in any order.
                 functions.when(functions.length(functions.trim(line)) > 0, functions.col("at")),
             ).alias("first"),
         )
@@ -336,7 +347,11 @@ def person_candidates_on_spark(
         column = functions.col(plain(source.names.index(name)))
         counted = source.frame.agg(functions.count(column), functions.count_distinct(column))
         records, values = counted.collect()[0]
+        # By a hash of the value, so that whole groups of equal values come and not single records
+        # of many.
         parts = -(-records // person_candidates.LOOKED_AT)
+        # Values that differ in every record number the records, few values are categories: neither
+        # are persons.
         if not values < records <= person_candidates.MOST_RECORDS * values:
             continue
         chosen = functions.pmod(functions.xxhash64(column), functions.lit(parts)) == 0

@@ -176,6 +176,8 @@ def axes_of(table: SparkTable, *, sensitive: bool) -> Axes:
 
 def _ordered(place: int, column: CodedColumn) -> Ordered:
     domain = column.domain
+    # From 0 on, as the exact means are sums of differences from the lowest point, which overflow
+    # later.
     points = domain.points - domain.points[:1] if isinstance(domain, NumberDomain) else None
     strict = column.kind is Kind.ORDERED
     return Ordered(place, strict, domain.size, points, domain.normalized)
@@ -185,6 +187,7 @@ def _indicator(place: int, column: CodedColumn, missing: bool) -> Indicator | No
     size = column.domain.size
     if column.kind is not Kind.CATEGORICAL:
         return Indicator(place, 1, True, 0, size) if missing else None
+    # Of two categories one column tells the other, and both would be the same cut.
     shift = int(size == 2 and not missing)
     return Indicator(place, size - shift + missing, missing, shift)
 
@@ -234,6 +237,7 @@ def persons_frame(table: SparkTable, axes: Axes) -> DataFrame:
     if table.schema.person is None:
         return frame.mapInArrow(WithoutValues(partial(_by_batches, gather=gather)), schema)
     buckets = 1 + max(table.persons // PERSONS, table.records // RECORDS)
+    # Fewer buckets than partitions would leave executors without work.
     buckets = max(buckets, table.ran.partitions)
     bucket = functions.pmod(functions.col(SECOND), functions.lit(buckets))
     return frame.groupBy(bucket.alias(_BUCKET)).applyInArrow(without_values(gather), schema)
@@ -266,6 +270,7 @@ def people_of(records: pa.Table, axes: Axes) -> pa.Table:
     records
         Person, tie, second hash, and codes.
     """
+    # Persons are numbered within a bucket, as all records of each are in one.
     ids = records.column(PERSON).combine_chunks().dictionary_encode()
     if isinstance(ids, pa.ChunkedArray):
         ids = ids.chunk(0)
@@ -305,7 +310,9 @@ def _along(axis: Ordered, rows: Codes, starts: Ints, codes: Codes, count: Ints) 
     else:
         whole, fraction = class_counts.exact_means(rows, starts, codes, axis.points)
         place = (np.searchsorted(axis.points, whole, side="right") - 1).astype(np.int32)
+        # Above the bin's point, so that a window of whole parts starts at 0 in each bin.
         whole = whole - axis.points[place]
+    # A person who misses any value stands at the missing end, as on one machine.
     missing = sums.present < count
     place = np.where(missing, np.int32(axis.size), place)
     whole[missing], fraction[missing] = 0, 0.0
@@ -321,11 +328,13 @@ def _among(axis: Indicator, rows: Codes, starts: Ints, codes: Codes, count: Ints
     offsets, values, counts = class_counts.distinct(rows, starts, codes - np.int32(axis.shift))
     of = np.repeat(np.arange(len(count), dtype=np.int32), np.diff(offsets))
     member = np.full(len(count), -1, dtype=np.int32)
+    # More than half: at most one column can hold for most of a person's records.
     most = 2 * counts > count[of]
     member[of[most]] = values[most]
     if missing.any():
         lacking, last = np.flatnonzero(missing), np.int32(axis.columns - 1)
         member[lacking] = last
+        # Stable, so that the column of missing comes last within each person, as lists ascend.
         by_owner = np.argsort(np.concatenate([of, lacking]), kind="stable")
         own = count[lacking].astype(np.int32)
         values = np.concatenate([values, np.full(len(lacking), last)])[by_owner]
@@ -354,6 +363,7 @@ class PeopleBatch:
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
         """A column of numbers."""
+        # A column is read by several axes, and making an array of it copies where it has nulls.
         if name not in self._known:
             self._known[name] = self._batch.column(name).to_numpy(zero_copy_only=False)
         return self._known[name]
@@ -434,6 +444,7 @@ class Bounds:
         right = np.zeros(len(person), dtype=bool)
         along = self.axis[cut]
         axes = people.axes
+        # Axis by axis, as each has columns of its own: few axes, and no loop over persons.
         for axis in np.unique(along).tolist():
             here = np.flatnonzero(along == axis)
             some, cuts = person[here], cut[here]
@@ -457,6 +468,7 @@ class Bounds:
         )
         for name, bound in zip((*own, *TOLD_BY), bounds, strict=True):
             values, limits = people.numbers(name)[person], bound[cut]
+            # Lexicographic: a later field decides only where all earlier ones are equal.
             before |= equal & (values < limits)
             equal &= values == limits
             if not equal.any():
@@ -589,6 +601,8 @@ def by_node(
     else:
         placed = records.withColumn(NODE, functions.lit(0).cast("bigint"))
     ends = int((routes.cut < 0).sum())
+    # By their number and not left to adaptive execution, which merges small partitions with long
+    # work in them.
     placed = placed.repartition(min(SPREAD * ends, MOST_PARTITIONS), NODE)
     return placed.groupBy(NODE).applyInArrow(without_values(finish), schema)
 

@@ -101,6 +101,7 @@ _SET_UP_BY = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME")
 """Variables of people who say themselves how Spark runs."""
 _SHARE_OF_MEMORY = 0.5
 _PARTITIONS = "spark.sql.shuffle.partitions"
+# Spark's own 200 partitions cost more in tasks than small files do in work.
 _FEWEST_PARTITIONS = 8
 _PARTITIONS_PER_TASK = 4
 """Partitions of a shuffle, per task that runs at once on this machine."""
@@ -134,19 +135,23 @@ def start_session(folder: Path, name: str) -> SparkSession:
     errors = needed("pyspark.errors", extra=_EXTRA, by=_BY)
     options = {
         "spark.app.name": name,
+        # No limit: what comes to the driver is bounded by sfumato itself.
         "spark.driver.maxResultSize": "0",
         "spark.local.dir": str(folder / "spark"),
+        # Spark's log quotes plans and errors, which hold values of the data.
         "spark.log.level": "OFF",
         "spark.sql.warehouse.dir": str(folder / "spark" / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
+    # Whoever has set Spark up has said its memory and addresses, too.
     if not any(name in os.environ for name in _SET_UP_BY):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         options["spark.driver.memory"] = f"{max(1024, int(memory * _SHARE_OF_MEMORY) >> 20)}m"
         options |= dict.fromkeys(("spark.driver.bindAddress", "spark.driver.host"), _THIS_MACHINE)
     for option, value in options.items():
         builder = builder.config(option, value)
+    # Java inherits standard error as it starts: silenced later it would keep on writing.
     with _own_interrupts(), _without_words_of_java():
         try:
             session: SparkSession = builder.getOrCreate()
@@ -167,6 +172,7 @@ def _own_interrupts() -> Iterator[None]:
     try:
         yield
     finally:
+        # Python lets only the main thread set handlers.
         if before is not None and threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, before)
 
@@ -174,6 +180,7 @@ def _own_interrupts() -> Iterator[None]:
 @contextmanager
 def _without_words_of_java() -> Iterator[None]:
     """Start processes whose standard error leads nowhere: Java names this machine on it."""
+    # By the file's number and not sys.stderr, which Java knows nothing of.
     kept = os.dup(_STANDARD_ERROR)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, _STANDARD_ERROR)
@@ -218,6 +225,7 @@ def own_session(shared: SparkSession) -> SparkSession:
     """
     use_this_python(shared)
     session = shared.newSession()
+    # With ANSI one cell that cannot be read would stop the job, and its words name the cell.
     session.conf.set("spark.sql.ansi.enabled", "false")
     context = session.sparkContext
     if str(context.master).startswith("local") and not context.getConf().contains(_PARTITIONS):
@@ -231,6 +239,8 @@ def use_this_python(session: SparkSession) -> None:
     context = session.sparkContext
     local = str(context.master).startswith("local")
     if local and "PYSPARK_PYTHON" not in os.environ:
+        # A path `python3` may be another version, with which executors cannot read what is pickled
+        # here.
         context.pythonExec = sys.executable
 
 
@@ -263,6 +273,7 @@ def said_plainly(what: str, known: Mapping[str, SfumatoError] | None = None) -> 
         with silenced(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)
             yield
+    # The cause is dropped as well (`from None`): a traceback would print Spark's words.
     except spark_errors() as error:
         words = str(error)
         for text, each in {**(known or {}), _NO_SFUMATO: _not_installed()}.items():
@@ -293,6 +304,7 @@ def _kind(error: Exception) -> str:
     if not isinstance(error, errors.PySparkException):
         return name
     condition = error.getCondition()
+    # Only what has the form of a condition is printed, as this is text from elsewhere.
     return f"{name} ({condition})" if condition and _CONDITION.fullmatch(condition) else name
 
 
@@ -310,6 +322,7 @@ def what_ran(frame: DataFrame) -> Ran:
             engine="spark",
             version=str(context.version),
             master=master.group() if master else "other",
+            # Spark lists the driver among the executors; on one machine it is the only one.
             executors=max(executors - 1, 1),
             cores=int(context.defaultParallelism),
             partitions=frame.rdd.getNumPartitions(),
@@ -321,6 +334,7 @@ SUBJECT = "dataframe"
 
 def check_classic(frame: DataFrame) -> None:
     """Refuse a DataFrame of a session without a SparkContext."""
+    # Checkpoints, job groups and broadcasts need the context, which Spark Connect does not give.
     classic = needed("pyspark.sql.classic.dataframe", extra="spark", by="engine spark")
     if not isinstance(frame, classic.DataFrame):
         raise InputError(
@@ -337,6 +351,7 @@ def column_names(frame: DataFrame) -> tuple[str, ...]:
     with said_plainly("find the columns of the dataframe"):
         found = frame.columns
     names = check_names(found, SUBJECT)
+    # Spark takes names for the same that differ in case, unless it is told otherwise.
     folded = [name.casefold() for name in names]
     same = [i for i, name in enumerate(folded, 1) if folded.count(name) > 1]
     if same:
@@ -364,6 +379,7 @@ def column_types(
     """
     types = needed("pyspark.sql.pandas.types", extra="spark", by="engine spark")
     errors = needed("pyspark.errors", extra="spark", by="engine spark")
+    # Spark's times have no zone of their own: they print in the session's.
     zone = frame.sparkSession.conf.get("spark.sql.session.timeZone")
     found = {}
     for name, field in zip(names, frame.schema.fields, strict=True):
@@ -424,6 +440,7 @@ class WithoutValues:
             yield from self._function(batches)
         except SfumatoError:
             raise
+        # Not every exception: an interrupt, or a lack of memory, must end the task as it is.
         except (
             pa.ArrowException,
             ArithmeticError,
@@ -452,6 +469,8 @@ def without_values(function: Tables) -> Tables:
     def batches(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from function(pa.Table.from_batches(rows)).to_batches()
 
+    # Spark reads from the annotations whether it hands over tables, which a class with __call__
+    # does not show it.
     def checked(rows: pa.Table) -> pa.Table:
         return pa.Table.from_batches(WithoutValues(batches)(iter(rows.to_batches())))
 
@@ -523,6 +542,7 @@ def watched(
         args=(context.statusTracker(), group, jobs, over, _between(progress, stage, low, high)),
         daemon=True,
     )
+    # Looking costs a call to Java each time, for nobody.
     if progress is not silent:
         watcher.start()
     try:
@@ -531,6 +551,7 @@ def watched(
         context.cancelJobGroup(group)
         raise
     finally:
+        # The watcher ends first, so that it tells no smaller share after the last one.
         over.set()
         if watcher.ident is not None:
             watcher.join()
@@ -550,6 +571,7 @@ def _watch(tracker: Any, group: str, jobs: int, over: Event, tell: Any) -> None:
             share = _done(tracker, group, jobs)
         except spark_errors():
             return
+        # Stages are found as they come, so that a share may fall: a bar must not.
         if share > told:
             told = share
             tell(share)
@@ -558,6 +580,7 @@ def _watch(tracker: Any, group: str, jobs: int, over: Event, tell: Any) -> None:
 def _done(tracker: Any, group: str, jobs: int) -> float:
     """Share of the work that is done, each job counting the same."""
     known = tracker.getJobIdsForGroup(group)
+    # Adaptive execution makes more jobs than a block asks for: then they are the whole.
     return sum(_of_job(tracker, job) for job in known) / max(jobs, len(known))
 
 
@@ -606,13 +629,16 @@ def cut_lineage(frame: DataFrame, known: Mapping[str, SfumatoError] | None = Non
     """
     folder = f"{_place(frame.sparkSession)}/sfumato-{secrets.token_hex(8)}"
     names = frame.columns
+    # Parquet and Hadoop refuse some names, such as those with spaces or commas.
     plain = [f"c{place}" for place in range(len(names))]
+    # Noted before the writing, so that an interrupt within leaves nothing.
     _written[folder] = frame.sparkSession
     with ExitStack() as on_error:
         on_error.callback(_remove, folder)
         with said_plainly("compute the records", known):
             own = frame.toDF(*plain)
             own.write.parquet(folder)
+            # With the schema stated, Spark need not open the files to find it.
             read = frame.sparkSession.read.schema(own.schema).parquet(folder).toDF(*names)
         on_error.pop_all()
     _folders[read] = folder
@@ -689,6 +715,7 @@ def _place(session: SparkSession) -> str:
 
 
 def _remove_all() -> None:
+    # A copy, as removing changes the dictionary.
     for folder in list(_written):
         _remove(folder)
     for workspace in _workspaces:
@@ -697,6 +724,7 @@ def _remove_all() -> None:
 
 def _remove(folder: str) -> None:
     """Remove a folder of ours, if its Spark still runs; a private one goes with its workspace."""
+    # Out of the list first: a folder that cannot be removed must not be tried again at the end.
     session = _written.pop(folder)
     context: Any = session.sparkContext
     errors: tuple[type[Exception], ...] = (*spark_errors(), AttributeError, OSError)
