@@ -112,8 +112,8 @@ def _take_places(moves: list[_Move]) -> None:
     done = False
     try:
         for move in moves:
-            # Noted before anything happens, so that an interrupt at any point finds what to put
-            # back.
+            # Noted before anything happens, so that an
+            # interrupt at any point finds what to put back.
             begun.append((move, os.path.lexists(move.place)))
             # One file replaces another in one step of the system: nothing need be put back.
             if len(moves) > 1 or move.part.is_dir():
@@ -191,8 +191,8 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """
     check_target(target)
     path = Path(target)
-    # Beside the target, as only within one file system a rename is one step. The suffix stays, as
-    # writers go by it.
+    # Beside the target, as only within one file system a rename
+    # is one step. The suffix stays, as writers go by it.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part{path.suffix}")
     try:
         _create(temporary, path)
@@ -209,8 +209,8 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
 def _create(temporary: Path, path: Path) -> None:
     """An empty file that only its owner may read; its name is known before it exists."""
     try:
-        # O_EXCL refuses a link that somebody laid there; 0600 from the first moment, not by a chmod
-        # after.
+        # O_EXCL refuses a link that somebody laid there;
+        # 0600 from the first moment, not by a chmod after.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except OSError:
         raise _no_folder(path) from None

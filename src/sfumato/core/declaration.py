@@ -733,8 +733,8 @@ class Engine(StrEnum):
 
 def is_spark_frame(data: object) -> TypeGuard[DataFrame]:
     """Whether the data is a DataFrame of PySpark, which is not imported for it."""
-    # Whoever holds such a dataframe has imported its module: importing it here would only cost
-    # time.
+    # Whoever holds such a dataframe has imported its
+    # module: importing it here would only cost time.
     kinds = [getattr(sys.modules.get(module), "DataFrame", None) for module in _MODULES]
     return any(kind is not None and isinstance(data, kind) for kind in kinds)
 

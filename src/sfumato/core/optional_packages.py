@@ -74,8 +74,8 @@ def quiet(what: str) -> Iterator[None]:
             yield
     except SfumatoError:
         raise
-    # Splink and its databases fail in many ways, whose words may hold values of the data: only the
-    # kind is said.
+    # Splink and its databases fail in many ways, whose words
+    # may hold values of the data: only the kind is said.
     except (
         *spark_errors(),
         SplinkException,

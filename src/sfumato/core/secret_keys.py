@@ -29,8 +29,8 @@ _LINES_OF_BASE64 = re.compile(rb"[A-Za-z0-9+/=\r\n]+")
 # 32 signs divide 256 evenly, so that a byte gives each with the same chance.
 ALPHABET = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz234567", dtype=np.uint8)
 RANDOM_LENGTH = 16
-# A multiple of 5 bytes, which base32 writes without padding; 120 bits do not collide among any
-# persons.
+# A multiple of 5 bytes, which base32 writes without
+# padding; 120 bits do not collide among any persons.
 KEYED_BYTES = 15
 
 
@@ -55,8 +55,8 @@ def make_key(path: Path) -> None:
             stream.flush()
             # On the disk before it has its name: a key that is lost after use cannot be made again.
             os.fsync(stream.fileno())
-        # A link fails where the file exists, a rename would replace the key: two starts at once
-        # keep one.
+        # A link fails where the file exists, a rename would
+        # replace the key: two starts at once keep one.
         os.link(part, path)
     except FileExistsError:
         return
@@ -113,8 +113,8 @@ def read_secret(
             found=(error.strerror or type(error).__name__).lower(),
         ) from None
     secret = content.strip()
-    # Several lines of text are likely a table that was named by mistake. Random bytes may hold line
-    # ends.
+    # Several lines of text are likely a table that was
+    # named by mistake. Random bytes may hold line ends.
     several = len(secret.splitlines()) > 1 and _is_text(secret)
     if several and _LINES_OF_BASE64.fullmatch(secret) is None:
         found = "several lines of text"

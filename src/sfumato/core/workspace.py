@@ -39,8 +39,8 @@ class Workspace:
         try:
             root.mkdir(mode=0o700, exist_ok=True)
             status = root.lstat()
-            # In a place that all may write to, somebody may have laid the folder or a link there
-            # before.
+            # In a place that all may write to, somebody may
+            # have laid the folder or a link there before.
             if root.is_symlink() or status.st_uid != user:
                 raise _not_private()
             root.chmod(0o700)

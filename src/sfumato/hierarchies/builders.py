@@ -102,8 +102,8 @@ class _Group:
         """Whether a code lies in the range; a lettered code that is cut short, as a whole."""
         if letters != self.letters:
             return False
-        # `E81` stands for `E810` to `E819`; plain digits cut short are another code, as 25 is none
-        # of 250.
+        # `E81` stands for `E810` to `E819`; plain digits
+        # cut short are another code, as 25 is none of 250.
         cut = self.shortest - len(digits) if letters else 0
         if cut > 0:
             return self.low <= int(digits + "0" * cut) and int(digits + "9" * cut) <= self.high
@@ -287,8 +287,8 @@ def _number_columns(
 ) -> list[Sequence[str]]:
     if not all(math.isfinite(number) for number in (*widths, start)):
         raise InputError(subject, "must have finite widths and start")
-    # By its text 0.1 is a tenth: intervals are then exact in integers, and no value falls between
-    # two.
+    # By its text 0.1 is a tenth: intervals are then
+    # exact in integers, and no value falls between two.
     steps, origin = [Decimal(str(width)) for width in widths], Decimal(str(start))
     odd = sum(_NUMBER.fullmatch(label) is None for label in labels)
     if odd:
@@ -301,8 +301,8 @@ def _number_columns(
     places = max(map(_places, (*steps, origin)), default=0)
     decimals = max([places, *(len(label.partition(".")[2]) for label in labels)])
     scaled = [_scaled(step, decimals) for step in steps]
-    # A width that is no multiple of the one before would cut an interval in two: levels would not
-    # nest.
+    # A width that is no multiple of the one before would
+    # cut an interval in two: levels would not nest.
     if scaled[0] <= 0 or any(above <= below or above % below for below, above in pairwise(scaled)):
         raise InputError(
             subject,
@@ -314,8 +314,8 @@ def _number_columns(
     first = _scaled(origin, decimals)
     return [
         [
-            # Floor division rounds down below the start as well, where truncation would widen the
-            # interval at it.
+            # Floor division rounds down below the start as well,
+            # where truncation would widen the interval at it.
             _print_interval(first + (point - first) // step * step, step, decimals, digits)
             for point in points
         ]

@@ -177,8 +177,8 @@ def _leaf_rows(text: str, subject: str) -> _Rows:
         try:
             parsed = _split(text, delimiter, subject)
         except InputError as error:
-            # A wrong delimiter may break quotes that the right one does not: the error counts if
-            # nothing fits.
+            # A wrong delimiter may break quotes that the right
+            # one does not: the error counts if nothing fits.
             refused = refused or error
             continue
         lengths = {len(row) for row in parsed[0]}
@@ -188,8 +188,8 @@ def _leaf_rows(text: str, subject: str) -> _Rows:
         if lengths == {1}:
             single = single or parsed
         else:
-            # Rows of several lengths are likely this delimiter with an error, which is said with
-            # its lines.
+            # Rows of several lengths are likely this delimiter
+            # with an error, which is said with its lines.
             likely = likely or parsed
     if likely is not None:
         return likely

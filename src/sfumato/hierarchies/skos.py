@@ -152,8 +152,8 @@ class _Scheme:
         for leaf_position, leaf in levels[0].items():
             above: str | None = leaf
             for level in range(height + 1):
-                # A concept that stands at several levels is passed through at each before its
-                # parent.
+                # A concept that stands at several levels is
+                # passed through at each before its parent.
                 while above is not None and (above, level) not in positions:
                     above = self.broader.get(above)
                 if above is None:

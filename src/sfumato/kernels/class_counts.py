@@ -246,8 +246,8 @@ def count_values(order: ClassOrder, codes: Codes, file: Ints) -> ValueCounts:
     share = file / max(file.sum(), 1)
     counts = np.empty((6, len(starts) - 1), dtype=np.int32)
     spread = np.empty((2, len(starts) - 1))
-    # A value not met in a class has -1, which the loop puts back after it: no array per class is
-    # cleared.
+    # A value not met in a class has -1, which the loop
+    # puts back after it: no array per class is cleared.
     scratch = np.full((5, len(share)), -1, dtype=np.int64)
     _classes.count_values(rows, starts, owners, codes, floats(share), scratch, counts, spread)
     affiliation, affiliation_row, distinct, valued = counts[:4]
@@ -451,8 +451,8 @@ def exact_means(rows: Codes, starts: Ints, codes: Codes, points: Ints) -> tuple[
     shifted = np.where(known, points[own] - points[0], 0)
     high = np.add.reduceat(shifted >> LIMB, starts[:-1])
     low = np.add.reduceat(shifted & ((1 << LIMB) - 1), starts[:-1])
-    # Long division of a sum of two limbs: the rest of the high one is carried down, and nothing is
-    # rounded.
+    # Long division of a sum of two limbs: the rest of the
+    # high one is carried down, and nothing is rounded.
     high_floor, high_rest = np.divmod(high + (low >> LIMB), count)
     low_floor, rest = np.divmod((high_rest << LIMB) + (low & ((1 << LIMB) - 1)), count)
     return (high_floor << LIMB) + low_floor, rest / count

@@ -128,8 +128,8 @@ class _Loops:
         half of the table is free before that.
         """
         rungs = self.of[12].shape[1]
-        # Without places a question is two labels: a class has no more than all pairs of slots and
-        # rungs.
+        # Without places a question is two labels: a class
+        # has no more than all pairs of slots and rungs.
         slots = np.diff(self.events.slot_start)[some] * rungs
         most = 12 * self.events.pairs()[some]
         if self.events.place is None:

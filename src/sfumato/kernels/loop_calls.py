@@ -180,8 +180,8 @@ def parts(ends: npt.NDArray[np.int64], least: int) -> list[slice]:
     """
     if len(ends) < 2 or ends[-1] <= least:
         return [slice(0, len(ends))]
-    # In integers, so that parts, and sums of floating numbers within them, are the same on each
-    # machine.
+    # In integers, so that parts, and sums of floating
+    # numbers within them, are the same on each machine.
     wanted = ends[-1] * np.arange(1, PARTS) // PARTS
     edges = np.unique(np.concatenate([[0], np.searchsorted(ends, wanted), [len(ends)]]))
     return [slice(start, stop) for start, stop in pairwise(edges.tolist())]

@@ -118,8 +118,8 @@ def _similar(
         found.append((left[:size], right[:size], score[:size]))
         if begin[0] == len(one):
             break
-        # Nobody knows how many pairs are similar. Doubling costs O(pairs) in all, and what was
-        # found is kept.
+        # Nobody knows how many pairs are similar. Doubling
+        # costs O(pairs) in all, and what was found is kept.
         room *= 2
     lefts, rights, scores = zip(*found, strict=True)
     return np.concatenate(lefts), np.concatenate(rights), np.concatenate(scores)

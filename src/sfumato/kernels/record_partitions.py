@@ -13,8 +13,8 @@ from scipy.sparse.csgraph import connected_components
 import sfumato.kernels._partitions as _partitions
 from sfumato.kernels.loop_calls import Codes, Floats, Ints, Words, codes, floats, ints
 
-# An odd multiplier whose products visit all 2^64 places, so that components start far apart (Steele
-# and Vigna 2022).
+# An odd multiplier whose products visit all 2^64 places, so
+# that components start far apart (Steele and Vigna 2022).
 _SPREAD = np.uint64(0xD1342543DE82EF95)
 WARM, THIN = 20, 4
 """Sweeps of Gibbs sampling before the first draw, and between two draws."""

@@ -359,8 +359,8 @@ def _of_runs(
     """
     runs = _runs(low, high)
     spans = [slice(*_ends(low[run], high[run])) for run in runs]
-    # `order` is cut for each run, so that its results have the length of the run and not of the
-    # file.
+    # `order` is cut for each run, so that its results
+    # have the length of the run and not of the file.
     tasks = [
         partial(loop, order[span], low[run] - span.start, high[run] - span.start, *others)
         for run, span in zip(runs, spans, strict=True)

@@ -414,8 +414,8 @@ def _with_register(risk: Risk, table: Table, class_of: Codes, register: Any) -> 
 
     matching = match(table, open_register(register, table.schema))
     summary = risk.own_classes()
-    # All records of a class agree on the quasi-identifiers, so that one of them finds the
-    # register's class.
+    # All records of a class agree on the quasi-identifiers,
+    # so that one of them finds the register's class.
     sizes = matching.outside[matching.class_of[summary.first_row]]
     classes = RegisterClasses(
         persons=summary.persons,

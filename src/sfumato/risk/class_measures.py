@@ -185,8 +185,8 @@ def recursive_measures(
         class_of[valued].astype(np.int64) * width + codes[valued], return_counts=True
     )
     owner = pairs // max(width, 1)
-    # Values of each class by falling counts, so that r_1 and the sum from r_l on are differences of
-    # sums.
+    # Values of each class by falling counts, so that r_1
+    # and the sum from r_l on are differences of sums.
     order = np.lexsort((-records, owner))
     starts = np.searchsorted(owner, np.arange(classes + 1))
     first, last = starts[:-1], starts[1:]

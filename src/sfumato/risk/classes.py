@@ -210,12 +210,12 @@ class ClassBlocks:
             name: max(int(codes.max()) + 1, len(self._ranks.get(name, ())))
             for name, codes in sensitive.items()
         }
-        # t-closeness compares each block with the whole file, so that its counts come before all
-        # blocks.
+        # t-closeness compares each block with the whole
+        # file, so that its counts come before all blocks.
         self._file = {name: _frequencies(sensitive[name], size) for name, size in sizes.items()}
         self._file |= files or {}
-        # A block is at least as long as a domain: the loops clear an array of that length for each
-        # block.
+        # A block is at least as long as a domain: the loops
+        # clear an array of that length for each block.
         self._edges = self._ends_of_blocks(max(BLOCK, *sizes.values(), 0))
 
     @property
@@ -364,8 +364,8 @@ def _own_each(person: Codes) -> bool:
 def _frequencies(codes: Codes, size: int) -> Counts:
     """Number of records with each code; missing ones are left out."""
     counts = np.zeros(size + 1, dtype=np.int64)
-    # Each part costs an array of the domain's length, so that shorter parts would cost more than
-    # they spare.
+    # Each part costs an array of the domain's length, so
+    # that shorter parts would cost more than they spare.
     length = max(BLOCK, size)
     for start in range(0, len(codes), length):
         counts += np.bincount(codes[start : start + length] + 1, minlength=size + 1)

@@ -65,7 +65,8 @@ def event_codes(table: Table) -> EventCodes | None:
     empty = np.logical_and.reduce([each.codes == MISSING for each in columns])
     if table.schema.events:
         columns = _with_intervals(columns)
-    # The schema allows one column that is known nearly: only one can come last in the key.
+    # One column at most is known nearly here, as second dates are intervals by now. It comes last
+    # in the key.
     near = next((each for each in columns if each.event.is_near), None)
     exact = [_at_known_level(each) for each in columns if each is not near]
     codes, events = group(*zip(*exact, strict=True)) if exact else (np.zeros_like(empty, int), 1)
@@ -94,8 +95,8 @@ def event_codes(table: Table) -> EventCodes | None:
 def _changes(column: EventColumn, person: Codes) -> bool:
     """Whether a person has two values of a column."""
     last = np.empty(int(person.max()) + 1, dtype=np.int32)
-    # Whichever record writes last, somebody differs from it where a person has two values: no sort
-    # is needed.
+    # Whichever record writes last, somebody differs from
+    # it where a person has two values: no sort is needed.
     last[person] = column.codes
     return bool((last[person] != column.codes).any())
 
@@ -116,8 +117,8 @@ def days_of(column: EventColumn) -> Ints:
     """The day of each record, counted from 1970; the earliest one where a record has none."""
     assert isinstance(column.domain, NumberDomain)
     points = column.domain.points
-    # Times of day are left out: intruders know days, and floor division counts those before 1970
-    # too.
+    # Times of day are left out: intruders know days,
+    # and floor division counts those before 1970 too.
     days: Ints = (points if column.domain.unit == "date" else points // DAY)[
         np.maximum(column.codes, 0)
     ]
@@ -177,8 +178,8 @@ def _near_values(column: EventColumn) -> tuple[Ints, Ints]:
     else:
         # Of an amount it is a share of itself: nobody knows a large price to the cent.
         off = np.abs(points) * column.event.share
-    # Values are whole numbers of the unit: rounding inward keeps rounding errors from letting more
-    # in.
+    # Values are whole numbers of the unit: rounding
+    # inward keeps rounding errors from letting more in.
     lowest, highest = np.ceil(points - off), np.floor(points + off)
     first = np.searchsorted(points, lowest, "left")
     last = np.searchsorted(points, highest, "right") - 1
@@ -244,8 +245,8 @@ def holding(
     rows, starts = class_counts.group_rows(unit, units)
     first = rows[starts[:-1]]
     class_of_unit, owners = class_of[first], owner[first]
-    # Who knows the number of records looks only among pseudonyms with that number: it is part of
-    # the class.
+    # Who knows the number of records looks only among
+    # pseudonyms with that number: it is part of the class.
     if counts:
         class_of_unit, classes = group(
             [class_of_unit, np.diff(starts).astype(np.int32)],
@@ -287,8 +288,8 @@ def _known(
         begins, codes, _ = class_counts.distinct(rows, starts, events.codes)
         return begins, events.low[codes], events.high[codes]
     told = np.flatnonzero(events.codes != MISSING)
-    # By the labels that fit, as the loop needs `known_low` and `known_high` ascending within a
-    # person.
+    # By the labels that fit, as the loop needs `known_low`
+    # and `known_high` ascending within a person.
     order = told[np.lexsort((events.codes[told], shown.high[told], shown.low[told], owner[told]))]
     of, event = owner[order], events.codes[order]
     new = np.ones(len(order), dtype=np.bool_)
@@ -550,8 +551,8 @@ def drawn_sets(rng: np.random.Generator, events: int, m: int, shape: tuple[int, 
     """
     chosen = np.empty((*shape, 0), dtype=np.int64)
     for left in range(m):
-        # A place among those left, moved past each chosen one below: every set is as likely,
-        # without rejections.
+        # A place among those left, moved past each chosen one
+        # below: every set is as likely, without rejections.
         new = rng.integers(events - left, size=shape)
         for place in range(left):
             new += new >= chosen[..., place]
@@ -642,8 +643,8 @@ class _Search:
         for number in np.unique(numbers).tolist():
             choices = min(comb(number, m), most) if number > m else 1
             at = np.flatnonzero(numbers == number)
-            # Persons of one number of events have equally many choices: an array without gaps, in
-            # parts that fit.
+            # Persons of one number of events have equally many
+            # choices: an array without gaps, in parts that fit.
             for part in np.array_split(at, 1 + len(at) * choices // BLOCK):
                 if len(part):
                     self._tell(told, part, number, most, fewer)
@@ -656,8 +657,8 @@ class _Search:
         shares = self._shares(persons, sets)
         told.random[:, at] = shares.mean(axis=2)
         every = number <= m or comb(number, m) <= most
-        # Drawn choices miss the most telling one; the best of one event less plus another comes
-        # near it.
+        # Drawn choices miss the most telling one; the best
+        # of one event less plus another comes near it.
         if not every and fewer is not None:
             sets = np.concatenate([sets, self._extended(fewer, persons, number)], axis=1)
             shares = self._shares(persons, sets)
@@ -780,8 +781,8 @@ def _mean(values: Floats) -> float:
 
 def _wilson(value: float, number: int) -> tuple[float, float]:
     """Wilson's interval (1927, equation 13) of a mean of shares, wide as if each was 0 or 1."""
-    # (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n); the variance of shares in [0, 1] is at most
-    # p(1−p).
+    # (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n);
+    # the variance of shares in [0, 1] is at most p(1−p).
     z = NORMAL**2 / number
     middle, half = value + z / 2, NORMAL * sqrt(value * (1 - value) / number + z / (4 * number))
     return max(0.0, (middle - half) / (1 + z)), min(1.0, (middle + half) / (1 + z))

@@ -151,8 +151,8 @@ def presence(found: Matching) -> Presence:
         What `match` counted.
     """
     known = np.flatnonzero(found.outside)
-    # More persons in the file than in the register is an error of the register, said by
-    # `strangers`.
+    # More persons in the file than in the register is
+    # an error of the register, said by `strangers`.
     share = np.minimum(found.inside[known] / found.outside[known], 1.0)
     low, high = known[np.argmin(share)], known[np.argmax(share)]
     foreign = np.maximum(found.inside - found.outside, 0)

@@ -102,8 +102,8 @@ def reidentification(
     check_threshold(threshold)
     suffix = "_by_records" if unit == "records" else ""
     smallest = found[unit]
-    # The smallest class is found as a whole number, so that ties are exact; its inverse is the
-    # largest risk.
+    # The smallest class is found as a whole number, so
+    # that ties are exact; its inverse is the largest risk.
     worst = smallest._replace(value=1.0 / smallest.value)
 
     return Reidentification(
@@ -263,8 +263,8 @@ def household_risk(
     of_pair, member = pairs // len(risk), pairs % len(risk)
     houses, number = np.unique(of_pair, return_inverse=True)
     with np.errstate(divide="ignore"):
-        # Π (1 − r_i) as a sum of logarithms: a person with r = 1 gives −∞, and so the right product
-        # 0.
+        # Π (1 − r_i) as a sum of logarithms: a person
+        # with r = 1 gives −∞, and so the right product 0.
         nobody = np.exp(np.bincount(number, weights=np.log1p(-risk[member])))
     found = 1.0 - nobody
     worst = int(np.argmax(found))

@@ -146,8 +146,8 @@ def check_msu_size(msu_size: object) -> None:
 
 def _distinct_rows(columns: Sequence[Codes], sizes: Sequence[int]) -> Ints:
     """The first row of each distinct combination of all columns, ascending."""
-    # Records of a person that agree on everything are one, or a person's repeats would cost and
-    # score twice.
+    # Records of a person that agree on everything are one,
+    # or a person's repeats would cost and score twice.
     number, count = group(columns, sizes)
     first = np.empty(count, dtype=np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]
@@ -164,8 +164,8 @@ def _minimal(
     for size in range(1, min(msu_size, len(codes)) + 1):
         level: dict[Subset, Bits] = {}
         for subset in combinations(range(len(codes)), size):
-            # Covered by a part is covered by the whole: what has a smaller unique can have no
-            # minimal one here.
+            # Covered by a part is covered by the whole: what
+            # has a smaller unique can have no minimal one here.
             parts = [covered[part] for part in combinations(subset, size - 1)]
             cover = np.bitwise_or.reduce(parts)
             left = np.flatnonzero(~np.unpackbits(cover, count=rows).astype(bool))

@@ -103,8 +103,8 @@ def _measures(risk: Risk, threshold: risk_thresholds.Threshold) -> tuple[str, ..
     counterpart = risk_thresholds.POPULATION_COUNTERPARTS.get(threshold.measure)
     if risk.population is None or counterpart is None:
         return (threshold.measure,)
-    # The population's share was estimated at the assessment's risk alone: at another one there is
-    # none.
+    # The population's share was estimated at the
+    # assessment's risk alone: at another one there is none.
     if threshold.above not in (None, risk.threshold):
         return (threshold.measure,)
     return threshold.measure, counterpart

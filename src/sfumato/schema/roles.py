@@ -390,8 +390,8 @@ class Schema(Frozen):
                         "events are of sensitive and insensitive columns"
                     )
         near = [event.kind for event in self.events.values() if event.is_near]
-        # Events are sorted by what is known nearly, and only one number can be sorted by; second
-        # dates become intervals.
+        # Events are sorted by what is known nearly, and only one
+        # number can be sorted by; second dates become intervals.
         if len(near) > 1 and EventKind.AMOUNT in near:
             raise ValueError(
                 "one of the 'events' may be known in %, or dates in days; give the others a "

@@ -53,8 +53,8 @@ def group(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Codes, int]:
     space, waiting = 1, list[_Column]()
     for codes, size in zip(columns, sizes, strict=True):
         width = size + 1
-        # Numbered densely, the keys need as many numbers as there are classes, and leave room for
-        # more columns.
+        # Numbered densely, the keys need as many numbers as
+        # there are classes, and leave room for more columns.
         if space * width > LARGEST_SPACE:
             _pack(keys, waiting)
             dense, space = number_by_first_appearance(keys, space)
@@ -72,8 +72,8 @@ def _pack(keys: Ints, columns: Sequence[_Column]) -> None:
         for begin in range(start, stop, BLOCK):
             own = keys[begin : min(begin + BLOCK, stop)]
             for codes, width in columns:
-                # In place and block by block: the keys of a block stay in the cache while all
-                # columns pass.
+                # In place and block by block: the keys of a
+                # block stay in the cache while all columns pass.
                 own *= width
                 own += codes[begin : begin + len(own)]
                 # Missing is -1, and so 0 in the key: a value of its own.

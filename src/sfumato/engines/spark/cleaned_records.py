@@ -55,8 +55,8 @@ class _Clean:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in spark_session.gathered(batches, ROWS):
-            # Counts of an executor that repeats a task would be wrong: `counted_steps` has a pass
-            # of its own.
+            # Counts of an executor that repeats a task would
+            # be wrong: `counted_steps` has a pass of its own.
             done = self.work.done(batch, Tally())
             found = {
                 own: done.column(name).cast(kind) for own, (name, kind) in self.columns.items()
@@ -142,8 +142,8 @@ def counted_steps(source: SparkSource, columns: Sequence[str]) -> tuple[StepCoun
     with spark_session.said_plainly(
         "count what was cleaned", spark_session.told(*(not_utf8(name) for name in work.given))
     ):
-        # Broken records are refused by themselves, and their shifted cells would count as
-        # unreadable.
+        # Broken records are refused by themselves, and
+        # their shifted cells would count as unreadable.
         whole = frame if source.cells is None else frame.where(~frame[BROKEN])
         read = whole.select(*work.given.values())
         rows = (
@@ -173,8 +173,8 @@ def _work(preparation: Preparation, names: Sequence[str], wanted: Sequence[str])
 
 def _kind(name: str, schema: Schema, kinds: Mapping[str, pa.DataType]) -> pa.DataType:
     kind = kinds.get(name, pa.string())
-    # A column without any value has no type, and cells that are not there are text as well as
-    # anything.
+    # A column without any value has no type, and cells
+    # that are not there are text as well as anything.
     return result_type(pa.string() if pa.types.is_null(kind) else kind, schema.recipe[name])
 
 

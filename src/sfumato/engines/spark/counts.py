@@ -108,8 +108,8 @@ def count_classes(
     counted = _of_values(_rows(frame, keys, person, values, functions), keys, person, functions)
     aggregates = _of_persons(functions)
     if values:
-        # By the keys alone, so that the windows within and the last aggregation need no further
-        # exchange.
+        # By the keys alone, so that the windows within and
+        # the last aggregation need no further exchange.
         counted = _ranked(counted.repartition(*keys), keys, _shares(frame, values), functions)
         aggregates += [
             each
@@ -147,8 +147,8 @@ def _of_values(rows: DataFrame, keys: Sequence[str], person: str | None, f: Any)
         rows = rows.groupBy(*keys, _WHAT, _VALUE, person).agg(f.count(f.lit(1)).alias(_NUMBER))
         number = f.col(_NUMBER)
     of_person = f.col(_WHAT) == _NOBODY
-    # Of rows of persons the value is their number of records: who share one are counted as those
-    # who share a value.
+    # Of rows of persons the value is their number of records:
+    # who share one are counted as those who share a value.
     value = f.when(of_person, number).otherwise(f.col(_VALUE)).cast("bigint").alias(_VALUE)
     named = [f.col(key) for key in (*keys, _WHAT)]
     owned = rows.select(*named, value, number.cast("bigint").alias(_NUMBER))
@@ -174,10 +174,9 @@ def _ranked(counted: DataFrame, keys: Sequence[str], shares: DataFrame, f: Any) 
     # Sent to every executor, as the shares are few and the classes are not: nothing is shuffled.
     counted = counted.join(f.broadcast(shares), [_WHAT, _VALUE], "left")
     own = window.partitionBy(*keys, _WHAT)
+    # Ties by code, so that the rank does not hang on partitions.
     ranked = counted.withColumn(
-        # Ties by code, so that the rank does not hang on partitions.
-        _RANK,
-        f.row_number().over(own.orderBy(f.col(RECORDS).desc(), f.col(_VALUE))),
+        _RANK, f.row_number().over(own.orderBy(f.col(RECORDS).desc(), f.col(_VALUE)))
     )
     return ranked.withColumn(_TOTAL, f.sum(RECORDS).over(own))
 
@@ -224,8 +223,8 @@ def _moved(
                     values.column(name).to_numpy() for name in (_AT, _REACHED, RECORDS, _TOTAL)
                 )
                 parts = moved_between(start, ends.to_numpy(), reached / total, below, sums)
-                # The first value of a class: below it the class has nothing, and all of the file's
-                # share counts.
+                # The first value of a class: below it the class
+                # has nothing, and all of the file's share counts.
                 parts += np.where(reached == records, sums[start], 0.0)
                 moved[here] = parts / len(below)
         columns = [*batch.columns, pa.array(moved)]
@@ -263,8 +262,8 @@ def _of_attribute(place: int, several: tuple[int, ...], f: Any) -> list[Column]:
     here = f.col(_WHAT) == place
     records, total = f.col(RECORDS), f.col(_TOTAL)
     share = records / total
-    # ½ Σ |p − q| = Σ (p − q)⁺, for which values that the class does not have add nothing and need
-    # no row.
+    # ½ Σ |p − q| = Σ (p − q)⁺, for which values that the
+    # class does not have add nothing and need no row.
     more = f.greatest(share - f.coalesce(f.col(_SHARE), f.lit(0.0)), f.lit(0.0))
     columns = {
         "affiliation": f.max(f.when(here, f.col(PERSONS))),

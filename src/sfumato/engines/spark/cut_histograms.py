@@ -102,8 +102,8 @@ def _task(
         if rows > limit:
             held = [tally.added_up(pa.concat_tables(held))]
             rows = held[0].num_rows
-            # Doubled where sums do not shrink, or each batch would add them all up again: O(rows)
-            # in the long run.
+            # Doubled where sums do not shrink, or each batch would
+            # add them all up again: O(rows) in the long run.
             limit = max(BUFFER, 2 * rows)
     if rows:
         yield from tally.added_up(pa.concat_tables(held)).to_batches()
@@ -421,8 +421,8 @@ def _whole_parts(axes: Axes, code: Ints) -> tuple[Ints, Ints, Ints]:
     high = np.ones_like(code)
     for index, axis in enumerate(axes.ordered):
         if axis.points is not None:
-            # A mean lies less than the gap to the next point above its own; the last bin and that
-            # of missing have none.
+            # A mean lies less than the gap to the next point above
+            # its own; the last bin and that of missing have none.
             gaps = np.append(np.diff(axis.points), [1, 1])
             high[:, index] = gaps[code[:, index]]
     low = np.zeros_like(code)
@@ -481,8 +481,8 @@ def _medians(groups: pa.Table, bins: Codes, before: Ints, half: Ints) -> Medians
         at=(until[stop] - until[start]).reshape(three),
         before_group=before_group,
         group=persons[row].reshape(shape),
-        # All persons of the group have so many records: the record wanted is the (left − 1)-th from
-        # 0 on.
+        # All persons of the group have so many records:
+        # the record wanted is the (left − 1)-th from 0 on.
         place=((left - 1) // records[row]).reshape(shape),
     )
 

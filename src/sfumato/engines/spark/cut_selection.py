@@ -113,8 +113,8 @@ class _Search:
         self.low, self.high = 0, WORDS - 1
         # So few are all read at once.
         if group > FEWEST:
-            # The tie of rank r of n uniform ones is near (r + 1/2) / n, with deviation √(s (1 − s)
-            # / n).
+            # The tie of rank r of n uniform ones is near (r
+            # + 1/2) / n, with deviation √(s (1 − s) / n).
             share = (rank + 0.5) / group
             around = DEVIATIONS * (sqrt(share * (1 - share) / group) + 1 / group)
             self.low = int(max(share - around, 0.0) * WORDS)
@@ -124,8 +124,8 @@ class _Search:
     def read_at_most(self, most: int) -> None:
         """Count so many words as one that about so many numbers are read."""
         span = self.high - self.low + 1
-        # Persons expected in the window are group · span / 2^64; where they are too many, bins of
-        # ⌈span / most⌉ words.
+        # Persons expected in the window are group · span / 2^64;
+        # where they are too many, bins of ⌈span / most⌉ words.
         self.step = 1 if self.group * span <= most * WORDS else -(-span // most)
 
     def learn(self, before: int, bins: Words, persons: Ints) -> None:
@@ -361,8 +361,8 @@ def _distances(values: pa.Table, own: Sensitive) -> tuple[float, float]:
     records = values.column("records").to_numpy()
     # Rows of a shuffle have no order, but sums of floating numbers do.
     by_code = np.argsort(code)
-    # By the compiled loop of one machine, so that both engines give the same distance to the last
-    # digit.
+    # By the compiled loop of one machine, so that both
+    # engines give the same distance to the last digit.
     one = np.zeros(1, dtype=np.int32), np.zeros(1, np.int64), np.ones(1, np.int64)
     offsets = np.array([0, len(code)], dtype=np.int64)
     side = np.zeros(1, dtype=np.int8)

@@ -212,8 +212,8 @@ class EncodeBatches:
         """Encode the batches of one task."""
         quasi_identifiers, sensitive_attributes = self.lookups.value
         sizes = [len(lookup.values) for lookup in (*quasi_identifiers, *sensitive_attributes)]
-        # Arrow hashes the whole lookup for each batch: batches of a quarter of it make that a part
-        # of the work.
+        # Arrow hashes the whole lookup for each batch: batches
+        # of a quarter of it make that a part of the work.
         rows = min(max(FEWEST_ROWS, max(sizes, default=0) // 4), MOST_ROWS)
         for batch in gathered(batches, rows):
             yield self._encoded(batch, quasi_identifiers, sensitive_attributes)
@@ -249,8 +249,8 @@ class EncodeBatches:
             labels = [lookup.labels for lookup in sensitive_attributes]
             labelled = list(zip(of_sensitive, labels, strict=True))
             columns[PERSON] = person
-            # Without ids a record is told from others by its content, as numbers of Spark's records
-            # change with partitions.
+            # Without ids a record is told from others by its content,
+            # as numbers of Spark's records change with partitions.
             columns[TIE] = sources.from_numpy(scalars.ties_of_codes(coded, labelled))
             columns[SPACED] = sources.from_numpy(np.zeros(batch.num_rows, dtype=np.bool_))
         if self.household is not None:
@@ -356,8 +356,8 @@ def weighted_sums(columns: Sequence[str]) -> list[Column]:
         Columns of codes, -1 for missing.
     """
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
-    # 2 more makes missing 1 and not 0, so that it counts. Squares tell codes 1 and 3 from 2 and 2,
-    # which a plain sum does not.
+    # 2 more makes missing 1 and not 0, so that it counts. Squares
+    # tell codes 1 and 3 from 2 and 2, which a plain sum does not.
     codes = [functions.col(name).cast("bigint") + 2 for name in columns]
     return [functions.sum(code * code % _MODULUS) for code in codes]
 
@@ -551,8 +551,8 @@ def _settle(raws: dict[str, CountedColumn], schema: Schema, warnings: list[str])
             labels: tuple[str, ...] = ()
         else:
             made = _in_natural_order(encode_sensitive(own, schema.missing, warnings))
-            # Labels are as large as the domain and go to every executor: only ties of records need
-            # them.
+            # Labels are as large as the domain and go to
+            # every executor: only ties of records need them.
             labels = _labels(made) if schema.person is None else ()
         spaces += [] if made.kind is Kind.NUMERIC else spaced
         counts[name] = raw.of_codes(made.codes, made.domain.size)
@@ -702,8 +702,8 @@ def _check_written(
     if (
         row is None
         or row["records"] != records
-        # A source that gives other rows each time would have codes of other values, and nothing
-        # else would show it.
+        # A source that gives other rows each time would have
+        # codes of other values, and nothing else would show it.
         or row["sums"] != weighted_counts(columns.counts, columns.missing)
     ):
         raise other_values()

@@ -31,8 +31,8 @@ BROKEN = "sfumato_broken"
 """The column that marks records whose number of cells is not that of the header."""
 _TEXT = "sfumato_text"
 _NOT_FOUND = "PATH_NOT_FOUND"
-# What Spark's reader trims: every character up to the space, which is more than what Python calls a
-# space.
+# What Spark's reader trims: every character up to the
+# space, which is more than what Python calls a space.
 _BLANK = r"\A[\x01-\x20]+\z"
 
 
@@ -198,8 +198,8 @@ def _open_csv(
             escape='"',
             mode="PERMISSIVE",
             columnNameOfCorruptRecord=_TEXT,
-            # With pruning Spark does not parse columns that are not asked for, and misses broken
-            # records.
+            # With pruning Spark does not parse columns that
+            # are not asked for, and misses broken records.
             columnPruning=False,
         )
         if _check_lines(session, place, subject, columns=len(names)):
@@ -347,11 +347,11 @@ def person_candidates_on_spark(
         column = functions.col(plain(source.names.index(name)))
         counted = source.frame.agg(functions.count(column), functions.count_distinct(column))
         records, values = counted.collect()[0]
-        # By a hash of the value, so that whole groups of equal values come and not single records
-        # of many.
+        # By a hash of the value, so that whole groups of
+        # equal values come and not single records of many.
         parts = -(-records // person_candidates.LOOKED_AT)
-        # Values that differ in every record number the records, few values are categories: neither
-        # are persons.
+        # Values that differ in every record number the records,
+        # few values are categories: neither are persons.
         if not values < records <= person_candidates.MOST_RECORDS * values:
             continue
         chosen = functions.pmod(functions.xxhash64(column), functions.lit(parts)) == 0

@@ -176,8 +176,8 @@ def axes_of(table: SparkTable, *, sensitive: bool) -> Axes:
 
 def _ordered(place: int, column: CodedColumn) -> Ordered:
     domain = column.domain
-    # From 0 on, as the exact means are sums of differences from the lowest point, which overflow
-    # later.
+    # From 0 on, as the exact means are sums of differences
+    # from the lowest point, which overflow later.
     points = domain.points - domain.points[:1] if isinstance(domain, NumberDomain) else None
     strict = column.kind is Kind.ORDERED
     return Ordered(place, strict, domain.size, points, domain.normalized)
@@ -601,8 +601,8 @@ def by_node(
     else:
         placed = records.withColumn(NODE, functions.lit(0).cast("bigint"))
     ends = int((routes.cut < 0).sum())
-    # By their number and not left to adaptive execution, which merges small partitions with long
-    # work in them.
+    # By their number and not left to adaptive execution,
+    # which merges small partitions with long work in them.
     placed = placed.repartition(min(SPREAD * ends, MOST_PARTITIONS), NODE)
     return placed.groupBy(NODE).applyInArrow(without_values(finish), schema)
 

@@ -239,8 +239,8 @@ def use_this_python(session: SparkSession) -> None:
     context = session.sparkContext
     local = str(context.master).startswith("local")
     if local and "PYSPARK_PYTHON" not in os.environ:
-        # A path `python3` may be another version, with which executors cannot read what is pickled
-        # here.
+        # A path `python3` may be another version, with
+        # which executors cannot read what is pickled here.
         context.pythonExec = sys.executable
 
 
@@ -469,8 +469,8 @@ def without_values(function: Tables) -> Tables:
     def batches(rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from function(pa.Table.from_batches(rows)).to_batches()
 
-    # Spark reads from the annotations whether it hands over tables, which a class with __call__
-    # does not show it.
+    # Spark reads from the annotations whether it hands over
+    # tables, which a class with __call__ does not show it.
     def checked(rows: pa.Table) -> pa.Table:
         return pa.Table.from_batches(WithoutValues(batches)(iter(rows.to_batches())))
 

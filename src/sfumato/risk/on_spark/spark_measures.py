@@ -487,8 +487,8 @@ def household_on_spark(
     # Without it all persons that have no household would be grouped as one.
     alone = f.when(f.col(_HOME).isNull(), f.col(person))
     of_home = housed.groupBy(_HOME, alone).agg(
-        # log(1 − r) has no value at r = 1, where Spark gives null and not −∞: such households are
-        # marked.
+        # log(1 − r) has no value at r = 1, where Spark
+        # gives null and not −∞: such households are marked.
         f.max((f.col(_RISK) >= 1).cast("int")).alias(_SURE),
         f.sum(f.when(f.col(_RISK) < 1, f.log1p(-f.col(_RISK)))).alias(_SUM),
     )
@@ -505,8 +505,8 @@ def household_on_spark(
     composed = (
         homes.join(classes_of, person)
         .groupBy(_HOME, f.when(f.col(_HOME).isNull(), f.col(person)))
-        # A list and not a set: two members in one class are two. Sorted, equal households are
-        # equal.
+        # A list and not a set: two members in one class
+        # are two. Sorted, equal households are equal.
         .agg(f.sort_array(f.collect_list(_WHO)).alias(_WHO))
     )
     sharing = composed.groupBy(_WHO).agg(f.count(f.lit(1)).alias(_SUM))
@@ -518,7 +518,7 @@ def household_on_spark(
         households_at_risk=Measure("households_at_risk", at_risk, why=f"risk above {threshold:g}"),
         household_k=fewest,
         max_composition_risk=Measure("max_composition_risk", 1 / fewest),
-        # The mean of 1 / S over households is the number of different ones over all, as S of them
-        # share each.
+        # The mean of 1 / S over households is the number of
+        # different ones over all, as S of them share each.
         avg_composition_risk=Measure("avg_composition_risk", different / number),
     )

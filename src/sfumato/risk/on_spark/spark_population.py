@@ -130,8 +130,8 @@ def of_near_weight(classes: DataFrame) -> DataFrame:
         f.avg(WEIGHTED).alias(WEIGHTED),
         f.avg(_MEAN).alias(_MEAN),
         f.sum(_INSIDE).alias(_INSIDE),
-        # Σ f (mean − mean of the entry)², what `share_of_sums` adds to the variance between
-        # classes.
+        # Σ f (mean − mean of the entry)², what `share_of_sums`
+        # adds to the variance between classes.
         (f.var_pop(_MEAN) * times * f.col(PERSONS)).alias(_SCATTER),
     )
 
@@ -345,8 +345,8 @@ def register_on_spark(
     frame, keys = packed(register.frame, sizes)
     persons = f.count_distinct(PERSON) if register.named else f.count(f.lit(1))
     outside = frame.groupBy(*keys).agg(persons.alias(_OUTSIDE))
-    # A full join: classes of the file alone are strangers, those of the register alone make
-    # presence 0.
+    # A full join: classes of the file alone are strangers,
+    # those of the register alone make presence 0.
     both = classes.select(*keys, PERSONS, RECORDS).join(outside, keys, "full")
     found = (
         both.groupBy(
@@ -396,8 +396,8 @@ def _recode(batches: Iterator[pa.RecordBatch], lookups: list[Codes]) -> Iterator
 def _recoded(columns: Sequence[Codes], lookups: list[Codes]) -> dict[str, Codes]:
     """The codes of the file; none in any column where it lacks one of the values."""
     found = [codes[column] for column, codes in zip(columns, lookups, strict=True)]
-    # One foreign value makes the whole combination foreign: its packed key could else be that of
-    # another class.
+    # One foreign value makes the whole combination foreign:
+    # its packed key could else be that of another class.
     lacking = np.any([column == _NOWHERE for column in found], axis=0)
     return {
         quasi_identifier(place): np.where(lacking, np.int32(_NOWHERE), column)

@@ -124,8 +124,8 @@ def _spread(sample: SampleClasses, keys: Codes) -> float:
         return np.inf
     # The column with the most values bounds how well the product of all is known.
     again = sample.n - max(len(np.unique(column)) for column in keys.T)
-    # A count of `again` persons has the relative variance 1 / again, which adds to that of the
-    # model.
+    # A count of `again` persons has the relative variance
+    # 1 / again, which adds to that of the model.
     return float(np.sqrt(OFFSET**2 + 1 / again)) if again else np.inf
 
 
@@ -172,8 +172,8 @@ def resampled(sample: SampleClasses, rng: np.random.Generator) -> Resampled:
         own = np.arange(top + 1)
         # f | F is Binomial(F, π) where everybody is drawn with probability π.
         chances = binom.pmf(own, size, fraction)
-        # Classes of one size are drawn together: their f are multinomial counts of binomial
-        # chances.
+        # Classes of one size are drawn together: their
+        # f are multinomial counts of binomial chances.
         drawn = rng.multinomial(number, chances / chances.sum(), size=BOOTSTRAP_SAMPLES)
         counts[: top + 1] += drawn.T
         # Σ f_j / F_j over the classes of this size.
@@ -197,8 +197,8 @@ def _population(sample: SampleClasses, rng: np.random.Generator) -> tuple[Ints, 
     sizes, counts = sample.counts_of_sizes
     small = sizes <= LARGEST
     sizes, counts = sizes[small], counts[small]
-    # One size does not tell mean and spread of a lognormal: F = f / π, and nobody shares a class of
-    # one.
+    # One size does not tell mean and spread of a lognormal:
+    # F = f / π, and nobody shares a class of one.
     if len(sizes) < FEWEST_SIZES:
         whole = np.maximum(np.round(sizes / sample.fraction), 1).astype(np.int64)
         alone = sizes == 1
@@ -429,8 +429,8 @@ def between_models(sample: SampleClasses, baseline: Baseline) -> float:
     ends, some = np.empty(len(likely)), slice(None, None, EACH_MODEL)
     for at, each in enumerate(likely.tolist()):
         by_model, by_all = baseline.by_model[some, each], baseline.probabilities[some]
-        # The draws are from all models together: importance weights p_model / p_all make them those
-        # of one.
+        # The draws are from all models together: importance
+        # weights p_model / p_all make them those of one.
         growth = Growth.of(by_model, by_all, baseline.spread)
         ends[at] = np.log(_reach(sample, sizes, counts.astype(float), growth).classes[0])
     weights = weights[likely] / weights[likely].sum()

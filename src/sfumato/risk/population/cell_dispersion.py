@@ -131,8 +131,8 @@ class Dispersion:
         """Of the other part's persons in each box, given those of the part that chose it."""
         k, mean = self.foretold(boxes)
         found: Floats = (
-            # Negative binomial: log Γ(k + m) / Γ(k) − k log(1 + μ/k) + m log(μ / (k + μ)); m! is
-            # constant.
+            # Negative binomial: log Γ(k + m) / Γ(k) − k log(1
+            # + μ/k) + m log(μ / (k + μ)); m! is constant.
             gammaln(k + boxes.others)
             - gammaln(k)
             - k * np.log1p(mean / k)
@@ -168,8 +168,8 @@ def random_boxes(
     for column, numbers in enumerate(ordered):
         if not numbers:
             for some, each in zip(inside, keys, strict=True):
-                # A set of values is made of what the part has, so that other values can lie in no
-                # box.
+                # A set of values is made of what the part
+                # has, so that other values can lie in no box.
                 np.logical_and(some, np.isin(each[:, column], chosen[:, column]), out=some)
     open_ = [tuple(np.flatnonzero(some) for some in inside)]
     found = []
@@ -188,8 +188,8 @@ def random_boxes(
             if high == codes.min():
                 high = codes[codes > high].min()
             low = codes[codes < high].max()
-            # The cut lies half the way between two values that occur, as others fall between;
-            # doubled, it stays whole.
+            # The cut lies half the way between two values that
+            # occur, as others fall between; doubled, it stays whole.
             lefts = [2 * each[part, column] <= low + high for each, part in both]
         else:
             one = rng.choice(codes)
@@ -259,8 +259,8 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
         return boxes.chosen * moved(parameters).inverse_sizes(boxes.chosen, boxes.shares, n)
 
     weights = matches(np.zeros(2))
-    # Weights that sum to the effective number of boxes (Σw)² / Σw², so that the likelihood counts
-    # no box twice.
+    # Weights that sum to the effective number of boxes (Σw)²
+    # / Σw², so that the likelihood counts no box twice.
     weights = weights * weights.sum() / (weights @ weights)
 
     def loss(parameters: Floats) -> float:
@@ -292,8 +292,8 @@ def revised(first: Dispersion, boxes: Boxes) -> tuple[Dispersion, float]:
     k, mean = found.foretold(boxes)
     # By how much a box's matches change with the logarithm of its share.
     own = (matches(best + steps[1]) - matches(best - steps[1])) / 0.2
-    # A negative binomial with shape k has the relative variance 1 / μ + 1 / k; the delta method
-    # carries it to log λ.
+    # A negative binomial with shape k has the relative variance
+    # 1 / μ + 1 / k; the delta method carries it to log λ.
     seen = float(own**2 @ (1 / mean + 1 / k)) / float(matches(best).sum()) ** 2
     # gᵀ H⁻¹ g. At the bound of c the curve may be singular, which a pseudoinverse bears.
     return found, float(np.sqrt(max(slope @ np.linalg.pinv(curve) @ slope, 0.0) + seen))
@@ -375,8 +375,8 @@ def gathered_risks(
         node = (rng.random(len(sizes))[:, None] > upto).sum(axis=1)
         rates = np.where(sizes > LARGEST, sizes, np.exp(thinned[chosen].log_rates)[node])
         companions = rng.poisson(more * rates)
-        # Who is alone stands apart with probability apart / f_1, and then has no companions of the
-        # cell.
+        # Who is alone stands apart with probability apart
+        # / f_1, and then has no companions of the cell.
         companions[alone & (rng.random(len(sizes)) < apart / max(alone.sum(), 1))] = 0
         others = np.bincount(box_of, companions, boxes) + rng.poisson(apart * more * anew)
         # λ = Σ f / (n F). The 1 is for boxes without anybody, which add 0.
@@ -462,8 +462,8 @@ class ModelPrices:
         spread = followed * np.log((high + more) / (middle + more))
         # The uniques of the whole file scatter as whole numbers do.
         spread[1] = max(spread[1], SURE / np.sqrt(own[1] * likely[1] * self.sample / n + 1))
-        # Errors of the model and of what sizes leave open do not depend on each other: squares add
-        # up.
+        # Errors of the model and of what sizes leave open
+        # do not depend on each other: squares add up.
         sure = likely * np.exp(np.hypot(SURE * error * np.array([1, UNIQUES_FACTOR]), spread))
         prices = self
         if sure[0] > self.allowance:

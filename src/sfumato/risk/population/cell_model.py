@@ -96,8 +96,8 @@ class CellModel:
 
     def anew(self, keys: Keys, without: Ints) -> Floats:
         """How many persons stand for those whom the models draw in each cell; see `of`."""
-        # Pitman and Yor: the next person is drawn anew with weight θ + σ D, beside n − σ D for the
-        # seen.
+        # Pitman and Yor: the next person is drawn anew
+        # with weight θ + σ D, beside n − σ D for the seen.
         whole = self.discount.strength + self.discount.discount * len(self.sizes)
         return whole * self.of(keys, without)
 
@@ -106,8 +106,8 @@ class CellModel:
         """How much of what comes again comes because of the cells' own persons; in [0, 1]."""
         n, again = float(self.sizes.sum()), self._again()
         repeated = n - float((self.sizes == 1).sum())
-        # n (n − σ D) / (n + θ) are expected to follow; n − f_1 were seen to come again for any
-        # reason.
+        # n (n − σ D) / (n + θ) are expected to follow; n
+        # − f_1 were seen to come again for any reason.
         return float(np.clip(again * n / repeated, 0, 1)) if repeated else 0.0
 
     def _again(self) -> float:
@@ -240,15 +240,15 @@ def _fitted(
         if 0 < held.sum() < sizes.sum()
     ]
     if not foretold:
-        # Nobody could be held out: nothing prefers a model, and half a person is left to the
-        # unseen.
+        # Nobody could be held out: nothing prefers a
+        # model, and half a person is left to the unseen.
         weights = np.full(len(models), 1 / len(models))
         return CellModel(Discount(0.5, 1.0), weights, tuple(models), keys, sizes, drawn)
     shares, count, times, others, distinct = (
         np.concatenate(each) for each in zip(*foretold, strict=True)
     )
-    # Cells seen in the other part may be followers there: only new ones judge what the models draw
-    # anew.
+    # Cells seen in the other part may be followers there:
+    # only new ones judge what the models draw anew.
     weights = stacked(shares, times if anew is None else 1.0 * (count == 0))
     discount = Discount.fitted(count, others, distinct, shares @ weights, times)
     return CellModel(discount, weights, tuple(models), keys, sizes, drawn)
@@ -309,8 +309,8 @@ def _models(
                 LatentClasses(
                     *few, margins, min(classes, most), prior, rng, neighbours=near and neighbours
                 )
-                # A few latent classes end in poor local maxima of EM; many cover all places from
-                # any start.
+                # A few latent classes end in poor local maxima
+                # of EM; many cover all places from any start.
                 for _ in range(STARTED // classes or 1)
             ]
             models.append(max(tried, key=lambda each: each.likelihood))
@@ -329,8 +329,8 @@ def stacked(shares: Floats, times: Floats | Ints) -> Floats:
     for _ in range(EM_STEPS):
         joint = shares * weights
         joint /= np.maximum(joint.sum(axis=1, keepdims=True), TINY)
-        # EM for a mixture: w_m = Σ_i t_i w_m p_m(i) / Σ_m' w_m' p_m'(i) / Σ t_i. The 1e-9 keeps 0 /
-        # 0 away.
+        # EM for a mixture: w_m = Σ_i t_i w_m p_m(i) / Σ_m'
+        # w_m' p_m'(i) / Σ t_i. The 1e-9 keeps 0 / 0 away.
         weights = (times @ joint + 1e-9) / (times.sum() + 1e-9 * len(weights))
     found: Floats = weights / weights.sum()
     return found

@@ -80,16 +80,16 @@ class Discount:
         )
 
         def loss(parameters: Floats) -> float:
-            # The logistic keeps σ in [0, 1) and the exponential θ above 0, so that the search is
-            # free.
+            # The logistic keeps σ in [0, 1) and the exponential
+            # θ above 0, so that the search is free.
             one = cls(
                 float(expit(parameters[0])),
                 float(np.exp(np.clip(parameters[1], -STRONGEST, STRONGEST))),
             )
             return -float(times @ np.log(one.chances(count, others, distinct, whole) + TINY))
 
-        # The search finds the nearest hill: one start is for values that come again, one for mostly
-        # new ones.
+        # The search finds the nearest hill: one start is for
+        # values that come again, one for mostly new ones.
         starts = [np.array([0.0, 1.0]), np.array([2.0, 5.0])]
         options = {"xatol": 0.05, "fatol": 1e-3 * float(times.sum()) ** 0.5, "maxiter": 80}
         tried = [minimize(loss, start, method="Nelder-Mead", options=options) for start in starts]
@@ -158,8 +158,8 @@ class Conditional:
             alone = np.ones(len(after), dtype=np.int64)
             whole = base.of([given[0][example[before]]], after.astype(np.int32), alone)
         self.discount = Discount.fitted(
-            # Leave one out: each person is foretold by the others of their context, as a new one
-            # would be.
+            # Leave one out: each person is foretold by the
+            # others of their context, as a new one would be.
             self._count - 1,
             self._all[before] - np.ones(len(before)),
             # Who is alone with a value takes it along, so that D falls by one.
@@ -184,8 +184,8 @@ class Conditional:
     def _context(self, given: Sequence[Codes]) -> Ints:
         joined, known = self._joined(given)
         at = np.minimum(np.searchsorted(self._contexts, joined), len(self._contexts) - 1)
-        # What was not seen has the context after the last one, whose counts are 0: the base alone
-        # speaks.
+        # What was not seen has the context after the last
+        # one, whose counts are 0: the base alone speaks.
         context: Ints = np.where(known & (self._contexts[at] == joined), at, len(self._contexts))
         return context
 
@@ -265,8 +265,8 @@ def _gain(first: Codes, second: Codes, margins: tuple[Margin, Margin], sizes: In
     pair = first.astype(np.int64) * width + second
     pairs, persons = _counted(pair, (margins[0].values + 1) * width, sizes)
     n = int(sizes.sum())
-    # Left out, who is alone with a pair finds nobody like them, and the gain of the others is
-    # noise.
+    # Left out, who is alone with a pair finds nobody
+    # like them, and the gain of the others is noise.
     if int((persons == 1).sum()) >= SPARSE * n:
         return 0.0
     before, after = np.divmod(pairs, width)
@@ -339,11 +339,9 @@ def tree_of_pairs(gains: dict[frozenset[int], float], columns: int) -> list[tupl
     order: list[tuple[int | None, int]] = [(None, 0)]
     inside, outside = [0], [*range(1, columns)]
     while outside:
+        # Negated, so that earlier columns win ties whatever the order of the search.
         gain, parent, child = max(
-            # Negated, so that earlier columns win ties whatever the order of the search.
-            (gains[frozenset((one, other))], -one, -other)
-            for one in inside
-            for other in outside
+            (gains[frozenset((one, other))], -one, -other) for one in inside for other in outside
         )
         order.append((-parent if gain > GAIN else None, -child))
         inside.append(-child)
@@ -375,8 +373,8 @@ class Tree:
                 earlier.insert(0, parent)
             some = slice(None, None, 1 + len(keys) // LEARNT)
             told = self._told_by(earlier, child, keys[some], sizes[some], alone=parent is None)
-            # Which columns go together is learnt from some classes; the counts of pairs want all of
-            # them.
+            # Which columns go together is learnt from some
+            # classes; the counts of pairs want all of them.
             if told[2] is not None and len(keys) > LEARNT:
                 one = self._given(told[0][:1], child, keys, sizes, None)
                 both = self._given(told[0], child, keys, sizes, one) if told[0][1:] else one

@@ -176,8 +176,8 @@ class Extrapolation:
     ) -> None:
         distance = float(np.log(population / n))
         self._half = distance / 2
-        # The trend compares the sample with a subsample half the way back (in log m) that it goes
-        # forward.
+        # The trend compares the sample with a subsample
+        # half the way back (in log m) that it goes forward.
         shares = np.exp([0.0, -self._half])
         self._rarefaction = Rarefaction(sizes, shares)
         self._clusters = None if spreads is None else Rarefaction(spreads, shares)
@@ -201,8 +201,8 @@ class Extrapolation:
         """
         apart = self._apart(self._rarefaction, counts)
         if self._clusters is not None and spread is not None:
-            # Beyond the sampled clusters others come, and classes count as new by clusters, not by
-            # persons.
+            # Beyond the sampled clusters others come, and
+            # classes count as new by clusters, not by persons.
             more = self._ahead[:, None, None] >= self._whole
             apart = np.where(more, self._apart(self._clusters, spread), apart)
         else:
@@ -387,8 +387,8 @@ def growth_by_sizes(gathered: Gathered, large: float, n: int, anew: Floats) -> G
         # Rates are per sample of n persons, and grow with m.
         rates = (persons / n)[:, None] * np.exp(mixture.log_rates)
         classes = large + mixture.classes * (-np.expm1(-rates) @ mixture.weights)
-        # m dD/dm of K Σ_g w_g (1 − e^(−μ_g m / n)); the large classes add nothing, as all were
-        # seen.
+        # m dD/dm of K Σ_g w_g (1 − e^(−μ_g m / n)); the
+        # large classes add nothing, as all were seen.
         alone = mixture.classes * ((rates * np.exp(-rates)) @ mixture.weights)
         if gathered.apart:
             apart, share = classes_and_growth(anew, gathered.apart * persons / n)

@@ -117,8 +117,8 @@ def counts_of(sizes: Ints, times: Ints | None) -> tuple[Ints, Ints]:
 def most_shown(size: int, fraction: float) -> int:
     """The most persons of a class that a sample shows."""
     mean = size * fraction
-    # Eight deviations of a Poisson variable, and 20 for small means: more are less likely than
-    # 1e-14.
+    # Eight deviations of a Poisson variable, and 20
+    # for small means: more are less likely than 1e-14.
     return min(size, int(mean + 8 * np.sqrt(mean) + 20))
 
 

@@ -13,8 +13,8 @@ from sfumato.core.arrays import Floats
 FloatsLike = npt.NDArray[np.integer] | npt.NDArray[np.floating] | int | float
 """Numbers of any kind, one or many."""
 
-# The arrays of a step are 64 kB each: several fit into the cache, and the recursions pass over them
-# again and again.
+# The arrays of a step are 64 kB each: several fit into the
+# cache, and the recursions pass over them again and again.
 _BLOCK = 8_192
 _UPWARD_TO = 24
 """Sizes up to here go upward from size 1 where that is stable; the fraction would be slow."""

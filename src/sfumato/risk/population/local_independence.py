@@ -80,8 +80,8 @@ class _Base:
             self._ranges = margin.ranges(RANGES) % (RANGES + 1)
             shown = margin.shares[:-1]
             self._whole = np.bincount(self._ranges[:-1], shown / shown.sum(), RANGES + 1)
-            # The share of a value within "its range" is its share of all where everybody is in that
-            # range.
+            # The share of a value within "its range" is its
+            # share of all where everybody is in that range.
             self._whole[RANGES] = 1.0
             self._shares = margin.shares / np.maximum(self._whole[self._ranges], TINY)
 
@@ -112,8 +112,8 @@ class _Base:
             return shares
         lies = np.take(self._ranges, values)
         own: Floats = np.maximum(np.take(persons, lies, axis=0) - left_out, 0.0)
-        # Dirichlet: P(range | class) = (n_r + OF_RANGES p_r) / (n + OF_RANGES), times the value's
-        # share of its range.
+        # Dirichlet: (n_r + OF_RANGES p_r) / (n + OF_RANGES) for the range, times the value's share
+        # of it.
         own += OF_RANGES * np.take(self._whole, lies)[:, None]
         own *= shares
         own /= total + OF_RANGES
@@ -150,8 +150,8 @@ class LatentClasses(LocallyIndependent):
             csr_matrix((np.ones(len(keys)), (each, np.arange(len(keys)))), (len(own), len(keys)))
             for own, each in zip(values, codes, strict=True)
         ]
-        # Below 1 the draws are uneven: equal ones would be a fixed point of EM, where all classes
-        # are the same.
+        # Below 1 the draws are uneven: equal ones would be a
+        # fixed point of EM, where all classes are the same.
         belongs = rng.dirichlet(np.full(classes, 0.3), len(keys))
         for _ in range(PASSES):
             weighted = belongs * sizes[:, None]
@@ -173,8 +173,8 @@ class LatentClasses(LocallyIndependent):
         self._counts = [np.zeros((each.values + 1, classes)) for each in margins]
         for every, own, count in zip(self._counts, values, counts, strict=True):
             every[own] = count
-        # EM ran on the values of some classes; now every value of the file, and one not shown, gets
-        # a chance.
+        # EM ran on the values of some classes; now every
+        # value of the file, and one not shown, gets a chance.
         self.chances = self._mixed([np.arange(len(each)) for each in self._counts], self._counts)
 
     def _mixed(self, values: Sequence[Ints], counts: Sequence[Floats]) -> list[Floats]:
@@ -264,8 +264,8 @@ def factor_loads(keys: Keys, sizes: Ints) -> Floats:
     scores = [
         ndtri(each.cumsum() - each / 2)[codes] for each, codes in zip(shares, keys.T, strict=True)
     ]
-    # √eigenvalue times eigenvector are the loads of the first factor where noise is small: a start
-    # that is near.
+    # √eigenvalue times eigenvector are the loads of the first
+    # factor where noise is small: a start that is near.
     values, vectors = np.linalg.eigh(np.cov(scores, fweights=sizes, ddof=0))
     loads: Floats = (vectors[:, -1] * np.sqrt(max(float(values[-1]), 0.0))).clip(-MOST, MOST)
 

@@ -16,8 +16,8 @@ _TAIL = 41.5
 _NEGLIGIBLE = 1e-20
 _FIRST = 32
 """Groups of classes that are tried first, to find the frequencies that do not matter."""
-# Groups times frequencies at once: complex, 3 MB a block, so that memory does not grow with
-# classes.
+# Groups times frequencies at once: complex, 3 MB a
+# block, so that memory does not grow with classes.
 _ELEMENTS = 200_000
 
 
@@ -47,8 +47,8 @@ class MatchDistribution:
 
     def quantile(self, probability: float) -> int:
         """The least count that is not exceeded with at least this probability."""
-        # Sums of probabilities are rounded: a quantile that is met exactly must not slip to the
-        # next count.
+        # Sums of probabilities are rounded: a quantile that
+        # is met exactly must not slip to the next count.
         below = int(np.searchsorted(np.cumsum(self.probabilities), probability - 1e-12))
         return self.low + min(below, len(self.probabilities) - 1)
 

@@ -122,8 +122,8 @@ def population_of_file(
     # A missing value is −1: one more makes it a code of its own.
     keys = np.column_stack([column.codes[summary.first_row] + 1 for column in quasi])
     domains = tuple(column.domain.size + 1 for column in quasi)
-    # Estimators draw numbers by the order of classes, so that order must not hang on that of the
-    # file.
+    # Estimators draw numbers by the order of classes,
+    # so that order must not hang on that of the file.
     order = order_of_keys(keys, domains)
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
@@ -182,8 +182,8 @@ def _weights(
     if weights is None:
         return None, 0.0
     pair, pairs = group([class_of, table.person], [summary.classes, table.persons])
-    # A person with several records stands for as many others as with one: weights are averaged, not
-    # summed.
+    # A person with several records stands for as many
+    # others as with one: weights are averaged, not summed.
     mean = np.bincount(pair, weights, pairs) / np.bincount(pair, minlength=pairs)
     of_pair = np.empty(pairs, dtype=np.int64)
     of_pair[pair] = class_of
@@ -431,8 +431,8 @@ class _EstimateMeasures:
             for level, number in ((likely, 0), (sure, 1), (possible, 2)):
                 if expected[number] >= level:
                     ends.setdefault(level, 1 / size)
-            # At four times f / π of the smallest class the search ends: a level not reached gets
-            # this size.
+            # At four times f / π of the smallest class the
+            # search ends: a level not reached gets this size.
             if size >= self.sample.sizes.min() / self.sample.fraction * 4:
                 for level in (likely, sure, possible):
                     ends.setdefault(level, 1 / size)
@@ -587,8 +587,8 @@ class ClassPosteriors:
 
         largest = min(size, LARGEST_UNCERTAIN)
         self._fill(chances, table, largest)
-        # The same shift of odds as for 1 / F keeps both measures consistent: a class with higher
-        # risk is smaller.
+        # The same shift of odds as for 1 / F keeps both measures
+        # consistent: a class with higher risk is smaller.
         inside = np.clip(chances, EDGE, 1 - EDGE)
         moved: Floats = np.where(sizes <= largest, expit(logit(inside) + shift), chances)
         if self._apart is not None:
@@ -603,8 +603,7 @@ class ClassPosteriors:
         matches = np.full(len(self._sample.sizes), self._sample.fraction)
 
         def table(own: int, rates: Floats) -> Floats:
-            # f E[1/F | f, μ] with F − f Poisson of mean v = (1 − π) / π μ (paper 004, Section
-            # 2.4.2).
+            # F − f is Poisson with mean v = (1 − π) / π μ (paper 004, Section 2.4.2).
             inverse = poisson(np.full(rates.size, own), (rates * self._ratio).ravel())
             return own * inverse.reshape(rates.shape)
 
@@ -619,8 +618,8 @@ class ClassPosteriors:
         sizes = self._sample.sizes
         for size in np.unique(sizes[sizes <= largest]).tolist():
             here = np.flatnonzero(sizes == size)
-            # P(node | f) ∝ weight μ^f e^(−μ): given f, neither f! nor the truncation at 0 changes
-            # it.
+            # P(node | f) ∝ weight μ^f e^(−μ): given f,
+            # neither f! nor the truncation at 0 changes it.
             likely = size * log - rates
             likely = np.exp(likely - likely.max(axis=1, keepdims=True)) * WEIGHTS
             mean = (likely * table(size, rates)).sum(axis=1) / likely.sum(axis=1)

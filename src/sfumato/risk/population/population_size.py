@@ -97,8 +97,8 @@ def population_in_classes(persons: int, memberships: int, of_file: int) -> int:
     memberships
         Number of persons of the file, each counted in every class that they are in.
     """
-    # The population is taken to be in as many classes per person as the file; rounding must not
-    # make N < n.
+    # The population is taken to be in as many classes per
+    # person as the file; rounding must not make N < n.
     return max(round(persons * memberships / of_file), memberships)
 
 
@@ -110,8 +110,8 @@ def population_by_weights(weights: float, memberships: int, persons: int) -> int
     weights
         Sum of the weights of the file's persons, in every class that they are in.
     """
-    # Weights are summed once per class of a person; persons over memberships counts each person
-    # once.
+    # Weights are summed once per class of a person;
+    # persons over memberships counts each person once.
     return max(_at_most("parameter weights", weights * persons / memberships), persons)
 
 

@@ -52,8 +52,8 @@ class Weighted:
         sample
             The classes; ``weighted`` with the positive sums of the weights, or ``None``.
         """
-        # First in any case, so that the same seed gives the same numbers whether weights count or
-        # not.
+        # First in any case, so that the same seed gives
+        # the same numbers whether weights count or not.
         equal = Accumulation().estimate(replace(sample, weighted=None), rng)
         if sample.weighted is None or _equal(sample) or self.between <= 0:
             return equal
@@ -114,8 +114,8 @@ def share_of_sums(
     persons, classes = int(members.sum()), int(times.sum())
     if not classes:
         return 1.0
-    # One class has no variance between classes: its weights are equal, and so its own, or they are
-    # not.
+    # One class has no variance between classes: its
+    # weights are equal, and so its own, or they are not.
     if classes == 1:
         return float(inside < SAME)
     # Sum of squares between classes.
@@ -205,8 +205,8 @@ def _strata(sample: SampleClasses) -> Ints:
     persons = np.cumsum((sample.sizes * sample.each)[order])
     groups = max(1, min(STRATA, sample.n // FEWEST))
     number = np.empty(len(order), dtype=np.int64)
-    # Cuts by persons and not by classes, in integers: equal files have equal strata on every
-    # machine.
+    # Cuts by persons and not by classes, in integers:
+    # equal files have equal strata on every machine.
     number[order] = np.minimum((persons - 1) * groups // sample.n, groups - 1)
     _, together = np.unique(weights, return_inverse=True)
     first = np.full(int(together.max()) + 1, groups, dtype=np.int64)

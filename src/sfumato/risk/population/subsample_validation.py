@@ -52,8 +52,8 @@ def check_on_subsamples(
     SubsampleCheck or None
         ``None`` where subsamples would have under `FEWEST` persons.
     """
-    # At the sample's own fraction, so that the estimator has as far to go as from sample to
-    # population.
+    # At the sample's own fraction, so that the estimator
+    # has as far to go as from sample to population.
     persons = round(sample.n * sample.fraction)
     if persons < FEWEST or persons >= sample.n:
         return None
@@ -72,8 +72,8 @@ def _drawn(
     """A subsample of so many persons, or about as many, and its realised λ."""
     if sample.times is not None:
         return _thinned(sample, sample.times, rng)
-    # Without replacement, as a sample is drawn. "marginals" needs memory for the classes alone, not
-    # for each person.
+    # Without replacement, as a sample is drawn. "marginals"
+    # needs memory for the classes alone, not for each person.
     drawn = rng.multivariate_hypergeometric(sample.sizes, persons, method="marginals")
     shown = drawn > 0
     subsample = replace(
@@ -81,8 +81,8 @@ def _drawn(
         sizes=drawn[shown],
         population=sample.n,
         keys=None if sample.keys is None else sample.keys[shown],
-        # The check is of the estimator by persons of equal probability; weights would be of the
-        # population.
+        # The check is of the estimator by persons of equal
+        # probability; weights would be of the population.
         weighted=None,
     )
     return subsample, float((drawn / sample.sizes).sum()) / persons

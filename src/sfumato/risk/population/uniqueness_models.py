@@ -132,14 +132,15 @@ def _best_theta(sigma: float, count: float, persons: float) -> float:
         distance = exp(log_distance)
         theta = distance - sigma
         if sigma == 0:
-            # k = 0 is left to the 1 below, k ≥ 1 remain; at σ = 0 all terms are 1 / θ.
+            # k = 1 is the 1 below, as its term is 1 / (θ + σ). At σ = 0 each of the d − 2 others is
+            # 1 / θ.
             others = (count - 2) / theta
         else:
             others = digamma_gap(distance / sigma + 1, count - 2) / sigma
         return 1 + distance * (others - digamma_gap(theta + 1, persons - 1))
 
-    # At θ + σ = e^−60 the first term is all, and far above n² every class is its own: the root is
-    # between.
+    # At θ + σ = e^−60 the first term is all, and far above
+    # n² every class is its own: the root is between.
     low, high = -60.0, 2 * log(persons) + 10
     if not excess(low) > 0 > excess(high):
         raise EstimationFailedError("Pitman's model has no maximum of its likelihood here")
@@ -149,8 +150,7 @@ def _best_theta(sigma: float, count: float, persons: float) -> float:
 def _sum_of_shares(theta: float, sigma: float, count: float) -> float:
     """Σ_{k<d} k / (θ + kσ), the derivative by σ of Σ_{k<d} ln(θ + kσ)."""
     last = count - 1
-    # Σ k / (θ + kσ) as a geometric series in kσ/θ < 1e-3: the form below would subtract near
-    # equals.
+    # A geometric series in kσ/θ < 1e-3, as the form below would subtract near equals.
     if theta > 1e3 * count * sigma:
         # Σ k, Σ k², Σ k³ and Σ k⁴ for k < d.
         first, second, third, fourth = (
@@ -258,8 +258,7 @@ def sh3(sizes: Counts, classes: Counts, population: float) -> float:
     q = total.fraction
     if not total.ones or q >= 1:
         return total.classes
-    # (1 − q²)^i − (1 − q)^i = −(1 − q²)^i ((1 + q)^−i − 1), which does not overflow and keeps its
-    # digits.
+    # (1 − q²)^i − (1 − q)^i = −(1 − q²)^i ((1 + q)^−i − 1), which cannot overflow.
     log_miss = np.log1p(-q * q)
     seen_once = sizes * np.exp((sizes - 1) * log_miss) * q * q
     gained = -np.exp(sizes * log_miss) * np.expm1(-sizes * np.log1p(q))

@@ -95,8 +95,8 @@ def fit_mixture(
     chances = (sizes == 1).astype(np.float64) if by_chance is None else by_chance
     sizes, counts, chances = sizes[kept], counts[kept], chances[kept]
     classes = float(counts.sum())
-    # The normal density at equal steps: its trapezoidal sum converges faster than any power of the
-    # step.
+    # The normal density at equal steps: its trapezoidal
+    # sum converges faster than any power of the step.
     weights = np.exp(-NODES * NODES / 2)
     weights /= weights.sum()
 
@@ -111,7 +111,7 @@ def fit_mixture(
 
     # The mean size of the classes that are the mixture's own is where its search starts.
     mean = (float(sizes @ counts) / classes - apart * float(sizes @ chances)) / (1 - apart)
-    # With singles apart the rest may be nearly of one size, a narrow hill that a wide start misses.
+    # With singles apart the rest may be nearly of one size: a second start is at a narrow spread.
     starts = [(mean, 0.0), (mean, -1.5)] if apart else [(mean, 0.0)]
     options = {"xatol": 1e-3, "fatol": 1e-8, "maxiter": 200}
     tried = [
@@ -172,8 +172,8 @@ class Margin:
     def shares(self) -> Floats:
         """Probability of each code, the last entry being that of one value not shown."""
         absent = self.persons == 0
-        # Unseen values share their mass evenly; there may be codes that nobody has beside those
-        # estimated.
+        # Unseen values share their mass evenly; there may
+        # be codes that nobody has beside those estimated.
         each = self._unseen / max(float(absent.sum()), self._classes, 1.0)
         return np.append(np.where(absent, each, self._mass), each) / self._total
 
@@ -184,8 +184,8 @@ class Margin:
         values not shown.
         """
         shares = self.shares[:-1]
-        # By the middle of its persons a value that many have falls into the range that holds most
-        # of them.
+        # By the middle of its persons a value that many
+        # have falls into the range that holds most of them.
         middle = (np.cumsum(shares) - shares / 2) / shares.sum()
         ranges = np.minimum((middle * count).astype(np.int32), count - 1)
         return np.append(ranges, np.int32(UNSEEN))
@@ -216,8 +216,8 @@ class Margin:
         log = np.log(np.maximum(persons, 1)) - np.log(self._total)
         if self._log_rates is not None:
             small = persons <= LARGEST
-            # A draw of the rate from its posterior weighed by μ, as a drawn person is in a class in
-            # proportion to μ.
+            # A draw of the rate from its posterior weighed by μ,
+            # as a drawn person is in a class in proportion to μ.
             row = self._row[persons[small]]
             node = np.searchsorted(self._steps, row + rng.random(len(row)), side="right")
             at = np.minimum(node - row * len(self._log_rates), len(self._log_rates) - 1)
