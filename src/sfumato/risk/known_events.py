@@ -65,8 +65,8 @@ def event_codes(table: Table) -> EventCodes | None:
     empty = np.logical_and.reduce([each.codes == MISSING for each in columns])
     if table.schema.events:
         columns = _with_intervals(columns)
-    # One column at most is known nearly here, as second dates are intervals by now. It comes last
-    # in the key.
+    # One column at most is known nearly, as second dates are intervals here: only one can come
+    # last.
     near = next((each for each in columns if each.event.is_near), None)
     exact = [_at_known_level(each) for each in columns if each is not near]
     codes, events = group(*zip(*exact, strict=True)) if exact else (np.zeros_like(empty, int), 1)

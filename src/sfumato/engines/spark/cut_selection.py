@@ -113,8 +113,8 @@ class _Search:
         self.low, self.high = 0, WORDS - 1
         # So few are all read at once.
         if group > FEWEST:
-            # The tie of rank r of n uniform ones is near (r
-            # + 1/2) / n, with deviation √(s (1 − s) / n).
+            # Of n uniform ties that of rank r is near s = (r + 1/2) / n, with deviation √(s (1 − s)
+            # / n).
             share = (rank + 0.5) / group
             around = DEVIATIONS * (sqrt(share * (1 - share) / group) + 1 / group)
             self.low = int(max(share - around, 0.0) * WORDS)

@@ -173,8 +173,8 @@ class LatentClasses(LocallyIndependent):
         self._counts = [np.zeros((each.values + 1, classes)) for each in margins]
         for every, own, count in zip(self._counts, values, counts, strict=True):
             every[own] = count
-        # EM ran on the values of some classes; now every
-        # value of the file, and one not shown, gets a chance.
+        # EM ran on the values of some classes: every value of the file, and one not shown, needs a
+        # chance.
         self.chances = self._mixed([np.arange(len(each)) for each in self._counts], self._counts)
 
     def _mixed(self, values: Sequence[Ints], counts: Sequence[Floats]) -> list[Floats]:

@@ -50,8 +50,8 @@ class SampledClusters:
 
     def single(self, sizes: Ints) -> float:
         """Share of one person's classes among the classes that are in one cluster."""
-        # A class that a new cluster brings lies in one
-        # cluster, so that those that do now tell of it.
+        # A class that a new cluster brings lies in one cluster: those of the sample that do tell of
+        # it.
         alone = np.bincount(self.class_of, minlength=len(sizes)) == 1
         return float((sizes[alone] == 1).mean()) if alone.any() else 0.0
 
