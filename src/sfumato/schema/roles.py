@@ -376,7 +376,7 @@ class Schema(Frozen):
                         "a column has one role"
                     )
                 roles[name] = role
-        # Refuses circles now, before any data is read.
+        # Circles are refused before any data is read.
         in_order(self.recipe)
         return self
 

@@ -22,6 +22,7 @@ LEAST_PERSONS = 0.25
 """Persons of the population for whom a box without any of the model's counts at most."""
 SURE = 1.645
 """Standard deviations above the estimate that 95 % of normal errors are below."""
+# The errors of τ1 are two to three times those of λ (docs/population.md).
 UNIQUES_FACTOR = 2.0
 """By how much more the logarithm of uniques is off than that of λ."""
 LEAST_LOG_SHARE, LEAST_LOG_BESIDE = -3.0, -12.0

@@ -41,8 +41,10 @@ from sfumato.risk.population.sampling_weights import Weighted, share_between
 from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS, population_uniques
 from sfumato.table.table import Table
 
+# Set on the populations of docs/population.md, where τ1 is off two to three times as far as λ.
 SHAPE_FACTOR = 3.0
 """By how much more the ends of λ count for the number of small classes."""
+# Set on the same ones: where λ is all but known, the intervals of records at risk held too rarely.
 SHAPE_DRIFT = 0.4
 """By how much the odds of all classes to be small may be off, though λ is right."""
 DRIFT_OF_FOLLOWERS = 1.2
