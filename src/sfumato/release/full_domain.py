@@ -139,6 +139,7 @@ def proposed_widths(column: CodedColumn) -> tuple[float | str, ...]:
     if not isinstance(domain, NumberDomain) or domain.unit != "number":
         return DATE_WIDTHS
     span = int(domain.points[-1]) - int(domain.points[0])
+    # In integers of the last decimal place, so that widths such as 0.1 come out exactly.
     step = max(_round_from(-(-span // PARTS)), 2)
     widths = [step]
     while widths[-1] * 2 < span:
@@ -227,6 +228,8 @@ class _LatticeSearch:
         while queue and queue[0][0] < self.loss:
             visited += 1
             if visited > MOST_VISITED or len(self.checked_nodes) >= self.most_checked:
+                # The queue holds the least loss of all nodes that were not looked at. Suppression
+                # only adds to it.
                 bound = queue[0][0]
                 self._descend()
                 checked = len(self.checked_nodes)
@@ -263,6 +266,8 @@ class _LatticeSearch:
         """Push a failure as far up one path to the top as it goes, and remember it."""
         path = [node]
         while path[-1] != self.top:
+            # The cheapest node above, as cheap ones come next in the queue and are the checks to be
+            # spared.
             path.append(min(self._above(path[-1]), key=self._base))
         low, high = 0, len(path) - 1
         while low < high - 1:
@@ -272,6 +277,7 @@ class _LatticeSearch:
             else:
                 low = middle
         highest = np.array(path[low])
+        # Failures below this one exclude nothing that it does not exclude itself.
         kept = ~(self.failed <= highest).all(axis=1)
         self.failed = np.vstack([self.failed[kept], highest])
 
@@ -313,7 +319,10 @@ def recodings(column: CodedColumn) -> Recodings:
     hierarchy = column.hierarchy
     assert hierarchy is not None
     sizes = [len(labels) for labels in hierarchy.labels]
+    # A level with as many labels as the one below makes the same classes and loses no less.
     levels = [level for level, size in enumerate(sizes) if level == 0 or size < sizes[level - 1]]
+    # Only the root puts a missing value under one label with others, so that it is a level of its
+    # own.
     if column.has_missing and levels[-1] < hierarchy.height:
         levels.append(hierarchy.height)
     return Recodings(
@@ -370,6 +379,8 @@ class Checker:
         ordered = ordered_attributes([*constraints], table.schema.sensitive)
         self.ranks = ranks_of(table, ordered) if costly else {}
         self.weights = np.array([each.weight for each in table.quasi_identifiers])
+        # Weights that add up to 1 put the loss on the scale of NCP, on which a suppressed record is
+        # 1.
         self.weights = self.weights / self.weights.sum()
 
     @property
@@ -377,7 +388,11 @@ class Checker:
         """Whether a node keeps what was asked as soon as one below it does."""
         names = {each.name for each in self.constraints}
         if self.most_suppressed:
+            # Who may stay must not have to go further up. That holds if a kept class stays kept
+            # when it is joined with a broken one.
             return names <= GROWING and not self.budgets
+        # Classes only merge further up. Two of them keep any promise that each keeps, if they share
+        # no person.
         return names <= MERGED or not self.split_persons((0,) * len(self.columns))
 
     def classes(self, node: Node, rows: Rows | None = None) -> tuple[Codes, int]:
@@ -418,6 +433,8 @@ class Checker:
                 return None
             rows = np.flatnonzero(~gone[person])
         left = int(self.table.persons - np.count_nonzero(gone))
+        # Nobody is suppressed for a budget: it speaks of all classes and names no one who breaks
+        # it.
         if any(overspent(each, summary, left) for each in self.budgets):
             return None
         return np.arange(self.table.records) if rows is None else rows

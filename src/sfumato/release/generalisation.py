@@ -206,6 +206,7 @@ def _blocks(column: CodedColumn, lone: Bools, class_of: Codes, classes: int) -> 
     one = np.zeros(classes, dtype=np.int64)
     one[of] = codes
     below = np.maximum(levels - 1, 0)[of]
+    # Blocks are halved at each level, so that the half of one member tells both halves apart.
     half = hierarchy.ancestors[below, codes] != hierarchy.ancestors[below, one[of]]
     blocks = replace(hierarchy, floor=1)
     pair = blocks.lowest_common_ancestors(2 * of.astype(np.int64) + half, codes, 2 * classes)
@@ -264,6 +265,7 @@ def snapped_points(domain: NumberDomain, spread: Spread, least: int = 1) -> tupl
         first = np.maximum(first, 0)
     coarse = (step % 10 == 0) & (domain.decimals > 0)
     last = (high + beyond) // step * step + step - np.where(coarse, 0, 1)
+    # A range must end with a date that can be printed: 9999-12-31 is the last one of Python.
     last = np.minimum(last, _LAST.get(domain.unit, _MOST))
     last = np.maximum(last, high)
     wide = width > (least == 1)
@@ -453,6 +455,8 @@ def _printed(
     ``text_of`` prints the value of a key, where that is known to be simple; ``anything`` stands for
     classes of values and missing ones.
     """
+    # Keys of values are never negative, so that two negative numbers are free for the special
+    # cells.
     key = np.where(spread.mixed, -1, np.where(spread.present == 0, -2, key))
     distinct, key_of_class = np.unique(key, return_inverse=True)
     special: dict[int, Released] = {-1: anything, -2: Missing()}
@@ -485,6 +489,7 @@ def _ranges(
         return _between(column, int(spread.lowest[one]), int(spread.highest[one]), labels)
 
     key = key.reshape(-1).astype(np.int64)
+    # A minus sign would be read as the dash of the range, so that such ends are printed with care.
     if not _has_plain_numbers(column) or (points is not None and (ends < 0).any()):
         return _printed(column, spread, key, value, leaves)
     assert isinstance(domain, NumberDomain)
@@ -576,6 +581,8 @@ def _means(
     np.add.at(
         shifted,
         class_of[has_value],
+        # Taken from the lowest value, since sums of microseconds since 1970 would lose digits in a
+        # double.
         (domain.points[column.codes[has_value]] - domain.points[0]).astype(np.float64),
     )
     extra = MEAN_DECIMALS if domain.unit == "number" else 0
@@ -588,6 +595,7 @@ def _means(
         return Exact(text.rstrip("0").rstrip(".") if extra else text)
 
     printed = _printed(column, spread, key, value, spread.highest - spread.lowest + 1)
+    # One cell that says * makes a column of text.
     return replace(printed, is_number=domain.unit == "number" and not spread.mixed.any())
 
 
@@ -710,6 +718,7 @@ def with_extra_values(
 def _exact(column: CodedColumn, form: Form, *, whole: bool) -> Form:
     """The form that says which values a class holds; a whole cell has values without a code."""
     if column.kind is not Kind.CATEGORICAL:
+        # A set lists values that have a code. What lies between two of them would not be in it.
         return Form.RANGE if whole and form is Form.SET else form
     labelled = column.hierarchy is not None and form is Form.HIERARCHY
     return form if labelled else Form.SET

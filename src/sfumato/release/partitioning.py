@@ -124,10 +124,12 @@ def divide(
         `SUBTREE_PERSONS` when not given.
     """
     left = owned[0].persons - original_persons * (1 - options.suppress)
+    # 1 - 0.05 and the like are inexact: the allowance keeps a whole number from being rounded down.
     most = max(int(np.floor(left + 1e-9)), 0)
     if options.recoding is Recoding.FULL_DOMAIN:
         owned.clear()
         return _by_levels(table, constraints, budgets, most, progress)
+    # These three look at all classes of the file together, which no node can do for itself.
     if population is None and not budgets and options.suppress == 0:
         most = subtree_persons or SUBTREE_PERSONS
         partition = _partition(table, owned, constraints, options, most, progress)
@@ -146,6 +148,7 @@ def divide(
     )
 
     def median(some: PersonTable) -> Partition:
+        # The paper's cuts ask for no loss. Only a budget weighs what it takes back.
         loss = space(some) if budgets else None
         return grow(some, *promises, split=options.split, loss=loss, progress=progress)
 
@@ -439,6 +442,8 @@ def levels_of(
     elif column.kind is not Kind.CATEGORICAL:
         parts = [1 << halving for halving in range(HALVINGS, 0, -1)]
         groups += [np.arange(size) * part // size for part in parts if part < size]
+    # A missing value has code -1 and reads this last entry: it is a cell of its own until anything
+    # is.
     apart = [np.append(group, group.max(initial=-1) + 1) for group in groups]
     levels: list[Level] = []
     for group in [*apart, np.zeros(size + 1, dtype=np.int64)]:
@@ -447,6 +452,7 @@ def levels_of(
         error, _ = error_sums(column, cell, cells, person).averages
         lost = width(group[:-1].astype(np.int32))[column.codes[present]].sum() / len(cell)
         price = column.weight * (lost + error_weight * error)
+        # A wider level that loses no more takes in everybody who shares the narrower one.
         if levels and price <= levels[-1].price:
             levels.pop()
         lowest = np.full(int(person.max()) + 1, cells, dtype=np.int32)
@@ -483,6 +489,8 @@ def shared_cells(
     columns = [list(levels) for levels in columns]
     while prod(map(len, columns)) > GRIDS:
         longest = max(columns, key=len)
+        # The values themselves and anything stay: the first loses nothing, the last takes
+        # everybody.
         longest[:] = [longest[0], *longest[2:-1:2], longest[-1]]
     prices = np.zeros(1)
     for levels in columns:
@@ -513,10 +521,13 @@ def _grouped(persons: Ints, levels: Sequence[Level]) -> tuple[Codes, int]:
     for level in levels:
         if level.cells == 1:
             continue
+        # Numbered anew before the product of the columns would pass the range of 64 bits.
         if keys > LARGEST_KEY // level.cells:
             numbered, keys = number_by_first_appearance(key, keys)
             key = numbered.astype(np.int64)
         cell = level.cell_of[persons]
+        # A class holds all records of a person, so that records in several cells of a grid fit
+        # none.
         nowhere |= cell < 0
         key = key * level.cells + np.maximum(cell, 0)
         keys *= level.cells

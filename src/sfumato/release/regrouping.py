@@ -144,6 +144,7 @@ def draft_losses(draft: Draft, form: Form, loss: Loss | None) -> Floats:
         losses += column.weight * np.array([error, width])
     if loss is not None:
         losses = losses[:1] if loss is Loss.ANE else losses[1:]
+    # Sums over the same classes in another order differ in their last bits, which must not decide.
     return rounded(losses)
 
 
@@ -192,11 +193,15 @@ class _Part:
 
     def improve(self, *, once: bool, heat: float = 0.0) -> Codes:
         """One pass; gives the change that each group took part in."""
+        # Heat is stated in losses of an average person, which differ from file to file and fall as
+        # it gains.
         heat *= self.losses[-1] / len(self.persons) if self.losses else 0.0
         found = improved(
             self.space, self.group_of, self.room, self.seed,
             once=once, heat=heat, changed=None if heat else self.changed,
         )  # fmt: skip
+        # Where a change may lose, an unchanged group may change next time, too. So all are looked
+        # at again.
         self.changed = None if heat else found.changed
         self.seed = _next(self.seed)
         self.group_of = found.group_of
@@ -235,6 +240,7 @@ def _each_alone(
     place where no single change gains (threshold accepting, Dueck & Scheuer 1990). The groups are
     those of the pass after which they lost least.
     """
+    # The last passes only gain, so that the search ends where no single change gains any more.
     hot = passes - COLD_PASSES
 
     def finished(task: partial[_Part]) -> tuple[Codes, Codes, list[float]]:
@@ -247,6 +253,7 @@ def _each_alone(
                 least = part.group_of
             if len(tasks) == 1:
                 progress(_gained([part]), (done + 1) / passes)
+            # While changes may lose, a pass that gains nothing is no sign of the end.
             if part.settled() and done >= hot:
                 break
         return part.persons, least, [part.losses[0], min(part.losses)]
@@ -281,6 +288,7 @@ def _all_together(
             change_of.append(np.where(change >= 0, change + first, -1))
             first += int(change.max(initial=-1)) + 1
         kept = keeps.kept(class_of, proposed, np.concatenate(change_of), first)
+        # Number -1, no change, reads the entry that is appended: such classes are never undone.
         undone = ~np.append(kept, True)[np.concatenate(change_of)[proposed]]
         class_of = np.where(undone, class_of, proposed).astype(np.int32)
         for part, start in zip(parts, starts, strict=False):
@@ -347,6 +355,7 @@ class _Promises:
     ) -> Bools:
         """Changes that save, and others as long as the budget pays."""
         spent = np.zeros(len(change_of))
+        # Classes without a change have number -1. They add to the last entry, which is dropped.
         extra = np.zeros(len(kept) + 1)
         for sign, (present, classes) in ((-1, self.summary(before)), (1, after)):
             own = budget.spent(classes)
@@ -356,6 +365,7 @@ class _Promises:
         extra = np.where(kept, extra[:-1], 0.0)
         limit = budget.limit(self.table.records, self.table.persons)
         left = limit - float(spent.sum()) - float(np.minimum(extra, 0).sum())
+        # Counted as if all changes before were made, so that those that stay can be paid together.
         affordable: Bools = (extra <= 0) | (np.cumsum(np.maximum(extra, 0)) <= max(left, 0.0))
         return affordable
 
@@ -436,6 +446,7 @@ class _Search:
         while not kept(rest := np.flatnonzero(class_of == last), np.zeros_like(rest), 1)[0]:
             if last == 0:
                 return None
+            # A whole class joins: what a part of it would leave behind may not keep the promises.
             last -= 1
             class_of[rest] = last
         return class_of
@@ -632,6 +643,8 @@ class _Column:
         self.owner = pair // max(len(occurring), 1)
         self.value, self.count = pair % max(len(occurring), 1), count
         if self.numeric:
+            # ANE is a mean absolute distance, which costs a pass over a class. Its squares add up
+            # as persons come and go, so that the search prices their root instead.
             self.error_weight *= ROOT_OF_SQUARES
             values = steps(column) / full_range(steps(column))
             self.own[:, 0] = np.bincount(of, weights=values[has], minlength=persons)

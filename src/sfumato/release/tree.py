@@ -134,6 +134,8 @@ class GrownTree:
                 below = np.bincount(parents, found.losses[-1], len(loss))
                 spent = np.bincount(parents, found.costs[-1], len(loss))
                 value = loss + price * cost
+                # At equality the node stays whole, so that the rounding of sums never decides what
+                # is released.
                 cut &= below + price * spent < value - LEAST_GAIN * np.abs(value)
                 loss, cost = np.where(cut, below, loss), np.where(cut, spent, cost)
             found.cut.append(cut)
@@ -157,6 +159,8 @@ class GrownTree:
         if free.cost <= 1 + TOLERANCE:
             return self.leaves(free.cut), 0.0
         price, dear, cheap = self._price(free)
+        # A price finds only subtrees on the lower convex hull of (cost, loss). Between two of them
+        # budget may be left over.
         self._fill(dear, cheap)
         return self.leaves(dear.cut), price
 
@@ -168,8 +172,11 @@ class GrownTree:
             low, cheap = high, dear
             high *= 4
             dear = self.pruned(high)
+        # The geometric middle needs a low end above 0.
         low = max(low, high * LEAST_GAIN)
         while high > low * (1 + CLOSE) and cheap.cost != dear.cost:
+            # Prices differ by orders of magnitude, so their interval is halved on a logarithmic
+            # scale.
             middle = float(np.sqrt(low * high))
             found = self.pruned(middle)
             if found.cost <= 1 + TOLERANCE:
@@ -193,6 +200,8 @@ class GrownTree:
             numbers = worth.tolist(), extra.tolist(), more.tolist()
             branches += [(*branch, level) for branch in zip(*numbers, strict=True)]
             open_ = open_ & few
+        # Most gain for its cost first, the greedy answer to a knapsack. A later, smaller branch may
+        # still fit.
         for _, cost, node, level in sorted(branches, reverse=True):
             if cost <= left:
                 left -= cost
@@ -266,6 +275,7 @@ class Growth:
         self.grown = GrownTree()
         self.orders = persons.orders()
         self.side = np.zeros(persons.persons, dtype=np.int8)
+        # Persons are renumbered on the way down; the classes are told by their first numbers.
         self.ids = np.arange(persons.persons, dtype=np.int32)
         self.renumber_below = persons.persons
         self.divisible: Bools | None = None
@@ -293,6 +303,8 @@ class Growth:
     def descend(self, nodes: cuts.Nodes, chosen: cuts.Candidates) -> cuts.Nodes:
         """Cut nodes for good, one cut each, and give their children."""
         if self.persons.whole_cells:
+            # Before the cut, because the values on both sides of it are read from the undivided
+            # orders.
             self.places.append(cut_places(self.persons, self.orders, nodes, chosen))
         children = self.cut(nodes, chosen)
         self.record_level(children, np.repeat(chosen.node, 2))
@@ -300,8 +312,10 @@ class Growth:
 
     def record_level(self, nodes: cuts.Nodes, parents: Ints) -> None:
         """Remember a level, as far as it is needed to find the classes at the end."""
+        # A left child begins where its parent begins. Only right children begin at a new place.
         self.starts.append(nodes.low[1::2])
         if self.register_tree is not None or self.budgets or self.persons.whole_cells:
+            # Divisibility and bounds serve the next cut only, and would hold memory at every level.
             self.levels.append(replace(nodes, divisible=None, most_shared={}))
             self.parents.append(parents)
         if self.budgets:
@@ -316,6 +330,8 @@ class Growth:
             budget.spent(classes) / limit
             for budget, limit in zip(self.budgets, self.limits, strict=True)
         ]
+        # One price needs one cost. The sum of each node's largest share is at least every budget's
+        # own sum, so that none is overspent.
         grown.add(parents, losses, np.max(costs, axis=0))
 
     def report_progress(self, nodes: cuts.Nodes) -> None:
@@ -372,6 +388,7 @@ class Growth:
         order = self.orders[0]
         place = np.empty_like(order)
         place[order] = np.arange(len(order), dtype=order.dtype)
+        # Handed over in a list, so that each old array is freed as soon as its copy is made.
         owned = [self.persons]
         del self.persons
         self.persons = take_persons(owned, order)
@@ -394,6 +411,8 @@ class Growth:
         for name, each in shared.items():
             if name in sides.affiliation:
                 each.reshape(-1, 2)[unsure] = sides.affiliation[name].reshape(-1, 2)
+            # What is counted here bounds all parts of a side: no more of their persons share a
+            # value.
             self.most_shared[name].reshape(-1, 2)[cuts_tried.node] = each.reshape(-1, 2)
         return met
 
@@ -426,6 +445,8 @@ class Growth:
         """Divide every order, and give the two children of each node, left ones first."""
         register = None
         if self.register_tree is not None:
+            # The register first: it finds the place of a cut in the persons' orders, which are
+            # divided next.
             register = self.register_tree.cut(self.persons, self.orders, nodes, chosen)
         self._mark(nodes, chosen)
         for axis, order in enumerate(self.orders):
@@ -451,9 +472,11 @@ class Growth:
 
 def _surely_met(constraints: Sequence[Constraint], sides: ClassSummary) -> Bools:
     """Cuts whose sides meet all constraints if ``affiliation`` holds upper bounds."""
+    # Without a bound of any attribute nothing is known to be met.
     met = np.full(sides.classes // 2, bool(sides.affiliation))
     for constraint in constraints:
         if not isinstance(constraint, Bounded):
+            # One promise that bounds cannot settle leaves every cut to be counted.
             return np.zeros_like(met)
         met &= constraint.surely_met(sides).reshape(-1, 2).all(axis=1)
     return met
@@ -516,6 +539,8 @@ class _MedianGrowth(Growth):
         candidates, _ = cuts.ranked(found, nodes, split)
         axes = len(self.persons.ordered) + len(self.persons.indicators)
         divisible = np.zeros((len(nodes), axes), dtype=bool)
+        # Noted before promises are asked: an axis without a cut here has none below, whatever is
+        # promised, and its order need not be divided.
         divisible[candidates.node, candidates.axis] = True
         if self.register_tree is not None:
             candidates = self.register_tree.counted(self.persons, self.orders, nodes, candidates)

@@ -163,10 +163,13 @@ class SearchGrowth(Growth):
         for index, indicator in enumerate(self.persons.indicators, len(self.persons.ordered)):
             members = self._members(indicator, index, nodes, whole)
             key = members.variance / whole[members.node]
+            # The loss after a cut over the loss before is below 1. So 1 more puts uneven cuts
+            # behind all even ones.
             key += _smaller_side(nodes, members) < shares[members.node]
             found.append((members, key))
         candidates = cuts.joined([part for part, _ in found])
         keys = np.concatenate([key for _, key in found])
+        # Of equal keys the earlier axis and column, so that the tree is the same on every machine.
         order = np.lexsort((candidates.column, candidates.axis, keys, candidates.node))
         return self._with_population(nodes, candidates.take(order))
 
@@ -277,6 +280,7 @@ class SearchGrowth(Growth):
         )
         found = []
         for share in SHARES:
+            # A trial divides the orders in place, and each share must start from the same ones.
             self.orders = [order.copy() for order in orders]
             if self.register_tree is not None:
                 self.register_tree.orders = [order.copy() for order in register]
@@ -332,6 +336,7 @@ def _best_places(
     widest = np.zeros(len(nodes))
     np.maximum.at(widest, candidates.node, share)
     even = np.flatnonzero(share >= np.minimum(shares, widest)[candidates.node] - LEAST_GAIN)
+    # Of places that lose alike the first along the order, whatever processor added the sums.
     order = even[np.lexsort((even, candidates.variance[even], candidates.node[even]))]
     best = candidates.take(order[np.flatnonzero(np.diff(candidates.node[order], prepend=-1))])
     key = best.variance / whole[best.node] + (widest < shares)[best.node]
@@ -345,11 +350,13 @@ def _smaller_side(nodes: cuts.Nodes, candidates: cuts.Candidates) -> Floats:
 
 
 def _gains(after: Floats, before: Floats) -> Bools:
+    # The absolute part refuses to cut nodes whose whole loss is rounding.
     return after < before * (1 - LEAST_GAIN) - LEAST_GAIN
 
 
 def _range_sums(values: Ints, start: Ints, place: Ints) -> Ints:
     """Sum of ``values[start : place + 1]``."""
+    # Integers, so that a difference of cumulative sums is exact however long the order is.
     cumulative = np.concatenate([[0], np.cumsum(values)])
     sums: Ints = cumulative[place + 1] - cumulative[start]
     return sums
@@ -362,6 +369,8 @@ def limits_of(constraints: Sequence[Constraint], persons: PersonTable) -> Limits
         return None
     stated = [each.thresholds() for each in counted]
     squares = min((each.squares for each in stated), default=np.inf)
+    # By Cauchy-Schwarz Σc² ≥ N²/n for n persons. So Σc² ≤ s·N² needs n ≥ 1/s, which is quicker to
+    # test.
     implied = int(np.ceil(1 / squares - CERTAIN))
     names = list(persons.sensitive)
     sizes = [persons.sensitive[name].size for name in names]
@@ -406,6 +415,7 @@ def known_of(persons: PersonTable, loss: cuts.LossSpace, limits: Limits) -> Know
     """What is known of the persons, as they are numbered now."""
     count = persons.persons
     none = np.empty((0, count), dtype=np.int32)
+    # Sensitive values are gathered only for a threshold that reads them; they may be many.
     asked = np.isfinite(limits.affiliation).any() or limits.distinct.any()
     offsets, values = _together(list(persons.sensitive.values()) if asked else [], count)
     return Known(
