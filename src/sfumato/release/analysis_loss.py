@@ -56,6 +56,7 @@ def released_axis(attribute: Attribute, person: Codes) -> Axis:
     inside = np.zeros((column.domain.size, count + 1))
     inside[np.arange(column.domain.size), bars.of_code] = 1.0
     shares = cells.shares(inside)
+    # A missing value stands for no value of the domain; its bar is the one behind all others.
     shares[cells.leaves == 0, count] = 1.0
     bar = np.append(bars.of_code, count)[column.codes]
     return Axis(bar, shares[cells.of_class, : bar.max() + 1])
@@ -102,6 +103,7 @@ def table_distance(axes: Sequence[Axis], sizes: Ints) -> float:
         np.abs(_table(one, other) - (one.shares * sizes[:, None]).T @ other.shares).sum()
         for one, other in combinations(axes, 2)
     ]
+    # Total variation is half the L1 distance of shares.
     return float(np.mean(apart)) / 2 / records
 
 
@@ -151,6 +153,7 @@ def _log_loss(by: Sequence[Axis], target: Axis, counts: Sequence[Floats]) -> flo
         )
         told = np.take_along_axis(score, target.bar[some, None], axis=1)[:, 0]
         score -= told[:, None]
+        # The largest is taken out of the sum, as exp of a large score would overflow.
         top = score.max(axis=1)
         bits += float((top + np.log(np.exp(score - top[:, None]).sum(axis=1))).sum()) / np.log(2)
     return bits / len(target.bar)

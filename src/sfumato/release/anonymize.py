@@ -182,6 +182,7 @@ def _on_spark(
     given = classified(source.subject, source.names, schema, left_out, candidates)
     if schema.person is None:
         check_person(schema, candidates, source.names)
+    # The recipe has been followed on the cluster, and must not change its own results.
     cleaned = given.model_copy(update={"recipe": {}})
     some = open_table(
         spark_files.records_of_some(source, schema.person, 2 * PERSONS_LOOKED_AT), cleaned

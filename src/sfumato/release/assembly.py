@@ -166,8 +166,10 @@ def fingerprint(table: Table) -> bytes:
         table.person,
         *(each.codes for each in (*table.quasi_identifiers, *table.sensitive)),
     ):
+        # Of one width, so that the hash does not depend on the type that codes are kept in.
         digest.update(np.ascontiguousarray(codes, dtype=np.int64).data)
     for column in (*table.quasi_identifiers, *table.sensitive):
+        # Codes alone do not tell two files apart whose values differ and have the same order.
         digest.update(repr([*map(column.domain.label, range(column.domain.size))]).encode())
     if schema.person is not None:
         _, first = np.unique(table.person, return_index=True)
@@ -200,6 +202,7 @@ def _cells(column: ReleasedColumn, class_of: Codes) -> pa.Array:
     indices = from_numpy(place[of_record], empty[of_record])
     if not column.is_number:
         return pa.DictionaryArray.from_arrays(indices, texts)
+    # Of no texts at all `all` is null: such a column is one of whole numbers.
     whole = pc.all(pc.match_substring_regex(texts, r"^-?\d+$")).as_py() is not False
     return texts.cast(pa.int64() if whole else pa.float64()).take(indices)
 
@@ -453,6 +456,7 @@ def _protected(
     def attempt(
         some: Table, width: int, most: float = np.inf, *, pricing: Pricing = USUAL
     ) -> event_protection.Attempt:
+        # Every attempt draws the same numbers, so that attempts differ by their width alone.
         rng.bit_generator.state = state
         found = made(options, some, rng, *([PidKAnonymity(width)] if width else []))
         offset_of = partial(person_offsets, found.draft.table, secrets)
@@ -525,8 +529,10 @@ def person_offsets(table: Table, secrets: Secrets, most: int) -> Ints:
         return secrets.own.stream(DATES).below(span, table.persons) - most
     _, first = np.unique(table.person, return_index=True)
     ids = table.source.column(table.schema.person).take(from_numpy(first))
+    # A key of its own, so that pseudonyms, which are seen, tell nothing of offsets.
     own = hmac.new(secrets.key, b"dates", hashlib.sha256).digest()
     names = pseudonyms_of(ids, own).to_pylist()
+    # Of 64 bits the remainder favours small offsets by less than 1 in 10^12, for a span of dates.
     drawn = [int.from_bytes(hashlib.sha256(each.encode()).digest()[:8], "big") for each in names]
     return np.array([each % span for each in drawn], dtype=np.int64) - most
 
@@ -696,6 +702,7 @@ def _with_population(
             options = manifest.options
             try:
                 return _divided(part, promises, constraints, options, population, rng, silent)
+            # Half of a file may break a promise that the whole keeps. Nothing is tried then.
             except ConstraintsNotMetError:
                 return None
 

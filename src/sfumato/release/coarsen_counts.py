@@ -331,11 +331,14 @@ def pieces_of(records: Ints, m: int) -> list[tuple[int, ...]]:
         return [(number,) for number in numbers]
     targets = shared_targets(records, m).tolist()
     kinds = Counter(zip(numbers, targets, strict=True))
+    # One record is always allowed, so that any number can be divided.
     allowed = {size for number, target in kinds for size in (target, number - target)} - {0} | {1}
     parts = {kind: _divide(kind, allowed) for kind in kinds}
     while broken := _broken_sizes(kinds, parts, m):
         given_up = max(broken)
         if given_up == 1:
+            # Single records cannot be given up. The next larger size is divided, which brings more
+            # of them.
             given_up = min(allowed - {1})
         allowed.remove(given_up)
         parts = {kind: _divide(kind, allowed) for kind in kinds}
@@ -375,5 +378,7 @@ def _broken_sizes(kinds: Mapping[Kind, int], parts: Mapping[Kind, Sizes], m: int
     return [
         size
         for size, own in most.items()
+        # The share own/ids against 1/m and GIDR = largest/records, multiplied out, so that integers
+        # compare exactly.
         if persons[size] < m or (own * m > ids[size] and own * records > largest * ids[size])
     ]

@@ -185,6 +185,7 @@ def _type(kind: pa.DataType | None) -> str:
 
 def _cell(text: str) -> str:
     """A text within a table of Markdown."""
+    # A bar or a line break in a text would end the cell.
     return " ".join(text.replace("|", "\\|").split())
 
 
@@ -194,6 +195,7 @@ def _value_lines(labels: Labels) -> Iterator[str]:
         yield from ("", f"## Values of `{_cell(name)}`", "", "| value | means |", "|---|---|")
         shown = list(known.items())[:MOST_VALUES]
         for value, said in shown:
+            # Statistical packages keep codes as doubles. Their users know them as whole numbers.
             whole = isinstance(value, float) and value.is_integer()
             yield f"| {_cell(str(int(value) if whole else value))} | {_cell(said)} |"
         if len(known) > len(shown):

@@ -164,6 +164,8 @@ class _Columns:
             np.arange(len(axis.indicators.offsets) - 1), np.diff(axis.indicators.offsets)
         )
         single = self.size == 1
+        # Two categories are one 0/1 column. Of more, each difference is in two columns, so that
+        # each counts half.
         whole = column.weight * (1.0 if single else 0.5)
         self.square_weight = whole * axis.share
         of_missing = column.kind is not Kind.CATEGORICAL
@@ -192,6 +194,7 @@ def split_keys(split: Split, g_change: Floats, variance: Floats, width: Floats) 
         Normalised range of the values.
     """
     if split is Split.BALANCE:
+        # The ratio r = Δg/v of paper 003, Definition 4. Where v is rounded to 0, r stays a number.
         return g_change / np.maximum(variance, TINY)
     return -variance if split is Split.VARIANCE else -width
 
@@ -226,6 +229,8 @@ def rounded(values: Floats) -> Floats:
         Numbers; infinite ones stay so.
     """
     bits = values.astype(np.float64).view(np.int64)
+    # The last bits of a double are those of its digits, so that this rounds each number relative
+    # to itself. A carry out of the digits raises the exponent, as it should.
     bits = (bits + (1 << (DROPPED - 1))) & -(1 << DROPPED)
     return bits.view(np.float64)
 
@@ -442,6 +447,8 @@ def _ordered_cuts(
     )
     width = np.zeros(len(nodes))
     differs = np.ones(len(nodes), dtype=bool)
+    # A range costs a pass over the persons. It is counted where it is the criterion, or where
+    # rounding may hide that all values are equal.
     needed = np.flatnonzero((split is Split.RANGE) | (variance < DOUBTFUL_VARIANCE))
     if len(needed):
         some = nodes.take(needed)
@@ -493,6 +500,7 @@ def _indicator_cuts(
         left=(size - right)[kept],
         left_records=(whole - right_records)[kept],
         left_squares=(nodes.squares[node] - right_squares)[kept],
+        # The variance p(1 - p) of a 0/1 column, p being its share of the node's records.
         variance=(inside * (whole - inside) / whole**2)[kept],
         width=(np.maximum(distinct[node] - 1, 1) / max(axis.indicators.size - 1, 1))[kept],
     )

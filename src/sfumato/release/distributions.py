@@ -124,9 +124,13 @@ class Cells:
         runs = np.diff(np.append(self.first_run, len(self.start)))
         density = np.repeat(cell_mass / np.maximum(leaves, 1), runs)
         size = len(self.order)
+        # Cells of one value are added directly, since a cumulative sum would leave rounding beside
+        # them.
         single = self.stop - self.start == 1
         wide = self.stop - self.start > 1
         change = np.zeros(size + 1)
+        # Up where a run begins and down where it ends: one cumulative sum then fills all runs in
+        # O(runs + values).
         np.add.at(change, self.start[wide], density[wide])
         np.subtract.at(change, self.stop[wide], density[wide])
         placed = np.maximum(np.cumsum(change[:size]), 0.0)  # rounding may lead below zero
@@ -328,6 +332,8 @@ def _bins(domain: NumberDomain, records: Ints, persons: Ints) -> Bars:
     below = np.cumsum(records)
     share = np.asarray(PERCENTILES) * records.sum()
     low, high = domain.points[np.minimum(np.searchsorted(below, share), domain.size - 1)].tolist()
+    # Bins of another width would hold now two and now three possible values, and show waves that
+    # are not in the data.
     step = max(int(np.gcd.reduce(np.diff(domain.points))) if domain.size > 1 else 1, 1)
     values = (high - low) // step + 1
     width = step * -(-values // BINS)
@@ -360,6 +366,8 @@ def _large_enough(persons: Ints) -> list[int]:
         if gathered >= FEWEST_PERSONS:
             edges.append(bar)
             gathered = 0
+    # The last edge goes, so that what is left on the right, perhaps too few persons, joins the bar
+    # before.
     return edges[:-1]
 
 
@@ -367,6 +375,7 @@ def _categories(column: CodedColumn, persons: Ints) -> Bars:
     size = column.domain.size
     by_persons = np.argsort(-persons, kind="stable")
     shown = by_persons[persons[by_persons] >= FEWEST_PERSONS]
+    # One place is left for the bar of all others.
     if len(shown) < size or size > MOST_CATEGORIES:
         shown = shown[: MOST_CATEGORIES - 1]
     shown = np.sort(shown)
@@ -529,6 +538,7 @@ class Predicates:
 
     def shares(self, cells: Cells, queries: slice) -> Floats:
         """Share of each cell's values that is selected; shape (cells, queries)."""
+        # Two ends per query instead of a matrix of values by queries, where cells are ranges, too.
         if self.ends is None or not cells.are_ranges:
             return cells.shares(self.selected(np.arange(len(cells.order)), queries))
         return cells.overlaps(self.ends[0][queries], self.ends[1][queries])
@@ -610,6 +620,7 @@ def draw_predicates(
         ]
         return Predicates(count, bits=np.packbits(np.concatenate(sets, axis=1), axis=1))
     before = np.append(0, np.cumsum(records))
+    # Early enough that the wanted share of records still lies behind it.
     start = rng.uniform(0, (1 - COVERED) * before[-1], size=count)
     low = np.searchsorted(before, start, side="right") - 1
     high = np.searchsorted(before, start + COVERED * before[-1], side="left") - 1
@@ -622,6 +633,7 @@ def _random_sets(records: Ints, count: int, rng: np.random.Generator) -> Bools:
     up_to = np.cumsum(records[order], axis=0)
     target = COVERED * records.sum()
     taken = 2 * up_to - records[order] <= 2 * target
+    # At least one category: an empty set would ask nothing.
     taken[0] = True
     selected = np.zeros((len(records), count), dtype=bool)
     np.put_along_axis(selected, order, taken, axis=0)

@@ -22,6 +22,7 @@ from sfumato.risk.known_events import days_of
 from sfumato.table.sources import from_numpy
 from sfumato.table.table import MISSING, Codes, EventColumn
 
+# Far beyond any two dates; sums of several still fit into 64 bits.
 EVER = 1 << 40
 """Days by which two dates may differ where nothing is known of the offset."""
 LEAST_RANGE = 365
@@ -100,6 +101,7 @@ def date_schemes(weights: Mapping[Technique, float]) -> list[DateScheme]:
         for dating, move in moves.items()
         if move is not None
         for period in PERIODS
+        # An order has no days that could be made coarser.
         if period == 1 or (coarser is not None and dating is not Dating.ORDER)
     ]
     if Technique.SUPPRESS_CELLS in weights:
@@ -194,6 +196,7 @@ def dates_by(
     elif scheme.dating in (Dating.RELATIVE, Dating.ORDER):
         earliest = np.full(int(person.max()) + 1, np.iinfo(np.int64).max)
         np.minimum.at(earliest, person[dated], day[dated])
+        # A reader knows nothing of when somebody's first date was, so that the offset may be any.
         offset, most = -earliest[person], EVER
         first = 0
     offset[~dated] = 0

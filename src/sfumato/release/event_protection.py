@@ -117,6 +117,8 @@ def protect(
     columns += [interval_column(first, each) for each in others]
     best: Protection | None = None
     for scheme in event_dates.date_schemes(weights):
+        # Schemes come by rising loss of the dates alone, so that no later one can lose less than
+        # this.
         if scheme.loss / (len(columns) + 1) >= (below if best is None else min(below, best.lost)):
             break
         dates = event_dates.dates_by(first, scheme, table.person, offset_of)
@@ -284,6 +286,8 @@ class _Dated:
         """What sets of m events tell where slots are at some rungs."""
         key = m, rung.tobytes()
         if key not in self._kept:
+            # The search does not return to a way of writing, so that only the last one's sets stay
+            # in memory.
             self._kept = {each: told for each, told in self._kept.items() if each[1] == key[1]}
             self._kept[key] = self._told(self._every, rung, m)
         return self._kept[key]
@@ -300,12 +304,15 @@ class _Dated:
     def chances(self, rung: Rungs) -> Chances:
         """What up to as many events reach as are promised, intervals between dates known."""
         promise = self._promise
+        # The most known events first: they break the promise most often, and nothing after that is
+        # counted.
         return (_reached(self.told(rung, m), promise, m) for m in range(promise.m, 0, -1))
 
     def is_hopeless(self, rung: Rungs) -> bool:
         """Whether a part of the classes has a chance so far off that the others need no look."""
         starts = self._gathered.events.unit_start
         classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        # Whole classes, as a chance depends on all persons of a class.
         some = classes % LOOKED_AT == 0
         if self._promise.k or some.sum() < FEWEST_LOOKED_AT:
             return False
@@ -386,6 +393,8 @@ def _reached(told: _SetShares, promise: KnownEvents, m: int) -> tuple[float, flo
         for each in (chance, chance**2)
     )
     drawn = np.array([_are_drawn(many, m) for many in range(int(events.max(initial=0)) + 1)])
+    # The mean of n drawn sets has the variance s²/n, with s² = n/(n - 1) · (mean of squares -
+    # squared mean).
     variance = np.where(drawn[events], (square - mean**2) / (SETS_OF_A_PERSON - 1), 0.0)
     return histories.worse(mean, events >= m, np.maximum(variance, 0.0))
 
@@ -436,6 +445,7 @@ def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:
         The person of each set, its places, and its weight among those of the person.
     """
     counts = np.diff(starts)
+    # A seed of its own for each m, so that the search and the final check see the same sets.
     rng = np.random.default_rng(m)
     persons, sets, weights = [], [], []
     for many in np.unique(counts).tolist():
@@ -518,6 +528,7 @@ def widened(
     """
     best = attempt(first, np.inf)
     persons = int(best.made.draft.table.persons)
+    # Classes are this wide on average already. A smaller width would only make the same ones again.
     width = max(float(first), persons / best.made.draft.classes)
     if best.protection is not None and not may_widen:
         return best
@@ -530,6 +541,8 @@ def widened(
         if best.protection is None or found.lost < best.lost:
             best = found
         else:
+            # Wider classes lose more of the quasi-identifiers. Where that alone is too much, no
+            # later width is better.
             done = found.least >= best.lost or not (every or found.protection is None)
         if best.protection is not None and not may_widen:
             raise _too_narrow(promise, int(width))

@@ -336,6 +336,8 @@ def _rungs(levels: Sequence[ColumnLevels]) -> tuple[_Rung, ...]:
         _Rung(one, float(np.mean([e.losses[at] for e, at in zip(levels, one, strict=True)])))
         for one in chosen
     ]
+    # By loss, as the last rung has to be the one that says least: `_least` and `solve_shared` rely
+    # on it.
     return tuple(sorted(rungs, key=lambda each: (each.loss, each.levels)))
 
 
@@ -440,6 +442,7 @@ class Solution:
 
 def group_pairs(one: npt.NDArray[Any], other: Codes) -> Ints:
     """One number from 0 on for each two numbers that occur."""
+    # Both are below 2^31, so that one integer holds the pair, which is quicker to sort than rows.
     found: Ints = np.unique(one.astype(np.int64) << 32 | other, return_inverse=True)[1]
     return found
 
@@ -462,6 +465,8 @@ def worse(each: Floats, many: Bools, variance: Floats | float = 0.0) -> Reached:
     for some in (np.ones_like(many), many):
         if some.any():
             error = np.sqrt(spread[some].sum()) / some.sum()
+            # A chance that occurs. One between two that occur could lie below what more than 5 %
+            # exceed.
             p95 = float(np.quantile(highest[some], 0.95, method="inverted_cdf"))
             found.append((float(each[some].mean() + MARGIN * error), p95))
     return max(one for one, _ in found), max(one for _, one in found)
@@ -575,6 +580,7 @@ class _Search:
     def found(self) -> Solution | None:
         """What is written at it, and in some classes at the next lower one."""
         least = self._least()
+        # If not even saying nothing keeps the promise, no price does.
         if not self._keeps(self._measured(least, self._even, 0.0)):
             return None
         if len(self.gathered.rungs) == 1 and self.apart is None:
@@ -585,6 +591,8 @@ class _Search:
         if bad is None or self.pricing.is_rough:
             return good.solution
         found = [self._filled(good, bad)]
+        # Persons are weighed by their own chances, which are at hand only where the search measures
+        # them itself.
         if self.holds is None and self._is_near(bad):
             good, bad = self._eased(good, bad, price)
             found.append(self._filled(good, bad))
@@ -605,6 +613,7 @@ class _Search:
             if good is None or bad is None:
                 price = price * step if good is None else price / step
             else:
+                # Halved on a logarithmic scale, as `near` is a ratio of prices.
                 price = (low * high) ** 0.5
         return good, bad, high
 
@@ -645,6 +654,8 @@ class _Search:
             return Solution(self.gathered, top)
         unit = self.gathered.unit_of
         alone = (np.arange(len(unit)) - starts[unit]).astype(np.int32)
+        # The compiled search divides no unit of more events, so that these keep one pseudonym here,
+        # too.
         alone[np.diff(starts)[unit] > MOST_DIVIDED] = 0
         return Solution(self.gathered, top, alone, self.apart)
 
@@ -770,6 +781,8 @@ def solve_shared(gathered: Gathered, k: int, m: int) -> tuple[Solution, Ints]:
         fewer than k units have as many rows as some unit has events.
     """
     events, labels, losses = gathered.events, gathered.labels, gathered.losses
+    # Where saying nothing does not suffice, nothing that is written can. These classes are set
+    # apart first.
     top = np.full(len(losses), losses.shape[1] - 1, dtype=np.int8)
     broken = _unshared(gathered, top, k, m)
     start = recodings(events, labels, losses, np.array([FORBIDDING]), share=0.5, fewest=k)
@@ -783,6 +796,7 @@ def solve_shared(gathered: Gathered, k: int, m: int) -> tuple[Solution, Ints]:
         # The rarest events of a class say less, step by step, until its larger sets are shared.
         rung = _rarest_hidden(gathered, rung, failing)
         failing = np.setdiff1d(_unshared(gathered, rung, k, m), broken)
+    # These classes cannot keep the promise by any rung; the caller takes their pseudonyms apart.
     rung[np.isin(gathered.class_of_slot, broken)] = losses.shape[1] - 1
     return Solution(gathered, rung), broken
 

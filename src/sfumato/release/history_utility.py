@@ -199,9 +199,11 @@ def history_utility(
         return found
     dated = np.flatnonzero(dates.dated)
     order = dated[np.lexsort((dates.day[dated], pseudonym_of[dated]))]
+    # Between two pseudonyms a reader sees no interval.
     same = np.diff(pseudonym_of[order]) == 0
     before, after = np.diff(dates.day[order])[same], np.diff(dates.shown[order])[same]
     whose = person[order][1:][same]
+    # Two dates on one day have no order that could be lost.
     in_order = _by_person((after > 0)[before > 0], whose[before > 0])
     if dates.scheme.dating is Dating.ORDER:
         return replace(found, in_order=in_order)

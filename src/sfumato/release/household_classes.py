@@ -38,6 +38,7 @@ def household_of(table: Table) -> Codes:
     home = homes(table.person, table.household)
     known = home >= 0
     of_person = np.empty(table.persons, dtype=np.int64)
+    # Backwards, as the last assignment stays: the first record that names a household decides.
     of_person[table.person[known][::-1]] = home[known][::-1]
     several = np.flatnonzero(known & (of_person[table.person] != home))
     if len(several):
@@ -92,6 +93,7 @@ class Stratum:
         _, nearest = cKDTree(middles).query(middles[failing], k=2)
         number = np.arange(self.groups)
         for group, pair in zip(np.flatnonzero(failing).tolist(), nearest.tolist(), strict=True):
+            # A group is nearest to itself, unless another one has the same middle.
             other = pair[1] if pair[0] == group else pair[0]
             low, high = sorted((number[group], number[other]))
             number[number == high] = low
@@ -155,6 +157,8 @@ def divide_households(
         spent = [each for each in budgets if promise.overspent(each, summary, draft.table.persons)]
         if not spent or least >= table.persons:
             return draft
+        # A budget is spent class by class. Doubled groups halve the classes, so that few divisions
+        # are tried.
         least = 2 * least
 
 
@@ -285,6 +289,7 @@ def _check_suppressed(
 ) -> None:
     """Refuse to leave out more persons than may be suppressed."""
     already = original_persons - table.persons
+    # A product such as 0.07 · 100 may be a little less than the whole number that it stands for.
     if already + len(gone) <= original_persons * share + 1e-9:
         return
     needed = np.ceil((already + len(gone)) / original_persons * 1e4) / 1e4

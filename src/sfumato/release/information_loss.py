@@ -167,6 +167,7 @@ def certainty_penalty(
     if is_snapped(column) and column.ends is None:
         assert isinstance(column.domain, NumberDomain)
         low, high = snapped_points(column.domain, class_spread(column.codes, class_of, classes))
+        # Points of the grid lie outside of the values, so that the widest range would exceed 1.
         width = np.minimum((high - low) / np.ptp(column.domain.points), 1.0)
     return np.where(spread.mixed, 1.0, np.where(spread.present == 0, 0.0, width))
 
@@ -228,6 +229,7 @@ def _levels_of_labels(column: CodedColumn, form: Form) -> list[tuple[Ints, Float
         width = np.maximum(covered - 1, 0) / max(size - 1, 1) * column.weight
         cells = labels[column.codes]
         shown = np.where(column.codes == MISSING, 0.0, width[cells])
+        # At the root a missing value is one of the values that * stands for, and loses all.
         if labels[-1] == 0:
             shown = np.full(len(cells), column.weight if size > 1 else 0.0)
         # Labels that cost the same cover the same, but for missing values.
@@ -260,6 +262,7 @@ def _shared_out(
         label, labels = number_by_first_appearance(key, space)
         above = np.zeros(labels, dtype=bool)
         above[label[shares > width + CERTAIN]] = True
+        # A label that covers fewer records than a class needs can be the cell of no class.
         above &= np.bincount(label, minlength=labels) >= least
         members = np.flatnonzero(above[label])
         members = members[np.lexsort((-shares[members], label[members]))]
@@ -479,6 +482,7 @@ def error_sums(
     values = steps(column)
     means = class_means(column, class_of, classes, weight)
     owner, x, mean = person[has_value], values[column.codes[has_value]], means[class_of[has_value]]
+    # Divided by the range at the end, so that whole steps of equal values cancel exactly.
     off, span = np.abs(x - mean), full_range(values)
     if times is not None and weight is not None:
         off, x, mean = off * weight[has_value], x * times, mean * times
@@ -606,6 +610,7 @@ def moments(
     ]
     before = Moments([np.append(scale, 0.0) for scale in scales], centre)
     after = Moments(means, centre)
+    # A matrix of all records and columns would need more memory than the file.
     for start in range(0, len(class_of), RECORDS_AT_ONCE):
         part = slice(start, start + RECORDS_AT_ONCE)
         has_value = [each.codes[part] != MISSING for each in chosen]
@@ -687,10 +692,12 @@ class Moments:
         count = np.maximum(count, 1)
         mean = total / count
         variance = square / count - mean**2
+        # Relative to the mean square, because a difference of two large sums is never exactly 0.
         varies = variance > NO_VARIANCE * square / count
         covariance = product / count - mean * mean.T
         varies &= varies.T
         scale = np.sqrt(np.where(varies, variance * variance.T, 1.0))
+        # Rounding may lead a little beyond ±1.
         matrix = np.clip(np.where(varies, covariance / scale, 0.0), -1.0, 1.0)
         np.fill_diagonal(matrix, 1.0)
         return matrix

@@ -196,6 +196,7 @@ def _laxer(promise: Constraint) -> Constraint:
     if isinstance(value, int):
         changed: float = max(1, value // 2)
     elif promise.bound is Bound.AT_LEAST:
+        # Of a share that has to be high, half as strict is twice as far from 1.
         changed = max(0.0, 1 - 2 * (1 - value))
     else:
         changed = min(1.0, 2 * value)
@@ -211,6 +212,7 @@ def _with(table: Table, columns: Sequence[CodedColumn]) -> Table:
 def _some(table: Table) -> Table:
     """The table, or that of every so many of its persons."""
     step = -(-table.persons // TRIED_PERSONS)
+    # Spread over the file and not its first persons, since files are often sorted.
     return table if step == 1 else table.take(np.flatnonzero(table.person % step == 0))
 
 

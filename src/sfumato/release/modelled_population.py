@@ -88,6 +88,7 @@ def modelled(
     if draft is not None:
         prices = trial.prices(draft, dispersion, model, rng)
     else:
+        # The end that 95 % of a normal log λ lie above: nothing was tried to narrow it.
         surely = float(np.exp(-SURE * UNKNOWN))
         prices = ModelPrices(
             len(keys), model.count, dispersion, 1 / surely, least=surely, least_beside=surely
@@ -184,9 +185,12 @@ class _Trial:
         prices = ModelPrices(len(model.fitted), model.count, dispersion)
         if model.followed <= TOLD:
             return prices.raised(boxes, error)
+        # One seed for all trials, so that prices differ by the classes and not by the draws.
         seed = int(rng.integers(1 << 32))
         prices = prices.raised(boxes, error, self._gathered(draft, model, seed), model.followed)
         for _ in range(TRIALS):
+            # The prices are those of the whole file; the half that is divided here has fewer
+            # persons.
             again = self.draft(replace(prices, sample=self.part.persons, drawn=self.half.count))
             if again is None:
                 break
@@ -271,6 +275,7 @@ def _inside(draft: Draft, persons: Keys) -> Ints:
         zip(draft.table.quasi_identifiers, _ordered(draft.table), strict=True)
     ):
         held = _held(draft, column, quasi.codes, quasi.domain.size, whole=numbers)
+        # As in `_Model.of`: who has a category that none of the half has lies in no class.
         if not numbers:
             held &= np.isin(np.arange(held.shape[1]), quasi.codes + 1)
         all_held.append(np.ascontiguousarray(held.T))
@@ -291,6 +296,7 @@ def _held(draft: Draft, column: int, codes: Codes, size: int, *, whole: bool) ->
     held = np.zeros((draft.classes, size + 1), dtype=bool)
     held[draft.class_of, codes + 1] = True
     held[extra.class_of[column], extra.codes[column] + 1] = True
+    # Between two numbers of a class every number lies in its cell, whether it occurs or not.
     if whole:
         some = held[:, 1:]
         up = np.maximum.accumulate(some, axis=1)

@@ -72,6 +72,7 @@ def person_ties(table: Table) -> Ints:
     if name is None and len(contents) == len(ties):
         ties[table.person] = contents
         return ties
+    # A sum, as it does not depend on the order of a person's records.
     np.add.at(ties, table.person, contents)
     return extended(np.full(len(ties), EMPTY), ties)
 
@@ -103,6 +104,7 @@ def ascending(position: Codes, records: Ints, by_tie: Codes) -> Codes:
         order: Codes = by_tie[np.lexsort((records[by_tie], position[by_tie]))]
         return order
     keys = position[by_tie].astype(np.int64)
+    # In place: a copy for each step would cost as much memory as an order of the whole file.
     keys <<= widths[1]
     keys |= records[by_tie]
     keys <<= place
@@ -451,6 +453,7 @@ def _category_axis(index: int, column: CodedColumn, rows: Codes, starts: Ints) -
         owner = np.repeat(np.arange(len(records), dtype=np.int32), records)
         missing[owner[codes[rows] == MISSING]] = True
     elif size == 2:
+        # The first category becomes -1, which is no value, so that one 0/1 column tells both.
         codes, size = codes - 1, 1
     indicators = _with_missing(_distinct_values(rows, starts, codes, size), missing, records)
     return IndicatorAxis(
@@ -488,6 +491,7 @@ def _majority(indicators: Values, missing: Bools, records: Ints) -> Codes:
     most = 2 * indicators.counts > records[owner]
     member = np.full(len(records), -1, dtype=np.int32)
     member[owner[most]] = indicators.values[most]
+    # Over any majority: with one record that misses the value, a class can release nothing but *.
     member[missing] = indicators.size - 1
     return member
 
@@ -499,6 +503,7 @@ def _ordered_axis(
     sums = class_counts.sums(rows, starts, codes, domain.normalized)
     position, count = sums.highest, domain.size
     if np.array_equal(sums.lowest, sums.highest):
+        # One array for both, which spares memory and is then taken and moved once.
         sums = sums._replace(lowest=sums.highest)
     elif (sums.lowest < sums.highest).any():
         # Records of a person may differ: numbers have a mean, categories a commonest one.

@@ -82,6 +82,7 @@ class RegisterTree:
             self._mark(axis, len(persons.ordered), part, some, left[:, here])
         sizes = nodes.register.sizes.ravel()
         low, high = nodes.register.low.ravel()[sizes > 0], nodes.register.high.ravel()[sizes > 0]
+        # Every order, as a later cut may be along any of them.
         for order in self.orders:
             tree_loops.partition(order, low, high, self.side)
         return nodes.register.divided(left)
@@ -106,6 +107,8 @@ class RegisterTree:
             last = orders[axis][nodes.low[candidates.node] + candidates.left - 1]
             position = self.members.positions[axis][self.orders[axis][segments.places()]]
             width = own.missing_position + 1
+            # Segments and positions in one ascending key, so that one search finds the place of
+            # every cut.
             key = segment * width + position
             found = np.searchsorted(key, number * width + own.position[last], "right")
             below: Ints = found - starts[:, candidates.node]
@@ -296,6 +299,8 @@ class _CodeRanges:
     def of(cls, axis: OrderedAxis) -> _CodeRanges | None:
         known = axis.position != axis.missing_position
         same = axis.lowest == axis.highest
+        # Where a person's records differ, the position is a mean, and no range of codes follows
+        # from a cut.
         if not (same & (axis.position == axis.highest))[known].all() or not known.any():
             return None
         occurring = np.zeros(len(axis.normalized), dtype=bool)
@@ -307,6 +312,8 @@ class _CodeRanges:
         low, high = self.low[parents], self.high[parents]
         here = np.flatnonzero(places.axis == axis)
         last = places.last[here]
+        # The place of the missing lies behind all codes. A cut there divides no values, so that
+        # nothing has a middle.
         to_missing = places.first[here] >= len(self.rank)
         first = np.where(to_missing, last, places.first[here])
         middle = (self.rank[last] + self.rank[first]) // 2
@@ -371,11 +378,13 @@ def with_gaps(table: Table) -> Table:
 
 def _with_gaps(column: CodedColumn) -> CodedColumn:
     domain = column.domain
+    # A hierarchy and coded ends are made of the values that occur, and know no code in between.
     if not isinstance(domain, NumberDomain) or column.hierarchy is not None or column.ends:
         return column
     points = domain.points
     apart = np.flatnonzero(np.diff(points) > 1)
     middle = points[apart] + (points[apart + 1] - points[apart]) // 2
+    # Both neighbours of the middle, so that the lower range can end and the upper one begin there.
     more = np.unique(np.concatenate([points, middle, middle + 1]))
     codes = np.append(np.searchsorted(more, points), -1)[column.codes].astype(np.int32)
     return replace(column, codes=codes, domain=replace(domain, points=more))

@@ -162,6 +162,8 @@ def _joined_labels(
         labels = natural_order(all_labels)
         if own.kind is Kind.ORDERED and isinstance(quasi.hierarchy, Path):
             rank = {leaf: place for place, leaf in enumerate(leaf_order(quasi.hierarchy))}
+            # The order of the hierarchy's file is the declared one; a label that it lacks comes
+            # last.
             labels.sort(key=lambda label: rank.get(label, len(rank)))
     place = {label: code for code, label in enumerate(labels)}
     ours, theirs = (
@@ -305,9 +307,12 @@ def persons_of(table: Table, population: Population) -> PersonTable:
     register = population.register or population.drawn
     assert register is not None
     own, other = _traits(table, table), _traits(register, table)
+    # Only the file's persons are put in order. Those of the register are found by their positions.
     ties = np.append(person_ties(table), np.zeros(register.persons, dtype=np.int64))
+    # In one table, so that positions (ranks of means, of categories) are of one scale.
     both = person_table(_stacked(table, register), ties)
     known = own.any(axis=0)
+    # Whoever has a trait that nobody of the file has looks like none of its classes.
     kept = np.flatnonzero(~other[:, ~known].any(axis=1))
     patterns, pattern = _patterns(other[kept][:, known])
     by_pattern = np.argsort(pattern, kind="stable")
@@ -503,6 +508,7 @@ def _by_model(
 
     high = float(prices.matches(persons, alike).sum()) / n
     wide = prices.allowance / prices.gathered
+    # The allowance is taken off, but for the part that is expected as persons gather in cells.
     value = high / wide
     unique, most = (float(each.smaller(2, persons, alike).sum()) / n for each in (likely, prices))
     size = fewest(likely, persons, alike, 0.5)
@@ -531,6 +537,7 @@ def fewest(cells: promise.CellPrices, persons: Ints, alike: Ints, chance: float)
     def lacking(size: int) -> bool:
         return bool((cells.smaller(size, persons, alike) > chance).any())
 
+    # No class of the population is smaller than that of the file, so that the search begins there.
     low, high = int(persons.min()), 2 * int(persons.min())
     while not lacking(high):
         low, high = high, 2 * high

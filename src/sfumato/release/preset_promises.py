@@ -86,6 +86,7 @@ def _promise(preset: Preset, threshold: Threshold, high_risk: float) -> Constrai
         )
     try:
         made: Constraint | Budget = make(limit)
+    # A risk of 0 asks for 1/0 persons.
     except (InputError, ZeroDivisionError):
         raise InputError(
             f"preset {preset.name}",

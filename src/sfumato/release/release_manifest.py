@@ -162,6 +162,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             preparation=tuple(_step(**each) for each in fields.get("recipe", ())),
             ledger_head=fields.get("ledger", {}).get("head", ""),
         )
+    # The file may be anybody's. Whatever is wrong with it is one mistake to its reader.
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise InputError(f"manifest {name}", "must be a release.toml that sfumato wrote") from None
 

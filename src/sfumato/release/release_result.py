@@ -454,12 +454,14 @@ class Release:
         beside = Path(manifest or MANIFEST_FILE)
         if manifest is None:
             check_beside(Path(table), self.manifest.to_toml(), self.secret)
+        # A table has no bytes of a file that could be hashed.
         digest = content_sha256(self.table.column_names, self.table.to_batches())
         with all_or_none():
             write_text(beside.with_name(codebook_name(table)), self.codebook(table))
             written = self._noted(digest, table, memory)
             written.manifest.write(beside)
             self._keep(secret)
+            # The table last: files can be taken back when it fails, a table that others see cannot.
             write_database(self.table, url)
         return written
 

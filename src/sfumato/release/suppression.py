@@ -112,6 +112,7 @@ class Suppressor:
         errors = record_errors(table, partition.class_of_person[table.person], partition.classes)
         of_person = np.bincount(table.person, weights=errors)
         of_class = np.bincount(partition.class_of_person, of_person)
+        # Per record, as ANE is: nobody is to go for having many records alone.
         costs: Floats = of_person / self.persons.records
         mean: Floats = of_class / np.bincount(partition.class_of_person, self.persons.records)
         if found := self._without_classes(partition, mean, most):
@@ -209,6 +210,7 @@ def capped_rows(table: Table, limit: int, rng: np.random.Generator) -> Ints:
     Ascending; O(N log N).
     """
     shuffled = rng.permutation(table.records)
+    # A stable sort of a random order leaves the records of each person in a random order.
     by_person = shuffled[np.argsort(table.person[shuffled], kind="stable")]
     counts = np.bincount(table.person, minlength=table.persons)
     rank = np.arange(table.records) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -242,6 +244,7 @@ def suppressed_rows(
     part = table
     while True:
         persons = persons_of(part)
+        # All are asked again, as those who left may have kept another promise for the others.
         broken = promise.unmet(persons.whole(), constraints)
         if not broken:
             return remaining if not promise.overspent_alone(persons.whole(), budgets) else None
@@ -330,6 +333,7 @@ def _suppress_option(
     if remaining is None:
         return ""
     lost = table.persons - len(np.unique(table.person[remaining]))
+    # Rounded up, since a share that is rounded down would not let as many go.
     share = np.ceil(lost / table.persons * 1e4) / 1e4
     return (
         f"suppress {lost} person{'s' * (lost != 1)} "

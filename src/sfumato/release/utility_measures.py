@@ -315,6 +315,8 @@ def measure_utility(
     pair, pairs = number_by_first_appearance(
         person.astype(np.int64) * classes + class_of, table.persons * classes
     )
+    # After full-domain recoding a person may be in several classes. Means over persons need one
+    # each.
     unit = person if pairs == kept_persons else pair
     losses, distributions, attributes, columns = [], [], [], []
     lost = np.zeros(len(person))
@@ -336,6 +338,7 @@ def measure_utility(
     queries = query_error(attributes, sizes, rng)
     least_ncp = None
     if least_records is not None:
+        # The bound is of releases of all records; leaving some out could pass below it.
         bound = least_penalty(columns, lost, least_records, form) if not suppressed else None
         whole = sum(column.weight for column in columns) * len(person)
         least_ncp = np.nan if bound is None else bound / whole

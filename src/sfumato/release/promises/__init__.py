@@ -15,12 +15,14 @@ from sfumato.release.promises.promise import AboutAttribute, AboutCells, Promise
 
 def _found() -> dict[str, type[Any]]:
     for module in iter_modules(__path__):
+        # Python knows a subclass only after its module was imported.
         import_module(f"{__name__}.{module.name}")
     every: list[Any] = [
         *Promise.__subclasses__(),
         *AboutAttribute.__subclasses__(),
         *AboutCells.__subclasses__(),
     ]
+    # The classes in between are subclasses, too, and have no name of their own.
     named = {each.name: each for each in every if "name" in vars(each)}
     return dict(sorted(named.items(), key=lambda entry: (entry[1].order, entry[0])))
 

@@ -110,8 +110,12 @@ class DeltaPresence(promise.Promise):
         if self.met(persons.whole())[0]:
             return np.empty(0, dtype=np.int64)
         population = int(persons.whole().population[0])
+        # With the tolerance of `met`, so that nobody goes whom that would let stay.
         allowed = int(np.floor((self.high + promise.TOLERANCE) * population))
+        # Every person counts alike in the share, so that those go who take the fewest records
+        # along.
         lightest: Ints = np.argsort(persons.records, kind="stable")
+        # Below the lower end nobody is named: without them the share would fall further.
         return lightest[: max(persons.persons - allowed, 0)]
 
     def parameters(self) -> Mapping[str, float]:

@@ -67,6 +67,7 @@ class GBalance(Promise):
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """Σc² ≤ (1 - g*)·N², as integers with a tolerance."""
+        # As doubles, since the square of more than 3·10^9 records does not fit into 64 bits.
         whole = classes.records.astype(float) ** 2
         verdicts: Verdicts = classes.squares <= (1 - self.g + TOLERANCE) * whole
         return verdicts
@@ -86,6 +87,8 @@ class GBalance(Promise):
 
     def offenders(self, persons: PersonTable) -> Ints:
         """The persons with most records, as many as needed."""
+        # One person with a large share adds its square to Σ(c/N)², so that those with most records
+        # go first.
         heaviest = np.argsort(-persons.records, kind="stable")
         heavy = persons.records[heaviest]
         records = heavy.sum() - np.concatenate([[0], np.cumsum(heavy)])
@@ -96,6 +99,7 @@ class GBalance(Promise):
     @property
     def fewest_persons(self) -> int:
         """1/(1 - g*): as if each of them had equally many records (Equation 3)."""
+        # 1/(1 - 0.8) is 5.000000000000001 in floating point, which must not ask for a sixth person.
         return ceil(1 / (1 - self.g) - TOLERANCE)
 
     def largest(self, measure: str) -> float:

@@ -114,7 +114,9 @@ class HAffiliation(AboutAttribute):
                 continue
             owner = np.repeat(np.arange(persons.persons), np.diff(values.offsets))
             having = owner[values.values == most]
+            # x ≥ (n_j - h*·n)/(1 - h*). The divisor is not 0: with h* = 1 nothing exceeds it.
             needed = int(np.ceil(excess / (1 - self.h)))
+            # All of them count alike in h, so that those go who take the fewest records along.
             lightest: Ints = having[np.argsort(persons.records[having], kind="stable")]
             return lightest[:needed]
         return np.empty(0, dtype=np.int64)

@@ -97,6 +97,7 @@ class PidKAnonymity(Promise):
 
 def _persons(risk: float) -> PidKAnonymity:
     """So many persons in every class that nobody is found with a higher chance."""
+    # The quotient may be a little more than a whole number, which must not ask for one more person.
     return PidKAnonymity(ceil(1 / risk - TOLERANCE))
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sfumato.risk.classes import ClassSummary
     from sfumato.risk.disclosure_risk import Risk
 
+# The same 5 in 100 as for the upper ends of the other estimates (`cell_dispersion.SURE`); a choice.
 RARELY = 0.05
 """Chance, at most, that a class has fewer persons of the population where they are not counted."""
 

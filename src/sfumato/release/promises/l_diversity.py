@@ -70,4 +70,5 @@ class LDiversity(AboutAttribute):
         return f"Every class shows at least {count(self.l)} different values of “{attribute}”."
 
 
+# A limit with a fraction is kept from the next whole number on; rounding must not raise that.
 LDiversity.measures = {"l_distinct": lambda limit: LDiversity(ceil(limit - TOLERANCE))}

@@ -51,6 +51,7 @@ class MarketerRisk(AboutCells):
 
     def limit(self, records: int, persons: int) -> float:
         """Expected correct matches allowed: τ·n."""
+        # λ = (1/n) Σ f_j/F_j ≤ τ, multiplied by n, so that classes add up.
         return self.tau * persons
 
     def spent(self, classes: ClassSummary) -> Floats:

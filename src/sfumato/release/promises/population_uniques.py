@@ -56,6 +56,7 @@ class PopulationUniques(AboutCells):
 
     def spent(self, classes: ClassSummary) -> Floats:
         """The chance that the one person of a class is the only one of the population."""
+        # F_j < 2 means f_j = F_j = 1, since F_j is never below f_j.
         alone: Floats = self.cells.smaller(2, classes.persons, classes.population)
         return alone
 

@@ -318,6 +318,7 @@ class Promise:
 
     def keeps(self, value: float) -> bool:
         """Whether a value of the measure is on the good side of the limit."""
+        # At least absolute, since a relative allowance would vanish for a limit of 0.
         allowance = TOLERANCE * max(abs(self.threshold), 1.0)
         if self.bound is Bound.AT_LEAST:
             return value >= self.threshold - allowance
@@ -350,6 +351,8 @@ class Promise:
 
     def implies(self, other: object) -> bool:
         """Whether whatever keeps this promise keeps the other, which is then no second one."""
+        # Of two limits each promise may be the stricter in one. Only equal ones imply each other
+        # then.
         if not isinstance(other, type(self)) or len(self.limits) > 1:
             return self == other
         alike, beside = (
@@ -403,6 +406,8 @@ class AboutCells(Promise):
     def against(self, cells: CellPrices) -> Self:
         """See `AboutPopulation`."""
         bound = copy(self)
+        # The class is frozen, and cells are no field, so that equality and manifests do not see
+        # them.
         object.__setattr__(bound, "cells", cells)
         return bound
 
@@ -484,6 +489,8 @@ def strictest(several: Iterable[Constraint | Budget]) -> tuple[Constraint | Budg
         weaker = [isinstance(each, Promise) and each.implies(other) for other in kept]
         place = weaker.index(True) if any(weaker) else len(kept)
         kept = [other for other, less in zip(kept, weaker, strict=True) if not less]
+        # In the place of the weaker one, so that a stricter promise keeps the order of first
+        # mention.
         kept.insert(place, each)
     return tuple(kept)
 
@@ -532,6 +539,7 @@ def overspent_alone(whole: ClassSummary, budgets: Sequence[Budget]) -> list[Budg
 def overspent(budget: Budget, classes: ClassSummary, persons: int) -> bool:
     """Whether all classes of a release together spend more than its budget."""
     limit = budget.limit(int(classes.records.sum()), persons)
+    # Relative to the limit, as what rounding adds grows with the classes that are summed.
     return float(budget.spent(classes).sum()) > limit + TOLERANCE * abs(limit)
 
 

@@ -73,6 +73,7 @@ class SharedCounts(Promise):
     def offenders(self, persons: PersonTable) -> Ints:
         """Everybody with a number of records that fewer than m persons have."""
         _, number, sharing = np.unique(persons.records, return_inverse=True, return_counts=True)
+        # All of a rare number go, since it is gone only with the last of them.
         rare: Ints = np.flatnonzero(sharing[number] < self.m)
         return rare
 

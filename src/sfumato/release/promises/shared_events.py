@@ -56,6 +56,8 @@ class Knowledge:
         if found["k"]:
             return f"{m}:k{Count(2).check(subject, int(found['k']))}"
         risk = float(found["risk"]) / (100 if found["percent"] else 1)
+        # Written in one way, so that 9 % and 0.09 are equal promises, and manifests that say so,
+        # too.
         return f"{m}:{Share(zero=False, one=False).check(subject, risk):g}"
 
     @property
@@ -201,6 +203,8 @@ class KnownEvents(Promise):
     @property
     def fewest_persons(self) -> int:
         """k, or as many as 1 / risk for one class."""
+        # In one class of n persons of whom nothing else is known, each is found with a chance of
+        # 1/n.
         return self.k or int(np.ceil(1 / self.risk - TOLERANCE))
 
     def offenders(self, persons: PersonTable) -> Ints:
@@ -258,6 +262,7 @@ class KnownEvents(Promise):
 
     def stricter(self, other: KnownEvents) -> bool:
         """Whether it covers more known events, or allows less of as many."""
+        # More known events first: a lower risk of fewer of them says nothing of more.
         return (self.m, -self.risk) > (other.m, -other.risk)
 
     def implies(self, other: object) -> bool:

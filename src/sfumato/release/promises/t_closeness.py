@@ -88,6 +88,7 @@ class TCloseness(AboutAttribute):
         """
         verdicts: Verdicts = np.ones(classes.classes, dtype=bool)
         for distance in self._distances(classes).values():
+            # An absolute tolerance, because t may be 0.
             verdicts &= distance <= self.t + TOLERANCE
         return verdicts
 
