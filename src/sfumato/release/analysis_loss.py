@@ -132,6 +132,7 @@ def bits_lost(axes: Sequence[Axis], targets: Sequence[Axis], sizes: Ints) -> flo
     lost = []
     for target in targets:
         by = [each for each in axes if each is not target]
+        # A column of one bar is foretold by anybody, and would only lower the mean.
         if not by or target.bars < 2:
             continue
         weighted = target.shares * sizes[:, None]

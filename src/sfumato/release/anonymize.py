@@ -116,6 +116,8 @@ def anonymize(
         opened = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=data_sha256(register))
     release = make_release(table, manifest, secrets, progress, opened, _frame(data))
+    # Remedies are tried with a tree under promises about classes, which says nothing of these
+    # three.
     local = making.recoding is release_options.Recoding.LOCAL
     if not local or everybody or promise.asked_of_households(promises):
         return release
@@ -303,10 +305,12 @@ def check_table(
         household_of(table)
     if any(isinstance(each, KnownEvents) for each in promises) and isinstance(table, Table):
         check_event_leaks(table)
+    # For its refusal of values that are no numbers, before any work.
     ranks_of(table, promise.ordered_attributes(promises, table.schema.sensitive))
 
 
 def _check_names(table: Table | SparkTable, options: release_options.Options) -> None:
+    # Only bounds have names that the file does not have already.
     if options.values is not release_options.Form.BOUNDS:
         return
     for name in table.schema.quasi_identifiers:

@@ -161,6 +161,7 @@ class Dates:
     @property
     def times(self) -> Times:
         """When events were, as far as a reader can tell them apart."""
+        # Two intervals that may each be off by the spread may be the same up to twice that.
         apart = 0 if self.spread is None else 2 * self.spread + 1
         return Times(self.day, self.dated, apart if self.are_shown else None)
 
@@ -308,6 +309,7 @@ def dated_events(
 
 def _reach(dates: Dates, pseudonym_of: Codes, records: Ints) -> tuple[Ints, Ints]:
     """How far what is written can lie from the dates themselves, of the pseudonyms of records."""
+    # The first day of a period stands for all, so that a date may be so many days later.
     dating, slack = dates.scheme.dating, dates.scheme.period - 1
     if dating in (Dating.ORDER, Dating.NOTHING):
         return np.full(len(records), -EVER), np.full(len(records), EVER)

@@ -239,6 +239,8 @@ class _LatticeSearch:
                 if above not in seen and self._base(above) < self.loss:
                     seen.add(above)
                     heapq.heappush(queue, (self._base(above), above))
+            # Checked after its neighbours are queued: what lies above a failure may still keep the
+            # promises.
             if not self._excluded(node) and not self._keeps(node) and self.monotone:
                 self._exclude_from(node)
         return BestNode(self.node, self.loss, True, self.loss, len(self.checked_nodes))

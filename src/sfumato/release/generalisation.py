@@ -259,6 +259,8 @@ def snapped_points(domain: NumberDomain, spread: Spread, least: int = 1) -> tupl
     low, high = domain.points[spread.lowest], domain.points[spread.highest]
     width = high - low
     step = np.maximum(GRID_STEPS[np.searchsorted(WIDEST, width)], least)
+    # An end that is a value tells of the one person who has it. From a step of 5 on, ends lie
+    # strictly outside of the values.
     beyond = step >= 5
     first = (low - beyond) // step * step
     if domain.unit == "number" and not (domain.points < 0).any():

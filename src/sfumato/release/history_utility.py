@@ -205,6 +205,7 @@ def history_utility(
     whose = person[order][1:][same]
     # Two dates on one day have no order that could be lost.
     in_order = _by_person((after > 0)[before > 0], whose[before > 0])
+    # Places in an order are no days, so that no interval can be compared.
     if dates.scheme.dating is Dating.ORDER:
         return replace(found, in_order=in_order)
     off = np.abs(after - before)

@@ -140,6 +140,8 @@ def divide_households(
     """
     home = household_of(table)
     fewest = max(each.fewest_persons for each in constraints if isinstance(each, promise.Promise))
+    # A promise of persons in a class is kept by as many households: each has one member in the
+    # class.
     least = max(k, fewest)
     while True:
         found, gone = [], []
@@ -289,7 +291,7 @@ def _check_suppressed(
 ) -> None:
     """Refuse to leave out more persons than may be suppressed."""
     already = original_persons - table.persons
-    # A product such as 0.07 · 100 may be a little less than the whole number that it stands for.
+    # A product such as 0.29 · 100 may be a little less than the whole number that it stands for.
     if already + len(gone) <= original_persons * share + 1e-9:
         return
     needed = np.ceil((already + len(gone)) / original_persons * 1e4) / 1e4

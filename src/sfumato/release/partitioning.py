@@ -124,7 +124,7 @@ def divide(
         `SUBTREE_PERSONS` when not given.
     """
     left = owned[0].persons - original_persons * (1 - options.suppress)
-    # 1 - 0.05 and the like are inexact: the allowance keeps a whole number from being rounded down.
+    # Products of shares are inexact: the allowance keeps a whole number from being rounded down.
     most = max(int(np.floor(left + 1e-9)), 0)
     if options.recoding is Recoding.FULL_DOMAIN:
         owned.clear()

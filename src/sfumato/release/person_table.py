@@ -425,6 +425,7 @@ def with_ancestors(persons: PersonTable, table: Table) -> PersonTable:
             if shares[level] <= 0:
                 continue
             ancestors = hierarchy.ancestors[level]
+            # A missing value, code -1, reads the last entry and stays missing at every level.
             codes = np.append(ancestors, MISSING)[column.codes].astype(np.int32)
             above = replace(column, codes=codes, domain=LabelDomain(hierarchy.labels[level]))
             found = _category_axis(axis.column, above, rows, starts)

@@ -54,6 +54,8 @@ COLD_PASSES = 4
 COMPROMISE = 0.9
 """Where ANE and NCP together fall to this share, one of them may become worse."""
 ERROR_WEIGHTS: Mapping[Loss | None, tuple[float, ...]] = {
+    # 0.7 and not less: with 0.5, range queries and tables of two columns lost more than by the
+    # tree.
     None: (0.7, 1.0, 2.0),
     Loss.ANE: (4.0,),
     Loss.NCP: (0.125,),
@@ -100,6 +102,8 @@ def regrouped(
     keeps = None
     if budgets or limits_of(constraints, search.known) is None:
         keeps = _Promises(draft.table, constraints, budgets)
+    # Which weight of the error suits a file shows only in the release, so that they are tried in
+    # turn.
     for weight in ERROR_WEIGHTS[loss]:
         tasks = [partial(search.part, number, weight) for number in range(len(search.parts))]
         found = (

@@ -137,6 +137,7 @@ def what_repeats(fields: Mapping[str, Any]) -> dict[str, Any]:
     about = fields.get("release")
     release = about if isinstance(about, dict) else {}
     kept = {name: value for name, value in fields.items() if name not in _AFTERWARDS}
+    # The hash of the output is what came out, and stands empty until the file is written.
     return kept | {"release": {**release, "output_sha256": ""}}
 
 

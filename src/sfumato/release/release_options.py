@@ -226,6 +226,8 @@ class Options:
     def __post_init__(self) -> None:
         declaration.check_fields(self)
         if self.cut is None:
+            # Settled here, so that the manifest says which cut was made even if the usual one
+            # changes.
             object.__setattr__(self, "cut", self._usual_cut())
         if self.cut is Cut.SEARCH:
             self._check_search()
@@ -294,6 +296,8 @@ class Options:
         if self.effort is not None:
             return self.effort
         least, most = USUAL_EFFORT if self.cut is Cut.SEARCH else (0, 0)
+        # A pass costs as much as there are persons. So files between the two ends take about the
+        # same time.
         return min(max(USUAL_PERSONS // persons, least), most)
 
     @property

@@ -461,7 +461,7 @@ class Release:
             written = self._noted(digest, table, memory)
             written.manifest.write(beside)
             self._keep(secret)
-            # The table last: files can be taken back when it fails, a table that others see cannot.
+            # The table last: if it fails, no file takes its place; a table that is written stays.
             write_database(self.table, url)
         return written
 

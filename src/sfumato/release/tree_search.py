@@ -365,6 +365,7 @@ def _range_sums(values: Ints, start: Ints, place: Ints) -> Ints:
 def limits_of(constraints: Sequence[Constraint], persons: PersonTable) -> Limits | None:
     """All thresholds in one; ``None`` where a promise is more than thresholds."""
     counted = [each for each in constraints if isinstance(each, Counted)]
+    # The compiled loops know nothing but thresholds, and must not keep less than all promises.
     if len(counted) < len(constraints):
         return None
     stated = [each.thresholds() for each in counted]

@@ -337,6 +337,7 @@ def measure_utility(
     correlations = correlation_change(columns, class_of, classes)
     queries = query_error(attributes, sizes, rng)
     least_ncp = None
+    # NaN says that a bound was asked for and none is known, None that nobody asked.
     if least_records is not None:
         # The bound is of releases of all records; leaving some out could pass below it.
         bound = least_penalty(columns, lost, least_records, form) if not suppressed else None

@@ -99,6 +99,7 @@ class Plan:
     @property
     def names(self) -> tuple[tuple[str, ...], ...]:
         """The names of the released columns of each quasi-identifier."""
+        # One record in one class is enough, as names depend on the column and the form only.
         nothing = np.zeros(1, dtype=np.int32)
         form = self.manifest.options.form
         return tuple(
@@ -267,9 +268,12 @@ def divide_on_spark(
     """
     constraints = tuple(each for each in manifest.constraints if not isinstance(each, Budget))
     needs = frozenset[str]().union(*(each.needs for each in constraints))
+    # Sensitive values are gathered with the persons only for promises that count them.
     axes = axes_of(table, sensitive=bool(needs & OF_VALUES))
     session = table.frame.sparkSession
     with said_plainly("gather the persons"), watched(session, progress, STAGE, 0.0, _PERSONS):
+        # Every level reads the persons again. With their lineage each would gather them from the
+        # records anew.
         people = cut_lineage(persons_frame(table, axes))
     with released(people), said_plainly("divide the persons"):
         names = [column.name for column in table.sensitive]
@@ -286,9 +290,11 @@ def divide_on_spark(
                 upper=upper,
                 progress=_between(progress, _PERSONS, _UPPER),
             )
+        # As on one machine: a file that is one subtree is searched as a whole file.
         plan = plan_of(table, constraints, manifest, whole=table.persons <= upper)
         with watched(session, progress, STAGE, _UPPER, 1.0, jobs=4), ExitStack() as unless_failed:
             kept = cut_lineage(finished(table, people, axes, found.routes, plan))
+            # The files are freed here only if counting them fails. Otherwise the caller frees them.
             unless_failed.callback(release, kept)
             tree, numbers = _tree(kept, plan.names)
             unless_failed.pop_all()
@@ -324,6 +330,7 @@ def _whole(
     asked = {"values": bool(needs & OF_VALUES), "numbers": "fewest_sharing" in needs}
     if not any(asked.values()):
         return whole
+    # Before any cut all persons are in node 0, whose counts are those of the whole.
     counts = side_counts(people, axes, unrouted(), np.zeros(1, dtype=np.int64), **asked)
     return with_counts(whole, counts, axes, names)
 
@@ -339,6 +346,7 @@ def _tree(kept: DataFrame, names: Sequence[Sequence[str]]) -> tuple[TreeClasses,
     """The classes of the tree, and which released columns are numbers everywhere."""
     functions: Any = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     flags = [is_number(place, part) for place, own in enumerate(names) for part in range(len(own))]
+    # A column is one of numbers only if it is so in every subtree.
     every = [functions.bool_and(flag).alias(flag) for flag in flags]
     largest = functions.max(OF_PERSON) / functions.sum(OF_PERSON)
     of_classes = kept.groupBy(CLASS).agg(largest.alias("gidr"), *every)

@@ -68,6 +68,7 @@ def refuse_options(manifest: Manifest) -> None:
         raise InputError("parameter household_k", "must be left out on Spark", advice=ADVICE)
     promises: tuple[Any, ...] = manifest.constraints
     for each in promises:
+        # Nobody knows how a custodian's own promise is to be counted by a query.
         if not isinstance(each, Promise):
             raise InputError(
                 f"constraint {each.name}",

@@ -105,6 +105,7 @@ class LossOfClasses:
         people = _People.of(classes, self.columns, [name for own in self.cells for name in own])
         names, places, values = [], [], []
         for name, sums in self._sums(classes, people):
+            # Most places of a few classes are 0, and need not be sent to the driver.
             at = np.flatnonzero(sums)
             names.append(np.full(len(at), name, dtype=object))
             places.append(at.astype(np.int64))
@@ -211,6 +212,7 @@ class _People:
     @property
     def sizes(self) -> Ints:
         """Records of the file in each class."""
+        # Weights are doubles, but whole numbers: rounding gives the exact count back.
         sizes = np.bincount(self.class_of, weights=self.weight, minlength=self.classes)
         return np.rint(sizes).astype(np.int64)
 
@@ -264,6 +266,7 @@ def loss_of_classes(
     columns = table.quasi_identifiers
     counts = [table.value_counts[each.name] for each in columns]
     queries = draw_queries(columns, counts, query_stream(seed), ASKED)
+    # Queries are drawn once and here, since what the executors count has to be about the same ones.
     return LossOfClasses(columns, cells, _centre(columns, counts), form, queries)
 
 
@@ -289,6 +292,8 @@ def _centre(columns: Sequence[CodedColumn], counts: Sequence[Ints]) -> Floats:
     """The mean of each column that has a scale, on the unit scale."""
     return np.array(
         [
+            # One centre for all buckets: sums of products add up only if they are taken from one
+            # point.
             float(count @ information_loss.steps(column))
             / max(int(count.sum()), 1)
             / information_loss.full_range(information_loss.steps(column))
@@ -303,11 +308,13 @@ def _people(records: DataFrame, cells: Sequence[str], columns: int, *, persons: 
     f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     codes = [quasi_identifier(place) for place in range(columns)]
     count = f.count(f.lit(1))
+    # Each record is a person then, so that no list of records need be gathered.
     if not persons:
         alone = records.groupBy(*cells, *codes).agg(count.alias(PERSONS))
         profile = f.array(f.struct(*codes, f.lit(1).cast("bigint").alias(TIMES)))
         return alone.select(*cells, profile.alias(PROFILE), PERSONS)
     own = records.groupBy(PERSON, *cells, *codes).agg(count.alias(TIMES))
+    # Sorted, as persons with the same records in another order are alike.
     profile = f.sort_array(f.collect_list(f.struct(*codes, TIMES)))
     each = own.groupBy(PERSON, *cells).agg(profile.alias(PROFILE))
     return each.groupBy(*cells, PROFILE).agg(count.alias(PERSONS))
@@ -316,8 +323,11 @@ def _people(records: DataFrame, cells: Sequence[str], columns: int, *, persons: 
 def _summed(people: DataFrame, cells: Sequence[str], buckets: int, loss: LossOfClasses) -> Sums:
     """The sums of the whole file, by what and where."""
     f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
+    # By the cells, so that whole classes come together: errors are distances from means of whole
+    # classes.
     bucket = f.pmod(f.xxhash64(*cells), f.lit(buckets)).alias(BUCKET)
     with said_plainly("measure what the release loses"):
+        # Spark logs the words of an error on an executor, which may quote a record.
         sums = people.groupBy(bucket).applyInArrow(without_values(loss), SUMS)
         summed = sums.groupBy("what", "at").agg(f.sum("value").alias("value")).toArrow()
     return by_what(summed)
@@ -481,7 +491,10 @@ def make_release_on_spark(
         progress=progress,
     )
     divided = divide_on_spark(
-        spark_released_file.with_coded_ends_on_spark(table), manifest, progress=progress
+        # For the division only: what is lost is measured against the values beyond the ends.
+        spark_released_file.with_coded_ends_on_spark(table),
+        manifest,
+        progress=progress,
     )
     with forgotten(divided.classes):
         return _of_classes(

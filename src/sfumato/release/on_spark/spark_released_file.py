@@ -54,6 +54,7 @@ def with_coded_ends_on_spark(table: SparkTable) -> SparkTable:
             low, high = map(f.lit, outermost_codes(each))
             code = f.col(quasi_identifier(place))
             inside = f.least(f.greatest(code, low), high)
+            # A missing value has code -1, and would be set to the lower end.
             clipped[quasi_identifier(place)] = f.when(code == MISSING, code).otherwise(inside)
     return replace(table, frame=table.frame.withColumns(clipped)) if clipped else table
 
@@ -96,8 +97,11 @@ def _fingerprint(table: SparkTable) -> bytes:
     """A text that depends on every record of the file and not on their order."""
     f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     frame, own = table.frame, table.schema.person is not None
+    # Without a person column Spark numbers the records by their partitions, which are not the
+    # file's.
     named = [column(name) for name in frame.columns if own or name != PERSON]
     sums = [
+        # Sums, as they do not depend on the order; as decimals, because 64 bits would overflow.
         f.sum(f.xxhash64(f.lit(place), *named).cast("decimal(38,0)")).cast("string")
         for place in range(4)
     ]
@@ -168,6 +172,7 @@ def _numbers(places: pa.Array, key: bytes) -> pa.Array:
 
 
 def _pseudonyms(persons: pa.Array, key: bytes) -> pa.Array:
+    # One HMAC for each person of a batch and not for each record.
     coded = persons.dictionary_encode()
     return pseudonyms_of(coded.dictionary, key).take(coded.indices)
 
@@ -227,6 +232,8 @@ def assembled(
     some = records.select(*(column(name) for name in needed_here))
     named = with_secrets(some, keys, schema.person)
     order = column(NUMBER)
+    # A hash of secret numbers puts records into random partitions, so that no sort of the whole
+    # file is needed.
     shuffled = named.repartition(order).sortWithinPartitions(order)
     columns: list[Column] = []
     for name in table.columns:
@@ -252,6 +259,7 @@ def _types(records: DataFrame, cells: Sequence[CellColumn]) -> dict[str, str]:
     with said_plainly("read the released cells"):
         (row,) = records.select(*whole).collect()
     for name, every in zip(numbers, row, strict=True):
+        # Null, where all cells are empty, is no sign of a fraction.
         types[name] = "double" if every is False else "bigint"
     return types
 
@@ -361,10 +369,13 @@ def _written(frame: DataFrame, to: str, suffix: str) -> None:
         to,
         sep="\t" if suffix == ".tsv" else ",",
         header=True,
+        # Quotes are doubled as in RFC 4180. Spark's own way, a backslash, is read wrongly by
+        # others.
         escape='"',
         nullValue=nothing,
         emptyValue=nothing,
         timestampFormat=f"{_TIME}[XXX]",
+        # Spark trims cells unless it is told not to, which would change values.
         ignoreLeadingWhiteSpace=False,
         ignoreTrailingWhiteSpace=False,
     )
@@ -411,6 +422,8 @@ def _folder(path: Path) -> Iterator[Path]:
     private, part = whole.with_name(f"{mark}.private"), whole.with_name(f"{mark}.part")
     making = private / whole.name
     try:
+        # Spark gives its files permissions of its own. A folder that others cannot enter hides
+        # them.
         private.mkdir(mode=0o700)
         yield making
         making.chmod(0o700)
@@ -437,10 +450,13 @@ def _on_hadoop(session: SparkSession, target: str, *, folder: bool) -> Iterator[
         yield making
         with said_plainly("put the release into its place"):
             if replaced:
+                # Hadoop renames over no folder. The old one steps aside, and comes back if this
+                # fails.
                 system.rename(whole, _hadoop(session, old)[1])
             if not system.rename(_hadoop(session, making)[1], whole):
                 raise InputError(f"output {name}", "must be written whole", found="no rename")
     finally:
+        # A failure to clean up must not hide the error that led here.
         with suppress(*spark_errors()), silenced():
             before, new = _hadoop(session, old)[1], _hadoop(session, making)[1]
             if replaced and system.exists(before) and not system.exists(whole):

@@ -88,6 +88,7 @@ def large_candidates(
     """
     found: list[Candidates] = []
     places: list[Places] = []
+    # Some nodes at a time, as the driver holds the counts of all axes for each of them.
     most = at_once(axes)
     for start in range(0, len(ids), most):
         part = np.arange(start, min(start + most, len(ids)))
@@ -173,6 +174,8 @@ def _relaxed(median: Medians, nodes: Nodes, missing: int) -> tuple[Ints, Places]
     own = np.column_stack([rank, rank * median.records, rank * median.records**2])
     left = median.before_group + own
     lacking = median.bin == missing
+    # Where the median misses the value, all who miss it go right: nobody could tell some from
+    # others.
     left[lacking] = median.before[lacking]
     whole_group = rank == median.group
     bound = np.where(lacking, 0, median.records + whole_group)
@@ -185,7 +188,10 @@ def _strict(median: Medians, nodes: Nodes, missing: int) -> tuple[Ints, Places]:
     del missing  # is a position like any other
     sizes, records = nodes.high - nodes.low, nodes.records
     below, above = median.before, median.before + median.at
+    # N/2 - below ≤ above - N/2, doubled to stay in integers. Of two equally near the lower one
+    # (paper 003).
     nearer_below = records - 2 * below[:, 1] <= 2 * above[:, 1] - records
+    # Behind the last position nobody would be left for the right side.
     last = above[:, 0] == sizes
     use_below = (below[:, 0] > 0) & (last | nearer_below)
     left = np.where(use_below[:, None], below, np.where(last[:, None], 0, above))
@@ -204,6 +210,7 @@ def _spread(axes: Axes, index: int, nodes: int, numbers: pa.Table) -> tuple[Floa
     )
     counted = np.maximum(present, 1)
     mean = total / counted
+    # Rounding may lead below 0 where all values are equal.
     variance = np.maximum(square / counted - mean * mean, 0.0)
     lowest, highest = np.full(nodes, np.iinfo(np.int32).max), np.full(nodes, -1)
     np.minimum.at(lowest, node, numbers.column("lowest").to_numpy()[here])
@@ -253,6 +260,8 @@ def _among(axes: Axes, nodes: Nodes, numbers: pa.Table) -> list[Candidates]:
                 left=(sizes - right)[kept],
                 left_records=(whole - records)[kept],
                 left_squares=(nodes.squares[node] - squares)[kept],
+                # Shares first, since the product of two counts of a large file may not fit into 64
+                # bits.
                 variance=((inside / whole) * ((whole - inside) / whole))[kept],
                 width=(np.maximum(distinct[node] - 1, 1) / max(axis.columns - 1, 1))[kept],
             )
@@ -342,6 +351,8 @@ class _UpperGrowth:
         split: Split,
     ) -> None:
         self.people, self.axes, self.names, self.split = people, axes, names, split
+        # Sizes and squares are known of every cut, so that these refuse most cuts without a job of
+        # Spark.
         self.cheap = [each for each in constraints if not each.needs]
         self.costly = [each for each in constraints if each.needs]
         self.needs = frozenset[str]().union(*(each.needs for each in constraints))
@@ -417,6 +428,8 @@ class _UpperGrowth:
         along = np.flatnonzero(cuts.axis < width)
         own = cuts.node[along], cuts.axis[along]
         told = along[places.rank[own] != KNOWN]
+        # A look at ties is a job of Spark. What was looked up for a promise serves the cut that is
+        # chosen.
         new = [each for each in told.tolist() if self._key(cuts, each) not in self.known]
         if new:
             some = np.array(new)
