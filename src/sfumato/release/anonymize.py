@@ -116,8 +116,8 @@ def anonymize(
         opened = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=data_sha256(register))
     release = make_release(table, manifest, secrets, progress, opened, _frame(data))
-    # Remedies are tried with a tree under promises about classes, which says nothing of these
-    # three.
+    # Remedies are tried with a tree and promises about classes, which says nothing of levels, of a
+    # population or of households.
     local = making.recoding is release_options.Recoding.LOCAL
     if not local or everybody or promise.asked_of_households(promises):
         return release

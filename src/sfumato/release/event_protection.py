@@ -286,8 +286,8 @@ class _Dated:
         """What sets of m events tell where slots are at some rungs."""
         key = m, rung.tobytes()
         if key not in self._kept:
-            # The search does not return to a way of writing, so that only the last one's sets stay
-            # in memory.
+            # Only of the last way of writing: each has sets of its own for every m, and the search
+            # seldom returns to one.
             self._kept = {each: told for each, told in self._kept.items() if each[1] == key[1]}
             self._kept[key] = self._told(self._every, rung, m)
         return self._kept[key]
@@ -445,7 +445,7 @@ def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:
         The person of each set, its places, and its weight among those of the person.
     """
     counts = np.diff(starts)
-    # A seed of its own for each m, so that the search and the final check see the same sets.
+    # Always the same seed, so that the search and the final check see the same sets.
     rng = np.random.default_rng(m)
     persons, sets, weights = [], [], []
     for many in np.unique(counts).tolist():

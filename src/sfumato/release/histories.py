@@ -465,8 +465,7 @@ def worse(each: Floats, many: Bools, variance: Floats | float = 0.0) -> Reached:
     for some in (np.ones_like(many), many):
         if some.any():
             error = np.sqrt(spread[some].sum()) / some.sum()
-            # A chance that occurs. One between two that occur could lie below what more than 5 %
-            # exceed.
+            # A chance that occurs. More than 5 % of the persons might exceed an interpolated one.
             p95 = float(np.quantile(highest[some], 0.95, method="inverted_cdf"))
             found.append((float(each[some].mean() + MARGIN * error), p95))
     return max(one for one, _ in found), max(one for _, one in found)

@@ -492,7 +492,7 @@ def _majority(indicators: Values, missing: Bools, records: Ints) -> Codes:
     most = 2 * indicators.counts > records[owner]
     member = np.full(len(records), -1, dtype=np.int32)
     member[owner[most]] = indicators.values[most]
-    # Over any majority: with one record that misses the value, a class can release nothing but *.
+    # Over any majority: with one record that misses the value, a class releases nothing but *.
     member[missing] = indicators.size - 1
     return member
 

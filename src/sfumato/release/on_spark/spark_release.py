@@ -490,11 +490,9 @@ def make_release_on_spark(
         ordered_distance=ordered,
         progress=progress,
     )
+    # Ends for the division only: what is lost is measured against the values beyond them.
     divided = divide_on_spark(
-        # For the division only: what is lost is measured against the values beyond the ends.
-        spark_released_file.with_coded_ends_on_spark(table),
-        manifest,
-        progress=progress,
+        spark_released_file.with_coded_ends_on_spark(table), manifest, progress=progress
     )
     with forgotten(divided.classes):
         return _of_classes(
