@@ -55,7 +55,7 @@ COMPROMISE = 0.9
 """Where ANE and NCP together fall to this share, one of them may become worse."""
 ERROR_WEIGHTS: Mapping[Loss | None, tuple[float, ...]] = {
     # 0.7 and not less: with 0.5, range queries and tables of two columns lost more than by the
-    # tree.
+    # tree in some comparisons.
     None: (0.7, 1.0, 2.0),
     Loss.ANE: (4.0,),
     Loss.NCP: (0.125,),

@@ -87,8 +87,7 @@ class GBalance(Promise):
 
     def offenders(self, persons: PersonTable) -> Ints:
         """The persons with most records, as many as needed."""
-        # One person with a large share adds its square to Σ(c/N)², so that those with most records
-        # go first.
+        # The largest shares add most to Σ(c/N)², so that the persons with most records go first.
         heaviest = np.argsort(-persons.records, kind="stable")
         heavy = persons.records[heaviest]
         records = heavy.sum() - np.concatenate([[0], np.cumsum(heavy)])
