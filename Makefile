@@ -41,6 +41,7 @@ test: $(STAMP)-test ## run the tests, but for those that are slow
 test-slow: $(STAMP)-test ## run the slow tests: Spark, whole projects, real data; CI runs them, too
 	@$(COMPILED)
 	@$(BIN)/python -m pytest $(PYTEST_ARGS) -m slow
+	@$(BIN)/python tools/constants.py check
 
 test-bounds: $(STAMP)-test ## run the tests of the loops with every index checked
 	@$(BUILDING); $(BIN)/python tools/check_bounds.py
