@@ -92,6 +92,7 @@ def warnings_of(held: Held, candidates: Candidates) -> tuple[str, ...]:
             "them can be right."
         )
     inside = np.flatnonzero(held.truth.owner >= 0)
+    # By what is true: errors that the intruder makes would look like cells that are too narrow.
     fits = candidates.fit(held.file.class_of[inside], candidates.group[held.truth.owner[inside]])
     persons = len(np.unique(held.file.unit[inside][~fits]))
     if persons:
@@ -148,6 +149,7 @@ def attack_review(folder: Path, *, tolerance: Tolerance, seed: int, progress: Pr
         Above its chance for a person a right guess counts as exposed; the criteria are about
         releases.
     """
+    # Randomness of its own for each purpose: one more worker does not change what others find.
     screens = worker_screens.named_screens(
         folder, np.random.default_rng([seed, *b"names of rows"]), progress
     )
@@ -165,10 +167,12 @@ def attack_review(folder: Path, *, tolerance: Tolerance, seed: int, progress: Pr
     progress("attack", 1.0)
     register = next(iter(screens.values())).knowledge.persons
     rows = sum(len(each.sizes) for each in screens.values())
+    # Two workers may have been shown the same record: it is counted once.
     records = np.concatenate([np.flatnonzero(each.truth.released) for each in screens.values()])
     judged, _ = judge_run(outcomes)
     return Attack(
         outcomes=judged,
+        # Only promises are judged: the other criteria are about releases.
         verdict=verdict_of(judged, (), {}),
         tolerance=tolerance,
         records=rows,
@@ -238,6 +242,8 @@ def attack(
     subject = subject_of(release)
     tolerance = tolerated(judging.threshold, against.chosen, subject.k)
     everything = Given(
+        # A release on request holds the reader's local data: they are the register where none is
+        # given.
         register=subject.register if holding.register is None else holding.register,
         original=subject.original if referee.original is None else referee.original,
         truth=referee.truth,
@@ -267,6 +273,7 @@ def attack(
             household=everything.schema.household,
         )
     else:
+        # Without a register the intruder is an acquaintance: 0 persons leave claims about one out.
         persons = 0 if everything.register is None else held.knowledge.persons
         claims = claims.for_register(persons)
     scene = _scene(held, everything, claims, tolerance, seed, progress)

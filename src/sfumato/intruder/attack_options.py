@@ -21,6 +21,7 @@ def _shares(option: str, words: Sequence[str]) -> Shares:
         return _share(option, words[0])
     shares = {}
     for each in words:
+        # The last sign divides them: a column's name may hold one, a share cannot.
         column, equals, share = each.rpartition("=")
         if not equals or not column:
             raise InputError(
@@ -37,6 +38,7 @@ def _share(option: str, text: str) -> float:
     try:
         share = float(text)
     except ValueError:
+        # What is no number is refused like what is out of range, with one message.
         share = -1.0
     if not 0 <= share <= 1:
         raise InputError(f"option {option}", "must be a share", accepted="0 to 1")
@@ -129,6 +131,7 @@ class Holding:
 
     def __post_init__(self) -> None:
         declaration.check_fields(self)
+        # One name alone would be taken for a sequence of letters.
         if isinstance(self.knows, str):
             object.__setattr__(self, "knows", (self.knows,))
         object.__setattr__(self, "hierarchies", self.hierarchies or {})

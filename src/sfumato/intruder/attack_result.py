@@ -106,6 +106,8 @@ def claims_of_file(
     household
         The column that names households, where the file may have it.
     """
+    # Records with the same cells are a class already: its number measures the same as all the
+    # cells.
     columns = {CLASS: pa.array(file.class_of)}
     if file.person is not None:
         columns[PERSON] = pa.array(file.person)
@@ -150,6 +152,7 @@ def _measures(risk: Risk, names: Mapping[str, str] | None = None) -> dict[str, M
         whole = risk.household.avg_composition_risk, risk.household.max_composition_risk
         measures |= {each.name: each for each in whole}
     told = () if risk.known_events is None else risk.known_events.risks
+    # The attack is told events that are drawn at random: other risks are not about it.
     measures |= {each.found.name: each.found for each in told if each.drawn == "random"}
     for column, of_column in risk.sensitive.items():
         shown = column if names is None else names[column]

@@ -163,6 +163,7 @@ def people_of(data: Any, schema: Schema) -> People:
     source = prepared_in_part(open_source(data), schema)
     named = schema.person is not None and schema.person in source.names
     sensitive = [name for name in schema.sensitive if name in source.names]
+    # Without person ids any column tells how many rows there are.
     first = [str(schema.person)] if named else [source.names[0]]
     read = read_texts(source, list(dict.fromkeys([*first, *sensitive])), schema.missing)
     rows = len(read[first[0]].codes)
@@ -193,6 +194,7 @@ def by_source_rows(rows: Ints, original: People, register: People, knowledge: Kn
     if register is original:
         truth = owned_by_row(rows, knowledge.person, knowledge.persons)
         return _of_others(truth, register)
+    # Persons of two files have nothing in common but their ids.
     if not (original.named and register.named):
         raise InputError(
             "the register",
@@ -268,6 +270,7 @@ def _from_file(path: Any, records: int, missing: Sequence[str]) -> list[str | No
     read = read_texts(source, [ROW, PERSON], missing)
     rows, persons = read[ROW], read[PERSON]
     ids: list[str | None] = [None] * records
+    # 0 is the number of no record: what is no number is refused below with what is out of range.
     numbers = [int(text) if text is not None and text.isdecimal() else 0 for text in rows.texts]
     for place, (row, person) in enumerate(
         zip(rows.codes.tolist(), persons.codes.tolist(), strict=True), 1
@@ -365,12 +368,15 @@ def held_against(shown: Any, given: Given, rng: np.random.Generator) -> Held:
     whole = known = _with_ids(known, register, schema)
     if given.register is None:
         known = _of_an_acquaintance(known, schema)
+    # Read before errors are drawn: how a cell is read must not depend on them.
     file = reading.read_release(
         shown, schema, **given.layout, hierarchies=given.hierarchies, known=known
     )
     truth = _truth(file, given, register, known)
     if given.counts:
         known = replace(known, counts=_counts(known, truth))
+    # Events are those of the whole file: an acquaintance's columns leave them out until they are
+    # told.
     events, noise = with_mistakes(person_events(schema, file, whole), given.noise)
     noisy = with_noise(known, noise, given.missing, rng)
     return Held(file, noisy, known, truth, itself=False, events=events)
@@ -401,7 +407,9 @@ def _itself(shown: Any, given: Given) -> Held:
     file = reading.read_release(shown, schema, **given.layout, hierarchies=given.hierarchies)
     labels = tuple(f"{number}" for number in range(file.classes))
     column = reading.ReadColumn(CLASS, tuple(Exact(label) for label in labels), file.class_of)
+    # Numbers of classes have no order: without numbers they are compared as words.
     nowhere = np.full(file.classes, np.nan)
+    # Of itself a file knows every column: that one finds people is a finding of identifiers alone.
     direct = [each for each in file.others if each.name in schema.direct_identifiers]
     knowledge = Knowledge(
         persons=file.persons,
@@ -457,6 +465,7 @@ def _truth(file: reading.ReleasedFile, given: Given, register: People, known: Kn
 
 def _by_kept_ids(file: reading.ReleasedFile, register: People, schema: Schema) -> Truth | None:
     """The truth of a file that kept the ids of its persons."""
+    # Pseudonyms may look like ids: they are the register's only if all of them are in it.
     ids = next((each for each in file.others if each.name == schema.person), None)
     if ids is None or not register.named or not set(ids.texts) <= set(register.ids):
         return None
@@ -488,6 +497,7 @@ def event_names(schema: Schema, file: reading.ReleasedFile, known: Knowledge) ->
 
 
 def _changes(column: KnownColumn, known: Knowledge) -> bool:
+    # Who has two values differs in some row from the one that was written last.
     last = np.empty(known.persons, dtype=np.int64)
     last[known.person] = column.codes
     return bool((last[known.person] != column.codes).any())
@@ -509,6 +519,7 @@ def person_events(
     columns, first = [], None
     for name in names:
         event = schema.events.get(name, Event())
+        # A release that shows one date may write the others as days after it.
         if event.kind is EventKind.DATE and first is not None and not _shows_dates(shown[name]):
             columns.append(_days_after(held[first], held[name], schema.events[first], event))
         else:
@@ -528,6 +539,7 @@ def _days_after(first: KnownColumn, other: KnownColumn, *events: Event) -> Event
     numbers, codes = np.unique(ended - begun, return_inverse=True)
     texts = tuple(f"{number:g}" if np.isfinite(number) else None for number in numbers)
     column = KnownColumn(other.name, texts, numbers, codes.astype(np.int64))
+    # Both dates may be known wrongly: the errors of their difference add up.
     off = np.full(len(texts), float(sum(each.days for each in events)))
     words = Vocabulary(measured=True, values=frozenset(text for text in texts if text is not None))
     return EventValues(column, np.arange(len(texts)), off, words)
@@ -539,6 +551,7 @@ def _values(column: KnownColumn, event: Event) -> EventValues:
     if event.level and event.hierarchy is not None:
         above = build_hierarchy(event.hierarchy, texts, column.name).ancestors[event.level]
         known = np.array([text is not None for text in column.texts])
+        # All values that are not known are alike, and like no label.
         alike[known] = above
         alike[~known] = above.max(initial=-1) + 1
     off = np.full(len(column.texts), float(event.days))
@@ -575,6 +588,7 @@ def with_mistakes(
     if events is None or not isinstance(shares, Mapping):
         wrong = 0.0 if isinstance(shares, Mapping) else shares
         return events and replace(events, wrong=wrong), shares
+    # An event is told as a whole: one share holds for all its columns, the largest.
     own = [shares[name] for name in events.names if name in shares]
     others = {name: share for name, share in shares.items() if name not in events.names}
     return replace(events, wrong=max(own, default=0.0)), others

@@ -100,9 +100,11 @@ class Candidates:
     def fit(self, number: Ints, group: Ints) -> Bools:
         """Whether each group fits the class beside it, by binary search; shape (pairs,)."""
         rows = np.repeat(np.arange(self.fits.shape[0]), np.diff(self.fits.indptr))
+        # Rows ascend and their indices are sorted: so are the keys, and can be searched.
         keys = rows * self.groups + self.fits.indices
         wanted = number * self.groups + group
         at = np.searchsorted(keys, wanted)
+        # Behind the last key stands -1, which no pair is.
         found = np.append(keys, -1)[at] == wanted
         return np.asarray(found, dtype=np.bool_)
 
@@ -130,6 +132,7 @@ def distinct_sets(
     """
     pairs = np.unique(owner.astype(np.int64) * elements + element)
     who, what = pairs // max(elements, 1), pairs % max(elements, 1)
+    # Of owners with one element each, as is usual, no list needs to be made.
     if np.array_equal(who, np.arange(owners)):
         used, first, inverse = np.unique(what, return_index=True, return_inverse=True)
         order = np.argsort(first)
@@ -166,8 +169,10 @@ def where_all(fits: sparse.csr_array, members: sparse.csr_array) -> sparse.csr_a
         Shape (rows, sets).
     """
     sizes = np.diff(members.indptr)
+    # Sets of one element are columns that are there already: no product is needed.
     if (sizes == 1).all():
         return _columns(fits, members.indices)
+    # Integers, as products of booleans say only whether any fits.
     counts = sparse.csr_array(fits.astype(np.int32) @ members.T.astype(np.int32))
     counts.data = (counts.data == sizes[counts.indices]).astype(np.int32)
     counts.eliminate_zeros()
@@ -233,6 +238,7 @@ class ValuesOf:
         self._by_rank = np.argsort(self._rank, kind="stable")
         self._starts = np.searchsorted(self._rank[self._by_rank], np.arange(len(self._sorted) + 1))
         finite = self._sorted[np.isfinite(self._sorted)]
+        # Whole numbers are exact in floating point: only decimals may be off.
         decimals = bool((finite % 1 != 0).any())
         self._slack = ROUNDED * float(np.abs(finite).max(initial=0.0)) if decimals else 0.0
 
@@ -323,6 +329,7 @@ def positions(
     classes, tuples = [], []
     for column, values in pairs:
         numbers = values.numbers[values.codes[tuple_rows]]
+        # Where all have the same number any unit will do: they are at distance 0.
         middle, spread = float(np.nanmean(numbers)), float(np.nanstd(numbers)) or 1.0
         means = [measure_of(c.text) if isinstance(c, Exact) else None for c in column.cells]
         shift = np.array([middle if mean is None else mean for mean in means])
@@ -359,12 +366,15 @@ def nearest(
         if not len(allowed):
             continue
         distance, place = cKDTree(classes[members]).query(groups[allowed])
+        # Several blocks may allow a group: the nearest class of all of them wins.
         closer = distance < best[allowed]
         best[allowed[closer]] = distance[closer]
         winner[allowed[closer]] = members[place[closer]]
         tree = cKDTree(groups[allowed])
+        # A query takes one number of neighbours for all its points: classes go by their units.
         for count in np.unique(units[members]).tolist():
             these = members[units[members] == count]
+            # A sequence of ranks keeps the answer in two dimensions, even for one neighbour.
             ranks = range(1, 1 + min(count, len(allowed)))
             near = np.asarray(tree.query(classes[these], k=ranks)[1])
             rows.append(np.repeat(these, near.shape[1]))
@@ -373,6 +383,7 @@ def nearest(
     places = (np.concatenate([*rows, winner[some]]), np.concatenate([*columns, some]))
     shape = (len(classes), len(groups))
     found = sparse.csr_array((np.ones(len(places[0]), np.int32), places), shape=shape)
+    # Pairs that are near both ways stand there twice.
     found.sum_duplicates()
     found.sort_indices()
     return found.astype(np.bool_)
@@ -478,6 +489,7 @@ def cross(
     cells = np.zeros((len(often) + len(rarely), len(class_rows)), dtype=np.int64)
     for place, column in enumerate(often + rarely):
         cells[place] = column.codes[class_rows]
+    # The last key sorts first: columns with few cells change least often and share most.
     sequence = np.lexsort(cells[: len(often)][::-1]) if often else np.arange(len(class_rows))
     stack: list[Words] = [_packed(np.ones(len(tuple_rows), dtype=np.bool_))]
     before: list[int] = []
@@ -494,6 +506,7 @@ def cross(
             left = left[column.allows(cell, left)]
         found[number] = left
         fitting += len(left)
+        # As they grow: pairs must be refused before they fill the memory.
         if fitting > MOST_PAIRS:
             raise _too_many()
     lengths = np.array([len(each) for each in found], dtype=np.int64)
@@ -539,6 +552,8 @@ class _Column:
         words = self._kept.get(cell)
         if words is None:
             words = _packed(self._values.allowed(self.cells[cell])[self._known])
+            # The oldest goes: classes come in the order of their cells, so that it is hardly
+            # needed again.
             if len(self._kept) >= self._most:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[cell] = words
@@ -559,8 +574,10 @@ def _by_sharing(
 
 
 def _packed(flags: Bools) -> Words:
+    # Bits behind the last combination must be unset: they would be places of nobody.
     padded = np.zeros(-(-len(flags) // WORD) * WORD, dtype=np.bool_)
     padded[: len(flags)] = flags
+    # The bytes in one order on every machine: `_places` reads them back as bytes.
     return np.packbits(padded, bitorder="little").view(np.dtype("<u8"))
 
 
@@ -662,6 +679,7 @@ def _by_distance(
     block, first = combined(codes, file.classes)
     fits_block = together(cross(exact, file.first_row[first], tuple_rows), members)
     classes, tuples = positions(far, file.first_row, tuple_rows)
+    # Who has several rows lies at the mean of the distinct ones: groups know no more of them.
     middles = (members.astype(np.float64) @ tuples) / np.diff(members.indptr)[:, None]
     units = np.bincount(np.unique(file.unit * file.classes + file.class_of) % file.classes)
     return nearest(block, fits_block, classes, middles, units)
@@ -686,6 +704,7 @@ def persons_are_whole(file: ReleasedFile) -> bool:
     """
     if file.person is None or file.persons == file.records:
         return False
+    # Who has two classes differs in some record from the one that was written last.
     shown = np.full(file.persons, -1, dtype=np.int64)
     shown[file.person] = file.class_of
     return bool((shown[file.person] == file.class_of).all())

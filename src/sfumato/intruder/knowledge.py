@@ -129,6 +129,7 @@ class _Missing:
     def __call__(self, text: str, *, typed: bool) -> bool:
         if not text.strip() or text in self._texts:
             return True
+        # A column of texts may hold codes such as 099: only numbers compare by value.
         return typed and bool(self._numbers) and number_of(text) in self._numbers
 
 
@@ -167,6 +168,7 @@ def _printed(value: Any) -> str | None:
         case bool():
             return "true" if value else "false"
         case float():
+            # 0.0 is added as it makes -0.0 plain: zero is written in one way.
             return None if np.isnan(value) else np.format_float_positional(value + 0.0, trim="-")
         case Decimal():
             text = f"{value:f}"

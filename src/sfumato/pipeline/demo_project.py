@@ -37,6 +37,7 @@ _VISIT = "visit_date"
 _EVENTS = {_VISIT: Event(kind=EventKind.DATE, known="3 days")}
 TRUTH = "truth.csv"
 """The file that says who is who; nothing that the project makes is made of it."""
+# Wider than what is proposed, so that there are possible matches to look at.
 _DOUBTFUL = SetThresholds(lower=0.01, upper=0.999)
 _REVIEW = Review.model_validate(
     {
@@ -60,10 +61,12 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
         Seed of the tables, and of the project.
     """
     registrations = _for_release(generate_registrations(generate_clinics(persons, rng=seed)))
+    # Aside first: a folder that holds another project must not be touched.
     with tempfile.TemporaryDirectory() as name:
         write_registrations(registrations, name)
         text = _project_text(Path(name), seed)
     file = folder / PROJECT_FILE
+    # The same demo may be written again; a project that somebody changed stays as it is.
     if file.is_file() and file.read_bytes() != text.encode():
         raise InputError(
             f"output folder {folder.name}",

@@ -92,6 +92,7 @@ def _given(place: ProjectFolder, asked: Link) -> link_spec.LinkSpec | None:
 
 
 def _mode(asked: Link, sources: int) -> link_spec.Mode | None:
+    # Within one table records can only be of the same person.
     if sources == 1:
         return link_spec.Mode.DEDUPE_ONLY
     return link_spec.Mode.LINK_AND_DEDUPE if asked.dedupe else None
@@ -104,6 +105,7 @@ def _changes(
     changes: dict[str, object] = {} if mode is None else {"mode": mode}
     ids = _ids(place)
     if ids:
+        # Ids have one name in the linked file, whatever each source calls them.
         name = spec.id or next(iter(ids.values()))
         rename = {source: dict(names) for source, names in spec.rename.items()}
         for source, header in ids.items():
@@ -116,6 +118,7 @@ def _changes(
         rates = link_spec.WantedRates(
             false_match_rate=asked.false_match_rate, missed_match_rate=asked.missed_match_rate
         )
+        # Rates and thresholds both say what is a match: only one of them can hold.
         changes |= {"thresholds": None, "rates": rates}
     if asked.allow_pairs is not None:
         changes["max_pairs"] = asked.allow_pairs
@@ -171,7 +174,9 @@ def _link_settings(place: ProjectFolder) -> dict[str, Any]:
     return {
         "seed": place.project.about.seed,
         "sources": sources,
+        # Roles alone: a change of a hierarchy must not make the linkage again.
         "schema": place.plain_schema(place.schema_to_link()),
+        # The specification stands below as what it says: moved to a file it stays the same.
         "link": asked.model_dump(mode="json", exclude={"specification"}),
         "specification": None if given is None else link_spec.link_spec_to_dict(given),
         "report": place.report_form.value,
@@ -237,6 +242,7 @@ def _check_link(place: ProjectFolder) -> None:
             advice="the linkage finds the persons; to name records, give 'id' of the sources",
         )
     asked = place.project.link or Link()
+    # Read here, too: a file that is no key is refused before any work.
     place.key(asked.key_file, "link.key_file")
 
 
@@ -257,6 +263,7 @@ def _linked_settings(place: ProjectFolder) -> dict[str, Any]:
 
 def _linked_files(place: ProjectFolder) -> dict[str, Place]:
     asked = place.project.link
+    # Without answers the linked file is copied, and nobody gets a new pseudonym.
     if asked is None or not place.project.is_reviewed:
         return {}
     return place.named(LINK, key_file=asked.key_file)
@@ -283,6 +290,7 @@ def _apply(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     progress("persons", 0.0)
     asked = place.project.link
     key = None if asked is None else place.key(asked.key_file, "link.key_file")
+    # Nobody looked at anything: a simulated worker's answers say nothing of the model's errors.
     simulated = place.project.review.by is Reviewers.SIMULATED
     links = apply_decisions(
         place.of_stage(LINK), answers, afresh=True, believed=not simulated, pseudonym_key=key

@@ -158,6 +158,7 @@ class ProjectFolder:
         quasi = dict(found.quasi_identifiers)
         for name, each in quasi.items():
             if sql_name(name) in own:
+                # The kind was found in the linked data: the project need not repeat it.
                 stated = own[sql_name(name)]
                 quasi[name] = (
                     stated if stated.kind else stated.model_copy(update={"kind": each.kind})
@@ -170,6 +171,7 @@ class ProjectFolder:
             return {}
 
         def named(path: Path) -> Path:
+            # A path outside would tell of the machine, and moving the project would change it.
             inside = path.is_relative_to(self.folder)
             return path.relative_to(self.folder) if inside else Path(path.name)
 
@@ -222,8 +224,10 @@ def _check_folders(place: ProjectFolder) -> None:
     }
     own = {name: _resolved(name, place.at(path)) for name, path in named.items()}
     for name, folder in own.items():
+        # A folder of results is replaced as a whole: the project file must not be in it.
         if folder in (place.folder.resolve(), *place.folder.resolve().parents):
             raise InputError(name, "must be a folder of its own", found="the project's folder")
+        # A folder that is replaced must not hold another one.
         for other, around in own.items():
             if name != other and around in (folder, *folder.parents):
                 raise InputError(name, f"must not be in the folder of {other}")
@@ -247,6 +251,7 @@ def shell_path(path: Path) -> str:
 
 def copy_private(one: Path, other: Path) -> None:
     """Copy a file so that only its owner may read the copy."""
+    # Opened with its mode: if it were protected later, others could read it meanwhile.
     number = os.open(other, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(number, "wb") as target, one.open("rb") as source:
         shutil.copyfileobj(source, target)

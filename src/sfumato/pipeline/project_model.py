@@ -71,6 +71,7 @@ class Frozen(BaseModel):
 class Section(Frozen):
     """A section of a project file whose further keys come from declarations."""
 
+    # Type checkers do not see the fields that `with_fields` adds.
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
@@ -150,6 +151,7 @@ def declared_fields(
         optional = each.optional or default is None or default is REQUIRED
         if each.key in required:
             default, optional = REQUIRED, False
+        # A key such as `register` would hide an attribute of pydantic's own.
         own = each.key if not hasattr(BaseModel, each.key) else f"{each.key}_file"
         field = Field(
             default=... if each.key in required else None if default is REQUIRED else default,
@@ -163,6 +165,7 @@ def declared_fields(
 
 def _kind_of(each: Declared) -> Any:
     """Its type in a file: words of enumerations, tables by their places, one alone as a list."""
+    # Enumerations of texts pydantic reads by itself; it knows no words of the others.
     if each.has_words and not issubclass(each.type, str):
         return Annotated[
             each.type,
@@ -175,6 +178,7 @@ def _kind_of(each: Declared) -> Any:
         inner = TablePlace if each.said.path else get_args(each.type)[0]
         return Annotated[tuple[inner, ...], Several]  # type: ignore[valid-type]
     if each.said.path:
+        # Keys are files: only tables can be in a database.
         return Path if each.type is bytes else TablePlace
     return each.type
 
@@ -365,6 +369,7 @@ class Release(Section):
     @model_validator(mode="after")
     def _can_be_made(self) -> Self:
         with as_value_errors(""):
+            # Making them refuses numbers that are out of range.
             self.promises  # noqa: B018
             Options(**self.making)
         _check_presets(self.presets)
@@ -488,6 +493,7 @@ class Outputs(Frozen):
         return self
 
 
+# Integers of TOML have 64 bits, one of them for the sign.
 SEED_BITS = 63
 Seed = Annotated[StrictInt, Field(ge=0, lt=1 << SEED_BITS)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,79}$")]
@@ -650,6 +656,7 @@ class Project(Frozen):
             raise ValueError("ledger: 'to' is for a release by promises; a policy names who asks")
         if self.policy is not None and self.attack is not None:
             raise ValueError("attack: is for a release by promises; leave it out beside a policy")
+        # Ids are one column of the linked file, which must name every record.
         named = [source.id is not None for source in self.sources.values()]
         if any(named) and not all(named):
             raise ValueError("sources: 'id' must be given for all of them, or for none")

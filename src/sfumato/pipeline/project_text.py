@@ -55,6 +55,7 @@ def parse_project(text: str, subject: str = "project file") -> Project:
         return Project(**fields)
     except ValidationError as error:
         raise InputError(subject, "breaks a rule", found=problems_in(error)) from None
+    # Rooms below refuse with an error of ours, which pydantic does not catch.
     except InputError as error:
         where = _OF_ROOMS.get(error.subject, error.subject)
         raise InputError(subject, f"breaks a rule in [{where}]", found=error.found) from None
@@ -76,6 +77,7 @@ def problems_in(error: ValidationError) -> str:
     """What is wrong and where; never what stands there."""
     said = []
     for item in error.errors(include_input=False, include_url=False):
+        # Tags of unions are pydantic's, and stand in no file.
         place = [str(part) for part in item["loc"] if part not in (IN_FILE, INLINE, "[key]")]
         text = _SAID.get(item["type"], item["msg"].removeprefix("Value error, "))
         if item["type"] == "extra_forbidden":
@@ -86,6 +88,7 @@ def problems_in(error: ValidationError) -> str:
 
 def _meant(place: list[str]) -> str:
     """The key of the same section that somebody may have meant."""
+    # Below [sources] stands a name that the user chose, not a key.
     inside = place[:2] == ["sources", *place[1:2]] and len(place) > 2
     section: type[BaseModel] | None = Source if inside else Project
     for part in place[2 if inside else 0 : -1]:
@@ -135,6 +138,7 @@ def dump_project(project: Project, notes: Mapping[str, str] | None = None) -> st
         if name == "sources":
             for source, table in part.items():
                 place = f"sources.{source}"
+                # [sources] has no keys of its own: only [sources.NAME] is written.
                 document.setdefault("sources", tomlkit.table(is_super_table=True)).add(
                     source, _table(table, place, said)
                 )
@@ -142,6 +146,7 @@ def dump_project(project: Project, notes: Mapping[str, str] | None = None) -> st
             document.add(key, _parsed(dump_schema(part, _under(said, key)), said.get(key, "")))
         elif isinstance(part, Frozen) and (name in project.model_fields_set or key in said):
             document.add(key, _table(part, key, said))
+    # Editors complete the file by the schema that its first line names.
     return f"#:schema ./{SCHEMA_FILE}\n{tomlkit.dumps(document)}"
 
 
@@ -235,6 +240,7 @@ def _names_alone(part: dict[str, Any]) -> None:
     for each in (part, *part.get("anyOf", ())):
         if each.get("type") == "array" and each.get("items", {}).get("type") == "string":
             each["type"] = ["array", "string"]
+    # TOML has no null: what is optional is left out.
     if "anyOf" in part:
         part["anyOf"] = [each for each in part["anyOf"] if each != {"type": "null"}]
         if part.get("default", "") is None:

@@ -166,6 +166,7 @@ def propose(request: ProposalRequest) -> Proposal:
                 accepted=", ".join(request.sources),
             )  # fmt: skip
     _check_of_use(request)
+    # Once without columns: a wrong name or promise is refused before any table is read.
     _project(request, None, None, _asked_promises(request) or {"pid_k": PERSONS})
     if request.attach and request.id is None:
         request = replace(request, id=_id_of(request))
@@ -182,7 +183,9 @@ def propose(request: ProposalRequest) -> Proposal:
     project = _project(request, columns, made, promised)
     notes = _notes_of(project, guess.notes, {} if made is None else made.notes)
     notes["release"] += f"\n{fill(lost, 96)}" if lost else ""
+    # What is written must be read again: a proposal that breaks a rule ends here.
     project_text.parse_project(project_text.dump_project(project, notes))
+    # A schema that was given may leave columns out, which the run would refuse.
     if request.schema is not None:
         check_classified(ProjectFolder(project, request.folder / project_text.PROJECT_FILE))
     return Proposal(project, notes, guess.unasked)
@@ -358,6 +361,7 @@ def _promises(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], s
 
 def _share_above(largest: float) -> dict[str, Any]:
     """A limit on the share of persons with one sensitive value, above that of all records."""
+    # Less a rounding error: a share that is on a step stays there.
     steps = ceil((largest + _MARGIN) / _STEP - 1e-9)
     share = max(H_AFFILIATION, round(steps * _STEP, 2))
     return {"h_affiliation": share} if share < 1 else {}
@@ -389,6 +393,7 @@ def _tried(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], str]
         ]
         few = sample.slice(0, TRIED)
         lost = [_said(few, columns, each) for each in (promised, *others)]
+    # Without the trial there is still a project, whose promises its reader decides about.
     except InputError as error:
         return usual[0], f"It could not be tried: {error}"
     said = f"Tried on the first {few.num_rows:,} records, before regrouping: this loses {lost[0]}"
@@ -404,6 +409,7 @@ def _said(sample: pa.Table, columns: Schema, keys: Mapping[str, Any]) -> str:
     """What promises lose of a table, in words."""
     named = " and ".join(f"{name} = {value:g}" for name, value in keys.items())
     try:
+        # Without regrouping: enough to compare losses by, and a matter of seconds.
         release = anonymize(sample, columns, *Release(**keys).promises, effort=0, seed=0)
     except ConstraintsNotMetError:
         return f"{named} cannot be kept"
@@ -484,6 +490,7 @@ def _guess_all(tables: Mapping[str, Place], layout: LayoutGiven) -> Guess:
     merged = Schema(
         quasi_identifiers=quasi, missing=tuple(missing), recipe=recipe, undecided=undecided, **lists
     )
+    # Backwards, so that the first table wins, as above.
     roles = {n.strip(): each for guess in reversed(guesses) for n, each in guess.roles.items()}
     return Guess(
         merged, notes, {n: each for n, each in roles.items() if n in undecided},
@@ -522,6 +529,7 @@ def _naming_column(source: Place, attached: Place, layout: LayoutGiven) -> str |
     both = set(table.names) & set(open_source(attached).names)
     for name in (each for each in table.names if each in both):
         values = pa.chunked_array([batch.column(0) for batch in table.batches([name])])
+        # Further records belong to one each: it must name every record, and only once.
         if not values.null_count and pc.count_distinct(values).as_py() == len(values):
             return name
     return None
@@ -537,6 +545,7 @@ def _without(schema: Schema, column: str | None) -> Schema:
         for role in ("direct_identifiers", "sensitive", "insensitive")
     }
     quasi = {n: each for n, each in schema.quasi_identifiers.items() if sql_name(n) != own}
+    # A schema has one quasi-identifier at least.
     return schema.model_copy(update=kept | {"quasi_identifiers": quasi or schema.quasi_identifiers})
 
 

@@ -112,6 +112,7 @@ def _release_settings(place: ProjectFolder) -> dict[str, Any]:
         "release": place.project.release.model_dump(mode="json", by_alias=True),
         "files": list(made_files(place)),
         "report": place.report_form.value,
+        # Where keys and head lie changes nothing of the release.
         "ledger": _ledger(place).model_dump(mode="json", exclude={"keys", "head"}),
     }
 
@@ -161,6 +162,7 @@ def _promised(place: ProjectFolder) -> tuple[Constraint | Budget, ...]:
 def _check_release(place: ProjectFolder) -> None:
     """Refuse promises that no data could keep, and a file that is no key."""
     asked = place.project.release
+    # Opened, and made where there is none: what cannot be remembered must not be released.
     with ledger_of(place, make=True):
         key = place.key(asked.pseudonym_key, "release.pseudonym_key")
     schema = place.given_schema()
@@ -225,6 +227,7 @@ def ledger_of(
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     release = _made_release(place, progress)
+    # The attack needs whose each record is, which stands in no file.
     if place.project.attack is not None:
         place.made[depends(place, RELEASE_STAGE).key] = release
     first, *others = made_files(place)
@@ -236,6 +239,7 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             write_table(release.table, making / name, labels=release.content.shown_labels)
         write_report(release, place, making, "Release")
         noted = "" if memory is None else f"; draft {memory.remembered()[-1].number} of the ledger"
+        # Last: what is handed over must have been written as a whole.
         if memory is not None and section.to is not None:
             memory.hand_over(memory.head().number, section.to, tolerable=section.tolerable)
             noted = f"; handed over to {section.to}"
@@ -267,6 +271,7 @@ def _attack_section(place: ProjectFolder) -> Attack:
 def _attack_settings(place: ProjectFolder) -> dict[str, Any]:
     return {
         "attack": _attack_section(place).model_dump(mode="json", by_alias=True),
+        # The attack may make the release again: what changes the one changes the other.
         "release": _release_settings(place),
         "report": place.report_form.value,
     }

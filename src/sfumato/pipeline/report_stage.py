@@ -68,6 +68,7 @@ def _collected(place: project_folder.ProjectFolder) -> dict[str, Any]:
         if record is not None and measured is not None:
             about = (read_object(folder / TWIN) or {}).get("report", {})
             stages[name] = {"record": record.to_json(), "measured": measured, "about": about}
+    # What the model expected must not stand beside a review that contradicts it.
     if _is_contradicted(stages):
         stages[project_folder.LINK]["measured"]["expected"] = stages[project_folder.LINKED][
             "measured"
@@ -93,6 +94,7 @@ def _check(place: project_folder.ProjectFolder) -> None:
     folder, database = place.of_stage(project_folder.REPORT), place.project.outputs.database
     record = read_record(folder)
     told = None if record is None else record.settings.get("database")
+    # The table of the last run may be replaced; any other one must be new.
     if database is not None and told != DatabaseTable.of(database).subject:
         check_new_table(place.located(database))
     if record is not None:
@@ -156,6 +158,7 @@ def _write_report(
     if PDF in forms:
         from sfumato.reports.report_files import can_make_pdf  # costs a start's time
 
+        # Only loading WeasyPrint shows whether Pango is there.
         if not can_make_pdf():
             forms, lacking = (HTML, JSON), (NO_PDF,)
     results, today = ProjectResults.from_json(found), datetime.now(tz=UTC).astimezone().date()

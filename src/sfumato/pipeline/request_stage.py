@@ -30,10 +30,12 @@ def _settings(place: ProjectFolder) -> dict[str, Any]:
     section, release = _section(place), place.project.release
     with ledger_of(place) as ledger:
         noted = () if ledger is None else ledger.associations()
+        # What readers are taken to know decides about the release: more of it makes it again.
         accepted = sorted(each.id for each in noted if each.state is State.ACCEPTED)
     return {
         "seed": place.project.about.seed,
         "schema": place.plain_schema(place.released_schema()),
+        # Whether it waits changes nothing of what is released.
         "policy": section.model_dump(mode="json", exclude={"undecided"}),
         "policy_sha256": policy_sha256(load_policy(place.at(section.file))),
         "accepted": accepted,
@@ -65,6 +67,7 @@ def _files_of_policy(place: ProjectFolder) -> dict[str, Path]:
 
 
 def _check(place: ProjectFolder) -> None:
+    # Opened once: a ledger that cannot be used is refused before any work.
     with ledger_of(place, make=True):
         pass
     place.key(place.project.release.pseudonym_key, "release.pseudonym_key")
@@ -96,6 +99,7 @@ def _prepare(place: ProjectFolder) -> None:
         if ledger is None or _proposed(ledger):
             return
         known = {each.id for each in ledger.associations()}
+        # A trial: the ledger does not see it, and no file comes of it.
         found = make_release(_asked(place), None, mining=_mining(place), seed=0).proposed
         new = [each for each in found if each.id not in known]
         if new:

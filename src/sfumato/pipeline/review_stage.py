@@ -83,6 +83,7 @@ def _files(place: ProjectFolder) -> dict[str, Place]:
 
 def _pairs_of(place: ProjectFolder) -> review_project.Project:
     """All possible matches, under the project's rules."""
+    # One seed for all: the same linkage must give the same pairs in the same order.
     return from_linkage(
         place.of_stage(LINK), np.random.default_rng(ORDER), settings=place.project.review.settings
     )
@@ -131,6 +132,7 @@ def _prepare(place: ProjectFolder) -> None:
                     found="other rules",
                     advice=f"set them back, or move the folder {folder.name} away",
                 )
+        # Before the folder goes: answers about records that still read the same hold on.
         _keep_answers(answers_in(folder, there), there, _kept_file(place))
         _put_aside(folder)
         _, left = _carried_and_left(place)
@@ -213,6 +215,7 @@ def _rules(review: Review) -> str:
 def _answered(place: ProjectFolder, file: Path) -> int:
     """Number of possible matches that a file of answers has an answer to, not taken back."""
     folder = place.of_stage(LINK)
+    # Refuses answers to another linkage before they are counted.
     read_decisions(file, read_earlier(folder).pairs)
     table = pq.read_table(file, columns=["pair", "withdrawn"])
     held = table.filter(pc.invert(table["withdrawn"]))["pair"]
@@ -229,6 +232,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     if review.by is Reviewers.APPLICATION:
         file = _decisions_file(place)
         answered = _answered(place, file)
+        # A copy: the stage keeps what it was made of, whatever becomes of the file.
         copy_private(file, making / DECISIONS)
     else:
         if review.by is Reviewers.SIMULATED:
@@ -359,6 +363,7 @@ def _keep_answers(answers: Decisions, project: review_project.Project, file: Pat
     now = pa.table({**texts, **{name: table[name] for name in _ANSWER}})
     before = _kept(file)
     both = now if before is None else pa.concat_tables([before, now])
+    # An answer that was kept before must not count twice.
     rows = list(dict.fromkeys(tuple(row.values()) for row in both.to_pylist()))
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(_KEPT)
     arrays = [
@@ -387,6 +392,7 @@ def carried_answers(project: review_project.Project, file: Path) -> pa.Table:
         return empty
     pair_of = {}
     for pair, (left, right) in _hashes(project).items():
+        # The records of a pair may change places in another linkage.
         pair_of[left, right] = pair_of[right, left] = pair
     named = zip(
         kept[review_project.LEFT].to_pylist(), kept[review_project.RIGHT].to_pylist(), strict=True

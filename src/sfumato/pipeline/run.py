@@ -36,6 +36,7 @@ from sfumato.review.review_extra import needs_review
 Working = Callable[[str], AbstractContextManager[Progress]]
 """Shows how far a stage is, while it is being made."""
 LOCK = ".lock"
+# Windows has no such flag.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _STAGES = (LINK_STAGE, LINKED_STAGE, ASSESS_STAGE, RELEASE_STAGE, ATTACK_STAGE, REPORT_STAGE)
 
@@ -148,6 +149,7 @@ def status_of(place: ProjectFolder) -> Status:
     """How far a project is; nothing is made."""
     found: list[StageState] = []
     for stage in stages_of(place):
+        # What a stage depends on is known only once those before it are made.
         is_next = all(each.state is State.DONE for each in found)
         record = current_record(place, stage) if is_next else None
         if record is not None:
@@ -198,11 +200,13 @@ def run(
         _check_stage(place, name, "option --force")
     with run_lock(place.stages):
         stages = stages_of(place)
+        # Nobody else runs the project: what is half written is of a run that was ended.
         for stage in stages:
             remove_leftovers(place.of_stage(stage.name))
         remove_leftovers(place.at(place.project.review.folder))
         names = [stage.name for stage in stages]
         wanted = stages[: None if until is None else names.index(until) + 1]
+        # All that can be refused is refused first: a run may take hours.
         for stage in wanted:
             check_target_folder(place.of_stage(stage.name))
             stage.check(place)
@@ -265,6 +269,7 @@ def run_lock(stages: Path) -> Iterator[None]:
         _lock(file, stages)
         yield
     finally:
+        # The system gives the lock back with the file, even if the process is killed.
         os.close(file)
 
 
@@ -301,6 +306,7 @@ def remove_leftovers(folder: Path) -> None:
     found = sorted(each for each in folder.parent.iterdir() if left.fullmatch(each.name))
     for each in found:
         moved = each.name == f".{folder.name}.{each.name[-8:]}"
+        # Moved away and not replaced yet: the run was ended between the two.
         if moved and not folder.exists():
             each.rename(folder)
         else:

@@ -186,6 +186,7 @@ def read_object(file: Path) -> dict[str, Any] | None:
     """What a stage wrote as a JSON object, such as its measures; ``None`` without such a file."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
+    # Nesting without end exhausts the stack.
     except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -216,8 +217,10 @@ def depends(place: ProjectFolder, stage: Stage) -> Depends:
                 )
             inputs[f"{earlier}/{name}"] = output.sha256
     settings = _without_urls(stage.settings(place))
+    # Another version may make something else of the same files.
     whole = {"stage": stage.name, "form": FORM, "sfumato": version("sfumato")}
     whole |= {"settings": settings, "inputs": inputs}
+    # One text for the same values, on every machine.
     text = json.dumps(whole, sort_keys=True, ensure_ascii=True, allow_nan=False)
     return Depends(settings, inputs, hashlib.sha256(text.encode("ascii")).hexdigest())
 
@@ -253,6 +256,7 @@ def current_record(place: ProjectFolder, stage: Stage) -> StageRecord | None:
     record = read_record(folder)
     if record is None or record.key != depends(place, stage).key:
         return None
+    # Files that somebody changed are made again.
     try:
         whole = all(
             file_sha256(folder / name) == output.sha256 for name, output in record.outputs.items()
@@ -296,6 +300,7 @@ def make_stage(place: ProjectFolder, stage: Stage, progress: Progress) -> StageR
         was before.
     """
     folder, now = place.of_stage(stage.name), depends(place, stage)
+    # Not by the time of day, which may be set meanwhile.
     started = time.monotonic()
     before = read_record(folder)
     with atomic_folder(folder, without=() if before is None else before.outputs) as making:

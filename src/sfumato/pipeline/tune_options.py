@@ -28,6 +28,7 @@ SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
 def seconds_of(option: str, words: Sequence[str]) -> float:
     """A time in seconds: a number with ``s``, ``m`` or ``h`` behind it, seconds without."""
+    # The last word counts, as of any option that is given twice.
     stripped = words[-1].strip().lower()
     unit = stripped[-1:] if stripped[-1:] in SECONDS else "s"
     try:

@@ -26,6 +26,7 @@ ACTS = _found()
 
 def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
     """The attacks that are asked for; all where nobody asks."""
+    # One name alone would be taken for a sequence of letters.
     asked = ACTS if names is None else ([names] if isinstance(names, str) else names)
     for name in asked:
         if name not in ACTS:
@@ -65,6 +66,8 @@ def chosen(scene: Scene, names: Sequence[str] | None) -> tuple[tuple[str, ...], 
             possible.append(name)
         elif names is not None:
             raise InputError(f"attack '{name}'", f"needs {lacks}", found="none")
+        # Others lack what nobody said the intruder holds; this one lacks software, which can be
+        # had.
         elif name == "probabilistic" and not scene.itself:
             warnings.append(f"Probabilistic matching was left out: it needs {lacks}.")
     return tuple(possible), tuple(warnings)

@@ -39,6 +39,7 @@ def columns(scene: Scene) -> Iterator[Staged]:
     silent = []
     for column in _shown(scene):
         rng = scene.rng(f"column:{column.name}")
+        # A column of events would foretell itself.
         beside = [] if column.name in scene.schema.events else [events]
         found = with_column(file, column, [known, *beside], alike_by, rng)
         silent += [] if found.gives else [column]
@@ -55,6 +56,8 @@ def columns(scene: Scene) -> Iterator[Staged]:
         )
         name = f"column:{column.name}"
         accepted = column.name in scene.schema.accepted
+        # These are judged by the schema, by a warning, or by the attack on events: nothing is
+        # assumed.
         judged = accepted or bool(found.gives) or column.name in scene.schema.events
         told = f"assuming that nobody knows what '{column.name}' says of a person: with the class "
         told += f"{success_with.value:.1%} are found by it"
@@ -86,6 +89,7 @@ def _made(scene: Scene, columns: Sequence[TextColumn]) -> Iterator[Staged]:
     """
     persons = scene.file.persons
     for leak in leaks_by_making(_with_truth(scene, columns)):
+        # The numbers of persons are ours: the release does not show them.
         if leak.column == UNIT:
             continue
         name, accepted = f"made:{leak.column}", leak.column in scene.schema.accepted
@@ -171,6 +175,7 @@ def _hidden_events(scene: Scene) -> tuple[tuple[KnownColumn, ...], Ints]:
     records = np.bincount(events.person, minlength=int(owner.max(initial=0)) + 1)
     one = (np.bincount(file.unit, minlength=file.persons) == 1) & (records[owner] == 1)
     row = np.unique(events.person, return_index=True)[1]
+    # Both sides are evaluated: places of persons without an event must be in range, too.
     rows = np.where(one & (owner >= 0), row[np.minimum(owner, len(row) - 1)], -1)
     shown = {each.name: each for each in _shown(scene)}
     units, hidden = np.flatnonzero(rows >= 0), []
@@ -184,6 +189,7 @@ def _hidden_events(scene: Scene) -> tuple[tuple[KnownColumn, ...], Ints]:
                 strict=True,
             )
         ]
+        # Of what is released as it is nothing is hidden that another column could give away.
         if not same or np.mean(same) < UNCHANGED:
             hidden.append(column)
     return tuple(hidden), rows

@@ -11,8 +11,10 @@ from sfumato.intruder.attacks.scene import PROMISED, SINGLED, TARGETS, Act, Scen
 from sfumato.intruder.guesses import event_matching
 from sfumato.intruder.referee.criteria import Criterion
 
+# The claims that they are held against are `found_1` to `found_3`.
 TOLD, SCORED = (1, 2, 3), (2, 3)
 """Numbers of events that an intruder is told, and those with which the score is tried."""
+# Each takes a score of every released person: fewer can be afforded than of exact search.
 SCORED_TARGETS = 300
 """Persons who are looked for by a score, drawn where there are more."""
 

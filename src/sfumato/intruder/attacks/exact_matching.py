@@ -30,6 +30,7 @@ ROUNDS = 100
 """Repetitions of one-to-one matching, for the distribution of its hits."""
 
 
+# Hits of random assignments within classes tend to Poisson's distribution as classes grow many.
 LARGEST = 2_000
 """Released persons above which the hits of one-to-one matching are taken as Poisson's."""
 
@@ -110,6 +111,7 @@ def counted(scene: Scene) -> Iterator[Staged]:
         ("exact_counts", "avg_count_risk", False, f"{knows} and names somebody for everybody."),
         ("exact_counts_surest", "max_count_risk", True, f"{knows}; only the surest guesses."),
     ):
+        # The surest guesses are among all of them: one finding would be counted twice.
         link = None if surest else Criterion.LINKABILITY
         yield scene.judged(
             name, what, guesses, measure, surest=surest, calibrated=not surest, criterion=link
@@ -154,6 +156,8 @@ def multi_record(scene: Scene) -> Iterator[Staged]:
                 threshold=scene.threshold,
                 attack=f"{name}{end}",
             )
+            # Only a draw is held against the tolerance: the best classes were chosen for being the
+            # best.
             drawn = records == "one_per_class"
             link = of_outcome(Criterion.LINKABILITY, outcome, scene.tolerance.person)
             yield Staged(outcome, findings=(link,) if drawn else ())
@@ -174,6 +178,7 @@ def row_order(scene: Scene) -> Iterator[Staged]:
         "its person in the register.",
         threshold=scene.threshold,
     )
+    # The best way is taken of several, each of which chance may win.
     found = of_outcome(Criterion.LINKABILITY, outcome, scene.tolerance.person, tries=len(ways))
     yield Staged(outcome, findings=(found,))
 

@@ -69,6 +69,7 @@ def _household_chances(found: Neighbours, homes: Scene) -> Floats:
     pairs = pairs[place[pairs[:, 0]] >= 0]
     fits = found.can_be[place[pairs[:, 0]], found.composition[pairs[:, 1]]]
     own = np.bincount(place[pairs[:, 0]], np.asarray(fits).reshape(-1), minlength=len(targets))
+    # A household that was split has several numbers, but is found once at most.
     return np.asarray(np.minimum(own * found.guesses.chance, 1.0), dtype=np.float64)
 
 

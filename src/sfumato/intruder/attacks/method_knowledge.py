@@ -34,6 +34,7 @@ CLASSES = 500
 """Classes that are tried, drawn where there are more."""
 
 
+# One honest run in a thousand warns, at most: of 300 with cells of a fixed grid none did.
 BEYOND = 0.001
 """Probability by chance below which ends are said to single out."""
 
@@ -46,6 +47,7 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
     """
     predicates = by_ends(scene.file, scene.rng("singling_out"), CLASSES)
     every = isolated(predicates, scene.file, scene.exact, scene.truth.released)
+    # Where no value lies between the ends, nothing is there that an end could be held against.
     judged = np.isfinite(every.chance)
     found = Isolation(every.alone[judged], every.chance[judged])
     outcome, luck = _against_chance(
@@ -78,6 +80,7 @@ def _members(scene: Scene) -> Iterator[Staged]:
     ):
         return
     rng, name = scene.rng("singling_out_members"), "singling_out_members"
+    # By what is true: who stands alone does not depend on what the intruder gets wrong.
     true, inside = scene.true_candidates, scene.truth.released
     found = by_members(scene.file, scene.exact, true, inside, rng, CLASSES)
     outcome, luck = _against_chance(
@@ -147,6 +150,7 @@ def minimality(scene: Scene) -> Iterator[Staged]:
             found,
             "the share of the class that has the value",
         )
+        # The tries are about values here, whatever the count of isolated persons is for.
         finding = persons_isolated(name, found, scene.tolerance.value)
         yield Staged(outcome, findings=(replace(finding, criterion=Criterion.INFERENCE),))
 
@@ -175,6 +179,7 @@ def method(scene: Scene) -> Iterator[Staged]:
         people = np.where(people >= 0, units, -1) if named is None else people
         unit.append(units[people >= 0])
         person.append(people[people >= 0])
+    # A pseudonym that is made again from its seed or id is certain.
     guesses = Identification(
         np.concatenate(unit), np.concatenate(person), np.ones(sum(map(len, unit)))
     )
@@ -197,6 +202,7 @@ def method(scene: Scene) -> Iterator[Staged]:
 def _pseudonyms(scene: Scene) -> list[TextColumn]:
     """The columns that look like pseudonyms of earlier versions, or like hashes."""
     named = scene.file.names
+    # The person column is among the others, too, and must not be looked at twice.
     beside = [each for each in scene.file.others if named is None or each.name != named.name]
     return [
         each
@@ -219,6 +225,7 @@ def _persons_of(scene: Scene, found: pseudonym_attack.Undone) -> Ints | None:
         for code, own in zip(column.codes.tolist(), known.person.tolist(), strict=True):
             text = column.texts[code]
             if text is not None:
+                # A text of two persons names neither of them.
                 owner[text] = own if owner.get(text, own) == own else -1
     return np.array([owner.get(each, -1) for each in found.ids], dtype=np.int64)
 
@@ -243,6 +250,7 @@ def informed(scene: Scene) -> Iterator[Staged]:
     if ladders is None:
         return
     weights = [quasis[name].weight for name in _shared(scene)]
+    # A release promises k matching people: those of the class with fewest bound it.
     fewest = int(scene.candidates.of_class.min(initial=known.persons))
     found = by_method(file, known, ladders, weights, fewest, scene.rng("informed"))
     if found is None:

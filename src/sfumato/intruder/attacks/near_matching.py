@@ -57,14 +57,17 @@ def _some_classes(scene: Scene, most: int) -> Scene:
     if file.classes <= most:
         return scene
     chosen = np.zeros(file.classes, dtype=np.bool_)
+    # At least one, however large the register is.
     chosen[scene.rng("some classes").permutation(file.classes)[: max(most, 1)]] = True
     first = np.unique(file.unit, return_index=True)[1]
+    # Persons are taken as a whole: the class of the first record decides about all of them.
     rows = np.flatnonzero(chosen[file.class_of[first]][file.unit])
     truth = replace(scene.truth, owner=scene.truth.owner[rows])
     return replace(scene, file=file.part(rows), truth=truth)
 
 
 def _splink(scene: Scene) -> str:
+    # Only looked for: importing them takes time where the attack is not asked for.
     if any(find_spec(name) is None for name in NEEDED):
         return 'Splink and DuckDB (pip install "sfumato[link]")'
     return another(scene)

@@ -58,6 +58,7 @@ def trajectory(scene: Scene) -> Iterator[Staged]:
     for number, prior in enumerate(scene.priors, 1):
         name = "trajectory" if len(scene.priors) == 1 else f"trajectory_{number}"
         found = follow(scene.file, prior, scene.uncounted, scene.rng(name), targets)
+        # Where nobody is joined no attack was made: it must not be counted as one that failed.
         if not len(found.joined):
             continue
         yield scene.judged(

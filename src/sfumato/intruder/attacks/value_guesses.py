@@ -37,6 +37,7 @@ def inference(scene: Scene) -> Iterator[Staged]:
     """
     own = [column.as_read() for column in scene.file.sensitive]
     near = map(model_attack.near_as_one, own)
+    # A column without near numbers comes back as it is, and is tried once.
     file = replace(scene.file, sensitive=tuple(dict.fromkeys([*own, *near])))
     for column in file.sensitive:
         guesses = inference_attacks.most_shared_value(file, scene.candidates, column)
@@ -53,6 +54,7 @@ def inference(scene: Scene) -> Iterator[Staged]:
             tolerable,
         )
         for (end, targets, said), measure in zip(CLAIMED, ("avg_gsar", "max_gsar"), strict=True):
+            # Nothing is claimed about near numbers as one: there is no maximum to be held against.
             if end and column not in own:
                 continue
             outcome = judgements.judge_inference(

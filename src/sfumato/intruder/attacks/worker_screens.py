@@ -69,6 +69,7 @@ def judged_screen(each: Screen, name: str, rng: np.random.Generator, threshold: 
         one_to_one=False,
         predicted=Measure("screen_risk", float(chances.mean())),
         threshold=threshold,
+        # Each row has a chance of its own, 1/K: the hits are a sum of these and not binomial.
         claimed=free_hits(chances[made]),
     )
     note = f"KAPR of what worker {each.worker} was shown: {each.kapr:.5f}."

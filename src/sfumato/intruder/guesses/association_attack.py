@@ -65,8 +65,10 @@ def within(narrow: Bools, wide: Bools) -> Bools:
     narrow, wide
         Sets, shapes (sets, values).
     """
+    # Counts are exact in 32-bit floats up to 2^24, and products of these are fastest.
     common = narrow.astype(np.float32) @ wide.T.astype(np.float32)
     sizes = narrow.sum(axis=1).astype(np.float32)[:, np.newaxis]
+    # The empty set would lie in every other one.
     inside: Bools = (common == sizes) & (sizes > 0)
     return inside
 
@@ -153,6 +155,7 @@ def mine(
             found.extend(_between(now, column, sets, units, confidence))
         if length < longest:
             now = _longer(now, single, units, support)
+    # Ties go by the cells: the order must not depend on how they were found.
     return tuple(sorted(found, key=lambda one: (-one.confidence, -one.support, one.antecedent)))
 
 
@@ -193,6 +196,7 @@ def _between(
     weighted = sparse.csr_array(left.shown[:, free].T.astype(np.float64) * units)
     shown = np.asarray(weighted.sum(axis=1)).reshape(-1)
     both = (weighted @ right.shown.astype(np.float64)).tocoo()
+    # Confidence that is met exactly must not fail by rounding.
     sure = both.data >= confidence * shown[both.coords[0]] * (1 - 1e-12)
     for row, place, count in zip(
         both.coords[0][sure].tolist(),
@@ -212,6 +216,7 @@ def _longer(left: _Sets, single: dict[int, _Sets], units: Floats, support: float
     """The frequent combinations with one more cell, of a later column."""
     found = []
     for column, right in single.items():
+        # Only later columns are added: each combination is made once.
         before = [place for place, items in enumerate(left.items) if items[-1][0] < column]
         if not before or not right.items:
             continue
@@ -265,10 +270,12 @@ def refined_sets(
     held = [
         meaning.now[by_name[meaning.name].codes[file.first_row]]
         if meaning.name in by_name
+        # A column that only the earlier release has may hold anything here.
         else np.ones((file.classes, len(meaning.texts)), dtype=np.bool_)
         for meaning in meanings
     ]
     inside = [within(sets, meaning.earlier) for sets, meaning in zip(held, meanings, strict=True)]
+    # It ends: sets only shrink.
     changed = True
     while changed:
         changed = False
@@ -326,6 +333,7 @@ def _narrowed(
     numbers: dict[bytes, int] = {}
     codes = own.copy()
     for number in np.flatnonzero(narrowed).tolist():
+        # Classes that are narrowed to the same values share a cell, as those of one class do.
         key = held[number].tobytes()
         if key not in numbers:
             numbers[key] = len(cells)
@@ -394,6 +402,7 @@ def by_associations(
         for known in knowledge.quasi_identifiers
         if known.name in old or known.name in new
     ]
+    # An association needs a column for X and another one for Y.
     if sum(meaning.name in old for meaning in meanings) < 2:
         raise InputError(
             "the earlier release", "must show two quasi-identifiers of the register", found="fewer"
@@ -409,6 +418,7 @@ def by_associations(
     changed = [
         column.codes[file.first_row] != new[column.name].codes[file.first_row]
         if column.name in new
+        # The first cell of an added column is anything: every other one is narrower.
         else column.codes[file.first_row] > 0
         for column in narrowed.quasi_identifiers
     ]

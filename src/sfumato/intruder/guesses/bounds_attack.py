@@ -72,6 +72,7 @@ def by_ends(file: ReleasedFile, rng: np.random.Generator, most: int) -> EndPredi
     for place, column in enumerate(file.quasi_identifiers):
         ends = _ends_of(column)
         low[place], high[place] = ends[column.codes[rows]].T
+        # In steps, so that columns with different units can be compared.
         steps[place] = (high[place] - low[place]) / step_of(ends[np.isfinite(ends)])
     steps = np.nan_to_num(steps)
     some = np.flatnonzero(steps.max(axis=0, initial=0.0) > 0)
@@ -108,6 +109,7 @@ def _ends_of(column: ReadColumn) -> Floats:
     ]
     step = step_of(np.array([end for _, cell in ranges for end in (cell.low, cell.high)]))
     for place, cell in ranges:
+        # An open end is nobody's value; the one next to it inside may be.
         low = cell.low if cell.low_in else cell.low + step
         high = cell.high if cell.high_in else cell.high - step
         if low < high:
@@ -167,6 +169,7 @@ def isolated(
         )
         rows = ordered[name].between(low, high)
         row = file.first_row[predicates.class_of[number]]
+        # The range was cut out of the sorted rows: only the other cells are left to be held.
         for column, same in shown:
             if column.name != name:
                 cell = column.cells[column.codes[row]]
@@ -196,6 +199,7 @@ class _Sorted:
         return self._rows[first:last]
 
     def persons_by_value(self, rows: Ints) -> tuple[Floats, Ints]:
+        # A person counts once for a value, however many records have it.
         """The distinct values of rows, and how many persons have each."""
         pairs = np.unique(np.column_stack([self._numbers[rows], self._person[rows]]), axis=0)
         return np.unique(pairs[:, 0], return_counts=True)
@@ -206,6 +210,7 @@ def _between_ends(
 ) -> float:
     """Of how many of an end and the values between that are as round there is one person."""
     spacings = _spacings(high - low, step)
+    # From the roundest spacing of the end on: values beside it must be as round.
     of_end = [each for each in spacings if _multiple(end, each, step)]
     for spacing in spacings[spacings.index(of_end[0]) :] if of_end else spacings:
         inside = _multiples(low, high, spacing)
@@ -330,8 +335,10 @@ def _alone_by_chance(often: Floats, persons: int) -> Floats:
     if not persons or not often.sum():
         return np.zeros(len(often))
     share: Floats = often / often.sum()
+    # The condition below, that not all have the same, cannot hold of one person.
     if persons == 1:
         return share
+    # n w (1 - w)^(n - 1) / (1 - sum of w^n): where all had the same, the cell would be that value.
     one = persons * share * (1 - share) ** (persons - 1)
     mixed = 1 - float((share**persons).sum())
     return np.minimum(one / mixed, 1.0) if mixed > 0 else np.zeros(len(often))

@@ -36,6 +36,7 @@ NEAR = 0.05
 """Share of the persons within which a foretold number is near the true one."""
 LEAST, MOST = 50, 5_000
 """Persons of whom nothing can be said, and of whom values are foretold."""
+# All distances between 1,500 persons take 18 MB, and grow with the square.
 IN_PLANE = 1_500
 """Persons among whom the one is looked for who is nearest by two numbers."""
 PLACES = 3
@@ -119,6 +120,7 @@ def likeness(known: Sequence[KnownColumn], row_of_unit: Ints, rng: np.random.Gen
             for part, sign in (("year", "%Y"), ("weekday", "%a"), ("day", "%d"), ("season", "%j")):
                 partners[f"the {part} of {name}"] = _alike([f"{day:{sign}}" for day in days], rng)
     for one, other in combinations(texts, 2):
+        # No text holds a null: pairs are alike only if both parts are.
         both = [f"{left}\0{right}" for left, right in zip(texts[one], texts[other], strict=True)]
         partners[f"'{one}' and '{other}'"] = _alike(both, rng)
     for one, other in combinations(places, 2):
@@ -160,6 +162,7 @@ def with_column(
         of_class = int(file.class_of[row])
         # Who has no value is known by the class alone.
         alike = whole[of_class] if code[row] < 0 else members[of_class, code[row]]
+        # A set has no order: sorted, the same seed names the same person.
         right[one] = sorted(alike)[int(drawn[one] * len(alike))] == one
         without[one] = 1 / len(whole[of_class])
         alone += len(alike) == 1
@@ -169,6 +172,7 @@ def with_column(
         foretold |= _foretold(texts, known, row_of_unit, rng)
     constant = [len(values[one]) == 1 for one in np.flatnonzero(records > 1).tolist()]
     by_itself = _alone_in_company(np.array(code)[first], rng)
+    # Where nobody has several records, an amount is taken for something of the record.
     same = np.mean(constant) >= CONSTANT if constant else not _is_amount(texts)
     limit = np.inf
     if same and column not in file.sensitive and file.persons >= LEAST:
@@ -195,8 +199,10 @@ def _alone_in_company(codes: Ints, rng: np.random.Generator) -> float:
         return 0.0
     some = rng.choice(looked_at, min(len(looked_at), MOST), replace=False)
     others = rng.integers(0, len(codes) - 1, (len(some), CLASS - 1)) if len(codes) > 1 else some
+    # Numbers from the own one on move up by one: everybody else is as likely as any other.
     others = others + (others >= some[:, None]) if len(codes) > 1 else others
     alone = (codes[others] != codes[some][:, None]).all(axis=-1)
+    # Who has no value is not alone with it.
     return float(alone.sum() / len(some)) * len(looked_at) / len(codes)
 
 
@@ -218,6 +224,7 @@ def _foretold(
     That is a person with the same text, with the nearest number, whole or within the text; or the
     text holds the words of the value. Right is the same value, or one near it in the order.
     """
+    # That a value is missing may tell something, too: whether it is stands for the text.
     gaps = ["missing" if text is None else "" for text in texts]
     told = _told_by(gaps, known, row_of_unit, rng, lambda shown: [_alike(shown, rng)])
     some = [text is not None for text in texts]
@@ -250,6 +257,7 @@ def _told_by(
         measured = not np.isnan(numbers).any()
         rank = np.searchsorted(np.sort(numbers), numbers) if measured else codes
         width = int(NEAR * len(units)) if measured else 0
+        # With somebody drawn at random: ranges that many are in are foretold by chance, too.
         chance = _share(rank, rng.permutation(len(units)), width)
         best = max((_share(rank, each, width) for each in partners), default=0.0)
         share = (best - chance) / (1 - chance) if chance < 1 else 0.0
@@ -272,6 +280,7 @@ def _alike(shown: Sequence[str], rng: np.random.Generator) -> Ints:
     """For each person another one with the same text, -1 where there is none."""
     same = np.full(len(shown), -1, dtype=np.int64)
     last: dict[str, int] = {}
+    # In a random order: pairs of neighbours in the file may have more in common.
     for one in rng.permutation(len(shown)).tolist():
         if shown[one] in last:
             same[one] = last[shown[one]]
@@ -292,6 +301,7 @@ def _partners(shown: Sequence[str], rng: np.random.Generator) -> Iterator[Ints]:
     whole = [measure_of(text) for text in shown]
     read = [whole] if None not in whole else []
     if read:
+        # Decimals are tried alone: something small may be hidden behind the size of the number.
         read.append([None if each is None else round(each % 1, 9) for each in whole])
     else:
         found = [_NUMBER.findall(text) for text in shown]
@@ -306,6 +316,7 @@ def _partners(shown: Sequence[str], rng: np.random.Generator) -> Iterator[Ints]:
 def _nearest(numbers: Floats, rng: np.random.Generator) -> Ints:
     """For each person the one with the next smaller number, -1 of the first and of NaN."""
     nearest = np.full(len(numbers), -1, dtype=np.int64)
+    # Mixed first: the stable sort would keep equal numbers in the order of the file.
     some = rng.permutation(np.flatnonzero(~np.isnan(numbers)))
     some = some[np.argsort(numbers[some], kind="stable")]
     nearest[some[1:]] = some[:-1]
@@ -365,6 +376,7 @@ def _held(words: Sequence[frozenset[str]], labels: Sequence[frozenset[str]]) -> 
         return 0.0
     half = len(pairs) // 2
     own = float(np.mean([label <= text for text, label in pairs]))
+    # Half a list further on: every label is used once, and nobody meets the own one.
     others = [label for _, label in (*pairs[half:], *pairs[:half])]
     chance = float(np.mean([label <= text for (text, _), label in zip(pairs, others, strict=True)]))
     return (own - chance) / (1 - chance) if chance < 1 else 0.0

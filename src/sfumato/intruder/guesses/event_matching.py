@@ -191,6 +191,7 @@ class _MovedDates:
         latest, earliest = np.full(file.persons, -np.inf), np.full(file.persons, np.inf)
         np.maximum.at(latest, file.unit[is_date], date[is_date])
         np.minimum.at(earliest, file.unit[is_date], date[is_date])
+        # All dates of a unit lie in the period that the file covers: that bounds its offset.
         first, last = shown.period
         self._low, self._high = latest - last, earliest - first + self._rounded
 
@@ -224,6 +225,7 @@ class _MovedDates:
         if before is None:
             return _Offsets(unit, low, high, rows[:, np.newaxis])
         # Within a unit, those follow each other whose offsets may be the same.
+        # Wide enough that the keys of one unit never reach those of the next.
         span = 4 * float(np.abs([*low, *high, *before.low, *before.high]).max(initial=1.0)) + 1
         key = unit * span
         first = np.searchsorted(key + high, before.unit * span + before.low, side="left")
@@ -231,6 +233,7 @@ class _MovedDates:
         many = np.maximum(last - first, 0)
         way = np.repeat(np.arange(len(many)), many)
         new = np.arange(len(way)) - np.repeat(np.cumsum(many) - many, many) + first[way]
+        # A record shows one event: it must not stand for two.
         other = (before.rows[way] != rows[new][:, np.newaxis]).all(axis=1)
         way, new = way[other], new[other]
         return _Offsets(
@@ -303,6 +306,7 @@ class _Shown:
         group = int(self.known.alike[value])
         if group not in self._kept:
             self._kept[group] = np.flatnonzero(self._cells_of(group, value))
+        # Marked and cleared again: a new array for each event would cost as much as all cells.
         self._marked[self._kept[group]] = True
         found: Bools = self._marked[self._codes[rows]]
         self._marked[self._kept[group]] = False
@@ -426,6 +430,7 @@ def scored_events(
     class_of_unit = np.empty(file.persons, dtype=np.int64)
     class_of_unit[file.unit] = file.class_of
     first = np.full(knowledge.persons, -1, dtype=np.int64)
+    # The last that is written stays: backwards, that is the first row of a person.
     first[knowledge.person[::-1]] = np.arange(len(knowledge.person))[::-1]
     scores = _ClassScores(file, knowledge, first[targets])
     unit, chance = np.full(len(targets), -1, dtype=np.int64), np.zeros(len(targets))
@@ -437,7 +442,9 @@ def scored_events(
                 shown[row] = np.unique(search.unit[search.fits(row, slice(None))])
             score[shown[row]] += _weight(len(shown[row]))
         spread = float(score.std())
+        # Less the highest, so that it does not overflow.
         likely = np.exp((score - score.max()) / spread) if spread else np.ones(len(score))
+        # The best are at exp(0), which is 1 exactly.
         best = np.flatnonzero(likely >= 1)
         unit[place], chance[place] = rng.choice(best), 1 / likely.sum()
     return Identification(unit, targets, chance)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
+# Slips cost the square of a text's length.
 LONGEST = 60
 """Texts of more characters are compared as a whole only."""
 
@@ -57,6 +58,7 @@ class Slips:
 
 def _left(text: str) -> set[str]:
     """A text, and the text without each of its characters."""
+    # Without its only character a text is empty, and would be like every other such text.
     if not 1 < len(text) <= LONGEST:
         return {text}
     return {text, *(text[:place] + text[place + 1 :] for place in range(len(text)))}
@@ -116,6 +118,7 @@ class Levels:
         if reach is None:
             return None
         found = np.zeros(self.values, dtype=np.int8)
+        # What is near surrounds what is inside: the latter is written over it.
         found[slice(*reach.near)] = Near.NEAR
         found[list(reach.near_set)] = Near.NEAR
         found[slice(*reach.inside)] = Near.INSIDE
@@ -196,6 +199,7 @@ class _Finder:
 
     def _of_texts(self, texts: frozenset[str]) -> Reach:
         inside = {self._texts[text] for text in texts if text in self._texts}
+        # Slips are numbered among the texts, which stand behind the numbers.
         near = {place + len(self._numbers) for place in self._slips.of(texts)}
         for number in map(measure_of, texts):
             if number is None:
@@ -215,9 +219,11 @@ def _neighbourhood(numbers: Floats) -> float:
     """How far outside a range a number is still a neighbour."""
     if len(numbers) < 2:
         return 0.0
+    # The middle nine tenths: single outliers must not make everything near.
     low, high = np.quantile(numbers, (0.05, 0.95))
     gaps = np.diff(numbers)
     least = gaps[gaps > 0]
+    # The next number counts as near even where numbers are far apart.
     return max(NEARBY * float(high - low), float(least.min()) if len(least) else 0.0)
 
 
@@ -253,6 +259,7 @@ def released_table(columns: Sequence[Levels], cells: Ints) -> pa.Table:
             made[field_name(number, name)] = values.take(pa.array(codes))
         for level in Near:
             made[field_name(number, level.name)] = pa.array(codes, mask=~told)
+        # Splink takes both tables as one: they need the same columns.
         made[field_name(number, VALUE)] = pa.nulls(len(cells), pa.int64())
     return pa.table(made)
 
@@ -267,6 +274,7 @@ def register_table(columns: Sequence[Levels], rows: Ints) -> pa.Table:
     """
     made: dict[str, pa.Array] = {ID: pa.array(np.arange(len(rows)))}
     for number in range(len(columns)):
+        # Splink takes both tables as one: they need the same columns.
         for name in _RANGES:
             made[field_name(number, name)] = pa.nulls(len(rows), pa.int64())
         for name in _SETS:
@@ -315,6 +323,7 @@ def comparison(number: int, m: Floats, u: Floats) -> dict[str, Any]:
                 "u_probability": float(u[level]),
                 "tf_adjustment_column": field_name(number, level.name),
                 "tf_adjustment_weight": 1.0,
+                # Splink would start from the u of an exact match; every level has its own here.
                 "disable_tf_exact_match_detection": True,
             }
         )
@@ -335,6 +344,7 @@ def frequencies(number: int, level: Near, chance: Floats) -> pa.Table:
 
 
 def _within(value: str, low: str, high: str, members: str) -> str:
+    # A comparison with null is null in SQL: it must be false before the OR.
     return f"coalesce({value} BETWEEN {low} AND {high}, false) OR list_contains({members}, {value})"
 
 
@@ -344,6 +354,7 @@ def _cell(reach: Any) -> tuple[Any, ...]:
         return (None,) * (len(_RANGES) + len(_SETS))
     ranges: list[int | None] = []
     for first, stop in (reach.inside, reach.near):
+        # BETWEEN includes its last value.
         ranges += [first, stop - 1] if first < stop else [None, None]
     return (*ranges, list(reach.inside_set) or None, list(reach.near_set) or None)
 
@@ -415,11 +426,13 @@ class Scorer:
                 f"'{RELEASED}{_KEY}' || c AS join_key_l, "
                 f"'{REGISTER}{_KEY}' || r AS join_key_r, '0' AS match_key FROM given"
             )
+            # Splink scores these pairs in place of those that its blocking would find.
             blocked = self._api.register("blocked")
             linker.table_management.register_blocked_pairs_for_predict(blocked)
             predicted = linker.inference.predict(
                 threshold_match_weight=_LOWEST, warning_mode="never"
             )
+            # A database returns rows in any order: the weights must come in that of the pairs.
             found = self._connection.execute(
                 f"SELECT match_weight FROM {predicted.physical_name} "  # noqa: S608
                 f"JOIN given ON {ID}_l = c AND {ID}_r = r ORDER BY pair"
@@ -477,6 +490,7 @@ def database() -> Iterator[duckdb.DuckDBPyConnection]:
         connection: duckdb.DuckDBPyConnection = duckdb_.connect(
             config={
                 "temp_directory": str(workspace.path / "spill"),
+                # Nothing is fetched from a network while an attack runs.
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
             }

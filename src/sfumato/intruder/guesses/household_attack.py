@@ -105,6 +105,7 @@ def by_members(
         rows.append(fitting)
         total = int(often[fitting].sum())
         if total:
+            # Drawn among all released households that can be it, without listing them.
             drawn = int(rng.integers(total))
             at = int(np.searchsorted(np.cumsum(often[fitting]), drawn, side="right"))
             beside = drawn - int(often[fitting[:at]].sum())
@@ -130,6 +131,7 @@ def _compositions(home: Ints, kind: Ints) -> tuple[list[Ints], Ints]:
     first = np.cumsum(sizes) - sizes
     kinds_of: list[Ints] = []
     composition = np.empty(len(sizes), dtype=np.int64)
+    # Households of one size make a table, whose equal rows are found at once.
     for size in np.unique(sizes).tolist():
         alike = np.flatnonzero(sizes == size)
         rows = ordered[first[alike][:, None] + np.arange(size)]
@@ -173,6 +175,7 @@ def _all_matched(edges: Bools) -> Bools:
     graphs, left, right = edges.shape
     graph, one, other = np.nonzero(edges)
     places = (graph * left + one, graph * right + other)
+    # As blocks of one graph: a call for each household would cost more than the matching.
     whole = sparse.csr_matrix(
         (np.ones(len(graph), dtype=np.int8), places), shape=(graphs * left, graphs * right)
     )

@@ -110,6 +110,7 @@ ROUNDS = 100
 """Rounds of belief propagation at most."""
 PRECISION = 1e-3
 """Share of all probability that may still move when belief propagation ends."""
+# Keeps a message finite where nobody else offers or asks for anything.
 TINY = 1e-12
 
 
@@ -149,6 +150,7 @@ def exact_one_to_one(
 def _random_flow(blocks: Blocks, rng: np.random.Generator) -> sparse.coo_array:
     """How many units of each kind go to each group, shape (kinds, groups), as many as can be."""
     kinds, groups = blocks.fits.shape
+    # The flow takes the paths that it finds first: which ones these are goes by the numbers.
     new_kind, new_group = 1 + rng.permutation(kinds), 1 + kinds + rng.permutation(groups)
     source, sink = 0, 1 + kinds + groups
     pairs = blocks.fits.tocoo()
@@ -157,12 +159,14 @@ def _random_flow(blocks: Blocks, rng: np.random.Generator) -> sparse.coo_array:
     capacity = np.concatenate([units, sizes, np.minimum(units[row], sizes[column])])
     start = np.concatenate([np.full(kinds, source), new_group, new_kind[row]])
     stop = np.concatenate([new_kind, np.full(groups, sink), new_group[column]])
+    # Capacities must have 32 bits for scipy's maximum flow.
     graph = sparse.csr_array(
         (capacity.astype(np.int32), (start.astype(np.int32), stop.astype(np.int32))),
         shape=(sink + 1, sink + 1),
     )
     graph.sort_indices()
     found = maximum_flow(graph, source, sink).flow.tocoo()
+    # The flow is antisymmetric: the way back has the same number, negative.
     used = (found.data > 0) & (found.coords[0] != source) & (found.coords[1] != sink)
     kind_of, group_of = np.empty(sink + 1, np.int64), np.empty(sink + 1, np.int64)
     kind_of[new_kind], group_of[new_group] = np.arange(kinds), np.arange(groups)
@@ -179,6 +183,7 @@ def _paired(blocks: Blocks, flow: sparse.coo_array, rng: np.random.Generator) ->
 
 def _taken(label: Ints, wanted: Ints, rng: np.random.Generator) -> Ints:
     """For each label that is wanted one of its members, at random and none twice."""
+    # Mixed before the stable sort: members of a label come in a random order.
     shuffled = rng.permutation(len(label))
     members = shuffled[np.argsort(label[shuffled], kind="stable")]
     sizes = np.bincount(label, minlength=int(wanted.max(initial=0)) + 1)
@@ -218,6 +223,7 @@ def _possible(blocks: Blocks, flow: sparse.coo_array) -> _Pairs:
     got = np.bincount(flow.coords[1], flow.data, groups)
     waiting, started = np.flatnonzero(sent < blocks.units), np.flatnonzero(sent > 0)
     free, ended = np.flatnonzero(got < blocks.sizes), np.flatnonzero(got > 0)
+    # What the flow leaves free: pairs that fit may be taken, those that are taken given back.
     moves = [
         (row, column + kinds),
         (flow.coords[1] + kinds, flow.coords[0]),
@@ -255,7 +261,9 @@ def _chances(blocks: Blocks, pairs: _Pairs, kinds: Ints, groups: Ints) -> Floats
         need = 1.0 / np.maximum(offered[row] - offer, TINY)
         asked = np.bincount(column, units[row] * need, len(sizes)) + pairs.spare_group
         offer = 1.0 / np.maximum(asked[column] - need, TINY)
+        # The belief in a pair by both messages, x / (1 + x) with x = need * offer.
         last, chance = chance, 1.0 / (1.0 + 1.0 / (need * offer))
+        # Each entry stands for as many pairs of a unit and a person as it has of them.
         if float(np.abs(chance - last) @ pairs_of) <= PRECISION * float(chance @ pairs_of):
             break
     width = len(sizes)
@@ -269,6 +277,7 @@ FEWEST = 5
 """Distinct texts that must coincide at least for that."""
 LARGEST = 200
 """A text that more persons of the register have pins nobody and is passed over."""
+# Some 16 MB for each array that is held at once.
 _ENTRIES = 2_000_000
 
 
@@ -325,6 +334,7 @@ def join_columns(
     rng
         Draws among persons who are alike.
     """
+    # A column beside may be a quasi-identifier under another name.
     known = [*knowledge.others, *knowledge.quasi_identifiers]
     found = []
     for column in file.others:
@@ -361,6 +371,7 @@ def _join(
     pairs, pair_of = np.unique(file.class_of * texts + column.codes, return_inverse=True)
     found = _narrow(pairs // texts, pairs % texts, having, candidates, rng)
     many, person, fits = found[0][pair_of], found[1][pair_of], found[2][pair_of]
+    # Records that find nobody come last: they must not win by a count of 0.
     order = np.lexsort((np.where(person >= 0, many, np.iinfo(np.int64).max), file.unit))
     best = order[np.unique(file.unit[order], return_index=True)[1]]
     chance = np.where(person[best] >= 0, 1 / np.maximum(many[best], 1), 0.0)
@@ -407,6 +418,7 @@ def _narrow(
         some[row[fits]] = True
         keep = fits | ~some[row]
         row, who = row[keep], who[keep]
+        # The last that is written stays: in a random order each is as likely.
         mixed = rng.permutation(len(row))
         person[row[mixed]] = who[mixed]
         many += np.bincount(row, minlength=len(text))
@@ -427,11 +439,13 @@ def by_place(
     ways = [same_place(file, candidates, persons), same_place_in_class(file, candidates, persons)]
     if len(knowledge.person) > len(persons):
         ways.append(same_place(file, candidates, knowledge.person))
+        # Rows have their counterpart in units only where these are records.
         if file.person is None:
             ways.append(same_place_in_class(file, candidates, knowledge.person))
     first = np.unique(knowledge.person, return_index=True)[1]
     for column in (*knowledge.quasi_identifiers, *knowledge.others):
         numbers = column.numbers[column.codes[first]]
+        # A number that all share, or nobody has, gives no order.
         if np.isnan(numbers).all() or np.nanmin(numbers) == np.nanmax(numbers):
             continue
         ways += [
@@ -480,6 +494,8 @@ def same_place_in_class(file: ReleasedFile, candidates: Candidates, rows: Ints) 
     """
     guess = np.full(file.persons, -1, dtype=np.int64)
     for units, fitting in _kinds(candidates, rows):
+        # Unit i of n stands at share (i + 1/2) / n of the R rows: floor((2i + 1) R / 2n), in
+        # integers.
         rank = (2 * np.arange(len(units)) + 1) * len(fitting) // (2 * len(units))
         guess[units] = rows[fitting[rank]]
     return _guesses(file, candidates, guess)

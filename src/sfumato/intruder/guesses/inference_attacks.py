@@ -75,6 +75,7 @@ class ChanceValues:
         if not len(self.shares):
             return np.zeros(len(value), dtype=np.bool_)
         share = self.shares[value]
+        # Whoever guesses the commonest value needs no release for it.
         uncommon = (value >= 0) & (value != int(self.shares.argmax()))
         return np.asarray(uncommon & (chance > share + tolerance * (1 - share)), dtype=np.bool_)
 

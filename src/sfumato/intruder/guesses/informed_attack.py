@@ -58,12 +58,14 @@ def ladder(
     elif isinstance(spec, PrefixHierarchy):
         above = [[] if text is None else prefixes_of(text, spec) for text in texts]
         height = max(map(len, above), default=0)
+        # Short codes stay at their last prefix while longer ones go on.
         levels += [[each[min(at, len(each) - 1)] if each else None for each in above]
                    for at in range(height)]  # fmt: skip
     elif isinstance(spec, IntervalHierarchy):
         for width in spec.widths:
             whole = zip(texts, known.numbers.tolist(), strict=True)
             levels.append([_interval(text, number, width, spec.start) for text, number in whole])
+    # The method can always suppress: there is a root even if the hierarchy ends below one.
     if len(set(levels[-1]) - {None}) > 1 or None in levels[-1]:
         levels.append(["*"] * len(texts))
     return levels
@@ -74,6 +76,7 @@ def _interval(text: str | None, number: float, width: float | str, start: float)
     if text is None or np.isnan(number):
         return None
     if not isinstance(width, str):
+        # A number on an end must not fall below it by rounding.
         return f"{np.floor((number - start) / width + _EQUAL):.0f}"
     day = date.fromordinal(int(np.floor(number)) + date(1970, 1, 1).toordinal())
     part = {"month": day.month, "quarter": (day.month + 2) // 3}.get(width, 0)
@@ -130,6 +133,7 @@ def by_method(
     tuple_of, rows = combined([each.codes for each in columns], len(knowledge.person))
     pairs = np.unique(np.column_stack([tuple_of, knowledge.person]), axis=0)
     shape = tuple(map(len, ladders))
+    # As a float: the product of many levels would overflow an integer.
     if np.prod(shape, dtype=np.float64) > min(MOST_VECTORS, WORK / len(rows)):
         return None
     parts = [_Blocks(*each, rows) for each in zip(columns, ladders, strict=True)]
@@ -150,6 +154,8 @@ def by_method(
             w * each.loss[level] for w, each, level in zip(share, parts, vector, strict=True)
         )
         for place, k in enumerate(tried):
+            # By more than rounding: of equal losses the first stays, which is lowest in the first
+            # column.
             better = (matching >= k) & (lost < cost[place] - _EQUAL)
             cost[place][better], best[place][better] = lost[better], rank
     found = [_alike(parts, each, shape, classes, pairs) for each in best]
@@ -176,6 +182,7 @@ class _Blocks:
             number = {label: self._number(np.array(own)) for label, own in below.items()}
             of_value = [0 if label is None else number.get(label, 0) for label in labels]
             lost = [(len(below.get(label or "", [0])) - 1) / leaves for label in labels]
+            # At the root everything is lost, of missing values, too.
             if place == len(levels) - 1:
                 of_value = [number.get(label or "", 0) for label in labels]
                 lost = [1.0 if self._told.sum() > 1 else 0.0 for _ in labels]
@@ -206,6 +213,7 @@ def _alike(
     levels = np.unravel_index(best, shape)
     rows = np.arange(len(best))
     own = [np.stack(part.block)[level, rows] for part, level in zip(parts, levels, strict=True)]
+    # -1 is a cell that no level shows; codes begin at 0.
     both = [np.concatenate([a, b]) + 1 for a, b in zip(own, classes, strict=True)]
     number = combined(both, len(both[0]))[0]
     of_tuple, of_class = number[: len(best)], number[len(best) :]

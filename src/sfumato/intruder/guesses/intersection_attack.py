@@ -144,6 +144,8 @@ def pseudonyms(file: ReleasedFile) -> dict[str, int]:
         return {}
     for column in file.others:
         pairs = np.unique(np.column_stack([file.person, column.codes]), axis=0)
+        # The person column is read as numbers: its texts are in the column that goes with it one
+        # to one.
         if len(pairs) == file.persons == len(np.unique(column.codes)):
             texts = [(column.texts[code], unit) for unit, code in pairs.tolist()]
             return {text: unit for text, unit in texts if text is not None}
@@ -167,6 +169,7 @@ def are_the_same(here: Side, there: Side, shared: Ints, joint: Ints) -> bool:
     joint
         Groups of persons in both, shape (joint groups, 2).
     """
+    # Plain numbers coincide in any two files, whoever they belong to.
     if not len(shared) or all(text.isdigit() for text in pseudonyms(here.file)):
         return False
     pairs, counts = np.unique(_kinds(here, there, shared), axis=0, return_counts=True)
@@ -191,6 +194,7 @@ def odds_by_pseudonym(here: Side, there: Side, shared: Ints, joint: Ints) -> Odd
     sets, set_of = np.unique(np.column_stack([here.kind, other]), axis=0, return_inverse=True)
     fits = here.fitting(joint[:, 0], sets[:, 0])
     known = (sets[:, 1] >= 0).astype(np.float64)
+    # -1, a unit that is not in both, is read as 0 and taken out by `known`.
     second = there.fitting(joint[:, 1], np.maximum(sets[:, 1], 0))
     odds = fits.multiply(second).multiply(known[:, np.newaxis])
     return Odds(set_of.reshape(-1), sparse.csr_array(fits), sparse.csr_array(odds))
@@ -268,6 +272,7 @@ def _common(first: sparse.csr_array, second: sparse.csr_array, sizes: Floats) ->
     both = np.asarray(((first.T @ in_both).multiply(second.T)).sum(axis=1)).reshape(-1)
     alone = np.asarray(first.T @ (first @ sizes)).reshape(-1)
     kinds = [np.asarray(each.sum(axis=0)).reshape(-1) for each in (first, second)]
+    # Less the target, who is in every kind that fits.
     others = alone - kinds[0]
     share = (both - kinds[0] * kinds[1]) / np.where(others > 0, others, 1.0)
     found: Floats = np.where(others > 0, np.clip(share, 0.0, 1.0), 0.0)

@@ -97,6 +97,7 @@ class _Column:
         self._numbers = known.numbers[self._codes]
         self._values = ValuesOf(known)
         self._often = np.bincount(self._codes, minlength=len(known.texts)).astype(np.float64)
+        # A missing value is below no label.
         self._often[[place for place, text in enumerate(known.texts) if text is None]] = 0.0
         ends = [
             end
@@ -117,10 +118,13 @@ class _Column:
         low = cell.low if cell.low_in else cell.low + self._unit
         high = cell.high if cell.high_in else cell.high - self._unit
         width = high - low + self._unit
+        # Within fewer than four values no part can be told from the others.
         if not np.isfinite(width) or width < 4 * self._unit:
             return _NOTHING
+        # Both ends are inside, and steps of a grid are half open: the last ends a unit beyond.
         step = self._grid(low, high + self._unit)
         share = step / width
+        # Possible are the cases in which somebody is in the step: 1 - (1 - share)^n.
         return _Part(_rise(share, persons, 1.0 - (1.0 - share) ** persons), low, high, step)
 
     def _grid(self, low: float, beyond: float) -> float:
@@ -141,6 +145,7 @@ class _Column:
         if np.count_nonzero(below) < 2:
             return _NOTHING
         share = np.where(below, self._often, 0.0) / self._often[below].sum()
+        # Not all people below a label have one value: the label would be that value.
         mixed = 1.0 - float((share**persons).sum())
         gains = [_rise(float(each), persons, mixed) for each in share]
         best = int(np.argmax(gains))
@@ -153,6 +158,7 @@ class _Column:
             by_chance = _one_of(part.share, len(people))
             crowded = part.share * len(people) >= 1
             return found, max(by_chance, float(np.exp(-1))) if crowded else by_chance
+        # A number on the end of a step must not fall below it by rounding.
         place = np.floor((self._numbers[people] - part.low) / part.step + 1e-9)
         places = round((part.high - part.low) / part.step + 0.5)
         held = np.bincount(
@@ -177,6 +183,7 @@ def _rise(share: float, persons: int, possible: float) -> float:
     return min(1.0, one / possible) - one
 
 
+# A share of 400 has a standard error of 2.5 points at most.
 DEALS, LEAST_DEALS = 400, 20
 """Ways to deal values out that are drawn for a class, and the fewest that say something."""
 CUTS = 30
@@ -226,6 +233,7 @@ def undivided(
     for number in np.sort(rng.permutation(file.classes)[:most]).tolist():
         values, people = members[number], candidates.persons_of(number)
         size = len(values)
+        # A class of less than twice the fewest people could not have been cut anyway.
         if size != len(people) or not 2 * promised.persons <= size <= LARGEST or values.min() < 0:
             continue
         sides = np.array(list(_cuts(exact, rows[people], promised.persons)), dtype=np.bool_)
@@ -234,9 +242,11 @@ def undivided(
             continue
         dealt = rng.permuted(np.tile(codes, (DEALS, 1)), axis=1)
         kept = dealt[~promised.by_any(dealt, sides, len(distinct))]
+        # Where no deal could have been cut, that the class was not says nothing.
         if LEAST_DEALS <= len(kept) < DEALS:
             often = np.array([(kept == each).mean(axis=0) for each in range(len(distinct))])
             shown = np.bincount(codes) / size
+            # In units of its spread, in which rises of common and of rare values can be compared.
             rise = (often - shown[:, None]) / np.sqrt(shown * (1 - shown))[:, None]
             # Equal rises are drawn from: values and people are in the order of their files.
             value, person = rng.choice(np.argwhere(rise >= rise.max() - _CLOSE))

@@ -37,10 +37,12 @@ def near_as_one(column: TextColumn) -> TextColumn:
     """A sensitive column with near numbers as one value, named apart; any other as it is."""
     numbers = [None if text is None else number_of(text) for text in column.texts]
     told = [each for each, text in zip(numbers, column.texts, strict=True) if text is not None]
+    # Of few distinct numbers most groups would hold one: exact values are guessed anyway.
     if len(told) <= 2 * NEAR or None in told:
         return column
     values = np.array([np.nan if each is None else each for each in numbers])
     of_record = values[column.codes]
+    # Heaped numbers make equal quantiles, whose groups become one.
     ends = np.unique(np.nanquantile(of_record, np.arange(1, NEAR) / NEAR))
     part = np.where(np.isnan(of_record), len(ends) + 1, np.searchsorted(ends, of_record, "right"))
     texts = (*(f"{place}" for place in range(len(ends) + 1)), None)
@@ -210,6 +212,7 @@ def foretold(
     less = beside.copy()
     np.add.at(less, (target, value), -fits * weight[of_class])
 
+    # 1e-300 keeps the logarithm finite where nobody has a value.
     scores = [np.log(np.maximum(beside, 0) + BESIDE * often / everybody + 1e-300)]
     left = np.maximum(often - own, 0)
     scores.append(np.log(np.maximum(less, 0) + BESIDE * left / everybody + 1e-300))
@@ -220,12 +223,14 @@ def foretold(
         known = part >= 0
         share = np.where(known, np.maximum(sight.share[part], 1e-12), 1.0)[:, None]
         alike = counted[part]
+        # The own record leaves the counts as it would leave the file.
         minus = np.zeros_like(beside)
         np.add.at(minus, (target, value), sight.of_class[of_class, part[target]])
         for number, (many, of) in enumerate(((alike, often), *2 * ((alike - minus, left),))):
             ratio = (np.maximum(many, 0) + DOUBT * share) / ((of + DOUBT) * share)
             scores[number] += np.where(known[:, None], np.log(ratio), 0.0)
     best = scores[0].argmax(axis=1)
+    # Less the best score, so that no power overflows.
     top = scores[0][np.arange(len(best)), best]
     chance = 1 / np.exp(scores[0] - top[:, None]).sum(axis=1)
     return Foretold(best, chance, scores[1].argmax(axis=1), scores[2].argmax(axis=1))

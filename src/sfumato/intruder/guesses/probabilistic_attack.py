@@ -160,6 +160,7 @@ class Shared:
         if not len(weight):
             return weight
         top = np.maximum.reduceat(weight, self._starts)
+        # Relative to the likeliest of each, so that no power of 2 overflows; so is nobody, below.
         kernel = np.exp2(weight - np.repeat(top, self._sizes))
         nobody = self.outside * np.exp2(np.minimum(-top, 500.0))
         size = self.persons[self.of_persons]
@@ -170,6 +171,7 @@ class Shared:
                 weights=share * np.repeat(self._supply, self._sizes),
                 minlength=len(self.persons),
             )
+            # As claimed without the factor, which is then set anew and not scaled twice.
             claims = claimed / np.maximum(self._factor, 1e-300)
             before = self._factor
             self._factor = np.minimum(1.0, 1 / np.maximum(claims, 1e-300))
@@ -259,6 +261,7 @@ def estimate_m(compared: Compared, first: Floats) -> Floats:
 
 def _patterns(levels: LevelCodes) -> tuple[LevelCodes, Ints]:
     """The distinct combinations of levels, and that of each pair."""
+    # Levels, from -1 on, as digits of one number: a single sort finds the distinct rows.
     radix = len(Near) + 1
     key = np.zeros(len(levels), dtype=np.int64)
     for column in levels.T:
@@ -329,6 +332,7 @@ def likely_pairs(
         kept = np.flatnonzero(total >= total.max(initial=-np.inf) - APART)
         if len(kept) > most:
             least = np.partition(total[kept], len(kept) - most)[len(kept) - most]
+            # Sums in 32 bits: those that are equal may differ in their last digits.
             kept = kept[total[kept] >= least - 1e-4]
         found.append(kept)
     progress("candidate pairs", 1.0)
@@ -398,6 +402,7 @@ class Posterior:
 
         A released unit for whom nobody is left is not guessed (-1). Takes O(pairs log pairs).
         """
+        # Ties in random order: else those who come first in the file would be served first.
         order = np.lexsort((rng.random(len(self.chance)), -self.chance))
         left, right = self.units.sizes.tolist(), self.persons.sizes.tolist()
         chosen: list[tuple[int, int]] = []

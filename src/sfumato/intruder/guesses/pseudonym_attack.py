@@ -89,6 +89,7 @@ def by_seed(texts: Sequence[str], records: int) -> tuple[Undone | None, int]:
         seeds = np.arange(first, min(first + CHUNK, most + 1), dtype=np.uint32)
         state, increment = _seeded(seeds)
         for place in (0, *places):
+            # A step of the generator gives two words of 32 bits.
             ahead = _ahead(state, increment, place // 2)
             for seed in seeds[told.shown_by(ahead, increment)].tolist():
                 found = _confirmed(seed, texts, records if place else 0)
@@ -107,6 +108,7 @@ def by_hash(texts: Sequence[str], known: Iterable[str]) -> Undone | None:
     """
     place = {text.lower(): code for code, text in enumerate(texts)}
     length, held = len(texts[0]), list(dict.fromkeys(known))
+    # Ids that are held come first: where they explain most, no million numbers need be hashed.
     for ids in (held, _numbered(held)):
         found: list[dict[int, str]] = [{} for _ in _HASHES]
         for each in ids:
@@ -115,6 +117,7 @@ def by_hash(texts: Sequence[str], known: Iterable[str]) -> Undone | None:
                 if code is not None:
                     own[code] = each
         best = max(found, key=len)
+        # Short hashes are hit by chance, but never most of them.
         if 2 * len(best) > len(texts):
             return Undone(np.array([*best], dtype=np.int64), ids=tuple(best.values()))
     return None
@@ -210,6 +213,7 @@ def _confirmed(seed: int, texts: Sequence[str], records: int) -> Undone | None:
     for in_bytes in (False, True):
         rng = np.random.default_rng(seed)
         if records:
+            # The order of the records was drawn before the pseudonyms, from the same generator.
             rng.permutation(records)
         if in_bytes:
             raw = rng.bytes(RAW * len(texts))
@@ -272,6 +276,7 @@ def _ahead(state: _State, increment: _State, steps: int) -> _State:
     """The state after so many steps."""
     factor, total = 1, 0  # A to the power of the steps, and the sum of the lower powers
     power, part = _MULTIPLIER, 1
+    # By squaring: the jump is as long as the order of all records took.
     while steps:
         if steps & 1:
             total = (total * power + part) % (1 << 128)
@@ -305,5 +310,6 @@ def _rotated(state: _State) -> Words:
     """What PCG64 gives of a state: both halves in one, turned by the upper six bits (XSL-RR)."""
     high, low = state
     turn, mixed = high >> np.uint64(58), high ^ low
+    # Where nothing is turned the shift would be one by 64, which is not defined.
     back = mixed << ((np.uint64(64) - turn) & np.uint64(63))
     return np.bitwise_or(mixed >> turn, back, dtype=np.uint64)

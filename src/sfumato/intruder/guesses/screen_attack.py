@@ -210,6 +210,7 @@ def _folded(character: str, *, case: bool, accents: bool) -> str:
     if accents:
         return unicodedata.normalize("NFC", character)
     parts = unicodedata.normalize("NFD", character)
+    # Of a mark that stands alone nothing would be left.
     return "".join(each for each in parts if not unicodedata.combining(each)) or character
 
 
@@ -235,6 +236,7 @@ def _digits(text: str, order: str) -> str | None:
     elif len(three) == _YEAR_DIGITS:
         first, second = (one, two) if order != "month/day/year" else (two, one)
         year, month, day = three, second, first
+        # A day that does not exist in the usual order was written in the other one.
         if not _exists(year, month, day) and _exists(year, first, second):
             month, day = first, second
     else:

@@ -117,6 +117,7 @@ def _sole_best(unit: Ints, score: Floats, units: int) -> Bools:
     highest = np.zeros(units)
     np.maximum.at(highest, unit, score)
     best = (score > 0) & (score == highest[unit])
+    # Of equal scores none says who it is: neither is taken.
     found: Bools = best & (np.bincount(unit[best], minlength=units)[unit] == 1)
     return found
 
@@ -134,6 +135,7 @@ def _shown(
             pairs = np.unique(np.column_stack([unit[told], thing[told]]), axis=0)
             shape = (file.persons, size)
             found.append(sparse.csr_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape))
+    # Something to join on where no column is in both.
     empty = [sparse.csr_array((file.persons, 1)) for file in (first, second)]
     one = sparse.hstack([empty[0], *ones], format="csr")
     return one, sparse.hstack([empty[1], *others], format="csr")
@@ -167,6 +169,7 @@ def _days(column: TextColumn) -> Ints | None:
         days = np.array([text or "NaT" for text in column.texts], dtype="datetime64[D]")
     except ValueError:
         return None
+    # NumPy takes plain numbers for years.
     if np.isnat(days).all() or not all(text is None or "-" in text for text in column.texts):
         return None
     found: Ints = days[column.codes].astype(np.int64)
@@ -176,6 +179,7 @@ def _days(column: TextColumn) -> Ints | None:
 def _between(unit: Ints, day: Ints) -> Things:
     """Days between successive dates of a unit."""
     order = np.lexsort((day, unit))
+    # A missing date is the smallest integer.
     order = order[day[order] > np.iinfo(np.int64).min]
     same = np.diff(unit[order]) == 0
     return unit[order][1:][same], np.diff(day[order])[same]
