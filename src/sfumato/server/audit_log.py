@@ -14,6 +14,7 @@ from sfumato.core.chain import START, Head, Link, Verdict, detail_text, digest_o
 from sfumato.server.store.models import Account, AuditEntry
 from sfumato.server.store.statements import Statement, ask, locks_rows
 
+# One number for all processes: entries are chained, so that one at a time is added.
 _LOCK = 7_033_2001
 """PostgreSQL's advisory lock of the log; on SQLite a transaction has the only write lock."""
 _LAST = "SELECT number, digest FROM audit_entry ORDER BY number DESC LIMIT 1"
@@ -46,6 +47,7 @@ def append(
     along
         What it tells of, where that is still to be written.
     """
+    # No savepoint: a failed entry takes down with it what it tells of.
     with transaction.atomic(savepoint=False):
         before: list[Statement] = [("SELECT pg_advisory_xact_lock(%s)", [_LOCK])]
         *_, last = ask(*(before if locks_rows() else ()), (_LAST, ()))
@@ -55,6 +57,7 @@ def append(
         name = actor.pseudonym if actor else ""
         told = (number, time, name, action, resource, text, previous)
         digest = digest_of(*told)
+        # The digest is signed, of which the one before is a part: no entry can be left out.
         signature = settings.SFUMATO_KEYS.signer.sign(bytes.fromhex(digest)).hex()
         entry = (*told, digest, signature)
         ask(*along, (_ADD, entry))

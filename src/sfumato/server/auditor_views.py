@@ -71,6 +71,7 @@ def entries(asked: dict[str, Any]) -> QuerySet[AuditEntry]:
     if asked.get("since"):
         found = found.filter(time__gte=asked["since"].isoformat())
     if asked.get("until"):
+        # Times are compared as texts, up to the first moment of the next day.
         found = found.filter(time__lt=(asked["until"] + timedelta(days=1)).isoformat())
     return found
 
@@ -97,6 +98,7 @@ def readable(resource: str, titles: Mapping[str, str]) -> str:
 
 def json_lines(found: QuerySet[AuditEntry]) -> Iterator[str]:
     """Entries as lines of JSON, oldest first, with all that is needed to check them."""
+    # As they are stored, so that digests can be made again from them.
     for entry in found.order_by("number").values().iterator(chunk_size=2000):
         yield json.dumps(entry, sort_keys=True) + "\n"
 
@@ -154,6 +156,7 @@ def download(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return problem(request, 400)
     last = append(request.user, "download audit log", "audit log")
+    # Up to the entry of the download: the file stays the same while others are added.
     found = entries(form.cleaned_data).filter(number__lte=last.number)
     answer = StreamingHttpResponse(json_lines(found), content_type="application/x-ndjson")
     answer["Content-Disposition"] = 'attachment; filename="audit.jsonl"'

@@ -38,6 +38,7 @@ def django_settings(config: ServerConfig, keys: Keys) -> Settings:
         "TIME_ZONE": "UTC",
         "LANGUAGE_CODE": "en",
         "USE_I18N": False,
+        # Django's own logging writes addresses and messages; ours leaves values out.
         "LOGGING_CONFIG": None,
         "DEBUG": False,
         "SFUMATO": config,
@@ -48,6 +49,7 @@ def django_settings(config: ServerConfig, keys: Keys) -> Settings:
 def _addresses(config: ServerConfig) -> Settings:
     host = urlsplit(config.address).hostname or config.host
     return {
+        # A request for another host's name is refused: its links would lead there.
         "ALLOWED_HOSTS": sorted({host, config.host, "127.0.0.1", "localhost", "[::1]"}),
         "CSRF_TRUSTED_ORIGINS": [config.address],
         "ROOT_URLCONF": "sfumato.server.urls",
@@ -67,8 +69,10 @@ def _parts() -> Settings:
             "sfumato.server.store.apps.StoreConfig",
         ],
         "MIDDLEWARE": [
+            # First, so that answers of all the others have its headers, errors included.
             "sfumato.server.middleware.AnswersMiddleware",
             "django.middleware.security.SecurityMiddleware",
+            # Before sessions: files need neither a database nor somebody who has logged in.
             "whitenoise.middleware.WhiteNoiseMiddleware",
             "csp.middleware.CSPMiddleware",
             "django.contrib.sessions.middleware.SessionMiddleware",
@@ -97,9 +101,11 @@ def _pages() -> Settings:
                 },
             }
         ],
+        # In the session: in a cookie messages would lie in the browser.
         "MESSAGE_STORAGE": "django.contrib.messages.storage.session.SessionStorage",
         "STATIC_URL": "/static/",
         "STATICFILES_DIRS": [_HERE / "pages" / "static"],
+        # Files come from the package: none have to be collected into a folder at an installation.
         "WHITENOISE_USE_FINDERS": True,
         "WHITENOISE_AUTOREFRESH": False,
     }
@@ -109,6 +115,7 @@ def _accounts() -> Settings:
     return {
         "AUTH_USER_MODEL": "store.Account",
         "AUTHENTICATION_BACKENDS": ["sfumato.server.accounts.backend.AccountBackend"],
+        # Argon2 needs memory: guessing with many processors at once is no cheaper.
         "PASSWORD_HASHERS": ["django.contrib.auth.hashers.Argon2PasswordHasher"],
         "AUTH_PASSWORD_VALIDATORS": [
             {
@@ -130,6 +137,7 @@ def _sessions(config: ServerConfig, keys: Keys) -> Settings:
         "SESSION_COOKIE_AGE": config.idle_minutes * 60,
         "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,
         "SESSION_COOKIE_HTTPONLY": True,
+        # Strict: no request that begins at another site is in somebody's session.
         "SESSION_COOKIE_SAMESITE": "Strict",
         "SESSION_COOKIE_SECURE": config.behind_tls,
         # A cookie, so that who only looks at the login writes no session.
@@ -150,6 +158,7 @@ def _headers(config: ServerConfig) -> Settings:
         "SECURE_REFERRER_POLICY": "same-origin",
         "SECURE_CROSS_ORIGIN_OPENER_POLICY": "same-origin",
         "SECURE_HSTS_SECONDS": 31_536_000 if tls else 0,
+        # Only a proxy sets it, and it is taken off what comes from elsewhere (`serve`).
         "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https") if tls else None,
         "X_FRAME_OPTIONS": "DENY",
         "CONTENT_SECURITY_POLICY": {
@@ -170,6 +179,7 @@ def _headers(config: ServerConfig) -> Settings:
 
 def _uploads(config: ServerConfig) -> Settings:
     return {
+        # One MiB without files; those of an upload have their own limit (`uploads.MOST_BYTES`).
         "DATA_UPLOAD_MAX_MEMORY_SIZE": 1 << 20,
         "FILE_UPLOAD_MAX_MEMORY_SIZE": 1 << 20,
         "FILE_UPLOAD_TEMP_DIR": str(config.data / "uploads"),
@@ -197,6 +207,7 @@ def boot(config: ServerConfig) -> Keys:
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Again, as a folder that was there keeps the mode that it had.
         folder.chmod(0o700)
     except OSError:
         raise InputError("option --data", "must be a folder that exists or can be made") from None

@@ -118,6 +118,7 @@ def database_settings(config: ServerConfig) -> dict[str, object]:
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; "
                 "PRAGMA secure_delete=ON; PRAGMA wal_autocheckpoint=20000;",
             },
+            # A connection stays open: making one takes longer than most requests.
             "CONN_MAX_AGE": None,
         }
     parts = urlsplit(config.database)
@@ -131,5 +132,6 @@ def database_settings(config: ServerConfig) -> dict[str, object]:
         "PORT": str(parts.port or ""),
         "OPTIONS": {name: unquote(value) for name, value in query.items()},
         "CONN_MAX_AGE": None,
+        # The database may have been started anew since a connection was last used.
         "CONN_HEALTH_CHECKS": True,
     }

@@ -61,6 +61,7 @@ def make_demo(progress: Progress = silent) -> dict[str, str]:
     groups = of_one_record(project.pairs[LEFT].to_numpy(), project.pairs[RIGHT].to_numpy())
     dealt = deal_pairs(project.pair_ids, WORKERS, 2, rng, groups=groups.tolist())
     number = {pair: place for place, pair in enumerate(project.pair_ids)}
+    # Dealt by numbers: the server knows pairs by these, the linkage by ids.
     for worker, pairs in dealt.pairs_of.items():
         deal(made, people[worker], [number[pair] for pair in pairs])
     progress("storing", 1.0)
@@ -76,6 +77,7 @@ def _linked(folder: Path, rng: np.random.Generator, progress: Progress) -> Revie
     def working(name: str) -> Iterator[Progress]:
         yield lambda stage, share: progress(f"{name}: {stage}", 0.15 + 0.7 * share)
 
+    # Only the linkage: what follows waits for the answers that are to be given here.
     run(place, until=LINK, working=working)
     rules = place.project.review.settings.model_copy(update={"project_budget": TOGETHER})
     project = from_linkage(place.of_stage(LINK), rng, settings=rules)
@@ -93,5 +95,6 @@ def _truth(project: ReviewProject, truth: pa.Table, rng: np.random.Generator) ->
 
 def _password() -> str:
     """Three groups of five letters and digits that are not taken for each other."""
+    # Without signs that look alike, as passwords are read off a screen.
     signs = [sign for sign in string.ascii_lowercase + string.digits if sign not in "l1o0"]
     return "-".join("".join(secrets.choice(signs) for _ in range(5)) for _ in range(3))

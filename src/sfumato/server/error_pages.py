@@ -51,6 +51,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Django's answer to a fault of ours; it names no line, and logs no value."""
+    # Messages of errors may hold values of the data.
     return problem(request, 500, "It was logged, without any of the data. Try again.")
 
 

@@ -25,6 +25,7 @@ class AnswersMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer a request."""
         answer = self._get_response(request)
+        # Files that never change may be kept, all else may hold values.
         if not request.path.startswith("/static/"):
             answer["Cache-Control"] = "no-store"
         answer["Permissions-Policy"] = _PERMISSIONS
@@ -49,6 +50,7 @@ class SessionRulesMiddleware:
         """Answer a request."""
         if request.path.startswith("/static/") or request.path == "/health":
             return self._get_response(request)
+        # Before the rules of sessions: who is named now may be somebody else than a moment ago.
         _log_in_by_header(request)
         if request.user.is_authenticated:
             now, idle = time.time(), settings.SFUMATO.idle_minutes * 60
@@ -64,14 +66,17 @@ class SessionRulesMiddleware:
 def _log_in_by_header(request: HttpRequest) -> None:
     """Log in whom the proxy names; the server leaves ``X-Forwarded-For`` to the proxy alone."""
     header = settings.SFUMATO.trusted_header
+    # Without the header that only the proxy sets, whoever asks may have named themselves.
     if not header or "HTTP_X_FORWARDED_FOR" not in request.META:
         return
     name = plain_name(request.META.get("HTTP_" + header.upper().replace("-", "_"), ""))
+    # Somebody else sits there by now, who must not go on in this session.
     if request.user.is_authenticated and request.user.name != name:
         logout(request)
     if name and not request.user.is_authenticated:
         account = Account.objects.filter(name=name, is_active=True).first()
         if account is not None:
+            # The proxy may have logged them in days ago: that proves nothing about now.
             begin_session(request, account, "trusted header", fresh=False)
 
 

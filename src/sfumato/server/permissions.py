@@ -63,6 +63,7 @@ def decide(actor: Account | None, action: Action, resource: Resource = None) -> 
     """
     if actor is None or not actor.is_active:
         return Permission(False, "Log in first.")
+    # A missing rule is an error and no permission.
     return _RULES[action](actor, resource)
 
 
@@ -148,6 +149,7 @@ def _purged(actor: Account, project: Project) -> Permission:
 def _seen(actor: Account, project: Project) -> Permission:
     for role, own in ((Role.MANAGER, project.manager_id), (Role.CUSTODIAN, project.custodian_id)):
         if actor.has_role(role) and own == actor.pk:
+            # A role that was taken away ends what it allowed, whoever is named in the project.
             return Permission(True, f"The {role} of this project.")
     if _is_member(actor, project) and project.state != ProjectState.PURGED:
         return Permission(True, "Takes part in this project.")

@@ -45,6 +45,7 @@ def look_often() -> None:
     A command that ends soon looks at many, and seldom; then a click waits 30 to 200 ms.
     """
     gc.collect()
+    # What is there at the start stays: looking at all of it again would stop every thread.
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, OLD)
 
@@ -85,6 +86,7 @@ def log_without_values() -> None:
     """Write what the libraries say to standard error, without their messages."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_WithoutValues())
+    # Requests that were refused are warnings, and below it; only faults are looked into.
     handler.setLevel(logging.ERROR)
     for name in _LOUD:
         logger = logging.getLogger(name)
@@ -120,6 +122,7 @@ class Parser(HTTPRequestParser):
         """Read the lines before the body, and find how long it may be."""
         super().parse_header(header_plus)
         if self.content_length >= self.adj.max_request_body_size:
+            # A copy for this request: all connections share the settings of the server.
             self.adj = copy(self.adj)
             self.adj.max_request_body_size = _most_bytes(
                 self.path, parse_cookie(self.headers.get("COOKIE", ""))
@@ -128,6 +131,7 @@ class Parser(HTTPRequestParser):
 
 def _most_bytes(path: str, cookies: dict[str, str]) -> int:
     """Bytes that a request may have, by its path and whose session it is in."""
+    # This thread is the one that reads, and is not closed by Django after each request.
     close_old_connections()
     try:
         account = account_of(cookies.get(settings.SESSION_COOKIE_NAME))
@@ -163,6 +167,7 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
     One process with threads, so that the index of a project is in memory once.
     """
     log_without_values()
+    # Sessions that ended by themselves stay in the table until somebody removes them.
     call_command("clearsessions")
     HTTPChannel.parser_class = Parser  # no option of the server names it
     try:
@@ -183,9 +188,11 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
         )
     except (OSError, ValueError, OverflowError) as error:
         raise _not_listening(config, error) from None
+    # PostgreSQL does this by itself.
     if not config.database:
         checkpoint_beside(config.data / DATABASE_FILE)
     for number in (signal.SIGINT, signal.SIGTERM):
+        # The signal is handled between two turns of the loop, which then ends by itself.
         signal.signal(number, _leave)
     look_often()
     sys.setswitchinterval(TURN)

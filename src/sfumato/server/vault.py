@@ -56,6 +56,7 @@ class Keys:
         purpose
             What it belongs to; the same is needed to unwrap it.
         """
+        # Random for each key: the same nonce twice would give away what AES-GCM hides.
         nonce = os.urandom(12)
         return nonce + AESGCM(self.wrapping).encrypt(nonce, key, purpose)
 
@@ -85,6 +86,7 @@ def load_keys(folder: Path) -> Keys:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Made only where there is none: a new key beside old data would make it unreadable.
         there = [name for name in _NAMES if (folder / name).exists()]
         if not there:
             for name in _NAMES:
@@ -105,6 +107,7 @@ def load_keys(folder: Path) -> Keys:
 
 _MAGIC = b"SFUMATO1"
 _CHUNK = 1 << 24
+# The highest bit of the chunk's number marks the last: places stay below it.
 _LAST = 1 << 31
 
 
@@ -126,6 +129,7 @@ def seal(data: bytes, key: bytes, purpose: bytes) -> bytes:
     """
     cipher, stem = AESGCM(key), os.urandom(8)
     parts = [_MAGIC, stem]
+    # Something empty is one chunk: what was cut off altogether must not open as empty.
     for place, start in enumerate(range(0, len(data) or 1, _CHUNK)):
         chunk = data[start : start + _CHUNK]
         number = place | (_LAST if start + _CHUNK >= len(data) else 0)
@@ -146,6 +150,7 @@ def unseal(sealed: bytes, key: bytes, purpose: bytes) -> bytes:
     parts: list[bytes] = []
     stem = sealed[8:16]
     try:
+        # At least one chunk, which is the last: a file that ends after its head is refused.
         while not parts or at < len(sealed):
             (size,) = struct.unpack_from(">I", sealed, at)
             start, at = at + 4, at + 4 + size
@@ -173,6 +178,7 @@ def write_sealed(path: Path, data: bytes, key: bytes, purpose: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with atomic_path(path) as part:
         part.write_bytes(seal(data, key, purpose))
+        # Before the file has its name: nobody else may read it in between.
         part.chmod(0o600)
 
 

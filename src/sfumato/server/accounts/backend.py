@@ -38,6 +38,7 @@ LONGEST_NAME, LONGEST_PASSWORD = 150, 200
 
 def plain_name(text: str) -> str:
     """A name as it is stored: the same however its letters were typed."""
+    # NFKC makes letters that were composed in different ways the same.
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
@@ -60,6 +61,7 @@ def begin_attempt(request: HttpRequest, name: str) -> tuple[LoginAttempt, int]:
     It counts as failed until it is taken back, so that attempts at the same time count as well.
     Names and addresses are stored as keyed digests.
     """
+    # Here, as there is no other clock: a table of old attempts would only grow.
     LoginAttempt.objects.filter(time__lt=timezone.now() - WINDOW).delete()
     subject, address = _counted_for(request, name)
     attempt = LoginAttempt.objects.create(subject=subject, address=address)
@@ -76,6 +78,7 @@ def forget_attempts(attempt: LoginAttempt) -> None:
     LoginAttempt.objects.filter(subject=attempt.subject).delete()
 
 
+# A right password says nothing of the address: others behind it may still be guessing.
 def forget_name(name: str) -> None:
     """Count no stranger's attempt at a name any more: its owner has a new password."""
     LoginAttempt.objects.filter(subject=_digest("name", name)).delete()
@@ -87,6 +90,7 @@ def know_browser(answer: HttpResponse, name: str) -> HttpResponse:
         _device_cookie(name),
         secrets.token_urlsafe(16),
         max_age=_KNOWN,
+        # Only the login needs it: other pages never see the cookie.
         path="/login",
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
@@ -100,6 +104,8 @@ def too_many(request: HttpRequest, wait: int) -> HttpResponse:
 
     Parameters
     ----------
+    # Fewer attempts than the limit let another one in: the oldest of them decides how long to
+    # wait.
     wait
         Seconds to wait.
     """
@@ -116,6 +122,7 @@ def too_many(request: HttpRequest, wait: int) -> HttpResponse:
 
 def address_digest(request: HttpRequest) -> str:
     """Where a request comes from, as the audit log has it: a keyed digest."""
+    # Enough to see that two entries are of one place, and no address can be found from it.
     return _digest("address", _address(request))[:16]
 
 
@@ -133,6 +140,7 @@ def _counted_for(request: HttpRequest, name: str) -> tuple[str, str]:
     """The subject and the address of an attempt; no address where the client is known."""
     if request.user.is_authenticated:
         return _digest("account", name), ""
+    # A cookie for another name does not open: it could try names without being counted.
     device = request.get_signed_cookie(_device_cookie(name), "", max_age=_KNOWN)
     if device:
         return _digest("device", f"{device} {name}"), ""
@@ -154,6 +162,7 @@ def _digest(kind: str, text: str) -> str:
 
 DIGITS, STEP = 6, 30
 """Digits of a code, and seconds for which it is shown."""
+# As long as SHA-1's output, as RFC 4226 recommends.
 _SECRET_BYTES = 20
 _ISSUER = "sfumato"
 
@@ -189,6 +198,7 @@ def qr_code(secret: bytes, account: Account) -> bytes:
     """A secret to be scanned by an app, as an SVG image."""
     stream = io.BytesIO()
     address = _totp(secret).get_provisioning_uri(account.name, _ISSUER)
+    # Always on white: dark modes would turn the code around, which few apps read.
     segno.make(address, error="m").save(stream, kind="svg", scale=5, border=3, light="white")
     return stream.getvalue()
 
@@ -203,6 +213,7 @@ def step_of(secret: bytes, code: str, after: int = 0) -> int:
     """
     totp, now = _totp(secret), int(time.time()) // STEP
     entered = "".join(code.split()).encode()
+    # One step to either side: clocks of telephones are off, and typing takes time.
     for step in (now - 1, now, now + 1):
         if step > after and hmac.compare_digest(totp.generate(step * STEP), entered):
             return step
@@ -214,6 +225,7 @@ def use_code(account: Account, code: str) -> bool:
     step = step_of(unseal_secret(account.totp, account), code, account.totp_used)
     if not step:
         return False
+    # In one statement: of two requests with the same code at the same time one updates no row.
     unused = Account.objects.filter(pk=account.pk, totp_used__lt=step)
     return bool(unused.update(totp_used=step))
 
@@ -241,6 +253,7 @@ class AccountBackend(BaseBackend):
         """The active account with this name and password, if there is one."""
         account = Account.objects.filter(name=name).first()
         if account is None:
+            # As much work as for a name that exists: else the time would tell which do.
             make_password(password)
             return None
         if account.check_password(password) and account.is_active:

@@ -59,6 +59,7 @@ class Password(forms.CharField):
         attrs = {"autocomplete": "new-password" if new else "current-password"}
         super().__init__(
             label=label,
+            # Blanks are part of a password, at its ends, too.
             strip=False,
             max_length=LONGEST_PASSWORD,
             help_text=help_text,

@@ -24,6 +24,7 @@ from sfumato.server.store.models import Account, Link, Member, Project, ProjectS
 from sfumato.server.store.statements import ask, value
 
 _READ = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
+# Django's column for the id has 40 characters: 160 bits cannot be guessed either.
 _DIGITS = 40
 """Hexadecimal digits of a digest: what the column holds."""
 
@@ -91,6 +92,8 @@ def begin_session(request: HttpRequest, account: Account, by: str, *, fresh: boo
     """
     now = time.time()
     with transaction.atomic():
+        # Logging in gives the session another id: one that somebody had planted before is worth
+        # nothing.
         login(request, account, backend=_BACKEND)
         request.session[SEEN] = request.session[BEGAN] = now
         if fresh:
@@ -122,6 +125,7 @@ def end_sessions(account: Account, *, keep: str | None = None) -> int:
         Id of a session that goes on.
     """
     kept = keep and stored_key(keep)
+    # Sessions hold whose they are encoded, so that each has to be looked at.
     theirs = [
         session.session_key
         for session in Session.objects.exclude(session_key=kept).iterator()
@@ -159,6 +163,7 @@ def invite(
 def reset_link(by: Account, account: Account) -> str:
     """The address at which somebody sets a new password; earlier ones can no longer be used."""
     with transaction.atomic():
+        # A link that was lost may be in somebody else's hands.
         Link.objects.filter(account=account, used=None).delete()
         token = _make("reset", by, RESET_DAYS, account=account)
         append(by, "reset password", resource_of(account), {"days": RESET_DAYS})
@@ -179,6 +184,7 @@ def find_link(token: str, *, lock: bool = False) -> Link | None:
     if found is None:
         return None
     people = [each for each in (found.account, found.made_by) if each is not None]
+    # An invitation by somebody who was deactivated since is worth nothing.
     if not all(each.is_active for each in people):
         return None
     if found.project is not None and found.project.state != ProjectState.OPEN:
@@ -190,6 +196,7 @@ def spend_link(link: Link, account: Account) -> None:
     """Use a link up: its roles and its project are the account's."""
     link.used = timezone.now()
     link.save(update_fields=["used"])
+    # Roles are added: a link for a project must not take away what somebody is already.
     account.roles = sorted({*account.roles, *link.roles})
     account.save(update_fields=["roles"])
     detail: dict[str, object] = {"purpose": link.purpose, "roles": link.roles}

@@ -75,10 +75,13 @@ def log_in(request: HttpRequest) -> HttpResponse:
             return backend.too_many(request, wait)
         account = authenticate(request, name=name, password=form.cleaned_data["password"])
         if account is None:
+            # The same words for unknown names: they must not tell which exist.
             note_failure(request, Account.objects.filter(name=name).first(), "password")
             form.add_error(None, WRONG)
         elif account.totp:
+            # The attempt was right so far: only the code is counted from here on.
             attempt.delete()
+            # Another id before the second step: one that was planted must not become logged in.
             request.session.cycle_key()
             request.session[PENDING] = [account.pk, time.time()]
             return redirect("/login/code?" + urlencode({"next": goal}))
@@ -131,6 +134,7 @@ def log_out(request: HttpRequest) -> HttpResponse:
 
 def next_page(request: HttpRequest) -> str:
     """Where somebody goes after logging in: a page of this server."""
+    # Only paths of this server: a login must not be a way to another site.
     asked = request.POST.get("next") or request.GET.get("next") or "/"
     own = url_has_allowed_host_and_scheme(asked, allowed_hosts=None) and asked.startswith("/")
     return str(asked) if own else "/"
@@ -152,6 +156,7 @@ def _pending(request: HttpRequest) -> Account | None:
     key, since = request.session.get(PENDING, (None, 0.0))
     if key is None or time.time() - since > PENDING_SECONDS:
         return None
+    # Without a second factor there is no second step to go on with.
     return Account.objects.filter(pk=key, is_active=True).exclude(totp=b"").first()
 
 
@@ -177,6 +182,7 @@ def require_fresh(back: str = "") -> Callable[[View], View]:
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not request.user.is_authenticated:
                 return redirect("/login?" + urlencode({"next": request.path}))
+            # A clock that was set back makes proofs of the future: they are none.
             if not 0 <= time.time() - request.session.get(sessions.FRESH, 0.0) <= MINUTES * 60:
                 page = reverse(back, args=[kwargs["project_id"]]) if back else request.path
                 return redirect("/fresh?" + urlencode({"next": page}))
@@ -225,6 +231,7 @@ def of_project(action: Action, *, fresh_from: str | None = None) -> Callable[[Vi
             request: HttpRequest, project_id: UUID, *args: Any, **kwargs: Any
         ) -> HttpResponse:
             project = Project.objects.filter(pk=project_id).first()
+            # The same answer for both: who does not take part learns nothing of what there is.
             if project is None or not decide(request.user, Action.SEE_PROJECT, project).allowed:
                 return problem(request, 404)
             permission = decide(request.user, action, project)
@@ -269,6 +276,7 @@ def _proved(account: Account, given: dict[str, str]) -> bool:
     password, code = given.get("password"), given.get("code")
     if password is not None and not account.check_password(password):
         return False
+    # The code is tried last: it works once, and a wrong password must not use it up.
     return code is None or backend.use_code(account, code)
 
 
@@ -296,13 +304,16 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
 def _make(request: HttpRequest, token: str, form: forms.NewAccountForm) -> HttpResponse | None:
     try:
         with transaction.atomic():
+            # Looked for again and locked: of two who open the link at once only one may use it.
             found = sessions.find_link(token, lock=True)
             if found is None or found.purpose == _RESET:
                 return problem(request, 404, _GONE)
             given = form.cleaned_data
+            # The roles come with the link, as it is used up.
             account = Account.objects.make(given["name"], given["new"], [])
             append(account, "make account", sessions.resource_of(account))
             sessions.spend_link(found, account)
+    # Somebody took the name between the check and the writing.
     except IntegrityError:
         form.add_error("name", "Somebody has this name; choose another.")
         return None
@@ -318,6 +329,7 @@ def _reset(request: HttpRequest, token: str, form: forms.NewPasswordForm) -> Htt
         account.set_password(form.cleaned_data["new"])
         account.save(update_fields=["password"])
         sessions.spend_link(found, account)
+        # Whoever has the old password may have a session, too.
         sessions.end_sessions(account)
         backend.forget_name(account.name)
     if request.user.is_authenticated:
@@ -375,6 +387,8 @@ def password(request: HttpRequest) -> HttpResponse:
             with transaction.atomic():
                 owner.set_password(form.cleaned_data["new"])
                 owner.save(update_fields=["password"])
+                # The session's own hash is of the password: without this it would end with the
+                # others.
                 update_session_auth_hash(request, owner)
                 sessions.end_sessions(owner, keep=request.session.session_key)
                 append(owner, "change password", sessions.resource_of(owner))
@@ -396,6 +410,8 @@ def second_factor(request: HttpRequest) -> HttpResponse:
     secret = _unconfirmed(request)
     if secret is None:
         secret = backend.new_secret()
+        # Sealed: the session stands in the database, which is to tell no secret of a second
+        # factor.
         request.session[_NEW] = base64.b64encode(backend.seal_secret(secret, owner)).decode()
     elif request.method == "POST" and form.is_valid():
         step = backend.step_of(secret, form.cleaned_data["code"])
@@ -404,6 +420,7 @@ def second_factor(request: HttpRequest) -> HttpResponse:
             with transaction.atomic():
                 owner.totp, owner.totp_used = backend.seal_secret(secret, owner), step
                 owner.save(update_fields=["totp", "totp_used"])
+                # Sessions that began without a second factor end.
                 sessions.end_sessions(owner, keep=request.session.session_key)
                 append(owner, "turn second factor on", sessions.resource_of(owner))
             messages.success(request, "From now on a code is asked for when you log in.")
@@ -547,6 +564,7 @@ def _changes(view: Change) -> Callable[..., HttpResponse]:
     @allowed(Action.MANAGE_ACCOUNTS)
     def guarded(request: HttpRequest, pseudonym: str) -> HttpResponse:
         with transaction.atomic():
+            # Locked: what it may be changed to is decided by what it is now.
             found = Account.objects.select_for_update().filter(pseudonym=pseudonym)
             account = found.first()
             if account is None:

@@ -57,6 +57,7 @@ def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float |
         If they may not, or it is no raise.
     """
     with _granting(by, project_id) as project:
+        # Locked until the end: the raise is of the budget that it was checked against.
         found = Allowance.objects.select_for_update().filter(project=project, worker=worker)
         allowance = found.first()
         if allowance is None:
@@ -132,6 +133,7 @@ def use_identity_grant(project: Project) -> Grant:
         If there is none.
     """
     grant = identity_grant(project)
+    # By one statement: a grant that two exports want at once is used once.
     if grant is not None and Grant.objects.filter(pk=grant.pk, used=None).update(
         used=timezone.now()
     ):
@@ -155,6 +157,7 @@ def revoke(by: Account, project_id: UUID, number: int) -> Grant:
             raise Stop(409, "This grant is over already.")
         if grant.kind != GrantKind.IDENTITY_EXPORT:
             _undo(project, grant)
+        # Also where the grant has no end: it is over from now on.
         now = timezone.now()
         grant.expires, grant.detail = now, {**grant.detail, REVOKED: now.isoformat()}
         grant.save(update_fields=["expires", "detail"])
@@ -181,6 +184,7 @@ def _granting(by: Account, project_id: UUID, *, closed: bool = False) -> Iterato
 def _check_raise(before: float | None, after: float | None) -> None:
     if before is None:
         raise Stop(409, "There is no limit now; there is nothing to raise.")
+    # KAPR is 1 at most: a larger budget would be no limit.
     if after is not None and not before < after <= 1:
         raise Stop(409, f"The budget is {before:g} now; it can be raised only, up to 1.")
 
@@ -188,6 +192,7 @@ def _check_raise(before: float | None, after: float | None) -> None:
 def _undo(project: Project, grant: Grant) -> None:
     before, after = grant.detail[BEFORE], grant.detail[AFTER]
     present, restore = _present(project, grant)
+    # Taken back in reverse order only: else a later grant would hold on without its ground.
     if present != after:
         raise Stop(409, "A later grant builds on this one. Revoke that one first.")
     restore(before)
@@ -242,6 +247,8 @@ def purge(by: Account | None, project_id: UUID) -> None:
     Stop
         If there is none, or they may not.
     """
+    # The lock of memory before that of the database, as everywhere: else two could wait for each
+    # other.
     with lock_of(project_id):
         with transaction.atomic():
             project = Project.objects.select_for_update().filter(pk=project_id).first()
@@ -251,12 +258,15 @@ def purge(by: Account | None, project_id: UUID) -> None:
             pairs = StoredPair.objects.filter(project=project).count()
             for model in (StoredPair, Allowance, Grant, Link, Member):
                 model.objects.filter(project=project).delete()
+            # The key goes with the row: from here on the files tell nothing, even if they stay.
             project.state, project.wrapped_key = ProjectState.PURGED, b""
             project.attributes, project.settings, project.weights = [], {}, {}
             project.rows = project.combined_units = 0
             project.closed = project.closed or timezone.now()
             project.save()
+            # In the same transaction: there is no purge without its entry.
             append(by, "purge project", f"project {project_id}", {"pairs": pairs})
+        # After the commit: had it failed, the project would still be there.
         forget_project(project_id)
         remove_files(project_id)
     _empty_journal()

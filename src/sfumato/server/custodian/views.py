@@ -60,6 +60,7 @@ class KForm(forms.Form):
         self.fields["k"] = forms.IntegerField(
             label="New k",
             min_value=1,
+            # The field must be valid where k is 1 already and no lower one exists.
             max_value=max(1, k - 1),
             help_text=f"It is {k} now. Rows may then be left with fewer records like theirs.",
         )

@@ -79,7 +79,9 @@ def open_conflict(
         opening = Opening(tuple(dict.fromkeys(attributes)), Mode(mode))
         if not _within(opening, most):
             raise live_projects.Stop(403, "No worker of this pair has opened as much of it.")
+        # Opening again what is open costs nothing, and is no entry.
         before = task.state.modes(number)
+        # Memory is ahead of the database from here on: if the rest fails, it is dropped.
         task.changed = True
         answer = task.state.open(number, opening)
         if isinstance(answer, Refusal) or task.state.modes(number) != before:
@@ -106,6 +108,7 @@ def resolve(account: models.Account, project: models.Project, number: int, answe
     if answer and answer not in set(Answer):
         raise live_projects.Stop(400, "A pair is decided by one of the six answers.")
     with _resolving(account, project, number) as (task, resolution):
+        # The same answer again is no entry: a page may be sent twice.
         if resolution.answer != answer:
             resolution.answer = answer
             resolution.by = account
@@ -117,6 +120,7 @@ def resolve(account: models.Account, project: models.Project, number: int, answe
 def union_of(project: models.Project, number: int) -> Modes:
     """The most that any worker of a pair has been shown of each attribute."""
     shown = models.Dealt.objects.filter(project=project, pair__number=number).exclude(modes="")
+    # Modes are digits in order of what they show.
     return tuple(
         Mode(int(max(digits)))
         for digits in zip(*shown.values_list("modes", flat=True), strict=True)
@@ -139,11 +143,13 @@ def _resolving(
     account: models.Account, project: models.Project, number: int
 ) -> Iterator[tuple[Task, models.Resolution]]:
     """The manager's own task, for one request, locked and in one transaction as a worker's."""
+    # The lock before the transaction: whoever waits for it must hold nothing in the database.
     with live_projects.lock_of(project.pk):
         live_projects.live_of(project)
         task: Task | None = None
         done = False
         try:
+            # Durable: nothing may be shown whose charge a surrounding transaction could take back.
             with transaction.atomic(durable=True):
                 locked = models.Project.objects.select_for_update(no_key=True).get(pk=project.pk)
                 pair = _conflict(account, locked, number)
@@ -164,9 +170,11 @@ def _conflict(account: models.Account, project: models.Project, number: int) -> 
     if not permission.allowed:
         raise live_projects.Stop(403, permission.reason)
     pair = models.StoredPair.objects.filter(project=project, number=number).first()
+    # A resolution stays open to its manager, even if workers agree by now.
     known = pair is not None and models.Resolution.objects.filter(pair=pair).exists()
     if pair is None or not (known or disagree(project, number) or is_flagged(project, number)):
         raise live_projects.Stop(404, "Workers neither disagree about such a pair nor flagged it.")
+    # Who decided a pair would settle a disagreement with themselves.
     if models.Dealt.objects.filter(project=project, worker=account).exists():
         raise live_projects.Stop(409, "Who works on a project does not resolve its conflicts.")
     return pair
@@ -183,6 +191,7 @@ def _task(account: models.Account, project: models.Project, *, new: bool) -> Tas
         worker=account,
         defaults={"budget": live_projects.settings_of(project).budget},
     )
+    # Never fewer: with fewer rows, what was shown before would be a larger share.
     rows = max(allowance.rows, 2 * len(_in_conflict(project) | set(pairs)))
     if new or allowance.rows != rows:
         allowance.rows, allowance.version = rows, allowance.version + 1
@@ -195,6 +204,7 @@ def _task(account: models.Account, project: models.Project, *, new: bool) -> Tas
         account, project, live, allowance, spent, _manager_state(live, account, allowance, pairs)
     )
     budget = allowance.budget
+    # What other projects of the same source cost is off the budget: people in them are the same.
     left = None if budget is None else max(0.0, budget - task.elsewhere)
     if task.state.review.settings.budget != left or task.state.review.settings.project_budget:
         task.state.review = live.review.with_budgets(left, None)  # workers have paid the project's
@@ -215,6 +225,7 @@ def _manager_state(
     pairs: dict[int, str],
 ) -> live_projects.KeptState:
     """The manager's state; beside the workers' it is kept under minus its key."""
+    # Under minus the key: as a worker's state it would add to what all workers were shown.
     held = live.workers.get(-account.pk)
     if held is None or held.version != allowance.version:
         state = plain_state(pairs, allowance.rows)
@@ -259,6 +270,8 @@ def _shown(task: Task, resolution: models.Resolution, refusal: Refusal | None) -
     most = union_of(task.project, number)
     costs: tuple[Cost, ...] = ()
     if shown:
+        # Only what some worker of the pair paid for is offered: a conflict shows nobody anything
+        # new.
         costs = tuple(each for each in task.state.costs(number) if _within(each.opening, most))
     view = PairView(
         token=str(number),

@@ -63,12 +63,14 @@ def fingerprint_of(project: ReviewProject) -> str:
     shown. Where the records are not from files, the records themselves count, in any order.
     """
     files = sorted(project.fingerprints.values())
+    # Sorted: the same files under other names are the same source.
     content = "\n".join(files).encode() if files and all(files) else _digest(project.records)
     return str(settings.SFUMATO_KEYS.fingerprint_of(content))
 
 
 def _digest(records: pa.Table) -> bytes:
     columns = [
+        # A sign that no value has, so that a missing value and an empty one differ.
         pc.fill_null(records[name].cast(pa.large_string()), "\x00")
         for name in sorted(records.column_names)
         if name != SOURCE
@@ -80,6 +82,7 @@ def _digest(records: pa.Table) -> bytes:
     digest = hashlib.sha256()
     for row in rows.to_pylist():
         data = row.encode()
+        # The length before each row: rows cannot be joined into others with the same bytes.
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
     return digest.digest()
@@ -233,6 +236,7 @@ class Live:
 
 
 _guard = threading.Lock()
+# Weak: a lock goes as soon as nobody holds it or waits for it.
 _locks: WeakValueDictionary[UUID, threading.RLock] = WeakValueDictionary()
 _kept: OrderedDict[UUID, Live] = OrderedDict()
 
@@ -268,6 +272,7 @@ def locked(by: Account, action: Action, project_id: UUID, status: int = 403) -> 
         If they may not.
     """
     with lock_of(project_id), transaction.atomic():
+        # Whoever adds rows that refer to the project need not wait: its key stays the same.
         project = Project.objects.select_for_update(no_key=True).get(pk=project_id)
         permission = decide(by, action, project)
         if not permission.allowed:
@@ -301,6 +306,7 @@ def forget_project(project_id: UUID) -> None:
 
 def forget_states(project_id: UUID) -> None:
     """Hold no state of a project's workers any more; the database has what holds."""
+    # States only: the index takes long to read, and no failure changes it.
     with _guard:
         live = _kept.get(project_id)
     if live is not None:
@@ -320,6 +326,7 @@ def live_of(project: Project) -> Live:
         if live is not None and live.rules == project.settings:
             return live
         rules = settings_of(project)
+        # A change of rules keeps the index and the rows, which take long to read.
         if live is None:
             left, right = read_rows(project)
             index = read_index(project)
@@ -369,11 +376,13 @@ def make_project(
     gold_share
         Share of pairs with known truth among those dealt.
     """
+    # The id is drawn here: files are encrypted for it before there is a row.
     rules, project_id = project.settings, uuid4()
     index = index_of(project, rules, silent)
     evidence = evidence_of(project)
     done = False
     try:
+        # Files first: a row without its files could not be read, files without a row are removed.
         wrapped = write_project(project_id, project, index)
         with transaction.atomic():
             made = Project.objects.create(

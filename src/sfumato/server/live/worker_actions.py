@@ -109,6 +109,7 @@ class Standing:
     @property
     def spent(self) -> float:
         """KAPR spent of the source, in all projects."""
+        # Over all projects: the same people stand behind them.
         return self.score + self.elsewhere
 
 
@@ -123,6 +124,7 @@ def pair_view(task: Task, dealt: Dealt, place: int, refused: Refusal | None = No
         Why it may not be shown.
     """
     number, state = dealt.pair.number, task.state
+    # Costs are told of what is shown: those of a closed pair would tell of its values.
     shown = dealt.shown is not None
     return PairView(
         token=dealt.token,
@@ -171,6 +173,7 @@ def _hint(task: Task, number: int) -> Opening | None:
 
 MOST_OTHERS = 64
 """Pairs with the same records whose costs are told anew after an opening."""
+# Costs travel as texts and back: less than this is no higher price.
 _ROUNDING = 1e-12
 
 
@@ -269,6 +272,7 @@ def show_pair(account: Account, project_id: UUID, token: str) -> Answer:
 
     Raises
     ------
+    # A page may be full of decided pairs: work goes on where something is left.
     Stop
         If there is no such pair, or the worker may not see it.
     """
@@ -308,6 +312,7 @@ def open_cells(
         opening = _checked(task, dealt.pair.number, attributes, mode)
         if told is not None and _cost(task, dealt.pair.number, opening) > told + _ROUNDING:
             return replace(answer(task, dealt), repriced=True)
+        # Nothing new is open if the same was sent twice: it is neither charged nor an entry.
         before = task.state.modes(dealt.pair.number)
         task.changed = True
         result = task.state.open(dealt.pair.number, opening)
@@ -332,6 +337,7 @@ def _cost(task: Task, pair: int, opening: Opening) -> float:
     facts, modes = task.live.review.facts(pair), task.state.modes(pair)
     after = modes_after(facts, modes, opening)
     changed = tuple(place for place, mode in enumerate(after) if mode != modes[place])
+    # A bound of what is not offered would tell of openings that the pair has no button for.
     if Opening(changed, opening.mode) not in openings_of(facts, modes, task.live.review.names):
         return 0.0
     account, settings = task.state.account, task.state.review.settings
@@ -355,6 +361,7 @@ def _others(task: Task, dealt: Dealt) -> tuple[PairView, ...]:
         worker=task.account,
         taken_back__isnull=True,
         shown__isnull=False,
+        # All of them would make an answer long where thousands of pairs share a record.
         pair__number__in=numbers[:MOST_OTHERS].tolist(),
     ).select_related("pair")
     pile = Dealt.objects.filter(project=task.project, worker=task.account, taken_back__isnull=True)
@@ -415,6 +422,7 @@ def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -
         if dealt.shown is None:
             raise Stop(409, "Look at the pair first; it was not shown yet.")
         if dealt.answer != decision or dealt.skipped:
+            # The first decision alone: later changes of mind say nothing of how long it takes.
             if dealt.seconds is None:
                 dealt.seconds = _seconds(task, dealt.shown)
             dealt.answer, dealt.skipped = decision, False
@@ -463,6 +471,7 @@ def write_note(account: Account, project_id: UUID, token: str, text: str) -> Ans
         raise Stop(400, f"A note has {NOTE_LENGTH} characters at most.")
     with task_of(account, project_id, token) as task:
         dealt = task.dealt(Action.DECIDE)
+        # A note may repeat what was paid to see, so that it is stored as the records are.
         key, purpose = key_of(task.project), note_purpose(dealt.token)
         dealt.note = seal(text.encode(), key, purpose) if text else b""
         dealt.save(update_fields=["note"])
@@ -482,4 +491,5 @@ def _seconds(task: Task, shown: datetime) -> float:
     )
     last = events.aggregate(last=Max("time"))["last"]
     since = max(shown, last) if last else shown
+    # Longer pauses are no work: nobody may be idle longer without being logged out.
     return min((timezone.now() - since).total_seconds(), settings.SFUMATO.idle_minutes * 60.0)

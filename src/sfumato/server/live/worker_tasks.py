@@ -48,6 +48,7 @@ from sfumato.server.store.statements import (
     value,
 )
 
+# SQLite takes a limited number of parameters in a statement.
 _AT_ONCE = 500
 
 
@@ -62,6 +63,7 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
         Numbers of the pairs, from 0.
     """
     with transaction.atomic():
+        # Before anything is counted: whoever opens cells changes what is counted.
         _lock(project)
         Member.objects.get_or_create(project=project, account=worker)
         allowance, _ = Allowance.objects.select_for_update().get_or_create(
@@ -72,6 +74,8 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
         again = _mark(mine.filter(taken_back__isnull=False), pairs, None)
         place = mine.aggregate(last=Max("place"))["last"]
         place = 0 if place is None else place + 1
+        # `dict.fromkeys` keeps the order: pairs are worked on in the order in which they are
+        # dealt.
         fresh = [number for number in dict.fromkeys(pairs) if number not in had]
         keys = dict(StoredPair.objects.filter(project=project).values_list("number", "pk"))
         if not keys.keys() >= set(fresh):
@@ -132,6 +136,7 @@ def _count_rows(allowance: Allowance) -> None:
     score = float(
         kapr_of(allowance.units, settings_of(project).k, rows or 1, len(project.attributes))
     )
+    # What was charged never falls: KAPR of the same openings rises as rows get fewer.
     more = max(0.0, score - allowance.spent)
     if more:
         spent, _ = Spent.objects.select_for_update().get_or_create(
@@ -170,6 +175,7 @@ def modes_text(modes: tuple[Mode, ...]) -> str:
 def _combined(live: Live, project: Project, versions: int) -> CombinedState:
     """What all workers have been shown; states that were added to an older one go with it."""
     if live.combined is None or live.combined_version != versions:
+        # States hold what they added to the combined one: with another one they count nothing.
         live.workers.clear()
         combined = CombinedState(live.review, project.rows)
         shown = Dealt.objects.filter(project=project).exclude(modes="")
@@ -221,6 +227,7 @@ _PAIR_OF = f"""
 SELECT {columns(_DEALT, "d")}, {columns(_PAIR, "q")}
 FROM dealt d JOIN pair q ON q.id = d.pair_id
 WHERE d.project_id = %s AND d.worker_id = %s AND d.token = %s"""  # noqa: S608 - as above
+# No key is changed, so that rows which refer to the project can be added meanwhile.
 _LOCK_PROJECT = "SELECT 1 FROM project WHERE id = %s FOR NO KEY UPDATE"
 _LOCK_SPENT = """
 SELECT 1 FROM spent s JOIN project p ON p.fingerprint = s.fingerprint
@@ -266,11 +273,13 @@ def read_rows(account: Account, project_id: UUID, token: str = "") -> Rows | Non
     project, person = value(Project.id, project_id), account.pk
     statements: list[Statement] = []
     if locks_rows():
+        # The locks in one order everywhere, project before source: none can wait in a circle.
         statements += [(_LOCK_PROJECT, [project]), (_LOCK_SPENT, [project, account.pseudonym])]
     statements += [
         (_TASK, [person, person, account.pseudonym, project]),
         (_PAIR_OF, [project, person, token]),
     ]
+    # One trip to the database: a click asks for four things.
     *_, tasks, pairs = ask(*statements)
     return _rows(account, tasks[0], pairs) if tasks else None
 
@@ -373,6 +382,7 @@ class Task:
     @property
     def elsewhere(self) -> float:
         """KAPR that the worker spent in other projects of the same source."""
+        # Scores were added up in another order: what is left by rounding was spent nowhere.
         other = self.spent.score - self.allowance.spent
         return other if other > _TINY else 0.0
 
@@ -405,7 +415,12 @@ class Task:
         return answer
 
     def note(
-        self, dealt: Dealt, action: str, detail: dict[str, Any], along: Sequence[Statement] = ()
+        # Charged when it is shown first: whoever loads a page again pays nothing.
+        self,
+        dealt: Dealt,
+        action: str,
+        detail: dict[str, Any],
+        along: Sequence[Statement] = (),
     ) -> None:
         """Add an entry on a pair to the audit log.
 
@@ -433,6 +448,7 @@ class Task:
             self.note(dealt, action, {**detail, "refused": answer.reason.value})
             return
         dealt.modes = modes_text(self.state.modes(dealt.pair.number))
+        # The charge and the entry go together: nothing is shown that is not in the log.
         along = [write_shown(dealt), *self.charge(answer)]
         detail = {**detail, "cost": answer.cost, "modes": dealt.modes}
         if answer.below_k:
@@ -447,8 +463,10 @@ class Task:
         allowance.version += 1
         self.held.version = allowance.version
         self.live.combined_version += 1
+        # Without units nothing was disclosed, and the score must not grow by rounding.
         if answer.units:
             self.spent.score += answer.cost
+        # Mostly nothing is new to all workers together: the project's row need not be written.
         if combined is None or combined.units == self.project.combined_units:
             return write_charge(None, allowance, self.spent)
         self.project.combined_units = combined.units
@@ -483,12 +501,14 @@ def task_of(account: Account, project_id: UUID, token: str = "") -> Iterator[Tas
         task: Task | None = None
         begun = done = False
         try:
+            # Durable: nothing may be shown whose charge a surrounding transaction could take back.
             with transaction.atomic(durable=True):
                 rows = _permitted(account, read_rows(account, project_id, token))
                 begun = True
                 task = _task(account, rows)
                 yield task
             done = True
+        # An answer that failed may have changed memory before: what the database has holds.
         finally:
             if begun and not done and (task is None or task.changed):
                 forget_states(project_id)
@@ -526,6 +546,7 @@ def _set_budget(task: Task) -> None:
     budget = task.allowance.budget
     if budget is not None:
         budget = max(0.0, budget - task.elsewhere)
+    # Only where it changed: a review with other budgets is a new object.
     if task.state.review.settings.budget != budget:
         review = task.live.review
         task.state.review = review.with_budgets(budget, review.settings.project_budget)

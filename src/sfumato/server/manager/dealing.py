@@ -43,10 +43,13 @@ def deal_pairs(
     Stop
         If they may not.
     """
+    # A manager who decided pairs would settle disagreements with themselves.
     if any(worker.pk == project.manager_id for worker in workers):
         raise Stop(409, "The manager resolves conflicts, and so gets no pairs.")
+    # Before the lock is taken: reading a project that is not in memory takes a while.
     numbers = _record_groups(project) if together else None
     with locked(by, Action.DEAL, project.pk):
+        # No seed: nobody is to foresee who gets which pairs.
         rng = np.random.default_rng()
         others = _numbers(project, gold=False)
         has, had = _piles(project)
@@ -57,6 +60,7 @@ def deal_pairs(
         groups = None if numbers is None else [numbers[int(pair)] for pair in fresh]
         if fresh:
             plan = deal_evenly(fresh, names, overlap, rng, groups=groups, earlier=plan)
+        # From those with most workers to those with fewest, so that all reach the number wanted.
         for step in range(1, overlap):
             again = [pair for pair in others if 0 < count[pair] <= overlap - step]
             plan = deal_again(plan, again, names, rng, seen=had)
@@ -92,6 +96,7 @@ def deal_pairs_again(
         raise Stop(409, "Choose other workers who get the pairs.")
     with locked(by, Action.DEAL, project.pk):
         _, pairs = _take(by, project, worker)
+        # Gold pairs measure one worker each: they are mixed in by share, and not passed on.
         gold = set(_numbers(project, gold=True))
         has, had = _piles(project)
         names = [each.pseudonym for each in others]

@@ -111,6 +111,7 @@ class DealForm(forms.Form):
 class TakeBackForm(forms.Form):
     """From whom the undecided pairs are taken, and who gets them."""
 
+    # Not asked for unless somebody is ticked: undecided pairs may also wait.
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, prefix="back")
         holders = Dealt.objects.filter(project=project, taken_back__isnull=True, answer=0)
@@ -181,6 +182,7 @@ class AttributeForm(forms.Form):
     def __init__(self, proposed: Attribute, *, shown: bool, data: Any, number: int) -> None:
         fields = proposed.model_dump(mode="json", exclude={"name"})
         initial = {**fields, "name_part": fields["name_part"] or "", "show": shown}
+        # Without a label beside each, screen readers need the column in its name.
         super().__init__(data, prefix=f"a{number}", initial=initial)
         self.name = proposed.name
         for field in self.fields.values():
@@ -193,6 +195,7 @@ class AttributeForm(forms.Form):
         if not self.errors and given.pop("show"):
             del given["attribute"]
             is_text = given["kind"] == AttributeKind.VARIABLE
+            # Only texts have name parts: the form sends one for every column.
             given["name_part"] = (given["name_part"] or None) if is_text else None
             return {"attribute": Attribute(name=self.name, **given)}
         return given
@@ -242,6 +245,7 @@ class RulesForm(forms.Form):
         )
         custodians = Account.objects.filter(is_active=True)
         able = [each.pk for each in custodians if each.has_role(Role.CUSTODIAN)]
+        # A manager who is the only custodian may still make a project, without grants.
         others = [key for key in able if key != manager.pk]
         self.fields["custodian"] = ByName(
             label="Custodian of the data",
@@ -265,6 +269,7 @@ class RulesForm(forms.Form):
             If they do not.
         """
         given = super().clean() or {}
+        # A title may be missing while the rules are tried out.
         if set(self.errors) - {"title"}:
             return given
         try:
@@ -273,6 +278,7 @@ class RulesForm(forms.Form):
             )
         except ValidationError as error:
             first = error.errors(include_input=False, include_url=False)[0]
+            # Never the input: an error is shown and may be logged.
             raise forms.ValidationError(str(first["msg"])) from None
         if given["k"] == 1 and given["k_floor"] == Floor.REFUSE and given["budget"] is None:
             self.add_error("k", "With k of 1 and no budget, nothing is limited. Set one of them.")
@@ -343,6 +349,7 @@ class LinkageForm(forms.Form):
         given = super().clean() or {}
         if not self.errors:
             known = {*uploads.NEEDED, *uploads.TO_LINK, *uploads.FURTHER}
+            # Files that are not needed are not even read into memory.
             files = {each.name: each.read() for each in given["files"] if each.name in known}
             missing = [name for name in uploads.NEEDED if name not in files]
             if missing:

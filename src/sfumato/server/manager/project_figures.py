@@ -64,12 +64,14 @@ def truth_of(project: models.Project) -> dict[str, bool]:
 
 def generator() -> np.random.Generator:
     """Randomness for intervals: the same answers give the same interval."""
+    # The same answers must give the same interval on every page and report.
     return np.random.default_rng(20_260_101)
 
 
 def _histories(
     project: models.Project, names: dict[str, str]
 ) -> Iterator[review_decisions.History]:
+    # By the key of the event: times may be equal, and a history has an order.
     events = models.DecisionEvent.objects.filter(dealt__project=project).order_by("dealt_id", "pk")
     rows = events.values_list(
         "dealt__pair__number", "dealt__worker__pseudonym", "kind", "answer", "time"
@@ -104,6 +106,7 @@ def _after(
         return history.flag(review_decisions.FlagReason.OTHER, time)
     if kind == models.EventKind.UNFLAGGED:
         return history.remove_flag(time)
+    # A pair that was skipped or not decided has nothing to be withdrawn.
     return history if history.present.answer is None else history.withdraw(time)
 
 
@@ -248,6 +251,7 @@ def progress_of(project: models.Project) -> Progress:
     people = {each.account_id: each.account for each in members}
     workers = []
     for key, account in sorted(people.items(), key=lambda item: item[1].name):
+        # Who manages gets no pairs; who lost the role still counts with the pairs that they have.
         if key == project.manager_id or not (key in counts or account.has_role(models.Role.WORKER)):
             continue
         count = counts.get(key, {})
@@ -300,8 +304,11 @@ def _scores(
             allowances = list(
                 models.Allowance.objects.filter(project=project).select_related("worker")
             )
+            # All in one transaction: a version that changes in between would empty every state.
             versions = sum(each.version for each in allowances)
             for each in allowances:
+                # The manager pays for conflicts apart: workers have paid for what can be shown
+                # there.
                 if each.worker_id == project.manager_id:
                     manager = _kapr(project, each)
                     continue
@@ -371,6 +378,7 @@ def plots_of(project: models.Project, answers: Mapping[str, int]) -> tuple[Plot,
     )
 
 
+# The page's policy refuses styles in attributes: browsers would report each of them.
 def _without_style(svg: str) -> SafeString:
     """A picture as the page's policy allows it: without style attributes."""
     return mark_safe(re.sub(r' style="[^"]*"', "", svg))  # noqa: S308 - drawn of numbers and names
@@ -401,6 +409,7 @@ def _series(
         if action not in {"show", "open"}:
             over_time.setdefault(name, []).append((datetime.fromisoformat(at), len(own)))
         points = spent.setdefault(name, [])
+        # A decision that is taken back costs what it did: the line must not go back.
         most = max(len(own), points[-1][0] if points else 0)
         points.append((most, cost.get(actor, 0.0)))
     return (
@@ -418,6 +427,7 @@ def _last_of_each(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]
 def _fewer(points: list[Any]) -> list[Any]:
     """At most so many points as a line needs, the last one among them."""
     step = -(-len(points) // MOST_POINTS)
+    # From the end: the last point is what the numbers beside the plot say.
     return points[::-1][::step][::-1] if step > 1 else points
 
 
@@ -474,6 +484,7 @@ def quality_of(project: models.Project) -> Quality:
     resolved = models.Resolution.objects.filter(pair__project=project).exclude(answer=0).count()
     version = last_change(project), resolved
     kept = _kept.get(project.pk)
+    # While another request works it out, the earlier one is good enough: nobody waits.
     if kept is not None and (kept.version == version or kept.holds() or _guard.locked()):
         return kept.quality
     with _guard:
@@ -493,6 +504,7 @@ def work_out(project: models.Project, *, with_plots: bool = True) -> Quality:
     decisions = decisions_of(project)
     shared = sum(len(each) > 1 for each in decisions.answers.values())
     twos = reviewer_agreement.agreement_of_each_two(decisions)
+    # Intervals are drawn by resampling, which takes long for many answers.
     if twos and len(twos) <= MOST_TWOS and shared <= MOST_SHARED:
         twos = reviewer_agreement.agreement_of_each_two(decisions, generator())
     given = Counter(answer for each in decisions.answers.values() for answer in each.values())
@@ -579,6 +591,7 @@ def _people(project: models.Project, quality: Quality) -> Iterator[Person]:
             decided=seen.exclude(answer=0).count() if line is None else line.decided,
             kapr=kapr,
             budget=each.budget,
+            # Sums of the same scores in another order differ in their last digits.
             elsewhere=max(0.0, round((spent.score if spent else 0.0) - each.spent, 12)),
             characters=None if line is None else line.characters,
             seconds=None if line is None else line.seconds,

@@ -87,6 +87,7 @@ def check_files(files: Mapping[str, bytes]) -> None:
 def _of_text(name: str, data: bytes) -> Iterator[int]:
     """Bytes that a text takes."""
     table = name.endswith(".csv")
+    # Archives and packed files unfold to any size; no text begins so, or has zero bytes.
     if data[:_TEXT].startswith((_PARQUET, b"PK\x03\x04", b"\x1f\x8b")) or b"\0" in data[:_TEXT]:
         raise InputError(
             f"file {name}",
@@ -99,6 +100,7 @@ def _of_text(name: str, data: bytes) -> Iterator[int]:
     rows = data.count(b"\n")
     _check_rows(f"file {name}", rows)
     if table:
+        # Every sign that may separate is counted: which one does is found only by reading.
         cells = rows + max(data.count(each.encode()) for each in CANDIDATES)
         yield len(data) + (_CELL - 1) * cells
 
@@ -126,6 +128,7 @@ def _of_parquet(subject: str, data: bytes) -> Iterator[int]:
             raise InputError(subject, f"must have at most {MOST_COLUMNS} columns", found="more")
         if any(each.max_repetition_level or each.max_definition_level > 1 for each in columns):
             raise InputError(subject, "must have columns of single values", found="nested ones")
+        # Where each cell begins takes room even where all of them are empty.
         yield rows * sum(max(_CELL, each.length or 0) for each in columns)
         for group in groups:
             for number in range(len(columns)):
@@ -144,6 +147,7 @@ def _values(subject: str, data: bytes, columns: list[str]) -> Iterator[int]:
     for name in columns:
         if not pa.types.is_dictionary(file.schema_arrow.field(name).type):
             raise InputError(subject, "must have columns of texts and numbers", found="others")
+        # One thread: what is taken is counted before more is unpacked.
         for batch in file.iter_batches(_BATCH, columns=[name], use_threads=False):
             values = batch.column(name)
             lengths = pc.binary_length(values.dictionary).cast(pa.int64())
@@ -156,6 +160,7 @@ def _pages(data: bytes, column: pq.ColumnChunkMetaData) -> Iterator[int]:
     end = at + column.total_compressed_size
     while at < end:
         unpacked, packed, at = _page(data, at)
+        # A negative size would make room for what comes next.
         if min(unpacked, packed) < 0:
             raise ValueError
         at += packed
@@ -202,6 +207,7 @@ _FIXED = {1: 0, 2: 0, 3: 1, 7: 8}
 def _integer(data: bytes, at: int) -> tuple[int, int]:
     """An integer of any length, as it stands, and where it ends."""
     value = 0
+    # At most ten bytes: longer ones are no integer of 64 bits, and could go on for ever.
     for shift in range(0, 70, 7):
         value |= (data[at] & 127) << shift
         at += 1
@@ -243,6 +249,7 @@ def _place(path: Path, data: bytes, opened: list[int]) -> None:
         return
     handle = os.memfd_create(path.name)
     opened.append(handle)
+    # A copy of the handle: closing the stream must not close what the link leads to.
     with os.fdopen(os.dup(handle), "wb") as stream:
         stream.write(data)
     path.symlink_to(f"/proc/{os.getpid()}/fd/{handle}")
@@ -262,6 +269,7 @@ class InMemory(FileUploadHandler):
     ) -> None:
         """Stop before the first byte where the request says that it is too large."""
         self._bytes = 0
+        # One MiB more for what stands between the files and for the other fields.
         self.too_large = content_length > MOST_BYTES + (1 << 20)
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
@@ -274,6 +282,8 @@ class InMemory(FileUploadHandler):
         """
         super().new_file(*args, **kwargs)
         if self.too_large:
+            # The rest is read and thrown away: a connection that is cut shows no reason in a
+            # browser.
             raise StopUpload(connection_reset=False)
         self._file = BytesIO()
 
@@ -340,6 +350,7 @@ class Upload:
 
 def keep_upload(session: Session, upload: Upload) -> None:
     """Seal an upload, in place of the one that the session had."""
+    # A session has one upload: more of them would fill the disk for an hour.
     drop_upload(session)
     token, key = secrets.token_hex(16), new_key()
     write_sealed(_path(token), _packed(upload), key, _purpose(token))
@@ -355,6 +366,7 @@ def kept_upload(session: Session) -> Upload | None:
     token = about["token"]
     try:
         key = settings.SFUMATO_KEYS.unwrap(bytes.fromhex(about["key"]), _purpose(token))
+        # A clock that was set back must not make an upload last.
         if 0 <= time.time() - about["time"] <= HOUR:
             return _unpacked(read_sealed(_path(token), key, _purpose(token)))
     except (InputError, InvalidTag):
@@ -378,6 +390,7 @@ def sweep() -> None:
             old = time.time() - path.stat().st_mtime > HOUR
         except FileNotFoundError:
             continue
+        # Folders are left over only if the process was killed: their files were links to memory.
         if old and path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         elif old:
@@ -457,6 +470,7 @@ def propose(upload: Upload) -> Proposal:
             review_settings.Attribute(name=name, kind=review_settings.AttributeKind.VARIABLE)
             for name in columns
         ]
+        # Every column first: which ones are about a person is seen only beside their values.
         project = _tables(upload, folder, every, None)
         found = review_sources.proposed_attributes(project.records, tuple(columns))
         likely = frozenset(name for name in columns if review_sources.about_a_person(name))
@@ -620,6 +634,7 @@ def preview(review: Review, rng: np.random.Generator) -> list[tuple[Column, ...]
     rng
         Source of randomness: which pairs.
     """
+    # In the order of the file: a preview in drawn order would look like a ranking.
     chosen = np.sort(rng.permutation(review.pairs)[:PREVIEWED_PAIRS]).tolist()
     masked = (review_settings.Mode.MASKED,) * len(review.attributes)
     drawn = []

@@ -67,6 +67,7 @@ class Line:
 @login_required
 def projects(request: HttpRequest) -> HttpResponse:
     """Every project that one may see, the open ones first."""
+    # Here, as many pages lead to it: uploads go after an hour even if nobody makes another one.
     sweep()
     actor = request.user
     mine = Q(manager=actor) | Q(custodian=actor) | Q(members__account=actor)
@@ -237,6 +238,7 @@ def close(request: HttpRequest, project: Project) -> HttpResponse:
     with locked(request.user, Action.CLOSE_PROJECT, project.pk, 409) as open_one:
         open_one.state, open_one.closed = ProjectState.CLOSED, timezone.now()
         open_one.save(update_fields=["state", "closed"])
+        # In the transaction: no project is closed without its entry.
         append(request.user, "close project", f"project {project.pk}")
     messages.success(request, "The project is closed. Its decisions can be exported.")
     return redirect("manage", project_id=project.pk)
@@ -297,6 +299,7 @@ def export_linked(request: HttpRequest, project: Project) -> HttpResponse:
 @of_project(Action.EXPORT_IDENTITIES, fresh_from="manage")
 def export_identities(request: HttpRequest, project: Project) -> HttpResponse:
     """The decisions with both records of each pair; it uses the custodian's grant up."""
+    # The grant is used up only if there is an export: one that fails leaves it.
     with transaction.atomic():
         use_identity_grant(project)
         data = project_figures.identities_bytes(project)
@@ -387,6 +390,7 @@ def _flags(project: Project) -> dict[int, list[str]]:
 
     That there is one, never what it says: a note may repeat what its worker paid to see.
     """
+    # Whether it is empty is seen without the key.
     flags: dict[int, list[str]] = {}
     asked = Dealt.objects.filter(project=project, flagged=True).order_by("worker__name")
     for number, name, note in asked.values_list("pair__number", "worker__name", "note"):

@@ -48,6 +48,7 @@ def new(request: HttpRequest) -> HttpResponse:
     Files are received into memory; that must be said before the request is read, and so before
     Django's middleware checks where it comes from: the inner view has that check.
     """
+    # Before anything reads the request: handlers cannot be changed after that.
     handler = uploads.InMemory(request)
     request.upload_handlers = [handler]
     answer: HttpResponse = _new(request)
@@ -90,6 +91,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
     ]
     rules = RulesForm(request.user, data)
     valid = data is None or all([*(each.is_valid() for each in columns), rules.is_valid()])
+    # Looking does not create: what the rules would do has to be seen first.
     create = data is not None and data.get("go") == "create"
     seen = create and valid and _was_shown(request, columns, rules)
     if seen:
@@ -97,6 +99,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
             return _created(request, upload, columns, rules)
         except InputError as error:
             rules.add_error(None, str(error))
+    # A title is asked for only when the project is made.
     if data is not None and not create:
         rules.errors.pop("title", None)
     context = {
@@ -150,6 +153,7 @@ def _foreseen(
         review = review_of(project, under, index_of(project, under, silent))
     except InputError as error:
         return {"reason": str(error)}
+    # The same seed, so that a change of rules shows in the same pairs.
     rng = np.random.default_rng(upload.seed)
     found: dict[str, Any] = {"pairs": uploads.preview(review, rng)}
     if settings is not None:
@@ -193,6 +197,7 @@ def _created(
     )
     if upload.kind == uploads.LINKAGE:
         uploads.keep_linkage(made, upload.files)
+    # At last: if the project could not be made, the files need not be sent again.
     uploads.drop_upload(request.session)
     messages.success(request, "The project is made. Invite workers and deal its pairs.")
     return redirect(reverse("manage", args=[made.pk]))

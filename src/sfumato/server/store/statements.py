@@ -35,6 +35,8 @@ def ask(*statements: Statement) -> list[list[Row]]:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             values = [value for _, given in statements for value in given]
+            # In one message, as each trip to the database costs a click more than the statement
+            # itself.
             cursor.execute("; ".join(text for text, _ in statements), values)
             found = [cursor.fetchall() if cursor.description else []]
             while cursor.nextset():
@@ -108,6 +110,7 @@ def _checkpoint(path: Path) -> None:
     while True:
         time.sleep(CHECKPOINT_SECONDS)
         try:
+            # A connection of its own: that of a request would wait for its transaction.
             with closing(sqlite3.connect(path)) as database:
                 database.execute("PRAGMA wal_checkpoint(PASSIVE)")
         except sqlite3.Error:

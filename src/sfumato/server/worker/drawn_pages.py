@@ -140,6 +140,7 @@ def _runs(cells: Sequence[Cell], row: int) -> list[tuple[str, list[str]]]:
     runs: list[tuple[str, list[str]]] = []
     for cell in cells:
         style = _style(cell)
+        # Differing characters have another sign in either row, as MINDFIRL has them.
         symbol = cell.text or _SYMBOL.get(cell.kind, _DIFFERING[row])
         if runs and runs[-1][0] == style:
             runs[-1][1].append(symbol)
@@ -267,6 +268,7 @@ def draw_pair(view: PairView, standing: Standing, *, exact: bool) -> Drawing:
 
 
 def _button(cost: Cost, standing: Standing, *, exact: bool) -> Button:
+    # Rounded up: a cost that is told must never be exceeded.
     text = kapr_text(cost.cost, standing.cells, up=True)
     return Button(
         value=f"{','.join(map(str, cost.opening.attributes))}:{int(cost.opening.mode)}",
@@ -293,6 +295,7 @@ def draw_column(
         marks=tuple(draw_mark(mark) for mark in attribute.marks),
         meaning=", ".join(MEANING[mark] for mark in attribute.marks),
         state=attribute.mode.name.lower(),
+        # Openings of several attributes stand together below the pair.
         buttons=tuple(button for opening, button in buttons if opening.attributes == (place,)),
         hint=hint is not None and hint.attributes == (place,),
     )
@@ -356,9 +359,11 @@ def meters(standing: Standing) -> tuple[Meter, ...]:
 def _disclosure(standing: Standing) -> Meter:
     spent, budget = standing.spent, standing.budget
     if budget is None:
+        # Without a limit the scale grows in steps: it must not move with every click.
         top = next((step for step in _STEPS if step >= 1.5 * spent), max(1.0, spent))
         text = f"{kapr_text(spent, standing.cells)}, no limit"
     else:
+        # A little beyond the limit, so that its mark is seen, and whatever a lowered budget left.
         top = max(1.15 * budget, spent) or 1.0
         text = f"{kapr_text(spent, standing.cells)} of {kapr_text(budget, standing.cells)}"
         text += f", {kapr_text(standing.left or 0.0, standing.cells)} left"

@@ -65,6 +65,7 @@ def workers_view(view: View) -> View:
             return view(request, *args, **kwargs)
         except Stop as error:
             return problem(request, error.status, error.reason)
+        # What is wrong with its files is not for workers: it may hold a name or a value.
         except InputError:
             return problem(request, 500, "The project cannot be read. Tell its manager.")
 
@@ -85,6 +86,7 @@ def number_in(name: str, given: str | None) -> int:
         If it is none.
     """
     digits = (given or "").removeprefix("-")
+    # `isdigit` alone takes signs that `int` does not; nine digits fit every column.
     if not digits.isascii() or not digits.isdigit() or len(digits) > 9:
         raise Stop(400, f"The {name} must be a whole number.")
     return int(given or "")
@@ -193,6 +195,7 @@ def refused(answer: Answer) -> str:
 
 Verb = Callable[[HttpRequest, UUID, str], Answer]
 MOST_ATTRIBUTES = 64
+# A plain decimal number: neither infinity nor words that `float` would take.
 _COST = re.compile(r"[0-9]{1,6}\.[0-9]{1,20}")
 
 
