@@ -144,11 +144,13 @@ def _births(count: int, rng: np.random.Generator) -> Codes:
     band = WeightedChoice.of(share).sample(count, rng)
     ages = low[band] + (high - low)[band] * rng.random(count)
     days: Codes = np.ceil(-ages * DAYS_PER_YEAR).astype(np.int32)
+    # Everybody has a visit, and so is born on the last day of the window at the latest.
     return np.minimum(days, np.int32(WINDOW_DAYS - 1))
 
 
 def _keys(count: int) -> pa.StringArray:
     digits = pa.array(np.arange(1, count + 1)).cast(pa.string())
+    # Padded, so that keys sort as numbers do.
     padded = pc.utf8_lpad(digits, width=max(6, len(str(count))), padding="0")
     return pc.binary_join_element_wise("P", padded, "")
 
@@ -156,6 +158,7 @@ def _keys(count: int) -> pa.StringArray:
 def _names(sex: Levels, cohort: npt.NDArray[np.int16], rng: np.random.Generator) -> pa.StringArray:
     lists = [names for one in (FEMALE, MALE) for names in GIVEN_NAMES[one]]
     widest = max(map(len, lists))
+    # All lists are one table: shorter ones end with weights of 0.
     weights = [np.pad(zipf(len(names), shift=8.0), (0, widest - len(names))) for names in lists]
     given = [name for names in lists for name in (*names, *[""] * (widest - len(names)))]
     stratum = sex * len(GIVEN_NAMES[FEMALE]) + cohort
@@ -186,8 +189,10 @@ def _homes(
 
 
 def _visit_counts(ages: Floats, rng: np.random.Generator) -> Ints:
+    # exp(-sigma^2 / 2) makes the mean of the factor 1.
     rate = rng.lognormal(-(FRAILTY_SIGMA**2) / 2, FRAILTY_SIGMA, len(ages))
     rate *= MEAN_EXTRA_VISITS * np.interp(ages, *VISITS_BY_AGE)
+    # Whoever had no visit would be in no table.
     return 1 + rng.poisson(rate)
 
 
@@ -197,6 +202,8 @@ def _conditions(
     means = np.where(ages < CONDITIONS_BY_AGE[0][0], 0.0, np.interp(ages, *CONDITIONS_BY_AGE))
     count = np.minimum(rng.poisson(means), MOST_CONDITIONS).astype(np.int8)
     weights = code_weights(chronic=True)
+    # No chronic code is had below age 2, and of a row of zeros nothing can be drawn; it is not
+    # used.
     weights[weights.sum(axis=1) == 0, 0] = 1.0
     stratum = 2 * np.minimum(ages.astype(np.int16), OLDEST) + sex
     choice = WeightedChoice.of(weights)
@@ -297,6 +304,7 @@ def _calendar(
     clinic = _clinics(people, person, rng)
     first = np.maximum(people.birth, 0)[person]
     day = (first + rng.random(len(person)) * (WINDOW_DAYS - first)).astype(np.int16)
+    # Rounding may reach the end of the window, which is no day of it any more.
     np.minimum(day, WINDOW_DAYS - 1, out=day)
     order = np.argsort(day, kind="stable")
     return person[order], day[order], clinic[order]
@@ -306,6 +314,7 @@ def _clinics(people: People, person: Codes, rng: np.random.Generator) -> Levels:
     at_practice = rng.random(len(person), dtype=np.float32) >= people.hospital_share[person]
     clinic = at_practice.astype(np.int8)
     starts = np.cumsum(people.visits) - people.visits
+    # Most persons are in both clinics, so that there is something to link.
     firsts = starts[people.visits > 1]
     other = rng.random(len(firsts)) < OTHER_CLINIC_SECOND
     clinic[firsts + 1] = clinic[firsts] ^ other
@@ -319,6 +328,7 @@ def _diagnoses(
     diagnosis = WeightedChoice.of(code_weights(chronic=False)).draw(stratum, rng)
     count = people.condition_count[person]
     chronic = np.flatnonzero((rng.random(len(person)) < CHRONIC_VISIT_SHARE) & (count > 0))
+    # Squared: the first condition is the most frequent reason.
     slot = (count[chronic] * rng.random(len(chronic)) ** 2).astype(np.int8)
     diagnosis[chronic] = people.conditions[person[chronic], slot]
     return diagnosis
@@ -498,6 +508,7 @@ def _whole(subject: str, value: object, least: int) -> int:
 def _registration_seed(rng: np.random.Generator) -> np.random.SeedSequence:
     """A seed that depends on the generator's own; nothing is drawn from the generator."""
     own = rng.bit_generator.seed_seq
+    # A generator without a sequence of seeds has nothing that another seed could be made of.
     if not isinstance(own, np.random.SeedSequence):
         return np.random.SeedSequence(_REGISTRATION_KEY)
     return np.random.SeedSequence(own.entropy, spawn_key=(*own.spawn_key, _REGISTRATION_KEY))

@@ -40,6 +40,7 @@ class WeightedChoice:
         """
         table = np.atleast_2d(np.asarray(weights, dtype=np.float64))
         cumulative = np.cumsum(table, axis=1)
+        # By the last sum itself: every stratum then ends at a whole number exactly.
         shares = cumulative / cumulative[:, -1:]
         shares += np.arange(len(table))[:, None]
         return cls(shares.ravel(), table.shape[1])

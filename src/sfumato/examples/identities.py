@@ -72,6 +72,7 @@ class TextColumn:
 
     def marks(self, holds: Callable[[str], bool]) -> Bools:
         """Of each row, whether its text is there and has a property."""
+        # The last entry is that of -1, a missing text.
         known = np.array([*map(holds, self.texts), False], dtype=np.bool_)
         return known[self.codes]
 
@@ -157,7 +158,9 @@ def identities(
 def _with_twins(who: Identities, share: float, rng: np.random.Generator) -> Identities:
     """Neighbours in the order of birth take one surname, birthday, address and telephone."""
     order = np.argsort(who.birth, kind="stable")
+    # Every second one: nobody is in two pairs.
     first, second = order[0 : len(order) - 1 : 2], order[1::2]
+    # Twins with one given name could not be told apart by anybody.
     fit = (who.birth[second] - who.birth[first] <= TWIN_DAYS) & (
         who.given.codes[first] != who.given.codes[second]
     )
@@ -179,6 +182,7 @@ def _with_twins(who: Identities, share: float, rng: np.random.Generator) -> Iden
 def _with_juniors(who: Identities, share: float, rng: np.random.Generator) -> Identities:
     """Persons take the full name, address and telephone of one a generation older."""
     wanted = round(share * len(who.sex) / 2)
+    # More than are wanted: not everybody has somebody a generation older.
     free = rng.permutation(np.flatnonzero(who.relation == 0))[: 4 * wanted]
     seniors, juniors = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for sex in range(2):
@@ -190,6 +194,7 @@ def _with_juniors(who: Identities, share: float, rng: np.random.Generator) -> Id
         )
         found = earliest < latest
         chosen = rng.integers(earliest[found], latest[found])
+        # A senior has one junior.
         places, takers = np.unique(chosen, return_index=True)
         seniors.append(older[places])
         juniors.append(younger[found][takers])

@@ -20,6 +20,7 @@ NEARBY_SHARE = 0.7
 
 _UNITS = np.array([1, 10, 100, 1_000, 10_000, 100_000])
 """Of the digits of a date as one number, YYYYMMDD, that can be misread."""
+# Dates without another one that is valid must end the draws.
 _TRIES = 300
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -67,6 +68,7 @@ def _misspelt(word: str, operation: str, place: float, letter: float, nearby: bo
         swapped = _transposed(text, at)
         if swapped != text:
             return swapped.title()
+        # Equal letters do not change by being swapped.
         operation = "substitute"
     if operation == "delete" and len(text) > 2:
         return (text[:at] + text[at + 1 :]).title()
@@ -143,6 +145,7 @@ def misread_dates(days: Ints, last: Ints, rng: np.random.Generator) -> Ints:
         own = number[todo]
         new = own + (rng.integers(0, 10, len(todo)) - own // unit % 10) * unit
         found = _days(new // 10_000, new // 100 % 100, new % 100)
+        # A date that does not exist comes back as another one.
         again = _parts(found)
         valid = again[0] * 10_000 + again[1] * 100 + again[2] == new
         valid &= (found <= last[todo]) & (new != own)
@@ -284,6 +287,7 @@ class _ErrorDraws:
 
     def rows(self, error: str, among: Bools | None = None) -> Ints:
         """The registrations with an error, drawn among those that can have it."""
+        # Drawn for all: the rate of one error leaves the draws of the others as they are.
         hit = self.rng.random(self.count, dtype=np.float32) < getattr(self.rates, error)
         self.errors[error] = hit if among is None else hit & among
         return np.flatnonzero(self.errors[error])
@@ -313,6 +317,7 @@ def _names(
     )
     rows = draws.rows("missing_given_name")
     given = given.without(rows)
+    # What is missing has no typo.
     rows = draws.rows("typo_given_name", given.codes >= 0)
     given = given.changed(rows, misspelt(given.at(rows), rng))
     rows = draws.rows("typo_surname")
@@ -335,6 +340,7 @@ def _dates(draws: _ErrorDraws, birth: Ints, day: Ints) -> tuple[Ints, Bools]:
     swapped = swapped_dates(birth)
     draws.rows("missing_date")
     there = ~draws.errors["missing_date"]
+    # Nobody is registered before being born.
     rows = draws.rows("swapped_date", there & (swapped != birth) & (swapped <= day))
     result[rows] = swapped[rows]
     rows = draws.rows("misread_date", there & ~draws.errors["swapped_date"])

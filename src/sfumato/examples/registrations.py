@@ -28,6 +28,7 @@ _HEADER = """\
 # Patients and visits of two made-up clinics, as sfumato.examples.generate_registrations draws them.
 # Each column has one role, but for the clinics' own numbers, the column patient.
 """
+# Of different forms: nobody must take the numbers for a common key.
 _NUMBERS = (("H", 1), ("", 40_000_001))
 """Of each clinic, what its patient numbers begin with, and the lowest of them."""
 _SCHEMA = Schema(
@@ -90,6 +91,7 @@ def generate_registrations(clinics: Clinics, rates: ErrorRates | None = None) ->
         How often registrations err; the defaults of `ErrorRates` if not given.
     """
     rates = ErrorRates() if rates is None else rates
+    # Streams of their own: other rates leave persons, relations and numbers as they are.
     relating, numbering, *erring = (
         np.random.default_rng([*clinics.seed.generate_state(4).tolist(), stream])
         for stream in range(4)
@@ -223,6 +225,7 @@ def _visits(
 
 def _listed(errors: dict[str, Bools]) -> pa.StringArray:
     """The names of each row's errors, with semicolons between."""
+    # Errors as bits: few combinations occur, and each is put into words once.
     mask = np.zeros(len(next(iter(errors.values()))), np.int64)
     for bit, hit in enumerate(errors.values()):
         mask |= hit.astype(np.int64) << bit

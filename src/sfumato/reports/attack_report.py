@@ -62,6 +62,7 @@ def _sentence(note: str) -> str:
 
 def _prediction_held(outcome: Outcome) -> bool | None:
     """Whether a prediction held; ``None`` where none was made."""
+    # A prediction about something that was not tried has neither held nor failed.
     return None if outcome.predicted is None or not outcome.attempts else not outcome.broken
 
 
@@ -80,6 +81,7 @@ def success_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
     """Realised success of each attack with its interval, beside what was predicted."""
     rows = [_row(outcome) for outcome in outcomes]
     base = alt.Chart(pictures.values(rows)).encode(
+        # Labels are long names of attacks, which must not be cut off.
         y=alt.Y("attack:N", sort=[row["attack"] for row in rows], title=None).axis(
             labelLimit=320, labelPadding=9, grid=False, domain=False
         )
@@ -131,6 +133,7 @@ def _success_axis() -> alt.X:
     axis = alt.Axis(
         format=pictures.PERCENT, gridColor=pictures.FAINT, title="share of guesses that are right"
     )
+    # Always from 0 to 1: a small success must look small.
     return alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
@@ -156,6 +159,7 @@ def _row(outcome: Outcome) -> dict[str, Any]:
         "success": success.value,
         "low": success.value if success.low is None else success.low,
         "high": success.value if success.high is None else success.high,
+        # The axis ends at 0 and 1.
         "predicted": None if predicted is None else min(max(predicted.value, 0.0), 1.0),
         "allowed": outcome.allowed,
         "baseline": outcome.baseline.value,

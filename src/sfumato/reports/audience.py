@@ -12,6 +12,7 @@ from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import Promise
 from sfumato.reports.printed_numbers import COUNT, NUMBER, SHARE
 
+# A choice of ours: from ten on a number tells little of any one person.
 FEWEST = 10
 """Counts below this are told as fewer than this, zero included."""
 _STEPS = (0.1, 0.25, 0.5)
@@ -96,6 +97,7 @@ def _coarse_count(value: float) -> Any:
 def _coarse_share(value: float, of: float | None) -> Any:
     # Steps so wide that ten of those that it is a share of lie within one.
     least = 0.01 if not of else max(0.01, min(1.0, ceil(100 * FEWEST / of) / 100))
+    # Steps of a half and more would tell nothing.
     if least >= _HALF:
         return None
     if value < least:
@@ -130,6 +132,7 @@ def fewest_persons(measured: Mapping[str, Any]) -> int:
         What was measured of a file; of a release with its ``constraints``.
     """
     known = [1, *(each.fewest_persons for each in _promised(measured))]
+    # From there on the size of the smallest class is told anyway.
     if measured.get("pid_k", 0) >= FEWEST:
         known.append(measured["pid_k"])
     return int(max(known))
@@ -144,6 +147,7 @@ def largest_chance(name: str, measured: Mapping[str, Any]) -> float:
         What was measured of a file; of a release with its ``constraints``.
     """
     if name == "prosecutor":
+        # By what was promised alone: what was measured would be told by it.
         return 1 / fewest_persons({"constraints": measured.get("constraints", ())})
     return min((each.largest(name) for each in _promised(measured)), default=1.0)
 
@@ -151,6 +155,7 @@ def largest_chance(name: str, measured: Mapping[str, Any]) -> float:
 def _promised(measured: Mapping[str, Any]) -> Iterator[Promise]:
     """The promises about all classes and attributes that were kept."""
     for each in measured.get("constraints", ()):
+        # Some promises are the custodian's own, of which nothing is known, or of one attribute.
         if each["name"] in PROMISES and "attribute" not in each:
             yield restored(each)
 
@@ -212,6 +217,7 @@ def disclosed_measure(name: str, value: Any, measured: Mapping[str, Any], show: 
         return show.share(value, measured.get(kind.of))
     if kind.scale == COUNT:
         # That nobody is alone is no secret where the promises say so.
+        # A number that the promises tell is no secret.
         none = name == "sample_uniques" and value == 0 and fewest_persons(measured) > 1
         return 0 if none else show.count(value)
     if kind.scale == NUMBER:

@@ -35,6 +35,7 @@ _SATURATED = 39.0
 """Match weight in bits from which a score does not tell the weight any more."""
 _LOOKED_AT = 5
 """Largest persons, and bridges, that the page names."""
+# Fewer would tell of single pairs.
 _FEWEST = 3
 """Pairs that a pattern must have to be shown."""
 _TITLES = {
@@ -46,6 +47,7 @@ _TITLES = {
 
 def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
     """The report on a linkage, of records or of their encodings, as one HTML page."""
+    # Without a threshold nothing is a match by score, and no line can be drawn.
     upper = links.thresholds.upper if isfinite(links.thresholds.upper) else None
     shared: dict[str, Any] = {"title": title, "made": made, "links": links, "upper": upper}
     persons = _persons_figure(links)
@@ -116,6 +118,7 @@ def _rules(links: Links) -> list[tuple[str, int]]:
 
 def _bits(score: Floats) -> Floats:
     """Match weight of each score in bits, within the axis."""
+    # Scores of 0 and 1 have no finite weight.
     kept = np.clip(score, 1e-15, 1 - 1e-15)
     return np.asarray(np.clip(np.log2(kept / (1 - kept)), _LEAST, _MOST))
 
@@ -125,6 +128,7 @@ def _scores_figure(links: Found) -> pictures.Figure:
     edges = np.arange(_LEAST, _MOST + _WIDTH, _WIDTH)
     height, _ = np.histogram(_bits(links.pairs.score), edges)
     rows = [
+        # A logarithmic axis has no 0: bars begin at half a pair.
         {"low": low, "high": low + _WIDTH, "pairs": pairs, "from": 0.5}
         for low, pairs in zip(edges.tolist(), height.tolist(), strict=False)
         if pairs
@@ -167,7 +171,9 @@ def _scores_figure(links: Found) -> pictures.Figure:
 def _quality_figure(links: Found) -> pictures.Figure:
     """Expected precision and recall at every threshold."""
     at = match_thresholds.curve(links.pairs.score, links.settled.probability)
+    # As many points as a picture can show, of millions perhaps.
     chosen = np.unique(np.linspace(0, len(at.score) - 1, _POINTS).astype(np.int64))
+    # Recall counts what blocking lost, too: the pairs that were scored are a share of all.
     share = at.true / (at.true + links.lost) if at.true + links.lost > 0 else 1.0
     names = ("precision", "recall")
     rows = [
@@ -183,6 +189,7 @@ def _quality_figure(links: Found) -> pictures.Figure:
         .encode(
             x=alt.X("bits:Q", title="least match weight of a match, in bits")
             .scale(domain=[_LEAST, _MOST], nice=False)
+            # The same axis as that of the scores, so that both pictures can be read together.
             .axis(grid=False, tickCount=7),
             y=alt.Y("share:Q", title=None).scale(domain=[0, 1.02], nice=False).axis(
                 format=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT
@@ -190,6 +197,7 @@ def _quality_figure(links: Found) -> pictures.Figure:
             color=alt.Color("what:N").scale(
                 alt.Scale(domain=list(names), range=[pictures.AFTER, pictures.BEFORE])
             ),
+            # Dashes tell the lines apart in black and white.
             strokeDash=alt.StrokeDash("what:N").scale(
                 alt.Scale(domain=list(names), range=[[1, 0], [5, 3]])
             ),
@@ -272,6 +280,7 @@ def _largest_group(levels: list[Levels]) -> tuple[list[int], int, Bools]:
     """The most frequent combination of levels, its number of pairs, and which they are."""
     group: Ints = np.zeros(len(levels[0]), dtype=np.int64)
     for level in levels:
+        # Levels begin at -1: shifted, each combination is a number of its own.
         joint = group * (int(level.max()) + 2) + level + 1
         _, group = np.unique(joint, return_inverse=True)
     counts = np.bincount(group)
@@ -295,6 +304,7 @@ def _most_frequent(links: Links, outcome: int) -> _Pattern | None:
         label = "missing" if each is None else each.label
         bits = 0.0 if each is None else each.weight
         steps.append((f"{_comparison(name)}: {label}", bits))
+    # Near 1 a score has lost the last digits of its weight: the rest would be rounding.
     if final < _SATURATED:
         rest = final - sum(bits for _, bits in steps)
         steps.append(("frequency of the values (mean)", rest))

@@ -58,6 +58,7 @@ def _per_column(columns: tuple[ColumnLoss, ...]) -> pictures.Figure:
             y=alt.Y("column:N", sort=names, title=None, axis=labels).scale(padding=0.35),
         )
         text = base.mark_text(align="left", dx=4).encode(text=alt.Text("text:N"))
+        # Beyond it there is no room beside the bar.
         near_end = alt.datum.loss > 0.8
         inside = base.mark_text(align="right", dx=-4, color="white")
         panels.append(
@@ -82,6 +83,7 @@ def _correlations(change: CorrelationChange) -> pictures.Figure:
     panels = [
         _matrix(change, change.before, "Original values"),
         _matrix(change, change.after, "Class means of the release"),
+        # The largest change gets the strongest colour, but small ones stay pale.
         _matrix(change, _difference(change), "Change", max(change.max_change, LEAST_SCALE)),
     ]
     said = (
@@ -129,6 +131,7 @@ def _matrix(
     )
     printed = base.mark_text().encode(
         text=alt.Text("text:N"),
+        # White is read on the dark ends of the scale, ink on its pale middle.
         color=alt.condition(
             abs(alt.datum.value) > 0.75 * largest, alt.value("white"), alt.value(pictures.INK)
         ),
@@ -139,6 +142,7 @@ def _matrix(
 
 def _printed(correlation: float) -> str:
     """Two decimals, with a true minus, and no sign at zero."""
+    # -0.00 would look like a correlation that is negative.
     text = f"{correlation:.2f}".replace("-", "−")
     return text if text.strip("−0.") else "0"
 
@@ -149,6 +153,7 @@ def _distribution(shown: Distribution, key: str) -> pictures.Figure:
         {"bar": bar, "before": before, "after": after}
         for bar, (before, after) in enumerate(zip(shown.before, shown.after, strict=True))
     ]
+    # By their places: two bars of a column may have the same label.
     names = f"{json.dumps(shown.labels)}[datum.value]"
     upright = shown.kind is Kind.NUMERIC
     if upright:

@@ -97,11 +97,13 @@ def picture(chart: Chart, key: str, description: str) -> Markup:
     drawn = re.sub(r'\bid="', f'id="{key}-', drawn)
     drawn = re.sub(r"url\(#", f"url(#{key}-", drawn)
     drawn = re.sub(r'((?:xlink:)?href)="#', rf'\1="#{key}-', drawn)
+    # To screen readers the picture is one image, which its description names.
     drawn = re.sub(r' (?:role|class|aria-[a-z]+|pointer-events)="[^"]*"', "", drawn)
     width = re.search(r'<svg[^>]* width="([0-9.]+)"', drawn)
     view = re.search(r' viewBox="[^"]*"', drawn)
     assert width is not None
     assert view is not None
+    # It shrinks with the page and never grows beyond its own size.
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(description)}" '
         f'style="max-width:{width[1]}px"'
@@ -120,6 +122,7 @@ def share_axis(top: float) -> alt.Y:
     """An axis of shares from 0 to a little above the highest bar."""
     return (
         alt.Y("share:Q", title=None)
+        # Room above the highest bar for its number.
         .scale(domain=[0, min(1.15 * top, 1.15)], nice=False)
         .axis(format=PERCENT, tickCount=3, gridColor=FAINT)
     )
@@ -238,6 +241,7 @@ def size_bins(largest: int) -> SizeBins:
     """Bins 1, 2, 3-4, 5-9, 10-19, 20-49, 50-99, ... up to the one that holds ``largest``."""
     starts = [1, 2, 3, 5]
     while starts[-1] <= largest:
+        # 1, 2 and 5 times the powers of ten: after 2 comes 5, after the others their double.
         lead = int(str(starts[-1])[0])
         starts.append(starts[-1] * 5 // 2 if lead == 2 else starts[-1] * 2)
     starts = [start for start in starts if start <= largest] or [1]

@@ -122,6 +122,7 @@ def _on_scale(value: float, scale: str, *, coarse: bool = False) -> str:
     if scale == COUNT:
         return count(round(value, 1) if value < _WHOLE else round(value))
     if scale == SHARE:
+        # A coarse number must not look more exact than it is.
         return percent(value, 0) if coarse else percent(value)
     return number(value)
 
@@ -130,6 +131,7 @@ def fill_template(
     name: str, filters: dict[str, Callable[..., object]] | None = None, **content: Any
 ) -> str:
     """A page as HTML; every text that is filled in is escaped."""
+    # As a tuple, which the cache can keep by.
     template = _template(name, tuple((filters or {}).items()))
     filled: str = template.render(version=version("sfumato"), **content)
     return filled

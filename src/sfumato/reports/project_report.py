@@ -108,6 +108,7 @@ def project_content(
         "manifest": _manifest(results, show),
         "withheld": list(_WITHHELD) if show.is_public else [],
     }
+    # Made last, of all that comes after it; its place is the first.
     content["verdict"] = first_page(content, results, show)
     return content
 
@@ -144,6 +145,7 @@ def _figures(content: Mapping[str, Any], public: bool) -> dict[str, Figure | Non
 
     attack = content["attack"]
     loss = column_loss_figure(content["changes"]["columns"])
+    # The pictures of risk and attacks are drawn of exact numbers.
     if public:
         return {"risk": None, "loss": loss, "attack": None}
     return {
@@ -178,6 +180,7 @@ def _sources(results: project_results.ProjectResults, show: Discretion) -> dict[
         file = {name: before.get(name) for name in ("records", "persons")}
     records: Mapping[str, int] = results.linkage.get("records", {})
     sources = [
+        # Names of sources may tell who took part.
         {"name": f"source {place}" if show.is_public else name, "records": show.count(number)}
         for place, (name, number) in enumerate(records.items(), 1)
     ]
@@ -229,6 +232,7 @@ def _review(results: project_results.ProjectResults, show: Discretion) -> dict[s
         return None
     rules = results.settings(project_results.REVIEW).get("rules", {})
     workers: list[Mapping[str, Any]] = list(found.get("workers", ()))
+    # The one who saw most decides what a person may have learned.
     most = max((each["kapr"] for each in workers), default=None)
     agreement = found.get("agreement") or {}
     return {
@@ -388,6 +392,7 @@ def _request(results: project_results.ProjectResults, show: Discretion) -> dict[
         return None
     found = results.measured(project_results.RELEASE)
     asked, figures = found["request"], found["figures"]["SLA"]
+    # Where a rule stands names a file of the custodian's.
     rules = [_RULE_PLACE.sub("", rule) if show.is_public else rule for rule in found["rules"]]
     return {
         "role": asked["role"],
@@ -481,5 +486,6 @@ def _warnings(results: project_results.ProjectResults) -> list[dict[str, str]]:
     seen: dict[str, str] = {}
     for name, each in results.stages.items():
         for warning in each.record.get("warnings", ()):
+            # Stages repeat warnings of those before them: each is told once, of the first.
             seen.setdefault(str(warning), name)
     return [{"stage": name, "says": says} for says, name in seen.items()]

@@ -71,6 +71,7 @@ class ProjectResults:
         """The schema of the released file, with the direct identifiers of its sources."""
         released = self.settings(RELEASE).get("schema", {})
         sources = self.settings(LINK).get("schema", {})
+        # Those of the sources come first: the linked file has none of them any more.
         direct = (*sources.get("direct_identifiers", ()), *released.get("direct_identifiers", ()))
         return {
             "person": released.get("person"),
@@ -86,6 +87,7 @@ class ProjectResults:
     @property
     def before(self) -> Mapping[str, Any]:
         """What was measured of the data by the same measures as the release."""
+        # Requests are not measured as promises are: what was assessed stands for the data before.
         if self.is_on_request:
             return self.measured(ASSESS)
         before: Mapping[str, Any] = self.measured(RELEASE).get("before", {})
@@ -206,6 +208,7 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
             done = written(events[name]) if name in events else UNCHANGED
             lines.append(_line(results, name, role, done))
     lines += [_line(results, name, UNDECIDED, "removed") for name in schema["undecided"]]
+    # Whoever signs must find every column of the sources, those that went early among them.
     told = {line["name"] for line in lines}
     linked = results.settings(LINK).get("schema", {})
     for role, part in (

@@ -45,6 +45,7 @@ def first_page(
 def _is_met(content: dict[str, Any]) -> bool:
     attack, request = content["attack"], content["request"]
     kept = all(each["met"] for each in _limits(content))
+    # On request the rules decide, and there are no promises of one's own.
     if request is not None:
         kept = request["kept"]
     return kept and (attack is None or not attack["caught"])
@@ -62,6 +63,7 @@ def _estimated(limits: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _headline(content: dict[str, Any]) -> str:
     promises, attack, request = content["promises"], content["attack"], content["request"]
     estimated = _estimated(_limits(content))
+    # What only an estimate keeps is told apart, and is not counted as kept.
     promises = [each for each in promises if each not in estimated]
     kept = sum(each["met"] for each in promises)
     if request is not None:
@@ -158,6 +160,7 @@ def _to_whom(content: dict[str, Any]) -> list[str]:
         said.append(f"Controls: {context['controls']}.")
     else:
         said.append("No controls are named: read the numbers as if an attack were certain.")
+    # What the project file says may end with a full stop already.
     return [each.replace("..", ".") for each in said]
 
 
@@ -196,6 +199,7 @@ def _threshold_sentences(thresholds: list[dict[str, Any]]) -> list[str]:
     """Thresholds of others: all that are met in a sentence, each of the others in one."""
     failed = [each for each in thresholds if not each["met"]]
     estimated = _estimated(thresholds)
+    # A source is met only if all of its thresholds are.
     sources = {each["source"] for each in (*failed, *estimated)}
     others = (each["source"] for each in thresholds if each["source"] not in sources)
     met = tuple(dict.fromkeys(others))
@@ -323,6 +327,7 @@ def _unreviewed(content: dict[str, Any]) -> list[str]:
 
 def _attack_succeeded(content: dict[str, Any]) -> list[str]:
     attack = content["attack"]
+    # Fewer than ten, as the public is told, may be none.
     if attack is None or not attack["exposed"] or is_small(attack["exposed"]):
         return []
     said = (

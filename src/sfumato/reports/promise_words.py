@@ -150,6 +150,7 @@ def _verdict(
     Of a release on a cluster, where the numbers of the classes stayed, all keep it or nobody knows.
     """
     risk = release.risk
+    # The release's own verdict: a report must never judge by another rule.
     met = bool(kept_by(constraint, risk, release.population))
     if isinstance(constraint, Budget):
         return met, None, None

@@ -114,6 +114,7 @@ def _unchanged(release: Release) -> list[str]:
 def _warnings(release: Release) -> list[str]:
     """The warnings of the release, then those that speak about one of the two files."""
     said = list(release.warnings)
+    # What both files and the release warn of is told once.
     for name, risk in ((_ORIGINAL, release.risk_before), (_RELEASED, release.risk)):
         said += [f"{name}: {each}" for each in risk.warnings if each not in release.warnings]
     return said

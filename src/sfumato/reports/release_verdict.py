@@ -69,6 +69,7 @@ def threshold_lines(risks: Sequence[Risk]) -> list[ThresholdLine]:
                 presets.index(each.preset),
                 meaning,
                 f"{each.bound} {_on_scale(each, each.limit)}",
+                # The original has no number where it was not held against the threshold.
                 ("",) * (len(risks) - len(values)) + values,
                 interval(each.low, each.high, partial(_on_scale, each)),
             )

@@ -117,6 +117,7 @@ def report(
             "must be 'internal', but for the report of a project",
             found="another value",
         )
+    # A path that cannot be written is refused before anything is drawn.
     check_report_path(path)
     content = report_json(result, title=title, made=made)
     page = _draw(result, content["report"]) if _is_page(target) else None
@@ -371,6 +372,7 @@ def write_project(
         _check(path.with_suffix(form), (HTML, PDF, JSON), _PROJECT_ENDINGS)
     content = project_content(results, audience, title, made)
     files: dict[Path, str | bytes] = {path.with_suffix(JSON): _dumped(content)}
+    # Both are the same page: the PDF is what it prints.
     if wanted & {HTML, PDF}:
         page = draw_project(content)
         files |= {path.with_suffix(PDF): pdf_of(page)} if PDF in wanted else {}
@@ -427,6 +429,7 @@ def _dumped(content: Mapping[str, Any]) -> str:
 
 
 def _write(files: Mapping[Path, str | bytes]) -> None:
+    # A page and its twin must never say different things.
     with all_or_none():
         for path, content in files.items():
             if isinstance(content, str):
@@ -437,6 +440,7 @@ def _write(files: Mapping[Path, str | bytes]) -> None:
 
 
 def _today() -> date:
+    # The day of the place where it is signed, not that of UTC.
     return datetime.now(tz=UTC).astimezone().date()
 
 
@@ -477,6 +481,7 @@ def _weasyprint() -> Any:
             return importlib.import_module("weasyprint")
     except ImportError:
         found = "WeasyPrint is not installed"
+    # Pango is looked for when WeasyPrint is imported.
     except OSError:
         found = "WeasyPrint does not find Pango"
     raise InputError("a report as PDF", "needs the extra 'pdf'", found=found, advice=_PDF_ADVICE)

@@ -72,6 +72,7 @@ def disclosure_figure(
     )
     chart: alt.Chart | alt.LayerChart = lines
     most = max((score for points in series.values() for _, score in points), default=0.0)
+    # A budget far above what was spent would press all lines to the axis.
     if limit is not None and limit <= _NEAR * most:
         rule = alt.Chart(pictures.values([{"limit": limit}])).mark_rule(
             color=pictures.LIMIT, strokeDash=[4, 3]
@@ -156,6 +157,7 @@ def _lines(
 ) -> alt.Chart:
     """Steps in a colour and a dash of their own for each worker."""
     colours = [pictures.SERIES[place % len(pictures.SERIES)] for place in range(len(workers))]
+    # Dashes tell the lines apart in black and white.
     dashes = [_DASHES[place % len(_DASHES)] for place in range(len(workers))]
     chart: alt.Chart = (
         alt.Chart(pictures.values(rows))

@@ -67,6 +67,7 @@ def records_per_person(persons: Mapping[int, int]) -> Figure:
     """How many records the persons of a release have."""
     records = np.array(sorted(persons), dtype=np.int64)
     times = np.array([persons[each] for each in records.tolist()], dtype=np.int64)
+    # Sizes in bins that double: most persons have few records, and some have hundreds.
     bins = size_bins(int(records.max()))
     shares = bins.shares(records, times)
     panel = labelled_bars(
@@ -96,6 +97,7 @@ def _median(values: Ints, times: Ints) -> float:
 def _class_sizes(named: Named) -> Figure:
     bins = size_bins(max(int(risk.shape.persons.max()) for _, risk in named))
     shares = [bins.shares(risk.shape.persons, risk.shape.classes) for _, risk in named]
+    # One scale for both files: their bars are to be compared.
     top = max(float(share.max()) for share in shares)
     panels: list[Chart] = [
         labelled_bars(
@@ -169,6 +171,7 @@ def _records_at_risk(named: Named) -> Figure:
     legend: Any = alt.Legend() if len(named) > 1 else None
     lines = (
         alt.Chart(values(rows))
+        # Classes have whole numbers of persons: between two risks the share is that of the larger.
         .mark_line(interpolate="step-before", strokeWidth=2.2)
         .encode(
             x=alt.X("risk:Q", title="risk of the class: 1 / persons").scale(
@@ -183,6 +186,7 @@ def _records_at_risk(named: Named) -> Figure:
         .properties(width=HALF, height=1.9 * _HEIGHT)
     )  # fmt: skip
     threshold = named[-1][1].threshold
+    # Its name stands on the side with more room.
     mark = limit_mark(threshold, percent(threshold), "risk", right=threshold < 0.1)
     said = "; ".join(
         f"{name}: {percent(risk.records_at_risk.value)} of the records above {percent(threshold)}"
@@ -305,6 +309,7 @@ def records_by_risk(persons: Ints, records: Ints) -> list[tuple[float, float]]:
         Persons and records of each class, or of all classes of each size; shape (classes,).
     """
     largest = int(1 / LEAST_RISK)
+    # Classes too large for the axis count together, beyond its left end.
     within = np.minimum(persons, largest + 1)
     by_size = np.bincount(within, weights=records, minlength=largest + 2)
     up_to = np.cumsum(by_size)[: largest + 1] / records.sum()
@@ -355,6 +360,7 @@ def _intervals(risk: Risk, own: PopulationRisk) -> Figure:
     ]
     marks = [{"name": _NAMES[measure], "limit": limit} for measure, limit in limits]
     least = min([each["low"] for each in rows] + [limit for _, limit in limits])
+    # The axis begins at the next round number below all that is drawn.
     start = next((end for end in _ENDS if end < 0.9 * least), _ENDS[-1])
     place = alt.Y("name:N", sort=list(_NAMES.values()), title=None).axis(grid=True)
     axis = (
@@ -407,6 +413,7 @@ def _matches(own: PopulationRisk) -> Figure:
     for name, of in kinds:
         bars = match_bars(of)
         for bar in bars:
+            # Of several counts in one bar the mean is drawn: a wide bar must not be a high one.
             width = bar["high"] - bar["low"] + 1
             rows.append(
                 {"kind": name, "matches": bar["low"] - 0.5, "p": bar["probability"] / width}
@@ -455,6 +462,7 @@ def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
         {"measure": name, "before": line["before"], "after": line["after"]}
         for name, line in lines
         if line["scale"] == "share"
+        # A coarse number has no point on an axis.
         and all(isinstance(line[file], (int, float)) for file in ("before", "after"))
     ]
     if not rows:

@@ -30,6 +30,7 @@ POPULATION_SHARES = (
     "marketer", "journalist", "population_average_risk", "population_records_at_risk",
 )  # fmt: skip
 _POPULATION_COUNTS = ("expected_matches", "unique_matches", "expected_uniques", "class_count")
+# The limits in use are among them: 0.2, 0.09 (EMA policy 0070), 0.05 (cells of 20 persons).
 BANDS = (1.0, 0.5, 1 / 3, 0.2, 0.09, 0.05, 0.01, 0.0)
 """Lower ends of the bands of risk, descending; the first is the risk 1 itself, where counted."""
 _MODELS = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "SNB", "dankar": "Dankar et al. 2012"}
@@ -199,6 +200,7 @@ class RiskTables:
 
     def _households(self) -> Iterator[MeasureGroup]:
         own = [risk.household for risk in self.risks if risk.household is not None]
+        # Both files or none: each line has a cell for either.
         if len(own) < len(self.risks):
             return
         cells = tuple(MeasureCell(count(each.households)) for each in own)
@@ -482,8 +484,10 @@ def risk_bands(own: PopulationRisk) -> tuple[RiskBand, ...]:
     whole = int(records.sum())
     found = []
     above = np.zeros(len(risks), dtype=bool)
+    # An estimated chance is never certain.
     ends = BANDS if own.marketer.estimator == REGISTER else BANDS[1:]
     for place, low in enumerate(ends):
+        # A risk on the end of a band must not fall below it by rounding.
         inside = (risks >= low - 1e-12) & ~above
         above |= inside
         high = ends[place - 1] if place else 1.0
@@ -508,6 +512,7 @@ def match_bars(of: MatchDistribution) -> list[dict[str, float]]:
     of
         How the number of correct matches scatters.
     """
+    # One try in a thousand is left out: long tails would make the bars too thin.
     first, last = of.quantile(0.0005), of.quantile(0.9995)
     width = max(1, -(-(last - first + 1) // _MOST_BARS))
     edges = [*range(first, last + 1, width), last + 1]
@@ -569,6 +574,7 @@ def _sentences(risk: Risk, own: PopulationRisk) -> Iterator[str]:
     yield f"Only its size is known, so the numbers are estimates. {why}."
     yield "Intervals are meant to hold the true number of this file in 95 of 100 files."
     if own.check is not None:
+        # The scatter is of logarithms: this is what it means as a share.
         scatter = exp(own.check.scatter) - 1
         yield f"From one subsample to the next it scattered by {percent(scatter)}."
     if own.seed is not None:

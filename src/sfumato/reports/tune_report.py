@@ -74,6 +74,7 @@ def _line(held: dict[str, Any]) -> dict[str, Any]:
     ends = interval(held["low"], held["high"], show)
     if held["estimator"] and ends:
         value += f" ({ends}, {held['estimator']})"
+    # `None` is no interval, and no failure over one.
     met = held["met"] and held["met_over_interval"] is not False
     asked = f"{held['bound']} {show(held['limit'])}"
     return {"attribute": "", "above": None} | held | {"asked": asked, "shown": value, "kept": met}
@@ -116,6 +117,7 @@ def _figure(
     front = [made[each] for each in found["frontiers"][label]]
     chosen = found["best"] or found["nearest"]
     top = _ROOM * max([each["loss"] for each in front if each["met"]] + [chosen["loss"]])
+    # Trials that lose far more would press all others to the axis.
     shown = [each for each in made.values() if each["loss"] <= 1.35 * top]
     beyond = len(made) - len(shown)
     kept = _MET if found["promised"] else _KEPT

@@ -104,8 +104,6 @@ def too_many(request: HttpRequest, wait: int) -> HttpResponse:
 
     Parameters
     ----------
-    # Fewer attempts than the limit let another one in: the oldest of them decides how long to
-    # wait.
     wait
         Seconds to wait.
     """
@@ -133,6 +131,8 @@ def _wait(attempt: LoginAttempt, field: str, limit: int) -> int:
     times = list(others.values_list("time", flat=True)[:limit])
     if len(times) < limit:
         return 0
+    # Fewer attempts than the limit let another one in: the oldest of them decides how long to
+    # wait.
     return max(1, math.ceil((times[-1] + WINDOW - now).total_seconds()))
 
 

@@ -238,6 +238,7 @@ def show_page(account: Account, project_id: UUID, number: int | None = None) -> 
         pile = pile.order_by("place")
         size = task.project.page_size
         pages = -(-pile.count() // size)
+        # A page may be full of decided pairs: work goes on where something is left.
         if number is None:
             number = min(pages, _first_undecided(pile) // size + 1)
         elif not 1 <= number <= max(pages, 1):
@@ -272,7 +273,6 @@ def show_pair(account: Account, project_id: UUID, token: str) -> Answer:
 
     Raises
     ------
-    # A page may be full of decided pairs: work goes on where something is left.
     Stop
         If there is no such pair, or the worker may not see it.
     """
