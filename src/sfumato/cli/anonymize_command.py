@@ -92,6 +92,8 @@ def anonymize(
     Exit codes: 0 released and met, 1 bad input, 2 the promises cannot be met.
     """
     keep_memory()
+    # The environment may name keys for other commands: only here do they want a ledger beside
+    # them.
     if given["ledger"] is None and "keys" in dict(on_command_line(context)):
         raise InputError("option --keys", "needs --ledger beside it", advice="name the ledger")
     if is_requested(context, given):
@@ -116,6 +118,7 @@ def anonymize(
     secret = release_checks.secret_of(given["secret"], repeat, inputs)
     on_spark, seed = takes_spark(data, engine), given["seed"]
     url = output if is_database(output) and not on_spark else ""
+    # The manifest of a table stands in the present folder, under the table's name.
     place = Path(DatabaseTable.of(url).table) if url else Path(output)
     if on_spark:
         release_checks.check_output_on_spark(output, columns, inputs)
@@ -140,6 +143,7 @@ def anonymize(
         promises = _promised(given, presets)
         making = {each.name: given[each.key] for each in declared(Options)}
         making |= {"seed": seed, "population": given["population"]}
+        # With its seed and secret it may be the release that is there, in another form.
         if not (on_spark or seed is None or secret is None):
             planned, keyed = making | {"secret": secret}, key is not None
             release_checks.check_other_release(
@@ -168,6 +172,7 @@ def _written(
     """Write the release and its report, note it where a ledger is named."""
     from sfumato.release.preset_promises import held_against
 
+    # All or none: without its manifest and its secret a release cannot be repeated.
     with memory_of(given) as memory, all_or_none():
         kept = release_checks.secret_beside(output)
         release = held_against(release.write(output, memory=memory, secret=kept), presets)
@@ -195,6 +200,7 @@ def check_memory(given: Given, *, on_spark: bool) -> None:
             found="records on a cluster",
             advice="make it with --engine embedded, or leave the ledger out",
         )
+    # Opened once: a ledger that cannot be used must stop the command before the work.
     with memory_of(given):
         pass
 
@@ -240,6 +246,7 @@ def _promised(given: Given, presets: tuple[Preset, ...]) -> tuple[Constraint | B
 def _hand_over(release: Release, output: str, report: Path | None, *, json: bool) -> None:
     """Print what was found, say where everything is."""
     if json:
+        # JSON alone goes to standard output: other programs read it.
         warn(release.warnings)
         print_json(release.to_json())
     else:
@@ -260,6 +267,7 @@ def _say_files(output: str, name: str) -> None:
 def _summary(release: Release) -> str:
     from sfumato.table.dependence import acceptances
 
+    # Where nobody named events the warning comes first: it is about all numbers below.
     told = release.risk.known_events
     first = [] if told is None or told.named else [f"Known events: {told.warning()}", ""]
     accepted = acceptances(release.risk.columns)
@@ -353,6 +361,7 @@ def release_requested(
     if report is not None:
         check_apart((report,), (*inputs, output, output.with_name(release_checks.MANIFEST)))
     if book is not None:
+        # Opened once: it must not fail after the work.
         opened(book, keys).close()
     asked = ask(
         data,

@@ -82,6 +82,8 @@ class Once(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse an option that is there twice: of two numbers nobody knows which one holds."""
+        # Parsed once before: of an option that is given twice typer keeps the last, and does not
+        # tell.
         _, _, order = self.make_parser(ctx).parse_args(args=[*args])
         for each, times in Counter(order).items():
             single = not getattr(each, "multiple", False) and not getattr(each, "is_flag", False)
@@ -124,6 +126,7 @@ app = typer.Typer(
     name="sfumato",
     cls=Program,
     no_args_is_help=True,
+    # They would print the values of variables, which are data.
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done and met, 1 bad input, 2 constraints not met, 3 waiting for people.",
@@ -172,6 +175,7 @@ def main() -> None:
     output.print_anything()
     with remember_interrupts():
         code, said = _run()
+        # A library may have turned the interrupt into another error.
         if interrupted():
             code, said = interrupted(), "Interrupted; nothing was left half written."
     if said:

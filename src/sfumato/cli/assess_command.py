@@ -110,6 +110,7 @@ def write_record_risks(risk: Risk, target: Path) -> None:
         return
     population, class_of = risk.population, risk.population.class_of
     columns = {
+        # Rows count from 1, as people count them in a file.
         "row": np.arange(1, risk.records + 1),
         "equivalence_class": class_of.astype(np.int64) + 1,
         "risk": population.record_risks,

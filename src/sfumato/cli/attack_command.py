@@ -98,6 +98,7 @@ def attack(
 
     _check_given(release, schema, given["review"])
     original, truth = given["original"], _truth(given["truth"], same_order=same_order)
+    # A truth says whose the records are: nothing needs to be repeated to find out.
     repeated = release if original is not None and truth is None else None
     for option, file in (("--pseudonym-key", pseudonym_key), ("--secret", secret)):
         if file is None or repeated is not None:
@@ -149,6 +150,7 @@ def _truth(truth: Place | None, *, same_order: bool) -> str | None:
         )
     if same_order:
         return SAME_ORDER
+    # A file may be called same-order: its whole path is not taken for the word.
     return truth if truth is None or is_database(truth) else str(Path(truth).absolute())
 
 
@@ -213,6 +215,7 @@ def repeated_release(
     if not released.is_file():
         raise InputError("argument RELEASE", "must name a file that can be read", found="none")
     manifest = _manifest_beside(released)
+    # Before it is made again, which takes as long as it did the first time.
     _check_same(manifest, released, original, declared)
     _check_key_and_register(manifest, register, key)
     inputs = (released, original, register)
@@ -224,6 +227,7 @@ def repeated_release(
     counted = register if manifest.register_sha256 else None
     everybody = None if counted is None else open_register(counted, table.schema)
     release = make_release(table, manifest, secrets, progress, everybody)
+    # Only its hash is wanted: the copy lies in a folder of its own, and goes with it.
     with Workspace() as workspace:
         again = release.write(workspace.path / f"again{released.suffix}")
     if again.manifest.output_sha256 != file_sha256(released):
@@ -269,6 +273,7 @@ def _manifest_beside(released: Path) -> Manifest:
 def _is_on_request(manifest: Path) -> bool:
     try:
         return "request" in tomllib.loads(manifest.read_text(encoding="utf-8"))
+    # What cannot be read is refused with a reason where it is loaded.
     except (OSError, ValueError):
         return False
 

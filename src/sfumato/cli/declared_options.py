@@ -63,6 +63,7 @@ def with_declared(
                 taken |= {each.key: _value(each, value, optional=optional) for each, value in words}
                 return command(**arguments, given=taken)
 
+        # By keyword alone: parameters without a default may then follow those with one.
         parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *options)]
         called.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
         called.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -90,6 +91,7 @@ def _parameter(each: Declared, panel: str, *, optional: bool) -> inspect.Paramet
         *each.option.split(),
         envvar=each.said.env or None,
         metavar=each.said.metavar or None,
+        # Brackets in a help text would be taken for markup.
         help=escape(each.said.help),
         rich_help_panel=panel or None,
         show_default=shown,
@@ -111,6 +113,7 @@ def _is_repeated(each: Declared) -> bool:
 
 def _value(each: Declared, value: Any, *, optional: bool) -> Any:
     """What was given; the usual value where an option that may be repeated was not given."""
+    # Typer gives an empty list where an option that may be repeated was not given.
     if value in ([], None):
         return None if optional or each.default is REQUIRED else each.default
     if each.said.parse is not None:

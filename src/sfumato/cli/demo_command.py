@@ -39,6 +39,7 @@ def demo(
     started = time.monotonic()
     _make_folder(output)
     check_target(output / PROJECT_FILE)
+    # What is missing is said before anything is made.
     needed("splink")
     needs_review()
     say(f"Generating two clinics' patients and visits: {persons:,} persons (seed {seed})")

@@ -114,6 +114,8 @@ def against_the_truth(place: project_folder.ProjectFolder) -> LinkageTruth:
     twin = np.asarray(pc.equal(truth["relation"], _TWIN))
     namesake = np.asarray(pc.not_equal(truth["relation"], "")) & ~twin
     found = _found(linked / PERSONS, truth)
+    # As many as pairs of a found and a true person: what is more than either are splits and
+    # merges.
     together = len(np.unique(np.column_stack([found, person]), axis=0))
     count = len(np.unique(person))
     answers, right = _answers(review / DECISIONS, by_score, person)
@@ -166,6 +168,7 @@ def _places(table: pa.Table, source: str, name: str, truth: pa.Table) -> Ints:
 
 def _keys(source: pa.ChunkedArray, name: pa.ChunkedArray) -> pa.ChunkedArray:
     text = pa.string()
+    # A tab is in no name and in no number.
     return pc.binary_join_element_wise(source.cast(text), name.cast(text), "\t")
 
 
@@ -271,6 +274,7 @@ def _of_attack(attack: dict[str, Any]) -> list[str]:
             *(_number(each[name]) for name in ("success", "predicted", "allowed", "baseline")),
         )
         for each in attack["attacks"]
+        # Those that matter most, and whatever went wrong.
         if each["attack"].partition(":")[0] in _ATTACKS or each["broken"]
     ]
     said = [
@@ -292,6 +296,7 @@ def _of_files(status: Status) -> list[str]:
     place = status.place
     files = _files_of(status)
     width = max(map(len, files))
+    # Started as a module, the program has no name that can be typed.
     program = "sfumato" if which("sfumato") else sys.argv[0]
     folder = project_folder.shell_path(place.folder)
     return [

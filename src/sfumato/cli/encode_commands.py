@@ -107,6 +107,7 @@ def encode(
     for target in (output, beside):
         check_target(target)
     check_apart((output, beside), (table, key_file, schema))
+    # The specification that is read may stand there: one is written only where none was given.
     check_apart((output,), (spec,))
     key = encoded_table.read_key(key_file, (table, spec, schema))
     with progress_bar() as progress:

@@ -201,6 +201,7 @@ def _write(wanted: ProposalRequest, output: Path, section: dict[str, Path | bool
     with progress_bar() as progress:
         progress("reading", 0.0)
         proposed = propose(replace(wanted, ledger=section))
+    # Before the file: no project may be left whose ledger cannot be used.
     _remembering(ProjectFolder(proposed.project, output))
     write_project_file(proposed.text, output)
     say(f"Wrote {output}. Read and edit it: only you know what an intruder may know.")
@@ -259,6 +260,7 @@ def _asked(wanted: ProposalRequest) -> ProposalRequest:
     try:
         return _answers(wanted, Reviewers)
     except typer.Abort:
+        # Without a terminal a question ends at once, which is nobody's wish to stop.
         if sys.stdin.isatty():
             raise
         raise InputError(
@@ -268,6 +270,7 @@ def _asked(wanted: ProposalRequest) -> ProposalRequest:
 
 def _at_home(text: str) -> Place:
     place = place_of(text)
+    # Answers go through no shell, which would put the home in the place of the tilde.
     return place.expanduser() if isinstance(place, Path) else place
 
 

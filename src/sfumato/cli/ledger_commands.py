@@ -188,6 +188,7 @@ def verify(
     from sfumato.core.chain import parse_head
 
     kept = parse_head(against, "sfumato ledger checkpoint") if against else None
+    # A ledger that is not as its keys know it is what is looked for here.
     with opened(ledger, keys, anchored=False) as found:
         verdict = found.verify(kept or found.kept())
     show_verdict("ledger", verdict)
@@ -247,6 +248,7 @@ def _decide(
     with opened(ledger, keys) as found:
         decided = found.decide(associations, decision, note, by)
     for each in decided:
+        # Labels come from the data, and may hold what steers a terminal.
         typer.echo(f"{each.id} is {each.state}: {printable(each.text)}")
 
 

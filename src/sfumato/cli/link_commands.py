@@ -281,6 +281,7 @@ def apply(
     from sfumato.linkage.earlier_linkage import apply_decisions
 
     check_target_folder(folder)
+    # The key must be none of the linkage's own files.
     secret = _key_of(key_file, (decisions, *(folder.iterdir() if folder.is_dir() else ())))
     with progress_bar() as progress:
         progress("persons", 0.0)
@@ -366,6 +367,7 @@ def named_places(tables: Sequence[str]) -> dict[str, Place]:
     named: dict[str, Place] = {}
     for each in tables:
         name, sign, path = each.partition("=")
+        # A path may hold an equals sign, and so may a URI: neither has a name before it.
         if not (sign and name and path) or is_uri(name) or Path(each).exists():
             name, path = stem_of(each), each
         if name in named:
@@ -436,6 +438,7 @@ def _changes(given: Given) -> dict[str, object]:
     thresholds, rates = limits.thresholds(USUAL), limits.rates
     changes: dict[str, object] = {}
     if thresholds is not None or rates is not None:
+        # Both, as the one takes the place of the other in a specification.
         changes = {"thresholds": thresholds, "rates": rates}
     if given["allow_pairs"] is not None:
         changes["max_pairs"] = given["allow_pairs"]

@@ -88,6 +88,7 @@ def create(
         )
     terms = Terms(**_given(tolerable=tolerable, unkept=unkept, keep=keep))
     with remembering(ledger, keys, make=True, head=head) as made:
+        # The usual terms need no entry.
         if terms != Terms():
             made.settle(terms, note="as it was made", by="sfumato ledger create")
         kept = made.head()
@@ -231,6 +232,7 @@ def register(
     head: HeadFile = None,
 ) -> None:
     """Let the keys know a ledger that was restored, or that they never saw, as it is."""
+    # The keys do not know it as it is: that is why it is registered.
     with remembering(ledger, keys, anchored=False) as book:
         book.register(note=note, by=by, head=head)
         kept = book.head()

@@ -40,6 +40,7 @@ def print_anything() -> None:
 
 def print_json(value: Any) -> None:
     """Print plain values as JSON to standard output."""
+    # Other terminals could not show letters that JSON can write as numbers.
     unicode = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
     typer.echo(json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False))
 
@@ -164,8 +165,10 @@ def check_apart(outputs: Iterable[Path], inputs: Iterable[Place | None]) -> None
 
 def _same(one: Path, other: Path) -> bool:
     try:
+        # By what they are: two paths may lead to one file.
         return one.samefile(other)
     except OSError:
+        # A file that is not there yet has its name only.
         return one == other
 
 
@@ -208,6 +211,7 @@ def progress_bar() -> Iterator[Progress]:
         If Ctrl-C was pressed and a library swallowed it.
     """
     if not sys.stderr.isatty():
+        # Work can be stopped where nothing is shown, too.
         yield lambda _stage, _share: check_interrupt()
         check_interrupt()
         return
@@ -222,6 +226,7 @@ def progress_bar() -> Iterator[Progress]:
     def tell(stage: str, share: float) -> None:
         check_interrupt()
         bar.update(task, description=stage, completed=share)
+        # Work that is done within a second would show a bar that only flickers.
         if time.monotonic() - started > SHOW_AFTER and not bar.live.is_started:
             bar.start()
 

@@ -44,9 +44,11 @@ def keep_memory() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:
         return
+    # Large arrays come from the heap as well: mapped memory goes back when it is freed.
     mallopt(M_MMAP_MAX, 0)
     mallopt(M_TRIM_THRESHOLD, -1)
     mallopt(M_TOP_PAD, STEP)
+    # One arena: each further one would keep memory of its own.
     mallopt(M_ARENA_MAX, 1)
 
 
@@ -61,6 +63,7 @@ def remember_interrupts() -> Iterator[None]:
     _received.clear()
     usual = {number: signal.getsignal(number) for number in _ENDS}
     taken = [n for n in _ENDS if usual[n] in {signal.default_int_handler, signal.SIG_DFL}]
+    # Only the main thread may handle signals.
     if not taken or threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -65,4 +65,5 @@ def check_report(report: Path | None, inputs: Sequence[Place | None] = ()) -> No
     from sfumato.reports import check_report_path
 
     check_report_path(report)
+    # The JSON twin is written, too.
     check_apart((report, report.with_suffix(".json")), inputs)

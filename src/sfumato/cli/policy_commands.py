@@ -43,6 +43,7 @@ def check(policy: PolicyFile, rules: Rules = None, json: Json = False) -> int:
 
     loaded = load_policy(policy)
     found = [*check_policy(loaded), *check_rules(loaded, rules or ())]
+    # Errors first; the order of the policy is kept among them, as the sort is stable.
     found.sort(key=lambda finding: finding.severity is Severity.WARNING)
     errors = sum(finding.severity is Severity.ERROR for finding in found)
     said = [f"{finding.severity.capitalize()}: {finding}" for finding in found]

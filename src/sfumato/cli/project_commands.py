@@ -109,6 +109,7 @@ def run_telling(
     def tell(state: StageState) -> None:
         say(_done_line(state, names))
         for line in _warning_lines(state):
+            # Stages repeat the warnings of those before them.
             if line not in warned:
                 warned.append(line)
                 say(line)
@@ -154,6 +155,7 @@ def run_again(file: Path) -> str:
     from sfumato.pipeline.project_folder import shell_path
     from sfumato.pipeline.project_text import PROJECT_FILE
 
+    # The usual file in the present folder needs no name.
     usual = file.resolve() == Path.cwd() / PROJECT_FILE
     return "sfumato run" if usual else f"sfumato run {shell_path(file)}"
 

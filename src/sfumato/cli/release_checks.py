@@ -111,6 +111,7 @@ def check_other_release(
     from sfumato.table.table_files import data_sha256
 
     options = [each.name for each in fields(Options)]
+    # What the release would say of itself: the manifest that is there must say the same.
     planned = Manifest(
         options=Options(**{name: making[name] for name in options}).with_ends(
             everybody=register is not None or making["population"] is not None
@@ -138,6 +139,7 @@ def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Place | N
 
     check_folder(output)
     read = [Path(each) for each in inputs if each is not None and not is_database(each)]
+    # Spark replaces a folder with all that is in it.
     check_apart([Path(output)], [*read, *(each.parent for each in read)])
     if not is_uri(output):
         _check_manifest(Path(output), declared, inputs)
@@ -157,6 +159,7 @@ def _check_manifest(output: Path, declared: Schema, inputs: tuple[Place | None, 
     secret = secret_beside(output)
     check_target(manifest)
     check_target(secret)
+    # Files that the schema names are read by the command as well.
     hierarchies = [
         *(quasi.hierarchy for quasi in declared.quasi_identifiers.values()),
         *(event.hierarchy for event in declared.events.values()),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 RULES, WORK = "The rules", "The work"
 """Headings under which the help lists options."""
+# What all workers may spend together is the project's; hints are for people.
 _OF_ONE_WORKER = tuple(name for name in CHOSEN if name != "project_budget")
 _OF_SIMULATED = tuple(name for name in _OF_ONE_WORKER if name != "hints")
 _TICK = 0.25
@@ -111,6 +112,7 @@ def play(
     from sfumato.review.review_journal import answers_in, folder_lock, journal_path
     from sfumato.review.terminal_session import open_folder
 
+    # Refuses a name that no journal can have, before anything is opened.
     journal_path(folder, worker)
     with folder_lock(_existing(folder)):
         with progress_bar() as progress:
@@ -223,6 +225,7 @@ def export(
             advice="begin with: sfumato review play FOLDER",
         )
     for target in (each for each in (output, shown, shown_truth) if each is not None):
+        # The file of answers is written again at the end of every session; others must stay.
         others = (
             folder.glob("*.parquet")
             if target is not output or output.name != "decisions.parquet"
@@ -261,6 +264,7 @@ def _write_shown(folder: Path, target: Path, truth: Path | None) -> str:
     from sfumato.review.shown_rows import shown_in, write_shown
 
     with progress_bar() as progress:
+        # Without a seed: nobody else must be able to tell which name stands for which row.
         shown = shown_in(folder, np.random.default_rng(), progress)
     write_shown(shown, target, truth)
     return f"{sum(len(each.truth) for each in shown):,} rows showed: {target}"
@@ -298,6 +302,7 @@ def create(
     from sfumato.server.store.models import Role
 
     chief = _person(manager, Role.MANAGER)
+    # Somebody else, as nobody can grant anything to a project that they manage.
     owner = _person(custodian, Role.CUSTODIAN, other_than=chief)
     settings = Settings(**chosen_rules(given))
     with progress_bar() as progress:
@@ -476,6 +481,7 @@ def _check_plot(path: Path) -> None:
             found="no such package",
             advice='install them with: pip install "sfumato[report]"',
         )
+    # Drawing takes long: what cannot be written is refused before the workers are simulated.
     check_target(path)
 
 

@@ -134,6 +134,7 @@ class Loop:
         drawn, key = None, None
         while True:
             look = self.look()
+            # Only what changed is drawn: over a slow line the screen would flicker.
             if key is not None or look != drawn:
                 draw(self.lines(look))
                 drawn = look
@@ -154,6 +155,7 @@ class Loop:
             If the journal cannot be written.
         """
         self.message = Message()
+        # Any key leaves the help; in a window too small nobody sees what a key would do.
         if self.page is Page.HELP or not self.look().large_enough:
             self.page = Page.PAIR
         elif self.page is Page.FLAG:
@@ -182,6 +184,7 @@ class Loop:
         self.page = page
 
     def _go(self, place: int) -> None:
+        # Shown before it is looked at: the starting state is charged, or refused, first.
         self.session.show(place)
         self.place, self.selected = place, 0
         self.view = self.session.view(place)
@@ -301,6 +304,7 @@ class Keys:
         """Take each key at once, Ctrl-C and Ctrl-Z too."""
         tty.setcbreak(self._file, termios.TCSAFLUSH)
         mode = termios.tcgetattr(self._file)
+        # Ctrl-C is a key here, and leaves as q does, with everything written.
         mode[3] &= ~termios.ISIG
         termios.tcsetattr(self._file, termios.TCSANOW, mode)
         return self
@@ -313,6 +317,7 @@ class Keys:
     ) -> None:
         """Give the terminal back as it was."""
         try:
+            # What was typed and not read must not reach the shell.
             termios.tcsetattr(self._file, termios.TCSAFLUSH, self._before)
         except termios.error:
             return
@@ -339,6 +344,7 @@ class Keys:
             self._waiting.append(END)
             return
         for one in _ONE.findall(data.decode("ascii", errors="ignore")):
+            # A pasted text could decide dozens of pairs.
             if one in {_PASTE, _PASTED}:
                 self._pasting = one == _PASTE
             elif not self._pasting:
@@ -377,6 +383,7 @@ def draw(console: Console, lines: Sequence[Line]) -> None:
         The lines, no more than it has.
     """
     parts: list[Control | Text] = []
+    # Line by line over what is there: an empty screen in between would flicker.
     for number, line in enumerate(lines):
         parts += [
             Control.move_to(0, number),
@@ -399,6 +406,7 @@ def own_screen(console: Console) -> Iterator[None]:
         console.clear()
         yield
     finally:
+        # What was shown must not stay on the terminal, even if it is going away.
         with suppress(OSError):
             console.clear()
             console.file.write(_PASTE_OFF)

@@ -69,6 +69,7 @@ def begin(
         project, rules, terminal_session.index_of(project, rules, progress)
     )
     journal = review_journal.Journal(path, first)
+    # So that the journal says under which budget each cell was opened.
     if rules.budget != review_journal.budget_of(journal.beginning, journal.entries):
         journal.add(review_journal.NewBudget(rules.budget, datetime.now(UTC)))
     evidence = evidence_of(project) if rules.hints else None
@@ -98,6 +99,7 @@ def _others(
     combined = CombinedState(review)
     for path in review_journal.journals_in(folder):
         written = review_journal.read_journal(path)
+        # One's own is counted by the session itself.
         if written is None or written.beginning.worker == own.worker:
             continue
         if terminal_session.same_rules(written.beginning, own):

@@ -124,6 +124,7 @@ def _serve_demo(config: ServerConfig) -> None:
     from sfumato.server.store.models import Account, Project
 
     passwords: dict[str, str] = {}
+    # A demonstration that was served from this folder goes on with its accounts.
     if Account.objects.exists():
         if not Project.objects.filter(title=TITLE).exists():
             raise InputError("option --demo", "needs a folder of its own", found="another server's")
@@ -156,6 +157,7 @@ def _demo_config(config: ServerConfig, *, named: bool, keys: Path | None) -> Ite
         data = config.data
         yield replace(config, keys=keys or data.with_name(f"{data.name}-keys"))
         return
+    # Nobody named a folder: what was made up goes with the server.
     with tempfile.TemporaryDirectory(prefix="sfumato-demo-") as name:
         yield replace(config, data=Path(name) / "data", keys=keys or Path(name) / "keys")
 
@@ -249,6 +251,7 @@ def purge(
     found = Project.objects.filter(pk=project).first()
     if found is None:
         raise InputError("argument ID", "must be a project", advice="see: sfumato project list")
+    # Typed by hand: nothing brings the data back.
     if not yes and typer.prompt(f"Type the title of the project '{found.title}'") != found.title:
         raise InputError("the title", "must be that of the project", found="another")
     try:
@@ -260,6 +263,7 @@ def purge(
 
 def project_id(given: Path) -> UUID | None:
     """The id of a project, where an argument is one and no folder."""
+    # A folder may be called like an id, and comes first.
     if given.exists():
         return None
     try:
@@ -292,6 +296,7 @@ def export_project(
     content = decisions_bytes(found)
     with atomic_path(output) as part:
         part.write_bytes(content)
+    # After the file: nothing is in the log as exported that was not.
     append(None, "export decisions", f"project {found.pk}", {"bytes": len(content)})
     say(f"Wrote {output}")
 
@@ -347,6 +352,7 @@ def existing(data: Path, keys: Path | None, database: str) -> ServerConfig:
             found="a folder without its database",
             advice="start it once: sfumato serve --data FOLDER",
         )
+    # Keys would be made where there are none, and could not read the data.
     if not (config.keys / "signing.key").is_file():
         raise InputError("option --keys", "must be the folder of the server's keys", found="none")
     started(config)

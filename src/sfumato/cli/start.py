@@ -34,6 +34,7 @@ def main() -> None:
     except SystemExit as end:
         if isinstance(end.code, int):
             _end(end.code)
+        # Other codes, such as a text, Python prints by itself.
         raise
 
 

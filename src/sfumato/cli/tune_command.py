@@ -90,6 +90,7 @@ def tune(
         with progress_bar() as progress:
             tuned = search(data, declared, asked, progress=progress, **options)
     except KeyboardInterrupt:
+        # The bar raises an interrupt once more, after the search has given its best point.
         if tuned is None:
             raise
     _hand_over(tuned, schema, write_schema_to, output, report, json=json)
