@@ -219,16 +219,19 @@ def repeated_release(
     _check_same(manifest, released, original, declared)
     _check_key_and_register(manifest, register, key)
     inputs = (released, original, register)
+    # Data is no secret: a file that is read must not be named as one.
     secrets = Secrets.of(
         secret_of(secret, released.with_name(MANIFEST), inputs, "option --original"),
         key_of(key, inputs),
     )
     table = open_table(original, declared, progress=progress)
+    # A register that the release was not made with is the intruder's alone.
     counted = register if manifest.register_sha256 else None
     everybody = None if counted is None else open_register(counted, table.schema)
     release = make_release(table, manifest, secrets, progress, everybody)
     # Only its hash is wanted: the copy lies in a folder of its own, and goes with it.
     with Workspace() as workspace:
+        # The ending decides about the format, and so about the bytes.
         again = release.write(workspace.path / f"again{released.suffix}")
     if again.manifest.output_sha256 != file_sha256(released):
         raise InputError(

@@ -109,6 +109,7 @@ def against_the_truth(place: project_folder.ProjectFolder) -> LinkageTruth:
     )
     person = pc.dictionary_encode(truth["person"]).combine_chunks().indices.to_numpy()
     by_score = _pairs(link / PAIRS, truth)
+    # Where nobody answered anything, the linkage by score holds in the end.
     after = _pairs(linked / PAIRS, truth) if (linked / PAIRS).is_file() else by_score
     wrong = after.match & (person[after.left] != person[after.right])
     twin = np.asarray(pc.equal(truth["relation"], _TWIN))

@@ -230,6 +230,7 @@ def _remembering(place: ProjectFolder) -> None:
         return
     ledger = default_ledger() if section.file is None else place.at(section.file)
     keys = default_ledger_keys() if section.keys is None else place.at(section.keys)
+    # Before it is opened, which makes it.
     is_new = not ledger.exists()
     with ReleaseLedger.open(ledger, keys, make=True, first=section.file is None) as found:
         head = found.head()

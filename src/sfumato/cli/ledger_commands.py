@@ -85,6 +85,7 @@ def show(
     """Show a release: who asked for it, what it was made with, what it gives away."""
     with opened(ledger, keys) as found:
         release = found.release(number)
+        # They hold labels of the data, and are read only where somebody asks for them.
         tuples = found.tuples(number) if values else None
     plain, lines = _plain_release(release), _lines_of_release(release)
     if tuples is not None:

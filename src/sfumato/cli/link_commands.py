@@ -202,6 +202,7 @@ def _of_encodings(
     from sfumato.linkage.link import link as link_tables
 
     check_encodings_folder(output)
+    # Encodings take some of these options only; any other that was given is refused before.
     applying = {name: linked[name] for name in EncodedLinkOptions.__annotations__ if name in linked}
     with progress_bar() as progress:
         links = link_tables(

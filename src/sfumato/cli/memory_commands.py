@@ -177,6 +177,7 @@ def hand_over(
         head = book.head()
     plain = {**found.to_json(), "head": str(head)}
     print_found(plain, _lines_of_composition(found), json=json)
+    # Each entry makes a new head, by which an older copy of the ledger is found.
     say(f"Head: {head} (keep it elsewhere)")
 
 

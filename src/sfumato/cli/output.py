@@ -180,6 +180,7 @@ def columns(rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[
     numbers
         The columns that are aligned to the right.
     """
+    # Cleaned before they are measured: widths are of what is shown.
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [

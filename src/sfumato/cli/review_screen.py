@@ -141,6 +141,7 @@ class Loop:
             key = read()
             if key in LEAVE and self.page is Page.PAIR:
                 return
+            # The terminal is gone, whatever it showed.
             if key == "end":
                 return
             if key is not None:
@@ -338,6 +339,7 @@ class Keys:
         data = self._bytes(seconds)
         if data is None:
             return
+        # An escape may begin the sequence of an arrow key, whose rest is still to come.
         if data.endswith(b"\x1b"):
             data += self._bytes(_WAIT) or b""
         if not data:

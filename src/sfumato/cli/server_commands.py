@@ -155,6 +155,7 @@ def _demo_config(config: ServerConfig, *, named: bool, keys: Path | None) -> Ite
         raise InputError("option --demo", "goes without --database")
     if named:
         data = config.data
+        # Beside the data and never in it: a copy of the data must not hold the keys.
         yield replace(config, keys=keys or data.with_name(f"{data.name}-keys"))
         return
     # Nobody named a folder: what was made up goes with the server.

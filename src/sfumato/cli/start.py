@@ -22,6 +22,7 @@ def main() -> None:
     """
     gc.set_threshold(_GARBAGE)
     usual = signal.getsignal(signal.SIGINT)
+    # Python's own handler alone is replaced: where Ctrl-C is ignored, it stays ignored.
     if usual is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
     from sfumato.cli.app import main as run

@@ -92,7 +92,7 @@ def _given(place: ProjectFolder, asked: Link) -> link_spec.LinkSpec | None:
 
 
 def _mode(asked: Link, sources: int) -> link_spec.Mode | None:
-    # Within one table records can only be of the same person.
+    # One table has nothing to be linked with: the same persons are looked for within it.
     if sources == 1:
         return link_spec.Mode.DEDUPE_ONLY
     return link_spec.Mode.LINK_AND_DEDUPE if asked.dedupe else None
@@ -290,7 +290,7 @@ def _apply(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     progress("persons", 0.0)
     asked = place.project.link
     key = None if asked is None else place.key(asked.key_file, "link.key_file")
-    # Nobody looked at anything: a simulated worker's answers say nothing of the model's errors.
+    # Nobody looked at anything: a simulated worker's answers are no evidence of who is one person.
     simulated = place.project.review.by is Reviewers.SIMULATED
     links = apply_decisions(
         place.of_stage(LINK), answers, afresh=True, believed=not simulated, pseudonym_key=key

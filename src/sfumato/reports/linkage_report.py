@@ -188,8 +188,8 @@ def _quality_figure(links: Found) -> pictures.Figure:
         .mark_line(strokeWidth=2.2)
         .encode(
             x=alt.X("bits:Q", title="least match weight of a match, in bits")
-            .scale(domain=[_LEAST, _MOST], nice=False)
             # The same axis as that of the scores, so that both pictures can be read together.
+            .scale(domain=[_LEAST, _MOST], nice=False)
             .axis(grid=False, tickCount=7),
             y=alt.Y("share:Q", title=None).scale(domain=[0, 1.02], nice=False).axis(
                 format=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT

@@ -144,8 +144,10 @@ def _template(name: str, filters: tuple[tuple[str, Callable[..., object]], ...])
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
+        # Names of columns come from files, and may hold markup.
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
+        # A name that is missing is an error, and no gap in a report that somebody signs.
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

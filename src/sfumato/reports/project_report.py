@@ -232,7 +232,7 @@ def _review(results: project_results.ProjectResults, show: Discretion) -> dict[s
         return None
     rules = results.settings(project_results.REVIEW).get("rules", {})
     workers: list[Mapping[str, Any]] = list(found.get("workers", ()))
-    # The one who saw most decides what a person may have learned.
+    # The worker who saw most bounds what any one of them may have learned.
     most = max((each["kapr"] for each in workers), default=None)
     agreement = found.get("agreement") or {}
     return {

@@ -415,6 +415,7 @@ def _matches(own: PopulationRisk) -> Figure:
         for bar in bars:
             # Of several counts in one bar the mean is drawn: a wide bar must not be a high one.
             width = bar["high"] - bar["low"] + 1
+            # A bar of the counts a to b reaches from a - 1/2 to b + 1/2.
             rows.append(
                 {"kind": name, "matches": bar["low"] - 0.5, "p": bar["probability"] / width}
             )

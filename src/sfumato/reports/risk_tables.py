@@ -514,6 +514,7 @@ def match_bars(of: MatchDistribution) -> list[dict[str, float]]:
     """
     # One try in a thousand is left out: long tails would make the bars too thin.
     first, last = of.quantile(0.0005), of.quantile(0.9995)
+    # As many bars as a picture can show: neighbouring counts are put together.
     width = max(1, -(-(last - first + 1) // _MOST_BARS))
     edges = [*range(first, last + 1, width), last + 1]
     sums = np.concatenate([[0.0], np.cumsum(of.probabilities)])

@@ -86,7 +86,7 @@ def log_without_values() -> None:
     """Write what the libraries say to standard error, without their messages."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_WithoutValues())
-    # Requests that were refused are warnings, and below it; only faults are looked into.
+    # Below this level libraries tell of single requests; faults, and refused hosts, are at it.
     handler.setLevel(logging.ERROR)
     for name in _LOUD:
         logger = logging.getLogger(name)
@@ -131,7 +131,8 @@ class Parser(HTTPRequestParser):
 
 def _most_bytes(path: str, cookies: dict[str, str]) -> int:
     """Bytes that a request may have, by its path and whose session it is in."""
-    # This thread is the one that reads, and is not closed by Django after each request.
+    # The thread that reads is in no request of Django's, after which it would close old
+    # connections.
     close_old_connections()
     try:
         account = account_of(cookies.get(settings.SESSION_COOKIE_NAME))

@@ -34,7 +34,7 @@ CLASSES = 500
 """Classes that are tried, drawn where there are more."""
 
 
-# One honest run in a thousand warns, at most: of 300 with cells of a fixed grid none did.
+# One honest run in a thousand warns, at most; of 300 on a fixed grid none did (docs/attack.md).
 BEYOND = 0.001
 """Probability by chance below which ends are said to single out."""
 
@@ -250,7 +250,7 @@ def informed(scene: Scene) -> Iterator[Staged]:
     if ladders is None:
         return
     weights = [quasis[name].weight for name in _shared(scene)]
-    # A release promises k matching people: those of the class with fewest bound it.
+    # A release promises that k people match: k is at most the fewest who match a class.
     fewest = int(scene.candidates.of_class.min(initial=known.persons))
     found = by_method(file, known, ladders, weights, fewest, scene.rng("informed"))
     if found is None:

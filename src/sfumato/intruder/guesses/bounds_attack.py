@@ -199,8 +199,8 @@ class _Sorted:
         return self._rows[first:last]
 
     def persons_by_value(self, rows: Ints) -> tuple[Floats, Ints]:
-        # A person counts once for a value, however many records have it.
         """The distinct values of rows, and how many persons have each."""
+        # A person counts once for a value, however many records have it.
         pairs = np.unique(np.column_stack([self._numbers[rows], self._person[rows]]), axis=0)
         return np.unique(pairs[:, 0], return_counts=True)
 

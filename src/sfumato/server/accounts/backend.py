@@ -61,7 +61,7 @@ def begin_attempt(request: HttpRequest, name: str) -> tuple[LoginAttempt, int]:
     It counts as failed until it is taken back, so that attempts at the same time count as well.
     Names and addresses are stored as keyed digests.
     """
-    # Here, as there is no other clock: a table of old attempts would only grow.
+    # Nothing else cleans up: the table would only grow.
     LoginAttempt.objects.filter(time__lt=timezone.now() - WINDOW).delete()
     subject, address = _counted_for(request, name)
     attempt = LoginAttempt.objects.create(subject=subject, address=address)
@@ -75,10 +75,10 @@ def begin_attempt(request: HttpRequest, name: str) -> tuple[LoginAttempt, int]:
 
 def forget_attempts(attempt: LoginAttempt) -> None:
     """Count no attempt any more of those that count for the same as one that was right."""
+    # A right password says nothing of the address: others behind it may still be guessing.
     LoginAttempt.objects.filter(subject=attempt.subject).delete()
 
 
-# A right password says nothing of the address: others behind it may still be guessing.
 def forget_name(name: str) -> None:
     """Count no stranger's attempt at a name any more: its owner has a new password."""
     LoginAttempt.objects.filter(subject=_digest("name", name)).delete()

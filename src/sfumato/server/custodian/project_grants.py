@@ -184,7 +184,7 @@ def _granting(by: Account, project_id: UUID, *, closed: bool = False) -> Iterato
 def _check_raise(before: float | None, after: float | None) -> None:
     if before is None:
         raise Stop(409, "There is no limit now; there is nothing to raise.")
-    # KAPR is 1 at most: a larger budget would be no limit.
+    # Where no row is below k, KAPR is 1 at most: a larger budget would be no limit.
     if after is not None and not before < after <= 1:
         raise Stop(409, f"The budget is {before:g} now; it can be raised only, up to 1.")
 

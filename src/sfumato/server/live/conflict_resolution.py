@@ -225,7 +225,7 @@ def _manager_state(
     pairs: dict[int, str],
 ) -> live_projects.KeptState:
     """The manager's state; beside the workers' it is kept under minus its key."""
-    # Under minus the key: as a worker's state it would add to what all workers were shown.
+    # Under minus the key, which no worker has: it is no part of the workers' combined state.
     held = live.workers.get(-account.pk)
     if held is None or held.version != allowance.version:
         state = plain_state(pairs, allowance.rows)

@@ -306,10 +306,10 @@ def forget_project(project_id: UUID) -> None:
 
 def forget_states(project_id: UUID) -> None:
     """Hold no state of a project's workers any more; the database has what holds."""
-    # States only: the index takes long to read, and no failure changes it.
     with _guard:
         live = _kept.get(project_id)
     if live is not None:
+        # States only: the index takes long to read, and no failure changes it.
         live.workers.clear()
         live.combined, live.combined_version = None, -1
 

@@ -337,7 +337,6 @@ def _cost(task: Task, pair: int, opening: Opening) -> float:
     facts, modes = task.live.review.facts(pair), task.state.modes(pair)
     after = modes_after(facts, modes, opening)
     changed = tuple(place for place, mode in enumerate(after) if mode != modes[place])
-    # A bound of what is not offered would tell of openings that the pair has no button for.
     if Opening(changed, opening.mode) not in openings_of(facts, modes, task.live.review.names):
         return 0.0
     account, settings = task.state.account, task.state.review.settings

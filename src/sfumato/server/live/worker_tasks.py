@@ -405,6 +405,7 @@ class Task:
 
     def show(self, dealt: Dealt) -> Charge | Refusal:
         """Show a pair in its starting state, and charge it; once."""
+        # Charged when it is shown first: whoever loads a page again pays nothing.
         if dealt.shown is not None:
             return Charge(0, 0.0)
         self.changed = True
@@ -415,12 +416,7 @@ class Task:
         return answer
 
     def note(
-        # Charged when it is shown first: whoever loads a page again pays nothing.
-        self,
-        dealt: Dealt,
-        action: str,
-        detail: dict[str, Any],
-        along: Sequence[Statement] = (),
+        self, dealt: Dealt, action: str, detail: dict[str, Any], along: Sequence[Statement] = ()
     ) -> None:
         """Add an entry on a pair to the audit log.
 

@@ -60,7 +60,7 @@ def deal_pairs(
         groups = None if numbers is None else [numbers[int(pair)] for pair in fresh]
         if fresh:
             plan = deal_evenly(fresh, names, overlap, rng, groups=groups, earlier=plan)
-        # From those with most workers to those with fewest, so that all reach the number wanted.
+        # A pair that c workers have is dealt once more in overlap - c of these steps.
         for step in range(1, overlap):
             again = [pair for pair in others if 0 < count[pair] <= overlap - step]
             plan = deal_again(plan, again, names, rng, seen=had)

@@ -111,7 +111,6 @@ class DealForm(forms.Form):
 class TakeBackForm(forms.Form):
     """From whom the undecided pairs are taken, and who gets them."""
 
-    # Not asked for unless somebody is ticked: undecided pairs may also wait.
     def __init__(self, project: Project, data: Any = None) -> None:
         super().__init__(data, prefix="back")
         holders = Dealt.objects.filter(project=project, taken_back__isnull=True, answer=0)
@@ -121,6 +120,7 @@ class TakeBackForm(forms.Form):
             to_field_name="pseudonym",
         )
         self.fields["others"] = Workers(workers_for(project), "Give them to")
+        # Not asked for unless somebody is ticked: undecided pairs may also wait.
         self.fields["others"].required = False
         self.fields["others"].help_text = "Nobody ticked: they wait until you deal again."
 
@@ -182,9 +182,9 @@ class AttributeForm(forms.Form):
     def __init__(self, proposed: Attribute, *, shown: bool, data: Any, number: int) -> None:
         fields = proposed.model_dump(mode="json", exclude={"name"})
         initial = {**fields, "name_part": fields["name_part"] or "", "show": shown}
-        # Without a label beside each, screen readers need the column in its name.
         super().__init__(data, prefix=f"a{number}", initial=initial)
         self.name = proposed.name
+        # Without a label beside each, screen readers need the column in its name.
         for field in self.fields.values():
             field.widget.attrs["aria-label"] = f"{field.label}: {proposed.name}"
 

@@ -378,7 +378,6 @@ def plots_of(project: models.Project, answers: Mapping[str, int]) -> tuple[Plot,
     )
 
 
-# The page's policy refuses styles in attributes: browsers would report each of them.
 def _without_style(svg: str) -> SafeString:
     """A picture as the page's policy allows it: without style attributes."""
     return mark_safe(re.sub(r' style="[^"]*"', "", svg))  # noqa: S308 - drawn of numbers and names

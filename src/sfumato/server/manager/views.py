@@ -390,10 +390,10 @@ def _flags(project: Project) -> dict[int, list[str]]:
 
     That there is one, never what it says: a note may repeat what its worker paid to see.
     """
-    # Whether it is empty is seen without the key.
     flags: dict[int, list[str]] = {}
     asked = Dealt.objects.filter(project=project, flagged=True).order_by("worker__name")
     for number, name, note in asked.values_list("pair__number", "worker__name", "note"):
+        # Whether it is empty is seen without the key.
         flags.setdefault(number, []).append(f"{name}, who wrote a note" if note else name)
     return flags
 
