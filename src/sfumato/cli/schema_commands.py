@@ -56,6 +56,7 @@ def profile(
 
         write_profiles(plain, report)
     lines = (line for each in found for line in _lines(each, show_values=show_values))
+    # A script that asks about one file finds it at the top of the JSON.
     print_found(plain[0] if len(plain) == 1 else plain, lines, json=json)
     if report is not None:
         say(f"Report: {report}")

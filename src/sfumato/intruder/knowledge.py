@@ -389,6 +389,7 @@ def _noisy(
     measured = np.isfinite(column.numbers)[column.codes]
     slipped = rng.random(len(wrong)) < HALF
     near = _nearby(column, wrong, rng)
+    # The values of other rows, as often as each stands in the file.
     other = rng.permutation(np.flatnonzero(known)) if known.any() else np.empty(0, np.int64)
     for place, row in enumerate(wrong.tolist()):
         text = texts[row]
@@ -422,9 +423,11 @@ def _nearby(column: KnownColumn, rows: Ints, rng: np.random.Generator) -> list[s
     decimals = 0 if dates else _decimals(column)
     step = 10.0**-decimals
     away = rng.normal(0.0, NEARBY * max(float(np.ptp(finite)), step), len(rows))
+    # By one step of the last digit at least: what is wrong must not be right by rounding.
     away = np.where(np.abs(away) < step, np.where(away < 0, -step, step), away)
     values = column.numbers[column.codes[rows]] + away
     if dates:
+        # The years 1 to 9999: other dates have no ISO form of ten signs.
         days = np.clip(np.rint(np.nan_to_num(values)), -719_162, 2_932_896).astype(np.int64)
         return [str(day) for day in days.astype("datetime64[D]")]
     return [f"{value:.{decimals}f}" for value in np.nan_to_num(values)]

@@ -65,6 +65,7 @@ class TextColumn:
         """The column with spellings of one value as one, which a promise counts as one, too."""
         said = [text for text in self.texts if text not in (None, "*")]
         read = readings(from_texts(said)) if said else None
+        # With as many values as spellings there is nothing to be put together.
         if read is None or len({*read} - {None}) == len(said):
             return self
         key: dict[str | None, str | None] = dict(zip(said, read, strict=True))
@@ -165,6 +166,7 @@ def rows_of_hierarchy(path: Path, column: str) -> list[list[str]]:
             advice="give it under 'hierarchies' in that form",
         )
     if rows[0][: len(_CLASSIFICATION)] == _CLASSIFICATION:
+        # What has no group above it stands for itself there: all rows need as many levels.
         rows = [[row[0], row[2] or row[0], row[4] or row[2] or row[0]] for row in rows[1:]]
     return rows
 
@@ -206,6 +208,7 @@ def prefixes_of(value: str, spec: PrefixHierarchy) -> list[str]:
     labels = []
     for length in spec.lengths:
         start = value[:length]
+        # A prefix that ends at a separator is released without it.
         labels.append(start.rstrip(".-/_ ") or start)
     shortest = labels[-1] if labels else value
     labels += [group for group in spec.groups if _within(shortest, group)]
@@ -240,6 +243,7 @@ def _text(path: Path, subject: str) -> str:
             advice="give it under 'hierarchies', one row per value and its ancestors behind it",
         )
     try:
+        # Spreadsheets begin a CSV with a byte order mark.
         return path.read_bytes().decode("utf-8-sig")
     except (OSError, ValueError):
         raise InputError(
@@ -253,6 +257,7 @@ def _text(path: Path, subject: str) -> str:
 def _rows(text: str) -> list[list[str]]:
     """The rows by the first delimiter that gives several cells in each and as many in all."""
     first: list[list[str]] = []
+    # The comma last: labels hold it oftener than the others.
     for delimiter in (";", "\t", ","):
         try:
             rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
@@ -283,6 +288,7 @@ def combined(columns: Sequence[Ints], rows: int) -> tuple[Ints, Ints]:
     codes = np.zeros(rows, dtype=np.int64)
     for column in columns:
         width = int(column.max(initial=0)) + 1
+        # Numbered anew after each column: the product of all widths would overflow.
         codes = np.unique(codes * width + column, return_inverse=True)[1].reshape(-1)
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     order = np.argsort(first)

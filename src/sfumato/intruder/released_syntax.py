@@ -128,6 +128,7 @@ def interval_of(text: str, *, dates: bool = False, times: bool = False) -> Inter
     times
         Whether its dates have times: then a day lasts until its last microsecond.
     """
+    # A true minus sign, as text processors write it.
     plain = text.strip().replace("−", "-")
     if dates and (part := _days(plain, times=times)) is not None:
         return Interval(*part)
@@ -144,6 +145,7 @@ def _bracketed(text: str, dates: bool, times: bool) -> Interval | None:
     low, high = _low(ends[0], dates), _low(ends[1], dates)
     if high is not None and high_in:
         high = _high(ends[1], dates, times)
+    # One number with an open end would be an empty range.
     if low is None or high is None or low > high or (low == high and not (low_in and high_in)):
         return None
     return Interval(low, high, low_in, high_in)
@@ -165,6 +167,7 @@ def _open(text: str, dates: bool) -> Interval | None:
     end = next(found[name] for name in "abcdef" if found[name] is not None).strip()
     if len(end) > 1 and end[0] == end[-1] == '"':
         end = end[1:-1]
+    # A day lasts until its last moment: what is more than it begins after that.
     low, high = _low(end, dates), _high(end, dates, times=True)
     if low is None or high is None:
         return None
@@ -310,6 +313,7 @@ class Vocabulary:
     def masked(self, text: str) -> frozenset[str]:
         """The known values that a text with stars in place of characters (``816**``) can hide."""
         parts = [re.escape(part) for part in text.split("*")]
+        # Mostly a star is one character; tools that write one for any number of them come second.
         for hidden in (".", ".*"):
             pattern = re.compile(hidden.join(parts), re.DOTALL)
             found = frozenset(value for value in self.values if pattern.fullmatch(value))
@@ -324,6 +328,7 @@ def _natural(label: str) -> tuple[list[tuple[str, int, str]], str]:
     texts, numbers = parts[::2], [*parts[1::2], ""]
     key = []
     for text, digits in zip(texts, numbers, strict=True):
+        # By their length, then by their digits: numbers of any length compare by value.
         value = digits.lstrip("0")
         key.append((text.casefold(), len(value), value))
     return key, label

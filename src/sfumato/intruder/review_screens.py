@@ -52,8 +52,10 @@ def screens_of(folder: Path, rng: np.random.Generator, progress: Progress) -> tu
     """
     all_shown = shown_in(folder, rng, progress)
     table = read_parquet(folder / (RECORDS if (folder / PROJECT).is_file() else IDENTIFYING))
+    # Screens show texts: 07 and 7 are two values there.
     table = table.cast(pa.schema([(name, pa.large_string()) for name in table.column_names]))
     names = [name for name in table.column_names if name not in {SOURCE, ID}]
+    # No text means a missing value there: what is written is what a screen shows.
     knowledge = hold(table, Schema(quasi_identifiers=names, missing=()))
     sides = (table[SOURCE].to_pylist(), table[ID].to_pylist())
     record_of = {key: record for record, key in enumerate(zip(*sides, strict=True))}

@@ -152,6 +152,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, date):
         return value.isoformat()
     if is_dataclass(value):
+        # Pictures are drawn of the same numbers.
         names = [each.name for each in fields(value) if each.name != "figures"]
         return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, dict):

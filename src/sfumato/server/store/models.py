@@ -95,6 +95,7 @@ class Link(models.Model):
     roles = models.JSONField(default=list)
     project = models.ForeignKey("Project", null=True, on_delete=models.CASCADE)
     account = models.ForeignKey(Account, null=True, on_delete=models.CASCADE, related_name="resets")
+    # Protected, as everywhere: who made or granted something must stay known.
     made_by = models.ForeignKey(Account, null=True, on_delete=models.PROTECT, related_name="+")
     expires = models.DateTimeField()
     used = models.DateTimeField(null=True)
@@ -263,6 +264,7 @@ class Grant(models.Model):
 
 def new_token() -> str:
     """A random id of a pair on one worker's page."""
+    # 72 random bits: nobody finds another worker's pairs by trying ids.
     return secrets.token_urlsafe(9)
 
 
@@ -407,6 +409,7 @@ class Spent(models.Model):
         KAPR that was spent.
     """
 
+    # No keys of other tables: what was spent outlives every project of the source.
     fingerprint = models.CharField(max_length=64)
     worker = models.CharField(max_length=16)
     score = models.FloatField(default=0.0)
