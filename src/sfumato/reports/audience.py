@@ -12,7 +12,7 @@ from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import Promise
 from sfumato.reports.printed_numbers import COUNT, NUMBER, SHARE
 
-# A choice of ours: from ten on a number tells little of any one person.
+# A choice, near the cell size of 11 that US public files keep (preset cell-size-11).
 FEWEST = 10
 """Counts below this are told as fewer than this, zero included."""
 _STEPS = (0.1, 0.25, 0.5)
