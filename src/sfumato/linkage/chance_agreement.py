@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     import duckdb
 
 OF_HOME = frozenset({ColumnKind.POSTCODE, ColumnKind.ADDRESS, ColumnKind.PHONE})
+# What goes with a given name: it tells the sex, and is in fashion in some years.
 _BESIDE_NAMES = frozenset({ColumnKind.DATE, ColumnKind.CATEGORY})
 KEPT = 0.1
 """The least that chance makes of the pairs that agree, of which some do for a reason."""
+# Drawn for each column, as pairs that agree in a column are too rare to be met among random ones.
 _SAMPLED = 100_000
 """Pairs of records drawn at random, and as many of equal value of each column of the home."""
+# A choice, the same as the first guesses of m and u in `model_fit` and `match_probability`.
 _USUAL = 20.0
 """Pairs of equal given names that are taken to agree in all else as random pairs do."""
 _FIRST = 0.5
@@ -93,6 +96,8 @@ class HomeChance:
         not_by_chance
             How many pairs of each pattern share a home for a reason; shape (patterns,).
         """
+        # P(γ by chance) = (pairs with γ − pairs that share a home) / pairs with values in these
+        # columns.
         shared = np.bincount(self.pattern, not_by_chance, len(self.pairs))
         return np.log(np.maximum(self.pairs - shared, KEPT * self.pairs) / self.of)[self.pattern]
 
@@ -110,6 +115,7 @@ def chance_agreement(
     union = " UNION ALL BY NAME ".join(
         f"SELECT *, {number} AS source_number FROM {table}" for number, table in enumerate(tables)
     )
+    # Only pairs that would be compared: across sources, or else of any two records.
     own = "source_number" if spec.mode is Mode.LINK_ONLY else UNIQUE_ID
     kinds = {each.name: each.kind for c in spec.columns.items() for each in comparisons_of(*c)}
     compared = settings_from(spec)["comparisons"]
@@ -117,6 +123,7 @@ def chance_agreement(
     with quiet("count equal values"):
         sizes = connection.execute(f"SELECT count(*) AS n FROM ({union}) GROUP BY {own}")
         size = sizes.fetchnumpy()["n"].astype(np.float64)
+        # Pairs across groups of sizes n_i: (n² − Σ n_i²) / 2.
         found = ChanceAgreement((size.sum() ** 2 - np.sum(size**2)) / 2)
         for each in compared:
             name = each["output_column_name"]
@@ -129,11 +136,15 @@ def chance_agreement(
             ).fetchnumpy()
             count = np.asarray(got["n"], dtype=np.float64)
             there = count > 0
+            # Each record counts those with its value outside its own group, so that each pair
+            # counts twice.
             found.equal[name] = float(np.sum(count - got["besides"])) / 2
             pairs = np.sum(got["valued"][there] - got["not_compared"][there])
+            # At least 1, as it is divided by where a column is empty.
             found.compared[name] = max(float(pairs) / 2, 1.0)
             if any("tf_adjustment_column" in level for level in each["comparison_levels"]):
                 found.count[name] = count
+        # One column of the home alone has no other to go together with.
         names = [each["output_column_name"] for each in homes] if len(homes) > 1 else []
         given = [name for name, kind in kinds.items() if kind is ColumnKind.GIVEN_NAME][:1]
         records = f"SELECT *, {own} AS own_number FROM ({union})"
@@ -142,6 +153,8 @@ def chance_agreement(
             beside = [e for e in compared if kinds[e["output_column_name"]] in _BESIDE_NAMES]
             level = _levels(connection, records, beside, drawn.pop(name))
             dates = [each for n, each in level.items() if kinds[n] is ColumnKind.DATE]
+            # Pairs of one given name and nearly one date are mostly one person's, which is no
+            # chance.
             apart = np.all([each <= WITHIN_A_YEAR for each in dates], axis=0)
             found.named.update({n: each[apart] for n, each in level.items()})
         surname = [name for name, kind in kinds.items() if kind is ColumnKind.SURNAME][:1]
@@ -166,11 +179,14 @@ def _drawn(
     got = connection.execute(
         f"SELECT own_number, {values} FROM ({records}) ORDER BY {UNIQUE_ID}"
     ).fetchnumpy()
+    # A fixed seed: chance is no part of the linkage's own random draws, and comes out the same each
+    # time.
     own, rng = got["own_number"], np.random.default_rng(0)
     drawn = {"": rng.integers(0, len(own), (2, _SAMPLED))}
     for i, name in enumerate(names):
         code = np.where(got[f"none_{i}"], -1, got[f"rank_{i}"])
         drawn[name] = pairs_of_equal(code, _SAMPLED, rng)
+    # Dropped after the draw and not before: the pairs that are left are as likely as each other.
     return {name: each[:, own[each[0]] != own[each[1]]] for name, each in drawn.items()}
 
 
@@ -217,6 +233,7 @@ def _renamed(
     surname, given = map(quoted, names)
     columns = [each["output_column_name"] for each in emails]
     other = {name: _under_name(quoted(name), surname, given) for name in columns}
+    # Only unlike names: pairs with one name may be one person's, whose address agrees for a reason.
     unlike = f"NOT ({similar((f'l.{given}', f'r.{given}'), 0.8)})"
     return _levels(connection, records, emails, pairs, other, unlike)
 
@@ -224,6 +241,7 @@ def _renamed(
 def _under_name(email: str, surname: str, given: str) -> str:
     """The second record's address with the first one's names in it, or initial before, as SQL."""
     other = f"replace(replace(r.{email}, r.{surname}, l.{surname}), r.{given}, l.{given})"
+    # Of jsmith only the initial is the given name's, which has to become the other person's, too.
     initial = f"left({other}, 1) = left(r.{given}, 1) AND NOT starts_with(r.{email}, r.{given})"
     return f"CASE WHEN {initial} THEN left(l.{given}, 1) || substr({other}, 2) ELSE {other} END"
 
@@ -249,6 +267,7 @@ def pairs_of_equal(code: Ints, wanted: int, rng: np.random.Generator) -> Ints:
         return np.empty((2, 0), dtype=np.int64)
     value = rng.choice(len(count), wanted, p=pairs / pairs.sum())
     one = rng.integers(0, count[value])
+    # Another record for sure, and each other one as likely, without drawing again.
     other = (one + rng.integers(1, count[value])) % count[value]
     return record[start[value] + np.stack([one, other])]
 
@@ -283,6 +302,7 @@ def home_chance(
     n = np.bincount(index[len(asked) :], minlength=len(rows)).astype(np.float64)
     _, mask = np.unique(rows < 0, axis=0, return_inverse=True)
     at_random = index[len(asked) : len(asked) + found.drawn[""]]
+    # One pair is added to each set of columns: the random sample may have none with a rare set.
     shares = 1.0 + np.bincount(mask.ravel()[at_random], minlength=int(mask.max()) + 1)
     of = found.pairs * (shares / shares.sum())[mask.ravel()]
     apart, exposure = of.copy(), np.full(len(rows), found.drawn[""] / found.pairs)
@@ -290,8 +310,12 @@ def home_chance(
         level = rows[:, i]
         apart *= np.where(level < 0, 1.0, u[name][level])
         top = level == len(u[name]) - 1
+        # A pair is drawn from the equal values of each column in which it agrees: e is the sum of
+        # these rates.
         exposure += np.where(top, found.drawn[name] / max(found.equal[name], 1.0), 0.0)
+    # The mean of a Gamma posterior: shape a + n, rate a / (N Π u) + e.
     pairs = (_FIRST + n) / (_FIRST / apart + exposure)
+    # The estimate of a combination may exceed that of its columns: a probability may not exceed 1.
     return HomeChance(index[: len(asked)], pairs, np.maximum(of, pairs))
 
 
@@ -308,6 +332,7 @@ def beside_equal_name(found: ChanceAgreement, name: str, u: Floats, *, date: boo
     """
     level = found.named.get(name, np.empty(0, dtype=np.int8))
     own = u[: WITHIN_A_YEAR + 1 if date else len(u)]
+    # Shrunk to the levels of random pairs, which hold where few pairs with equal names were drawn.
     seen = np.bincount(level[level >= 0], minlength=len(own)) + _USUAL * own / own.sum()
     log = np.log(seen / seen.sum() / (own / own.sum()))
     return np.append(log, np.full(len(u) - len(own), log[-1]))

@@ -48,6 +48,8 @@ class LevelWeight:
     @property
     def weight(self) -> float:
         """Match weight in bits, log₂(m / u), before the value's frequency."""
+        # A file may hold an m or u of 0, of which there is no logarithm: the weight stays within
+        # ±40 bits.
         return math.log2(max(self.m, 1e-12) / max(self.u, 1e-12))
 
 
@@ -118,10 +120,12 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     file = Path(path)
     subject = f"model {file.name}"
     try:
+        # Editors of some systems put a byte order mark before JSON, which the parser would refuse.
         settings = json.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         found = (error.strerror or type(error).__name__).lower()
         raise InputError(subject, "must be a file that can be read", found=found) from None
+    # Brackets nested thousands deep make the parser run out of stack: bad input, not a fault.
     except (ValueError, RecursionError):
         raise InputError(subject, "must be settings of Splink as JSON") from None
     if not isinstance(settings, dict) or "comparisons" not in settings:
@@ -187,6 +191,7 @@ def with_levels(
     comparisons = []
     for comparison in settings["comparisons"]:
         name, levels = comparison["output_column_name"], []
+        # Splink lists levels from equal down to different; here the number 0 is the lowest of them.
         number = sum(not level.get("is_null_level") for level in comparison["comparison_levels"])
         for level in comparison["comparison_levels"]:
             if level.get("is_null_level"):
@@ -208,6 +213,8 @@ def _levels(settings: dict[str, Any]) -> Iterator[tuple[str, int, dict[str, Any]
 
 _STEPS = 60
 _CLOSE = 1e-10
+# A pair drawn at random is hardly ever likelier one person's than not; above ½ the prior alone
+# would call every pair a match.
 _MOST = 0.5
 _LN_2 = float(np.log(2))
 _KEPT = 0.1
@@ -235,6 +242,7 @@ class Adjusted:
 
 def first_prior(comparisons: int, sizes: Sequence[int]) -> float:
     """A prior to start from: every second record of the smallest source has a match."""
+    # At most a tenth, as in tiny files the half of the smaller source would be many of all pairs.
     return min(0.1, max(min(sizes) / 2, 1.0) / max(comparisons, 1))
 
 
@@ -269,23 +277,32 @@ def fit_prior(
     pattern
         Where the levels are those of distinct patterns: which of them each pair has.
     """
+    # From above, as if all candidates were matches: so it falls to the largest fixed point, and
+    # not to the one near 0 at which nothing is a match.
     prior, u = min(_MOST, max(len(evidence), 1) / max(comparisons, 1)), {}
     weight = evidence
     for _ in range(_STEPS):
         u = {(w.comparison, w.level): _u(w, prior, correct_u=correct_u) for w in weights}
+        # Log odds after the evidence: log₂ Π m/u + log₂(λ / (1 − λ)), the sum of Fellegi and
+        # Sunter.
         weight = evidence + np.log2(prior / (1 - prior))
         if correct_u:
             others = [
-                w if w.by_frequency else replace(w, u=u[w.comparison, w.level]) for w in weights
+                # With the value's frequency f the weight is log₂ m / f: u cancels, and correcting
+                # it would change that weight for nothing.
+                w if w.by_frequency else replace(w, u=u[w.comparison, w.level])
+                for w in weights
             ]
             change = weight_change(levels, weights, others)
             weight += change if pattern is None else change[pattern]
         matches = float(np.sum(expit(weight * _LN_2))) + lost
+        # A hundredth of a match at least, so that the log odds of the prior stay finite.
         new = float(np.clip(matches / max(comparisons, 1), 0.01 / max(comparisons, 1), _MOST))
         done = abs(new - prior) <= _CLOSE * prior
         prior = new
         if done:
             break
+    # Nine digits: threads add up in any order, and the digits beyond would differ from run to run.
     return Adjusted(float(f"{prior:.9g}"), weight, u)
 
 
@@ -300,9 +317,11 @@ def distinct_patterns(
     width = 1
     for level in levels.values():
         most = int(level.max(initial=0)) + 2
+        # Before the number would overflow, the codes are renumbered without gaps.
         if width > np.iinfo(np.int64).max // most:
             code = np.unique(code, return_inverse=True)[1]
             width = int(code.max(initial=0)) + 1
+        # Levels as digits of one number: integers are sorted many times faster than rows.
         code, width = code * most + level + 1, width * most
     _, first, pattern = np.unique(code, return_index=True, return_inverse=True)
     return {name: level[first] for name, level in levels.items()}, pattern
@@ -311,6 +330,7 @@ def distinct_patterns(
 def _u(level: LevelWeight, prior: float, *, correct_u: bool) -> float:
     if not correct_u or level.m == level.u:
         return level.u
+    # Random pairs are λ matches and 1 − λ others: u_seen = λ m + (1 − λ) u', solved for u'.
     corrected = (level.u - prior * level.m) / (1 - prior)
     return float(f"{max(corrected, _KEPT * level.u):.9g}")
 
@@ -323,6 +343,7 @@ def weight_change(
     """How the match weight of each pair, or pattern, changes, in bits."""
     change = np.zeros(max((len(level) for level in levels.values()), default=1))
     for name, level in levels.items():
+        # Place 0 is for the level −1, a missing value, which says nothing and changes by 0.
         of_level = np.zeros(int(level.max(initial=0)) + 2)
         for one, other in zip(before, after, strict=True):
             if one.comparison == name and one.level + 1 < len(of_level):
@@ -372,9 +393,11 @@ def check_plausible(
         person, unless ``one_per_source`` names those that do.
     """
     assumed = spec.mode is Mode.LINK_ONLY and not spec.one_per_source
+    # A table that is linked only, not searched for duplicates, is said to have none by that.
     limited = records.sources if assumed else spec.one_per_source
     implied, allowed, most = implied_and_allowed(pairs, records, limited)
     found, advice = [], _ADVICE
+    # The lower of both limits, as true matches keep to both.
     if implied > max(FEWEST, min(OVER_RECORDS * allowed, OVER_TABLES * most)):
         found.append(
             f"about {implied:,.0f} matches, of which at most {allowed:,.0f} can be true if a "
@@ -420,11 +443,13 @@ def implied_and_allowed(
         sums, sizes = [], []
         for counted, held, record in ((one, other, pairs.left), (other, one, pairs.right)):
             if records.sources[held] in limited:
+                # Σ p of the record over the source that holds it once at most.
                 own = np.bincount(record[between], score, records.count)
                 sums.append(float(np.minimum(own, 1.0).sum()))
                 sizes.append(len(records.ids[counted]))
         if sums:
             implied += float(score.sum())
+            # Where both sources hold each person once, the stricter of the two counts holds.
             allowed, most = allowed + min(sums), most + min(sizes)
     return implied, allowed, most
 
@@ -449,6 +474,7 @@ def different_shares(
         own = [w for w in weights if w.comparison == each.name]
         different = [w.level for w in own if w.level == 0 or w.label in labels]
         known = float(pairs.score[level >= 0].sum())
+        # A share of fewer matches is mostly noise, and the model would be refused for it.
         if known >= FEWEST:
             yield each.name, float(pairs.score[np.isin(level, different)].sum()) / known
 
@@ -470,8 +496,10 @@ def scores(weight: Floats) -> Floats:
     weight
         Match weights with the prior, in bits: log₂ of the odds.
     """
+    # Down to 2^−1000, as 2^1024 overflows. Up to 40 bits, as 1 − 2^−53 is the last number below 1.
     kept = np.clip(weight, -1000.0, SATURATED)
     beyond = np.maximum(weight - SATURATED, 0.0)
+    # Falls with the weight but never to 0, and meets the logistic curve at 40 bits: order is kept.
     apart = np.where(beyond > 0, _CLOSEST / (1 + beyond / _WIDTH), 0.0)
     score = 1 / (1 + np.exp2(-kept))
     return np.where(beyond > 0, 1 - apart, score)

@@ -84,14 +84,18 @@ def _joint(one: Labels, other: Labels) -> Ints:
 def _pairs(label: Labels, source: Labels | None) -> int:
     """Number of pairs of records with one label, across sources where those are given."""
     _, counts = np.unique(label, return_counts=True)
+    # Σ n (n − 1) / 2 in whole numbers: exact, where a float loses pairs beyond 2^53.
     total = int(np.sum(counts.astype(np.int64) * (counts - 1) // 2))
+    # Pairs across sources are all pairs less those within one.
     return total if source is None else total - _pairs(_joint(label, source), None)
 
 
 EDGES = (0.0, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, np.inf)
 """Ends of the strata of scores; the threshold of a match is one more."""
+# The normal quantile Φ⁻¹(0.975).
 DEVIATIONS = 1.959964
 """Standard deviations to either side of an interval of 95 %."""
+# A choice: Wilson's interval of three pairs reaches beyond ½ even where none is a match.
 LEAST = 5
 """Pairs of each stratum that are looked at, where it has as many."""
 
@@ -149,6 +153,7 @@ def plan_checks(
     size = np.minimum(pairs, LEAST)
     true = max(float(pairs @ mean), 1.0)
     moves = weights(pairs, match, true, float(pairs[match] @ mean[match]) / true)
+    # The larger of both sizes, so that precision and recall are as narrow as wanted at once.
     for weight in moves:
         size = np.maximum(size, _allocated(pairs, mean, weight, half_width))
     widths = [_half_width(pairs, mean, weight, size) for weight in moves]
@@ -157,6 +162,8 @@ def plan_checks(
 
 def draw_checks(plan: Plan, score: Floats, rng: np.random.Generator) -> Ints:
     """Draw the pairs to look at, at random within each stratum; their numbers, ascending."""
+    # Shuffled, then sorted stably by stratum: the first n of each stratum are a random sample of
+    # it.
     order = rng.permutation(len(score))
     order = order[np.argsort(plan.stratum(score[order]), kind="stable")]
     starts = np.cumsum(plan.pairs) - plan.pairs
@@ -169,6 +176,7 @@ def draw_checks(plan: Plan, score: Floats, rng: np.random.Generator) -> Ints:
 
 def _strata(score: Floats, upper: float) -> tuple[Floats, Floats, Ints]:
     """Ends of the strata that hold a pair, and the stratum of each pair."""
+    # The threshold is an end, so that a stratum is wholly matches or wholly not.
     edges = np.unique(np.append(EDGES, upper))
     stratum = np.searchsorted(edges, score, side="right") - 1
     there, stratum = np.unique(stratum, return_inverse=True)
@@ -187,6 +195,7 @@ def weights(pairs: Ints, match: Bools, true: float, recall: float) -> tuple[Floa
     recall
         Share of those that are called a match.
     """
+    # P = Σ N_h p_h / N over the called strata: its derivative in p_h is N_h / N.
     called = max(int(pairs[match].sum()), 1)
     return (
         np.where(match, pairs / called, 0.0),
@@ -201,12 +210,14 @@ def _spread(mean: Floats, size: Ints) -> Floats:
 
 
 def _half_width(pairs: Ints, mean: Floats, weight: Floats, size: Ints) -> float:
+    # σ_h √((1 − n_h/N_h) / n_h): a stratum that is looked at in full has no error left.
     reach = weight * _spread(mean, size) * np.sqrt(1 / size - 1 / pairs)
     return float(DEVIATIONS * np.linalg.norm(reach))
 
 
 def _allocated(pairs: Ints, mean: Floats, weight: Floats, half_width: float) -> Ints:
     """Sizes of the smallest total that gives the half width, by bisection on the total."""
+    # Bisection, as Wilson's spread depends on the sizes and leaves no closed form for them.
     fewest, most = 0, int(pairs.sum())
     while fewest < most:
         total = (fewest + most) // 2
@@ -252,6 +263,7 @@ def checked_quality(
     """
     stratum = plan.stratum(score)
     size = np.bincount(stratum, minlength=len(plan.pairs))
+    # The estimate of a stratum is x / n: without a pair it could be anything.
     if np.any(size == 0):
         raise InputError(
             "the checked pairs",
@@ -263,6 +275,7 @@ def checked_quality(
         raise InputError(
             "the checked pairs", "must each be given once", found="more than there are"
         )
+    # x_h / n_h, from which N_h x_h / n_h is the number of true matches.
     share = np.bincount(stratum[match], minlength=len(size)) / size
     true = plan.pairs * share
     total = float(true.sum()) + lost
@@ -282,12 +295,14 @@ def _distances(plan: Plan, share: Floats, size: Integers) -> tuple[Floats, Float
     square = DEVIATIONS**2
     middle = (size * share + square / 2) / (size + square)
     reach = DEVIATIONS * np.sqrt(size * share * (1 - share) + square / 4) / (size + square)
+    # The finite population correction: pairs that were looked at are no longer uncertain.
     unseen = np.sqrt(1 - size / plan.pairs)
     return (share - middle + reach) * unseen, (middle + reach - share) * unseen
 
 
 def _measure(name: str, value: float, weight: Floats, below: Floats, beyond: Floats) -> Measure:
     """The value between the ends at which the strata's distances add up as squares."""
+    # Where a stratum lowers recall, its upper end makes the lower end of recall.
     down, up = np.where(weight >= 0, below, beyond), np.where(weight >= 0, beyond, below)
     return Measure(
         name,

@@ -44,6 +44,7 @@ _ASPECT = {
 _NOBODY, _PERSON, _NAMESAKE, _RELATIVE = range(4)
 _RELATIONS: tuple[tuple[int, frozenset[int]], ...] = (
     (_NOBODY, frozenset()),
+    # A shared family name makes no relatives: most of those who have a common one are strangers.
     (_NOBODY, frozenset({SURNAME})),
     (_RELATIVE, frozenset({SURNAME, HOME})),
     (_RELATIVE, frozenset({SURNAME, DATE, HOME})),
@@ -60,6 +61,8 @@ shares a home and nothing else does so by chance: all such pairs are counted, fe
 _KIND = np.array([kind for kind, _ in _RELATIONS])
 _MATCH = _KIND == _PERSON
 FAMILY, HOUSEHOLD, TWINS, JUNIORS, BOTH, RENAMED, MOVED, UNCHANGED = 1, 2, 3, 5, 6, 7, 8, 9
+# A choice that a prior has to make: no pattern tells a twin from a person whose given name is
+# wrong.
 _ERROR, _BELIEF = 0.003, 1.0
 """Share of one person's records whose given name, or date of birth, is wholly another, and how many
 times as much as the pairs it counts: what is a twin and what such an error can hardly be told."""
@@ -69,6 +72,7 @@ each of a person. Where there would be more, given names or dates are recorded b
 _OTHER = {GIVEN: TWINS, DATE: JUNIORS}
 _AGAIN = 0.1
 """Share of wrong given names, and dates, that a second record of the person repeats."""
+# Like `model_fit.LEAST`: a level that nothing is in has no logarithm.
 _LEAST = 1e-7
 """The least m or u of a level."""
 _GUESS = 20.0
@@ -189,7 +193,9 @@ def fit_relations(
         If the database fails.
     """
     weights, seen = tuple(level_weights(settings)), candidates.within
+    # Twice: a first fit by patterns in the database says which pairs are worth fetching one by one.
     rough = candidates.compare(settings, equal.count)
+    # Without `twice`, which only pairs that are fetched and have a score can tell.
     score, _ = _fitted(rough, {}, weights, spec, records, equal, seen, known=known)
     kept = score >= FAINT
     pairs, pattern = candidates.fetch(rough, kept)
@@ -198,7 +204,10 @@ def fit_relations(
     confirmed, others = _confirmed(pairs, weights, spec, records.count), ~kept
     none = np.zeros(np.count_nonzero(others), dtype=np.int16)
     rows: dict[str, Codes16] = {
-        f"{name}\0": np.append(each.astype(np.int16), none) for name, each in confirmed.items()
+        # A name with a zero byte is none of a column, so that nothing of the data can be mistaken
+        # for it.
+        f"{name}\0": np.append(each.astype(np.int16), none)
+        for name, each in confirmed.items()
     }
     for name, code in rough.code.items():
         own = _recoded(pairs, name, _top(weights, name), equal.count.get(name))
@@ -208,6 +217,8 @@ def fit_relations(
     distinct, pattern = distinct_patterns(rows)
     twice = {name: distinct.pop(f"{name}\0").astype(np.bool_) for name in confirmed}
     right, left = (distinct.popitem()[1].astype(np.int64) for _ in range(2))
+    # A pattern that is not fetched counts as often as it has pairs, or N and u would be those of
+    # the likely pairs.
     weight = np.append(np.ones(len(pairs)), rough.pairs[others])
     number = np.bincount(pattern, weight).astype(np.float64)
     fine, pattern = Patterns(distinct, left, right, number), pattern[: len(pairs)]
@@ -215,12 +226,14 @@ def fit_relations(
     pairs, within = replace(pairs, score=score[pattern]), 0.0
     if spec.mode is Mode.LINK_ONLY:
         across = records.source_of(pairs.left) != records.source_of(pairs.right)
+        # Only the share `seen` of the pairs within sources was looked at.
         within = _hidden(pairs, across, records.count) / seen
         pairs = pairs.take(across)
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
     for name, each in columns.items():
         m = each.m if each.aspect is not None else each.by_kind[_PERSON]
         for level, (of_match, of_chance) in enumerate(zip(m, each.u, strict=True)):
+            # A level with m = u was set to say nothing, and fitting would make it say something.
             if not known and (name, level) not in neutral:
                 fitted[name, level] = {
                     "m_probability": float(f"{max(of_match, _LEAST):.9g}"),
@@ -233,6 +246,7 @@ def _hidden(pairs: Pairs, across: Bools, records: int) -> float:
     """Expected matches within sources, of records that no likely matches across them join."""
     likely = across & (pairs.score >= _LIKELY)
     person = joined(pairs.left[likely], pairs.right[likely], records)
+    # Two records that match one of another source are found to be one person's by that one.
     apart = ~across & (person[pairs.left] != person[pairs.right])
     return float(pairs.score[apart].sum())
 
@@ -256,25 +270,32 @@ def _fitted(
     groups, group = np.unique(patterns.left * len(sizes) + patterns.right, return_inverse=True)
     left, right = np.divmod(groups, len(sizes))
     within = left == right
+    # N of all pairs of records: n (n − 1) / 2 within a source of n, n n' across two.
     whole = np.where(within, seen * sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
     once = within & np.isin(np.array(records.sources)[left], list(spec.one_per_source))
     columns = _columns(patterns.code, weights, spec, equal, known=known)
     for name, each in twice.items():
         columns[name].twice = each
     smallest = float(sizes.min())
+    # Where EM begins: half of the smallest source matches, all other relations are rare.
     number = np.full((len(groups), len(_RELATIONS)), 0.02 * smallest)
     number[:, UNCHANGED] = 0.5 * smallest
+    # A source mostly holds a person once, so that EM begins with a tenth of the matches within.
     number[np.ix_(within, _MATCH)] *= 0.1
     home = home_chance(equal, {n: np.where(each.there, each.level, -1)
                                for n, each in columns.items()},
                        {n: each.random for n, each in columns.items()})  # fmt: skip
     share = np.zeros((len(count), len(_RELATIONS)))
     for _ in range(_ROUNDS):
+        # N_0 is all pairs of records, not counted from candidates; a source that holds each person
+        # once has no matches.
         number[:, 0], number[np.ix_(once, _MATCH)] = whole, 0.0
         at_home = None
         if home is not None:
             at_home = home.log_probability(share[:, _holds(HOME)].sum(axis=1) * count)
         share = _relation_shares(list(columns.values()), number[group], at_home)
+        # E step done: expected pairs of each pattern and relation, from which all else is
+        # estimated.
         before, found = number, share * count[:, None]
         number = _by_group(found, group, len(groups))
         sure = _by_group(found * share[:, _MATCH].sum(axis=1)[:, None], group, len(groups)) / number
@@ -284,6 +305,7 @@ def _fitted(
         _refit_of_families(list(columns.values()), found)
         if not known:
             _refit(list(columns.values()), found, bound, _BELIEF * (1 - told))
+        # Without the relation 0: it is set, and so large that no other change would show beside it.
         moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
         if moved <= _CLOSE * number[:, 1:].sum():
             break
@@ -302,6 +324,7 @@ def renamed_and_moved(number: Floats, sure: Floats) -> Floats:
     Such pairs agree in no more than many do by chance where records are many. So far as it is not
     ``sure`` that they are matches, as many are expected as if one had no part in the other.
     """
+    # Independence: N_both / N_moved = N_renamed / N_unchanged.
     apart = number[:, RENAMED] * number[:, MOVED] / number[:, UNCHANGED]
     return np.asarray(sure * number[:, BOTH] + (1 - sure) * np.minimum(apart, number[:, BOTH]))
 
@@ -319,8 +342,11 @@ def at_one_rate(number: Floats, whole: Floats) -> float:
     """
     homes = number[:, HOUSEHOLD]
     usual = whole * homes.sum() / whole.sum()
+    # The rate of each group leans on that of all groups, as some have few households.
     homes = whole * (homes + _GUESS) / (usual + _GUESS)
     for relation in _OTHER.values():
+        # The total stays: only how it is spread over the groups is changed, in proportion to
+        # households.
         number[:, relation] = homes * number[:, relation].sum() / homes.sum()
     frequency = number[:, _MATCH].sum(axis=1) / homes
     return float(1 - frequency.min() / frequency.max())
@@ -356,6 +382,7 @@ def _recoded(pairs: Pairs, name: str, top: int, count: Floats | None) -> Codes16
     equal = code == top
     left, right, score = pairs.left[equal], pairs.right[equal], pairs.score[equal]
     own = np.bincount(left, score, len(count)) + np.bincount(right, score, len(count))
+    # One record has the value at least: the other of the pair.
     others = np.where(count > 0, np.maximum(count - own, 1.0), 0.0)
     code[equal] += rarity(others)[left]
     return code
@@ -380,12 +407,17 @@ def _columns(
         own = sorted((w for w in weights if w.comparison == name), key=lambda w: w.level)
         top, u = len(own) - 1, np.array([max(w.u, 1e-9) for w in own])
         if not known:
+            # Counted among all pairs; the sample has few equal values, so that only the rest of u
+            # is scaled from it.
             u[top] = max(equal.equal[name] / equal.compared[name], 1e-9)
+            # The lower levels keep their proportions and fill up what equal values leave of 1.
             u[:top] *= (1 - u[top]) / u[:top].sum()
         guess = np.array([max(usual.get((name, w.level), w.m), 1e-6) for w in own])
         guess /= guess.sum()
         rare = np.full(len(code), np.nan)
         if name in equal.count and own[-1].by_frequency:
+            # The code is steps of −log frequency above the top level: log P(equal by chance) of
+            # that value.
             rare[code >= top] = (top - code[code >= top].astype(np.float64)) * RARITY_STEP
         aspect = _ASPECT.get(kinds[name])
         usual_of = u if aspect == NUMBER else guess
@@ -401,6 +433,8 @@ def _columns(
 
 def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats | None) -> Floats:
     """Share of each relation in each pattern; by chance the columns of the home agree together."""
+    # log N_r + Σ_k log p_rk, from the docstring of `fit_relations`; its exponent is λ's summand of
+    # r.
     total = np.log(np.maximum(number, 1e-300))
     rarest = np.zeros(len(number))
     for each in columns:
@@ -410,17 +444,21 @@ def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats
             continue
         chance = each.chance
         if each.aspect == HOME and at_home is not None:
+            # The columns of a home go together: only the rarest one may count, or a rare street
+            # would count twice.
             rarest = np.minimum(rarest, np.nan_to_num(each.rare - np.log(each.u[-1])))
             chance = np.zeros(len(number))
         by_relation = chance[:, None]
         if each.aspect == NUMBER:
             own = np.stack([each.shared(m) for m in each.by_kind], axis=1)
+            # A relation shares a number at least as often as chance has it, whatever few pairs say.
             by_relation = np.maximum(by_relation, own[:, _KIND])
             by_relation[:, 0] = chance
             by_relation[:, JUNIORS] = by_relation[:, [HOUSEHOLD, JUNIORS]].max(axis=1)
         total += np.where(_holds(each.aspect), each.shared(each.m)[:, None], by_relation)
     if at_home is not None:
         total += np.where(_holds(HOME), 0.0, (at_home + rarest)[:, None])
+    # The largest is taken off first, as exp of a sum of many logarithms would underflow to 0 / 0.
     total = np.exp(total - total.max(axis=1, keepdims=True))
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
@@ -447,6 +485,8 @@ def _refit_of_families(columns: Sequence[_Column], found: Floats) -> None:
     for each in columns:
         if each.aspect == NUMBER:
             for kind, relation in ((_NOBODY, FAMILY), (_RELATIVE, HOUSEHOLD)):
+                # Leans on chance: without evidence relatives share numbers no oftener than
+                # strangers.
                 seen = each.counted(found[:, relation]) + _GUESS * each.u
                 each.by_kind[kind] = seen / seen.sum()
 
@@ -459,16 +499,22 @@ def _refit(
         if each.aspect is None:
             for kind in range(_PERSON, _RELATIVE + 1):
                 seen = each.counted(found[:, kind == _KIND].sum(axis=1))
+                # Namesakes lean on the guess, too, as given names go with sex; relatives are of any
+                # sex, as chance has it.
                 seen += _GUESS * (each.guess if kind <= _NAMESAKE else each.u)
                 each.by_kind[kind] = seen / seen.sum()
             continue
         shared = each.counted(found[:, _holds(each.aspect)].sum(axis=1))
+        # Chance is what all pairs show without those that agree for a reason, but never less than a
+        # tenth.
         each.u = np.maximum(each.random - shared / each.compared, KEPT * each.random)
         each.u /= each.u.sum()
         seen = shared + _GUESS * each.guess
         m = seen / seen.sum()
         if each.aspect in _OTHER:
             own = m[: each.low].sum()
+            # Where twins are at their bound the rest are errors for sure, and the prior rate of
+            # errors has no say.
             error = own if bound[each.aspect] else (own + belief * _ERROR) / (1 + belief)
             m[: each.low] *= error / own
             m[each.low :] *= (1 - error) / (1 - own)
@@ -481,6 +527,7 @@ def _found_once(pairs: Pairs, records: Records, spec: LinkSpec) -> tuple[str, ..
         return ()
     sure, found = pairs.score >= _SURE, []
     one, other = records.source_of(pairs.left), records.source_of(pairs.right)
+    # Pairs within sources were looked for, so that a source may hold a person twice.
     if np.any(one == other):
         return ()
     for number, name in enumerate(records.sources):

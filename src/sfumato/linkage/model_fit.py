@@ -48,10 +48,12 @@ level that is as rare among all pairs as matches are is seen a hundred times."""
 MANY_RECORDS = 100_000
 TRAINING_PAIRS = 1e6
 """Pairs of one blocking rule from which m is estimated, at most."""
+# Splink starts a query for each part, and stops early once every level was seen often enough.
 _AT_ONCE = 100_000
 """So many random pairs are looked at in one part: to begin a part takes longer than they do."""
 _CHUNKS = 10
 """Parts that more random pairs are looked at in."""
+# A choice, the same as `_GUESS` of the relations and `_USUAL` of chance agreement.
 BELIEF = 20.0
 """Pairs that the first guess of m and u counts for, beside those that were seen."""
 LEAST = 1e-7
@@ -101,6 +103,7 @@ def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
     SfumatoError
         If Splink cannot estimate it.
     """
+    # Splink gives no public way to put settings back after a failed session.
     done, settings = [], linker._settings_obj  # noqa: SLF001
     for session in sessions:
         before = settings.core_model_settings.copy()
@@ -114,12 +117,18 @@ def train_m(linker: Any, sessions: Sequence[Session]) -> list[Session]:
 
 def _comes_to_an_end(linker: Any, session: Session) -> bool:
     """Whether m can be estimated from the pairs of a session."""
+    # Imported here, as Splink is optional and this module must load without it.
     from splink.internals.exceptions import EMTrainingException, SplinkException
 
     try:
         linker.training.estimate_parameters_using_expectation_maximisation(
-            session.rule, max_pairs=TRAINING_PAIRS, estimate_without_term_frequencies=True
+            # Without frequencies, pairs of one pattern are taken together: each round costs
+            # patterns, not pairs.
+            session.rule,
+            max_pairs=TRAINING_PAIRS,
+            estimate_without_term_frequencies=True,
         )
+    # Splink raises these where a rule's pairs teach nothing: other rules may do better.
     except (EMTrainingException, ValueError, ZeroDivisionError):
         return False
     except SplinkException as error:
@@ -150,6 +159,7 @@ def steadied(
     """
     settings = {**trained, "comparisons": []}
     for after, before in zip(trained["comparisons"], first["comparisons"], strict=True):
+        # Splink puts the sessions' estimates together; the largest says how much they are worth.
         seen = [s.matches for s in sessions if after["output_column_name"] in s.comparisons]
         guesses = before["comparison_levels"]
         levels = [
@@ -183,8 +193,10 @@ def _lean(
     for i in free:
         one, other = estimate[i], guess[i]
         one = float(one) if isinstance(one, (int, float)) else 0.0
+        # Settings of a user's own may have no first guess: then the estimate stands alone.
         other = float(other) if isinstance(other, (int, float)) else one
         mixed[i] = max((count * one + BELIEF * other) / (count + BELIEF), LEAST)
+    # The floor of `LEAST` may have lifted some levels, so that they have to be made to add up to 1.
     whole = sum(mixed.values())
     for i, value in mixed.items():
         levels[i][key] = float(f"{value / whole:.9g}")
@@ -221,16 +233,20 @@ def refit_m(
     lost
         Expected number of true matches that are no candidate pairs.
     """
+    # Every n-th pair in the order of the records is as good as a random draw, and the same each
+    # time.
     step = max(1, len(evidence) // MOST_PAIRS)
     evidence, levels = evidence[::step], {name: each[::step] for name, each in levels.items()}
     fitted = tuple(weights)
     for _ in range(_STEPS):
+        # E step: p = logistic(Σ log m/u + log odds of the prior) under the m of the last round.
         odds = np.log2(prior / (1 - prior))
         probability = (
             link_model.scores(evidence + link_model.weight_change(levels, weights, fitted) + odds)
             * step
         )
         matches = float(probability.sum()) + lost
+        # M step of the prior: λ = Σ p / all pairs, as in `link_model.fit_prior`.
         prior = float(np.clip(matches / comparisons, 0.01 / comparisons, 0.5))
         before, fitted = fitted, _refitted(weights, levels, probability)
         if max(abs(a.m - b.m) for a, b in zip(before, fitted, strict=True)) < _CLOSE:
@@ -294,6 +310,7 @@ def fit_and_score(
         If Splink or its database fails.
     """
     folder = opened.workspace.path
+    # One database for all steps, closed on any error: it lies in a folder that is then deleted.
     with closing(connect(folder)) as connection:
         progress("standardise", 0.0)
         standardised = make_tables(connection, opened)
@@ -332,6 +349,7 @@ class _Work:
         self.frames: list[Any] | None = None
         self.settings = settings_from(opened.spec)
         self.rules = self.blocking = rules_in(self.settings)
+        # Rules of a user's own Splink settings are taken as they are written.
         if opened.spec.splink is None:
             self.blocking = rules_on_columns(connection, tables, opened.spec)
         with quiet("take the records"):
@@ -342,7 +360,10 @@ class _Work:
         self.trained = link_model.is_trained(self.settings) and (
             model is not None or opened.spec.splink is not None
         )
+        # Who gives trained settings of Splink has chosen the prior with them.
         self.keep_prior = opened.spec.splink is not None and self.trained and model is None
+        # Relations estimate the numbers of pairs of each kind anew, which would replace a prior to
+        # be kept.
         self.by_relations = tells_persons(opened.spec) and not self.keep_prior
         self.comparisons = comparisons(self.settings, opened.records)
         if not self.keep_prior:
@@ -354,13 +375,17 @@ class _Work:
         spec, records = self.opened.spec, self.opened.records
         progress("block", 0.0)
         expected = expect_pairs(self.frames_here, self.settings, records.count, self.blocking)
+        # Before the pairs are made: too many of them would fill the disk first.
         check_pairs(expected, spec.max_pairs, about=records.count > WHOLE_UP_TO)
         candidates = CandidatePairs(self.database, self.connection, self.tables, records)
         linker = None if self.by_relations else self._linker()
         number = (
             candidates.block(self.blocking, spec.mode) if linker is None else self._block(linker)
         )
+        # The rules as they were asked for, not as rewritten for speed: a report names what a user
+        # knows.
         counted = tuple(map(RulePairs, self.rules, number))
+        # Once more by the exact number, as of many records the first one was only estimated.
         check_pairs(counted, spec.max_pairs, about=False)
         progress("estimate", 0.0)
         notes = list(self.database.notes)
@@ -370,6 +395,7 @@ class _Work:
         if linker is None:
             scored = self._by_relations(candidates, notes)
         else:
+            # Training has changed the settings, which a linker reads once only.
             scored = self._by_weights(linker if self.trained else self._linker())
         progress("score", 1.0)
         settings = {**link_model.with_levels(self.settings, scored.levels), _PRIOR: scored.prior}
@@ -387,6 +413,7 @@ class _Work:
         lost, matches = self._lost(told.pairs), float(told.pairs.score.sum())
         if not self.trained and matches < BELIEF:
             notes.append(_FEW_MATCHES)
+        # λ = (Σ p + lost) / all pairs, as for weights; nine digits, so that threads do not show.
         prior = float(f"{(matches + lost) / self.comparisons:.9g}")
         if told.within > max(_FEW_TWICE, _SHARE_TWICE * matches):
             notes.append(_TWICE_WITHIN.format(told.within))
@@ -455,6 +482,8 @@ class _Work:
         if self.by_relations:
             random_pairs = min(RANDOM_PAIRS, RANDOM_PAIRS_OF_A_RECORD * records)
         elif records > MANY_RECORDS:
+            # Of many records matches are rarer among all pairs, so that the least u must be seen
+            # more finely.
             random_pairs *= 5
         random_pairs = max(1, min(random_pairs, self.comparisons))
         train_u(linker, seed=spec.seed, random_pairs=random_pairs)
@@ -464,6 +493,7 @@ class _Work:
         self.settings = {
             **steadied(trained, self.settings, done, random_pairs),
             **{key: self.settings[key] for key in (_PRIOR, _RULES)},
+            # DuckDB trains whatever the engine is; `Database.settings` says the dialect of another.
             "sql_dialect": "duckdb",
         }
 
@@ -500,11 +530,15 @@ class _Work:
             left, right, weight, block, *gammas = self.database.columns(
                 "SELECT least(unique_id_l, unique_id_r) AS pair_l, "
                 "greatest(unique_id_l, unique_id_r) AS pair_r, match_weight, "
+                # Ordered, so that results do not depend on how threads come to an end.
                 f"CAST(match_key AS SMALLINT) AS rule, {levels} "
                 f"FROM {predicted.physical_name} ORDER BY 1, 2"
             ).values()
+            # It is as large as the pairs, which are in memory now.
             predicted.drop_table_from_database_and_remove_from_cache()
         prior = self.settings[_PRIOR]
+        # Splink's weight holds the prior that it was given; what fits these pairs is found
+        # afterwards.
         evidence: Floats = weight - np.log2(prior / (1 - prior))
         pairs = Pairs(
             left=left.astype(np.int64),
@@ -523,6 +557,7 @@ class _Work:
             u = {(w.comparison, w.level): w.u for w in weights}
             adjusted = link_model.Adjusted(prior, evidence + np.log2(prior / (1 - prior)), u)
             return adjusted, self._lost(replace(pairs, score=link_model.scores(adjusted.weight)))
+        # A model from a file has its u corrected for matches already.
         correct_u, lost = not self.trained, 0.0
         patterns, pattern = link_model.distinct_patterns(pairs.levels)
 
@@ -546,9 +581,12 @@ class _Work:
             weights, self.settings = refitted, link_model.with_levels(self.settings, m)
             adjusted = fit()
         lost = self._lost(replace(pairs, score=link_model.scores(adjusted.weight)))
+        # Matches that blocking lost belong to the prior too: it is one of all pairs of records.
         return fit() if lost else adjusted, lost
 
     def _lost(self, pairs: Pairs) -> float:
+        # What other rules would have found is judged by pairs that are surely matches, as others
+        # blur it.
         likely = pairs.score >= LIKELY
         return lost_matches(
             self.connection,

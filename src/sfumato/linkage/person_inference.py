@@ -21,6 +21,7 @@ from sfumato.linkage.match_thresholds import joined
 
 VARIANTS, DRAWS = 10, 4
 """Ways in which the log odds of the pairs may be wrong, and partitions that are drawn by each."""
+# A choice, held against truth in the tests of intervals: without it ten draws would agree too well.
 DOUBT = 1.0
 """Standard error of the log odds, in nats, of a pair that differs somewhere: errors of columns go
 together in ways that no model without labels knows."""
@@ -30,12 +31,15 @@ another one: then errors of both kinds count the same."""
 APART = -1.5
 """Log odds of two records of one person that no blocking rule brought together, or that agreed in
 next to nothing: rare among its pairs, but not very."""
+# Far below what all agreements of a person can add up to, and finite so that sums stay numbers.
 IMPOSSIBLE = -1e4
 """Log odds of two records that somebody called different."""
+# A choice: e^−7 is odds of one in a thousand. `review_sample.EDGES` begins with it, too.
 FEWEST = -7.0
 """Log odds below which a pair joins no two records, though it counts as missed."""
 _FAINT, _TOGETHER = (-6.0, -5.0, -4.0), 2000
 """The same where pairs above would join more than so many records, one after the other."""
+# A bit of a 64-bit word for each source, so that two clusters are compared in one step.
 MOST_LIMITED = 64
 _EDGE = 1e-12
 _UNLIKELY = 0.05
@@ -46,6 +50,7 @@ _MANY, _FEW, _ENOUGH = 16, 4, 15_000
 _SURE = 4.0
 """Log odds from which a pair is not doubtful."""
 _LEAST_SHIFT, _MOST_SHIFT = -4.0, 10.0
+# The normal quantile of a two-sided interval of 95 %.
 _WIDE = 1.96
 _BY_DRAWS = (
     "partitions drawn by the probabilities of the pairs, their log odds true to about one nat"
@@ -146,14 +151,18 @@ def infer_persons(
     """
     held = _bits(limited)
     weight = np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)))
+    # Two records of a source that holds each person once share a bit, and can be no match.
     fits = (held[left] & held[right]) == 0
     near = _near(left, right, np.where(fits, weight, -np.inf), len(limited))
     doubt, wrong = _doubts(levels or {}, len(score), seed)
     far = ~near & fits
     factor = np.exp(doubt)
     kept = np.bincount(wrong[far], score[far], doubt.shape[1] - 1)
+    # Expected matches that no draw can join: doubt in log odds multiplies their small rates by its
+    # exponent.
     beyond = factor @ np.append(kept, lost)
     records = np.arange(len(limited))
+    # Without decisions: the shifts are to undo what pairs do to each other, not what people said.
     alone = _Graph(left[near], right[near], np.ones(len(limited), np.int64), held, records, None)
     shifted, wrong = _shifted(alone, weight[near], seed), wrong[near]
     graph = alone
@@ -164,6 +173,7 @@ def infer_persons(
             joins &= open_pairs
         shifted, wrong = shifted[joins[near]], wrong[joins[near]]
         size = np.bincount(node)
+        # A node of several records holds every source that one of them holds.
         of_nodes = np.zeros(len(size), dtype=np.uint64)
         np.bitwise_or.at(of_nodes, node, held)
         first = np.full(len(size), len(node))
@@ -178,11 +188,16 @@ def infer_persons(
         )
     )
     size = graph.size
+    # P(i, j are one person's) by the draws, which Binder's loss needs and nothing else.
     one, two, share = _together(draws, size)
+    # Rare pairs cannot win, and leaving them out keeps the graph small; a lower cut needs them.
     likely = share > min(_UNLIKELY, cut)
     best = Graph(one[likely], two[likely], size, graph.held, graph.first)
+    # What joining two nodes saves: Σ over their record pairs of P − cut; pairs left out count −cut
+    # each.
     worth = ((share - cut) * size[one] * size[two])[likely]
     label = best.partitions(worth, apart=-cut)[0]
+    # The draws of a variant share its doubt, and stand one behind the other.
     beyond = np.repeat(beyond, DRAWS)
     quality = _expected(label, draws, size, beyond)
     if node is not None:
@@ -197,6 +212,7 @@ def _near(left: Ints, right: Ints, weight: Floats, records: int) -> Bools:
     """
     near = weight > FEWEST
     joins = near.copy()
+    # Step by step, so that pairs are given up only where their component is too large.
     for least in (*_FAINT, None):
         component = joined(left[joins], right[joins], records)
         large = np.bincount(component)[component[left]] > _TOGETHER
@@ -241,7 +257,10 @@ class _Graph:
         key = np.minimum(left, right) * len(self.size) + np.maximum(left, right)
         keys, edge = np.unique(key, return_inverse=True)
         one, two = np.divmod(keys, len(self.size))
+        # Σ log odds over all record pairs of two nodes: those without a candidate pair count
+        # `APART` each.
         base = APART * self.size[one] * self.size[two]
+        # Once, however many said so: the sum is far below any other in either case.
         base += IMPOSSIBLE * (np.bincount(edge[len(self.left) :], minlength=len(keys)) > 0)
         graph = Graph(one, two, self.size, self.held, self.first)
         return graph, ints(edge[: len(self.left)]), floats(base)
@@ -249,6 +268,7 @@ class _Graph:
     def drawn(self, weight: Floats, draws: int, seed: int) -> Codes:
         """Partitions by the log odds of the pairs of records."""
         graph, edge, base = self._edges
+        # A candidate pair takes the place of the `APART` that the base counts for it.
         total = base + np.bincount(edge, weight - APART, len(base))
         return graph.partitions(total, apart=APART, draws=draws, seed=seed)
 
@@ -263,7 +283,9 @@ def _doubts(levels: Mapping[str, Levels], pairs: int, seed: int) -> tuple[Floats
     for level in levels.values():
         sides += [(level >= 0) & (level < level.max(initial=0)), level < 0]
     rng = np.random.default_rng(seed)
+    # Antithetic: with each error its negative, so that ten draws have no bias of their own.
     half = rng.standard_normal((VARIANTS // 2, len(sides) + 2))
+    # Scaled to the exact standard error, from which a mean of five squares would stray far.
     error = np.concatenate([half, -half]) / np.sqrt((half**2).mean(axis=0)) * DOUBT
     common, of_side, lost = error[:, :1], error[:, 1:-1], error[:, -1]
     if not sides:
@@ -274,7 +296,9 @@ def _doubts(levels: Mapping[str, Levels], pairs: int, seed: int) -> tuple[Floats
     _, first, own = np.unique(code, return_index=True, return_inverse=True)
     differs = np.stack([side[first] for side in sides]).astype(np.float64)
     number = differs.sum(axis=0)
+    # Over √n, so that a pair which differs in n columns is as doubtful as one that differs in one.
     total = common * (number > 0) + of_side @ differs / np.sqrt(np.maximum(number, 1.0))
+    # Half of the variance is common and half of the columns: their sum has twice that of `DOUBT`.
     return np.column_stack([total / np.sqrt(2), lost]), own
 
 
@@ -283,6 +307,7 @@ def _shifted(graph: _Graph, weight: Floats, seed: int) -> Floats:
     if not len(weight):
         return weight
     probability = expit(weight)
+    # Bins of equal p (1 − p): the doubtful pairs are those that shifts can move.
     doubt = probability * (1 - probability) + 1e-3
     order = np.argsort(weight)
     edges = np.cumsum(doubt[order]) / doubt.sum()
@@ -305,6 +330,7 @@ def _shifted(graph: _Graph, weight: Floats, seed: int) -> Floats:
         # As what one bin's matches take from the others comes back, full steps may go in circles.
         step[gap * before < 0] /= 2
         shift = np.clip(shift + step * gap, _LEAST_SHIFT, _MOST_SHIFT)
+        # A stronger pair stays the stronger one: shifted log odds must not fall as the score rises.
         shift, before = np.maximum.accumulate(center + shift) - center, gap
     return np.asarray(weight + np.interp(weight, center, shift))
 
@@ -321,6 +347,8 @@ def _together(draws: Codes, size: Ints) -> tuple[Ints, Ints, Floats]:
         order = np.argsort(label, kind="stable").astype(np.int64)
         own, step = label[order], 1
         while np.any(same := own[step:] == own[:-step]):
+            # In order of the label, members of one person at distance 1, 2, …: all pairs without a
+            # loop over persons.
             keys.append(order[:-step][same] * nodes + order[step:][same])
             step += 1
     key, count = np.unique(np.concatenate(keys), return_counts=True)
@@ -347,11 +375,13 @@ def _measure(name: str, right: Floats, wrong: Floats) -> Measure:
     """
     odds, pairs = np.log((right + 0.5) / (wrong + 0.5)), float((right + wrong).mean())
     share = np.divide(right, right + wrong, out=np.ones(len(right)), where=right + wrong > 0)
+    # On log odds, as shares near 1 are skewed and an interval of the shares would pass 1.
     reach = _WIDE * odds.std(ddof=1)
     low, high = expit(odds.mean() + reach * np.array([-1.0, 1.0])).tolist()
     value = float(np.median(share))
     if pairs >= 1:
         low = max(1 - math.ceil((1 - low) * pairs) / pairs, 0.0)
         high = 1 - math.floor((1 - high) * pairs) / pairs
+    # Median and mean log odds differ, so that the value could lie outside of its own interval.
     low, high = min(low, value), max(high, value)
     return Measure(name, value, low=low, high=high, estimator="draws", why=_BY_DRAWS)

@@ -36,8 +36,10 @@ _BY_SCORES = (
 )
 LOST_DOUBT = 1.0
 """How many times as wrong as usual log odds are of what capture and recapture say."""
+# Cells become rows of a covariance matrix: its factors cost their number cubed.
 _FEW_OF_PATTERN, _MOST_CELLS = 20, 200
 _EDGE = 1e-12
+# Draws that all agree would give a rate of 0 or 1, whose log odds no answer could move.
 _HALF = 1e-3
 """Pairs of a cell that count as matches, and as others, whatever the draws say."""
 _BY_SCORE = 2.0
@@ -45,6 +47,7 @@ _BY_SCORE = 2.0
 _CHAINED, _PARTED = -1, -2
 """Kinds of pairs that no rule brought together: within a person, and parted by answers; those of
 wider blocks follow."""
+# 2e(1 − e) is ½ at most, where the error cannot be told any more and its slope is infinite.
 _MOST_DISPUTED = 0.48
 _LOOKED_AT = 8
 """Draws that say how errors come together."""
@@ -90,6 +93,7 @@ class Reviewed:
     def is_narrow(self) -> bool:
         """Whether both intervals are as narrow as wanted, by some answers, and can be relied on."""
         widths = [(each.high or 0.0) - (each.low or 0.0) for each in self.quality]
+        # The model's own interval may be narrow, but nobody has checked it.
         relied = self.learned.inferred and self.learned.answered > 0
         return relied and max(widths) <= 2 * self.half_width
 
@@ -156,6 +160,7 @@ def learn(
         where scores join records, so that pairs that were answered are told apart as all others
         are. Those at the beginning if not given.
     """
+    # Draws say how likely a pair is on either side; by score alone the sides have to be told apart.
     side = None if draws is not None else sample.together(sample.person if alone is None else alone)
     groups, same, answered = _answers(sample, asked, verdicts, side)
     unknown = _unknown(sample, asked, verdicts, person, draws)
@@ -164,15 +169,20 @@ def learn(
         groups, same, answered, unknown.cells, rng, doubt=sample.doubt, error=float(error.mean())
     )
     lumps = _lumps(draws, person)
+    # A Poisson number of lumps: same mean as of single pairs, variance as many times larger as a
+    # lump is.
     wrong = lumps[0] * rng.poisson((1 - rate) @ unknown.inside / lumps[0])
+    # A Poisson number has no upper end, but there are no more pairs than these.
     wrong = np.minimum(wrong, unknown.inside.sum())
     missed = lumps[1] * rng.poisson(rate @ unknown.outside / lumps[1]) + unknown.missed
     # What blocking has lost may agree in less than the wider blocks ask for, which nobody draws:
     # any share of it is as likely as any other.
     doubt = np.exp(LOST_DOUBT * rng.standard_normal(len(missed)))
     beyond = rng.random(len(missed)) if np.any(sample.wider_size) else 1.0
+    # What has come together since is no longer lost.
     missed += rng.poisson(max(sample.lost - unknown.gained, LEAST_LOST) * doubt * beyond)
     before = sample.person if alone is None else alone
+    # Wrong answers joined or parted persons, and are in no cell, as answered pairs count as known.
     misjudged = _misjudged(sample, asked, verdicts, error, (person, before), rng)
     wrong, missed = wrong + misjudged[0], missed + misjudged[1]
     right = np.maximum(sample.pairs_within(person) - wrong, 0)
@@ -207,7 +217,9 @@ def _worker_errors(verdicts: Verdicts, rng: np.random.Generator) -> Floats:
     if not np.any(twice):
         return np.zeros(DRAWS)
     disputed = np.count_nonzero(twice & ~verdicts.agreed)
+    # Jeffreys' prior of a share.
     share = rng.beta(disputed + 0.5, np.count_nonzero(twice) - disputed + 0.5, DRAWS)
+    # The lower root of 2e(1 − e) = d: people are right oftener than not.
     return np.asarray((1 - np.sqrt(1 - 2 * np.minimum(share, _MOST_DISPUTED))) / 2)
 
 
@@ -227,6 +239,7 @@ def _misjudged(
     """
     likely = sample.pairs.score.copy()
     likely[asked.pair] = asked.foretold
+    # Two workers who agree are taken to be right: both err about e² of the time.
     once = (verdicts.pair >= 0) & (verdicts.workers == 1)
     now, before = persons
     together = now[verdicts.left] == now[verdicts.right]
@@ -237,8 +250,11 @@ def _misjudged(
         same = likely[verdicts.pair[own]]
         against = np.clip(1 - same if result == SAME else same, _EDGE, 1 - _EDGE)
         share = error[:, None] * against
+        # P(wrong | answer) = e P(other) / (e P(other) + (1 − e) P(as said)), by what was foretold.
         share /= share + (1 - error[:, None]) * (1 - against)
         size, one, other = np.bincount(of), of[verdicts.left[own]], of[verdicts.right[own]]
+        # Apart, all n n' pairs are wrong; together, the record's n − 1 pairs with the rest of the
+        # person.
         pairs = np.where(one == other, np.maximum(size[one] - 1, 1), size[one] * size[other])
         drawn = rng.random(share.shape) < share
         return np.asarray(drawn @ (pairs * counts[own]), dtype=np.int64)
@@ -292,6 +308,7 @@ def _unknown(
     listed, there = ruled | known, np.flatnonzero(ruled & ~known)
     likely, held_out, part = _likely(sample, draws)
     place, pattern = _places(sample, part, now, there)
+    # A cell never mixes both sides, so that one pair tells the side of all.
     count, inside = np.bincount(place), np.bincount(place, now[there])
     rate = (np.bincount(place, held_out[there]) + _HALF) / (count + 2 * _HALF)
     cell = np.full(len(now), -1)
@@ -309,6 +326,7 @@ def _unknown(
     chained -= sample.pairs_within(node, person) - np.count_nonzero(now & is_same & listed)
     apart = sample.pairs_within(sample.person) - sample.pairs_within(sample.person, person)
     gone = np.bincount(asked.stratum, minlength=sample.strata)[WIDER:]
+    # Differences of counts: the wider pairs that answers know may make them fall below 0.
     rest = [max(int(chained), 0), max(int(apart - np.count_nonzero(parted)), 0)]
     odds = _by_draws(sample, draws, person, (now & listed, parted), rest)
     wider = np.maximum(sample.wider_size - gone, 0)
@@ -349,7 +367,9 @@ def _likely(
     score = sample.pairs.score
     if draws is None:
         return score, score, np.zeros(len(score), np.int64)
+    # Every second draw, so that each half has draws of all variants of doubt.
     by_half = [np.mean([sample.together(draw) for draw in draws[k::2]], axis=0) for k in range(2)]
+    # Below `person_inference.FEWEST` a pair joins nothing, so that draws say nothing of it.
     fits = (sample.odds > EDGES[0]) | (np.maximum(*by_half) > 0)
     one, other = (np.where(fits, each, score) for each in by_half)
     part = (one > 0).astype(np.int64) + (one >= 0.5) + (one == 1)
@@ -369,6 +389,7 @@ def _places(sample: ReviewSample, part: Ints, now: Bools, there: Ints) -> tuple[
     joint = own * (int(sample.pattern.max(initial=0)) + 1) + pattern
     keys, place, count = np.unique(joint, return_inverse=True, return_counts=True)
     usual = np.zeros(len(keys), dtype=np.bool_)
+    # Stable, so that equal cells are taken in the same order on every machine.
     usual[np.argsort(-count, kind="stable")[:_MOST_CELLS]] = True
     usual = (usual & (count >= _FEW_OF_PATTERN))[place]
     keys, first, place = np.unique(
@@ -393,6 +414,8 @@ def _answers(
     kind = _kind(rate, rate > 0.5 if side is None else side[pair])
     kind = np.where(stratum < CHAINED, kind, CHAINED - 1 - stratum - (stratum >= WIDER))
     pattern = np.where(stratum < CHAINED, sample.pattern[pair], NO_PATTERN)
+    # To a quarter of a nat: answers alike fall into one cell, and the error is far below the
+    # model's doubt.
     odds = np.round(4 * logit(np.clip(rate, _EDGE, 1 - _EDGE))) / 4
     keys, place = np.unique(np.stack([odds, pattern, kind]), axis=1, return_inverse=True)
     groups = Cells(keys[0], keys[1].astype(np.int64), keys[2].astype(np.int64))
@@ -401,6 +424,7 @@ def _answers(
         one == two, -1 - np.arange(len(pair)), pair_key(one, two, sample.records.count)
     )
     _, lump, times = np.unique(between, return_inverse=True, return_counts=True)
+    # One answer about two persons settles all pairs between them, which are no further evidence.
     weight = 1 / times[lump]
     said = weight * (result[pair] == SAME)
     same, whole = (np.asarray(np.bincount(place, each, len(keys[0]))) for each in (said, weight))
@@ -424,10 +448,14 @@ def _rates(
     wider = every.kind < _PARTED
     drawn = np.empty((DRAWS, len(every.odds)))
     for own, scale in ((~wider, doubt), (wider, LOST_DOUBT)):
+        # Apart: capture and recapture errs for other reasons than the model, and neither teaches
+        # the other.
         drawn[:, own] = draw_rates(
             every[own], same[own], answered[own], rng, scale=scale, error=error
         )
     drawn = drawn[:, len(groups.odds) :]
+    # Without answers the mean differs by chance of the draws only, which would be noise in the
+    # scores.
     moved = (drawn.mean(axis=0) - cells.centre()) * (answered.sum() > 0)
     return np.asarray(expit(drawn)), np.asarray(moved)
 
@@ -453,6 +481,7 @@ def _by_draws(
         apart = sample.pairs_within(sample.person, draw)
         apart -= sample.pairs_within(sample.person, person, draw)
         kept.append(apart - np.count_nonzero(listed[1] & drawn))
+    # The counts come of differences, and sampling may put the mean outside.
     mean = np.clip([np.mean(both), np.mean(kept)], 0, size)
     return np.asarray(logit((mean + 0.5) / (np.array(size) + 1)))
 
@@ -477,12 +506,14 @@ def _lumps(draws: npt.NDArray[np.integer[Any]] | None, person: Ints) -> tuple[fl
             lump = size * (size - 1) / 2
             lump -= np.bincount(whole[first], count * (count - 1) / 2, len(keys))
             sums[side] += lump.sum(), (lump**2).sum()
+    # Σ n² / Σ n: the size of the lump that a wrong pair, not a wrong person, is in.
     wrong, missed = (max(float(b / a), 1.0) if a else 1.0 for a, b in sums)
     return wrong, missed
 
 
 def _by_stratum(sample: ReviewSample, unknown: _Unknown, rate: Floats) -> tuple[Floats, Floats]:
     """Mean and variance of the rate of matches of each stratum."""
+    # Of the uniform distribution, where nothing is known of a stratum.
     mean, variance = np.full(sample.strata, 0.5), np.full(sample.strata, 1 / 12)
     last = len(unknown.cells.odds) - len(sample.wider_size) - 2
     there = unknown.cell >= 0
@@ -492,6 +523,8 @@ def _by_stratum(sample: ReviewSample, unknown: _Unknown, rate: Floats) -> tuple[
     number[WIDER:, last + 2 :] = np.eye(len(sample.wider_size))
     for stratum in np.flatnonzero(number.any(axis=1)).tolist():
         weight = number[stratum] / number[stratum].sum()
+        # Quantiles at one standard deviation of a normal: a few extreme draws do not make the
+        # variance.
         low, middle, high = np.quantile(rate @ weight, [0.16, 0.5, 0.84])
         mean[stratum], variance[stratum] = middle, ((high - low) / 2) ** 2
     return mean, variance

@@ -11,12 +11,14 @@ from scipy.special import expit
 
 from sfumato.core.arrays import Bools, Floats, Ints
 
+# The 2.5 % quantile then lies between the 12th and 13th draw, steady enough for an interval.
 DRAWS = 500
 _STEPS, _MORE_STEPS, _NEWTON, _LEAST_STEP = 8, 120, 20, 1e-3
 _SHIFT, _SLOPE, _PATTERN, _OWN = 1.0, 0.15, 0.7, 0.5
 """Standard errors of the model's log odds, in nats: of all cells alike; for each nat away from 0,
 up to ten, as a model is too sure or not sure enough; of the cells whose pairs differ in the same
 columns; of those of one kind."""
+# Beyond it the slope would give pairs at the ends of the scale a doubt without limit.
 _FARTHEST = 10.0
 NO_PATTERN = -1
 
@@ -55,6 +57,7 @@ class Cells:
         """How the errors of the log odds go together; shape (cells, cells)."""
         alike = (self.pattern[:, None] == self.pattern) & (self.pattern != NO_PATTERN)
         far = np.clip(self.odds, -_FARTHEST, _FARTHEST)
+        # Errors a + b · odds with independent a and b: their covariance is σ_a² + σ_b² x x'.
         common = _SHIFT**2 + _SLOPE**2 * np.outer(far, far)
         kin = self.kind[:, None] == self.kind
         return np.asarray(common + _PATTERN**2 * alike + _OWN**2 * kin)
@@ -64,6 +67,7 @@ class Cells:
 
         Of rates near 0 and 1 errors of log odds raise the mean of the rarer kind by exp(σ²/2).
         """
+        # tanh(x/2) is 2p − 1: the correction is +σ²/2 near p = 1, −σ²/2 near 0, none at ½.
         half = np.diag(self.covariance()) / 2
         return np.asarray(self.odds + half * np.tanh(self.odds / 2))
 
@@ -96,6 +100,8 @@ def draw_rates(
     error
         Share of the answers that are wrong.
     """
+    # Cells alike in all have equal rows, of which there is no Cholesky factor without a little more
+    # on the diagonal.
     covariance = scale**2 * cells.covariance() + 1e-9 * np.eye(len(cells.odds))
     odds, prior = cells.centre(), np.linalg.cholesky(covariance)
     drawn = np.asarray(rng.standard_normal((DRAWS, len(odds))) @ prior.T)
@@ -108,8 +114,10 @@ def draw_rates(
     def likelihood(errors: Floats) -> Floats:
         at = odds[seen] + errors
         if error:
+            # P("same") = p (1 − e) + (1 − p) e = e + (1 − 2e) p.
             rate = error + (1 - 2 * error) * expit(at)
             return np.asarray(np.log(rate) @ said + np.log1p(-rate) @ unsaid)
+        # log p = min(x, 0) − log(1 + e^−|x|): no exponential of a large number.
         over = np.log1p(np.exp(-np.abs(at)))
         right = np.minimum(at, 0) @ said - np.maximum(at, 0) @ unsaid
         return np.asarray(right - over @ (said + unsaid))
@@ -141,16 +149,21 @@ def _near_mode(
 
     for _ in range(_NEWTON):
         rate = expit(odds + mode)
+        # W^½ of the algorithm; the 1e−9 keeps it invertible where a rate is 0 or 1.
         curved = np.sqrt(whole * rate * (1 - rate) + 1e-9)
+        # B = I + W^½ K W^½ has eigenvalues of 1 or more, so that K is never inverted.
         factor = cho_factor(np.eye(len(odds)) + curved[:, None] * covariance * curved)
         slope = curved**2 * mode + said - whole * rate
         step = slope - curved * cho_solve(factor, curved * (covariance @ slope)) - force
         ahead, best = covariance @ step, worth(mode, force)
         share = 1.0
+        # The log posterior is concave, so that a short enough step always climbs.
         while share > _LEAST_STEP and worth(mode + share * ahead, force + share * step) < best:
             share /= 2
         mode, force = mode + share * ahead, force + share * step
     aside = rng.standard_normal((DRAWS, len(odds))) @ np.linalg.cholesky(covariance).T
+    # Posterior draws by moving draws of the prior (Matheron's rule), with pseudo-answers of
+    # variance 1/W.
     noise = rng.standard_normal(aside.shape)
     back = cho_solve(factor, (aside * curved + noise).T).T * curved
     return np.asarray(mode + aside - back @ covariance)
@@ -164,8 +177,10 @@ def _slice_step(
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
     """A step of each chain on the ellipse through where it is and a draw of the prior."""
+    # The slice: log likelihood less an exponential variate.
     level = value + np.log(rng.random(len(at)))
     angle = rng.random(len(at)) * 2 * np.pi
+    # The bracket is the whole ellipse, and shrinks towards angle 0, which is where the chain is.
     low, high = angle - 2 * np.pi, angle.copy()
     at, value, moving = at.copy(), value.copy(), np.arange(len(at))
     before = at.copy()
@@ -175,6 +190,7 @@ def _slice_step(
         found = likelihood(there)
         taken = found >= level[moving]
         at[moving[taken]], value[moving[taken]] = there[taken], found[taken]
+        # Each chain shrinks for itself; those that have moved drop out of the computation.
         moving = moving[~taken]
         below = angle[moving] < 0
         low[moving[below]] = angle[moving[below]]
@@ -215,10 +231,14 @@ def instrument(
     """
     by_found = BY_FOUND if np.any(found) else 0.0
     spread = np.maximum(mean * (1 - mean), 1e-12)
+    # A Beta(a, b) has variance m (1 − m) / (a + b + 1): a + b is the number of answers it is worth.
     known = spread / np.maximum(variance, 1e-15) - 1
     known = np.maximum(known, 0.0)
+    # Neyman: n_h ∝ |w_h| σ_h; answers known so far are taken off, so that they are not drawn twice.
     use = np.abs(weight) * np.sqrt(spread)
     low, high = 0.0, (size + float(known.max(initial=0.0))) / max(float(use.max()), 1e-300)
+    # Water-filling by bisection: there is no closed form where strata are exhausted or known
+    # already.
     for _ in range(100):
         middle = (low + high) / 2
         enough = np.minimum(np.maximum(middle * use - known, 0), left).sum() >= size
@@ -235,6 +255,7 @@ def instrument(
         total = float(np.sum(by))
         wanted += share * (by / total if total > 0 else left / max(int(left.sum()), 1))
     expected = np.zeros(len(left))
+    # What full strata cannot hold goes to the others, which may fill up in turn.
     for _ in range(len(left)):
         free = expected < left
         missing = size - float(expected.sum())
@@ -245,6 +266,7 @@ def instrument(
     return expected
 
 
+# A choice; OASIS needs a share of the pairs' own distribution above 0, or a stratum could starve.
 BY_CHANGE, UNDERLYING, BY_FOUND = 0.3, 0.05, 0.33
 """Shares of a batch that go by what answers change, by how many pairs a stratum has, and by how
 many of those are within persons, where the model is not to be relied on."""
@@ -252,5 +274,7 @@ many of those are within persons, where the model is not to be relied on."""
 
 def rounded(expected: Floats, rng: np.random.Generator) -> Ints:
     """Whole numbers of the same expectation and total, at random (systematic sampling)."""
+    # One random start for all: each number is the floor or the ceiling of what is expected, the
+    # total exact.
     ends = np.floor(np.cumsum(expected) + rng.random() + 1e-9)
     return np.diff(ends, prepend=0).astype(np.int64)
