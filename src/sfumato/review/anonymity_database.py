@@ -32,6 +32,7 @@ CACHED_BYTES = 256 << 20
 def bitmap_of(records: Integers) -> BitMap:
     """The bitmap of some records."""
     numbers = array("I")
+    # By the buffer: a bitmap made of NumPy numbers would take them one by one.
     numbers.frombytes(np.ascontiguousarray(records, np.uint32).view(np.uint8).data)
     return BitMap(numbers)
 
@@ -65,10 +66,12 @@ class Packer:
             Numbers of records, ascending.
         """
         bitmap = bitmap_of(records)
+        # Runs of records, as sorted tables have them, take a few bytes then.
         bitmap.run_optimize()
         self._data += bitmap.serialize()
         self._keys.append(key)
         self._ends.append(len(self._data))
+        # Kept apart, so that conditions are ordered by size without unpacking one.
         self._sizes.append(len(records))
 
     def packed(self) -> Bitmaps:
@@ -156,6 +159,7 @@ class Kept:
                 return
             self._bitmaps[key] = bitmap, size
             self._used += size
+            # One stays however large it is, or it would be unpacked at each use.
             while self._used > self._room and len(self._bitmaps) > 1:
                 _, (_, freed) = self._bitmaps.popitem(last=False)
                 self._used -= freed
@@ -164,6 +168,7 @@ class Kept:
 _PLAIN = r"^[!-~]+( [!-~]+)*$"
 """Text that is displayed as it is, each of its bytes a character."""
 _PLAIN_KINDS = frozenset({AttributeKind.VARIABLE, AttributeKind.FIXED})
+# Bytes of plain text are then their own numbers, and are copied whole.
 _ASCII = 128
 
 
@@ -239,6 +244,8 @@ def encode(attribute: Attribute, column: Sequence[str | None] | Any, alphabet: A
         start,
         characters,
         _folded_count(attribute, texts, plain, others, codes),
+        # Then equal characters mean equal values, and a bitmap of the value stands for all its
+        # characters.
         len({each.characters for each in others}) == len(others),
     )
 
@@ -271,6 +278,7 @@ def _key(characters: tuple[str, ...]) -> str:
     """Equal for equal tuples only; the text itself where each character is one code point."""
     if all(len(each) == 1 for each in characters):
         return "".join(characters)
+    # A grapheme of several code points must not equal two of one each; no value holds a zero byte.
     return "\0".join(characters) + "\0"
 
 
@@ -283,6 +291,7 @@ def _value_key(value: Shown) -> str:
 
 def _merged(texts: pa.StringArray, values: dict[int, Shown | None]) -> tuple[Ints, Codes]:
     """The first text of each distinct value, and of each text its value, -1 for none."""
+    # Arrow's dictionary has each text once already.
     if not values:
         return np.arange(len(texts)), np.arange(len(texts), dtype=np.int32)
     keys = {place: _value_key(value) for place, value in values.items() if value is not None}
@@ -294,6 +303,7 @@ def _merged(texts: pa.StringArray, values: dict[int, Shown | None]) -> tuple[Int
     codes = numbered.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     held = np.flatnonzero(codes >= 0)
     first = np.zeros(len(numbered.dictionary), np.int64)
+    # Backwards, so that of several texts the first is written last and stays.
     first[codes[held][::-1]] = held[::-1]
     return first, codes
 
@@ -325,6 +335,7 @@ def _folded_count(
     attribute: Attribute, texts: pa.StringArray, plain: Bools, others: list[Shown], codes: Codes
 ) -> Codes:
     """Per value, the number of records whose value is compared as equal to it."""
+    # Plain texts are ASCII, of which folding is lower case; the others are folded one by one.
     folded = texts if attribute.case_sensitive else pc.ascii_lower(texts)
     if others:
         keys = pa.array([_key(each.folded) for each in others], pa.string())
@@ -501,6 +512,7 @@ def least_shape(database: Database, members: BitMap, *, lengths: bool) -> int:
     group = np.zeros(len(codes), dtype=np.int64)
     for place in range(codes.shape[1]):
         shape = _shapes(database, codes[:, place], place, lengths=lengths)
+        # Renumbered at each attribute, so that the product of all shapes cannot overflow.
         both = group * (int(shape.max()) + 1) + shape
         group = np.unique(both, return_inverse=True)[1].reshape(-1)
     return int(np.bincount(group).min())
@@ -515,6 +527,7 @@ def _shapes(database: Database, codes: Codes, place: int, *, lengths: bool) -> I
     if database.attributes[place].rarity:
         shape += _TWICE * database.bands(count)
     if lengths:
+        # Digits of one number: length, band, twice or not.
         shape += (database.start[values + 1] - database.start[values]) * _KINDS
     numbers = np.zeros(len(codes), dtype=np.int64)
     numbers[held] = shape

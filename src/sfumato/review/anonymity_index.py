@@ -71,6 +71,8 @@ class LargeSets:
 
     def __init__(self, count: int) -> None:
         self._count = count
+        # Sets by bytes of their flags, one per record; a few even of a huge database, as all
+        # workers use them.
         self._room = max(KEPT_BYTES // max(count, 1), 16)
         self._sets: OrderedDict[frozenset[Key], LargeSet] = OrderedDict()
         self._of: dict[int, LargeSet] = {}
@@ -90,6 +92,7 @@ class LargeSets:
         with self._lock:
             if conditions in self._sets:
                 return
+            # By identity: comparing two large bitmaps takes longer than what is kept saves.
             self._sets[conditions] = self._of[id(members)] = LargeSet(members, self._count)
             while len(self._sets) > self._room:
                 _, gone = self._sets.popitem(last=False)
@@ -150,6 +153,7 @@ def _of_attribute(database: Database, attribute: int) -> Iterator[tuple[Key, Int
     if not len(records):
         return
     yield (attribute, Kind.HELD, 0, 0), records
+    # Values are numbered over all attributes; here they count from 0 as the arrays of one do.
     values = codes[records] - np.int32(first)
     folded = database.folded_count[first:stop]
     twice = records[(folded >= 2)[values]]
@@ -159,6 +163,7 @@ def _of_attribute(database: Database, attribute: int) -> Iterator[tuple[Key, Int
         (Kind.BAND, database.bands(folded).astype(np.uint8)),
         (Kind.LENGTH, np.diff(database.start[first : stop + 1]).astype(np.uint32)),
     ]
+    # A bitmap of each of many values would take more room than the list of its records does.
     if stop - first <= FEW_VALUES:
         per_value.append((Kind.VALUE, np.arange(first, stop, dtype=np.uint32)))
     else:
@@ -192,6 +197,7 @@ def _grouped(
 ) -> Iterator[tuple[int, npt.NDArray[np.uint32]]]:
     """The records of each number, ascending."""
     if numbers.dtype.itemsize > 2 and len(numbers) and numbers.max() < 1 << 16:
+        # NumPy sorts 16 bits by radix, in time linear in the records.
         numbers = numbers.astype(np.uint16)  # sorted by counting
     order = np.argsort(numbers, kind="stable")
     ordered, records = numbers[order], records[order]
@@ -259,6 +265,7 @@ class Smallest:
         self._large = large
         self._keys = {group: tuple(keys) for group, keys in bitmaps.grouped().items()}
         self._values: list[int] = np.diff(database.base).tolist()
+        # Attributes of most values first: they have the small groups, and one of 1 ends the search.
         self._order = sorted(range(len(self._values)), key=lambda each: -self._values[each])
         self._few = few_of(database.count)
         self._rare_first: dict[int, Ints] = {}
@@ -283,8 +290,11 @@ class Smallest:
             for place in ((WHOLE,) if places is None else sorted(places))
         ]
         size = len(members)
+        # One record is a group by itself, and what tells nothing divides nothing.
         if size < 2 or not items:
             return size
+        # A value that only one record has makes a group of one, below which there is nothing to
+        # find.
         if size > _WORTH_A_LOOK and any(
             unique.intersect(members)
             for attribute, unique in self._unique
@@ -303,6 +313,7 @@ class Smallest:
     def _codes_of(self, members: BitMap) -> Codes:
         """The values of the members; those of the set that was asked for last are kept."""
         last, codes = self._last
+        # The costs of a pair ask for one set many times, with other items each time.
         if last is not members or len(codes) != len(members):
             codes = self._database.codes.take(records_of(members), axis=0)
             self._last = members, codes
@@ -319,6 +330,8 @@ class Smallest:
     def _searched(self, known: LargeSet, items: Sequence[Item]) -> int:
         asked = {attribute for attribute, _ in items}
         attributes = [attribute for attribute in self._order if attribute in asked]
+        # A group by several attributes lies within one by each: where one of them gives 1, so do
+        # all.
         if len(attributes) > 1:
             for attribute in attributes:
                 own = [item for item in items if item[0] == attribute]
@@ -334,6 +347,7 @@ class Smallest:
             return self._divided(known.members, self._search(items), 0, len(known.members))
         if whole and self._rare_value(known.members, items):
             return 1
+        # Counting by value goes through the whole database, whatever the size of the set.
         if len(known.members) * len(items) <= self._database.count // _GROUPING:
             return self._small(known.members, items)
         return self._whole_counted(known, attribute) if whole else self._counted(known, items)
@@ -355,6 +369,7 @@ class Smallest:
         if order is None:
             order = read_only(np.argsort(np.diff(self._records(attribute)[1])))
             self._rare_first[attribute] = order
+        # Records without a value are a group, too, unless there are none.
         best = count or len(known.members)
         return smallest_tally(*self._records(attribute), known.flags, order, best)
 
@@ -385,6 +400,8 @@ class Smallest:
             elif (values := self._keys.get((attribute, Kind.VALUE, 0))) is not None:
                 divisions.append(values)
             else:
+                # Strata and first places only narrow the search: values must still be compared in
+                # the end.
                 complete = False
                 divisions.append(self._keys.get((attribute, Kind.STRATUM, 0), ()))
                 divisions += [
@@ -403,6 +420,7 @@ class Smallest:
         if size <= self._few:
             return min(best, self._grouped(part, search.items))
         last = search.complete and depth + 1 == len(search.divisions)
+        # What no bitmap covers has no character there, and is a group of its own.
         left, found = size, []
         for key in search.divisions[depth]:
             bitmap = self._bitmaps.get(key)
@@ -417,6 +435,7 @@ class Smallest:
                 return best
         if last:
             return min(best, left)
+        # Values that end before the place agree with each other there.
         others = part - BitMap.union(*found) if found else part
         return self._divided(others, search, depth + 1, best)
 
@@ -474,9 +493,11 @@ def packed(
         "arrays": [[name, each.dtype.str, each.shape] for name, each in arrays.items()],
     }
     head = json.dumps(header).encode()
+    # The length stands before the header, so that a reader never searches for its end.
     parts: list[bytes | memoryview] = [_MAGIC, len(head).to_bytes(8, "little"), head]
     length = sum(map(len, parts))
     for each in arrays.values():
+        # Aligned to a cache line, so that arrays are used where they lie and need no copy.
         parts += [b"\0" * (-length % _ALIGNED), np.ascontiguousarray(each).data.cast("B")]
         length += -length % _ALIGNED + each.nbytes
     return b"".join(parts)
@@ -524,6 +545,7 @@ def _read(data: bytes) -> tuple[dict[str, Any], _Arrays]:
     for name, dtype, shape in header["arrays"]:
         place += -place % _ALIGNED
         count = math.prod(shape)
+        # Before NumPy sees it, whose error would not say that the file is cut.
         if place + count * np.dtype(dtype).itemsize > len(data):
             raise _broken("fewer bytes than its header says")
         arrays[name] = np.frombuffer(data, dtype, count, place).reshape(shape)
@@ -628,9 +650,11 @@ class Index:
         conditions = frozenset(self._keys(record, enumerate(knowledge), policy))
         found = self._large.get(conditions)
         if found is None:
+            # The rarest condition first: sets only shrink, so that all later steps are short.
             keys = sorted(conditions, key=self._size)
             first = self._bitmap(keys[0]) if keys else self._everyone
             found = self._narrowed(first, record, keys[1:])
+            # A small set is found again faster than it is worth the room.
             if len(found) > few_of(self.database.count):
                 self._large.keep(conditions, found)
         return found
@@ -655,6 +679,7 @@ class Index:
         if not keys:
             return len(members)
         keys.sort(key=self._size)
+        # Begins with the smaller of the two, and counts the last step without making its set.
         if len(members) <= self._size(keys[0]):
             *others, last = keys
             return self._narrowed(members, record, others).intersection_cardinality(
@@ -690,6 +715,7 @@ class Index:
                 keys += self._keys_of(attribute, code, each, policy)
             elif each.missingness and policy is Policy.CONSISTENT:
                 keys.append((attribute, Kind.MISSING, 0, 0))
+        # A condition that all records meet narrows nothing.
         return [key for key in keys if self._size(key) < self.database.count]
 
     def _keys_of(self, attribute: int, code: int, seen: Seen, policy: Policy) -> Iterator[Key]:
@@ -700,11 +726,14 @@ class Index:
         if whole and self.database.one_layout[attribute]:
             # Who sees all of a value knows where it ends: Ann is not Anna, by either policy.
             yield attribute, Kind.VALUE, 0, code
+            # The value implies the mark, but for a record shown beside itself.
             if seen.twice and database.folded_count[code] < 2:
                 yield attribute, Kind.TWICE, 0, 0
             return
         if policy is Policy.CONSISTENT and seen.missingness and not (seen.length or whole):
             yield attribute, Kind.HELD, 0, 0
+        # By the paper only characters and marks narrow a set; but who sees all of a value sees its
+        # end.
         if whole or (policy is Policy.CONSISTENT and seen.length):
             yield attribute, Kind.LENGTH, 0, stop - start
         if policy is Policy.CONSISTENT and seen.rarity:
@@ -739,6 +768,8 @@ class Index:
         found = self._values.get(key)
         if found is None:
             start, stop = self.posting_start[key[3] : key[3] + 2].tolist()
+            # Made when asked for: bitmaps of all values would take several times the room of the
+            # list.
             found = bitmap_of(self.postings[start:stop])
             self._values.keep(key, found, 100 + 2 * (stop - start))
         return found

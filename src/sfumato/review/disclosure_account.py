@@ -19,6 +19,8 @@ from sfumato.review.anonymity_database import least_shape
 from sfumato.review.anonymity_index import Index
 from sfumato.review.pair_rendering import compare_pair, disclosed, more, seen, share
 
+# Whole numbers, so that a score does not depend on the order in which rows were opened, as floats
+# would.
 UNITS = 10**9
 """Units of a row value of 1. A row's value is rounded up to whole units."""
 
@@ -31,6 +33,7 @@ def row_units(share: Fraction, set_size: int) -> int:
     set_size
         K_i, at least 1.
     """
+    # ⌈p / K⌉ in whole numbers. Up and not down: many small openings must not pass below a budget.
     return -(-share.numerator * UNITS // (share.denominator * set_size))
 
 
@@ -46,6 +49,8 @@ def kapr_of(units: int, k: int, rows: int, attributes: int) -> Fraction:
     rows, attributes
         n and d of the task.
     """
+    # KAPR = k / (n·d) · Σ_i Σ_j p_ij / K_i, exact: a budget is compared with it, and may be met to
+    # the digit.
     return Fraction(k * units, rows * attributes * UNITS)
 
 
@@ -57,6 +62,7 @@ def units_of(budget: float, k: int, rows: int, attributes: int) -> int:
     budget
         KAPR; the decimal number as it is written, so that a budget of 0.3 holds three rows of 0.1.
     """
+    # By its decimal text: the float 0.3 is a little below 0.3 and would hold one row less.
     exact = Fraction(str(budget)) * rows * attributes * UNITS / k
     return exact.numerator // exact.denominator
 
@@ -103,6 +109,8 @@ def kapr(state: State, k: int, rows: int, attributes: int) -> Fraction:
         n, the rows of the whole task, shown yet or not: else one more masked pair would lower
         the score.
     """
+    # The entrywise L1 norm; entries are never negative, so that abs is the formula's and changes
+    # nothing.
     total = sum((abs(entry) for row in state for entry in row), Fraction(0))
     return k * total / (rows * attributes)
 
@@ -216,6 +224,8 @@ def _sides(
 
 def _counted(seen: review_settings.Seen, policy: review_settings.Policy) -> review_settings.Seen:
     """The part of what is seen that narrows anonymity sets under a policy."""
+    # The paper's rule of sets knows characters and identity marks only, which reproduces its
+    # printed sizes.
     if policy is review_settings.Policy.PAPER:
         return review_settings.Seen(twice=seen.twice, positions=seen.positions)
     return seen
@@ -223,6 +233,7 @@ def _counted(seen: review_settings.Seen, policy: review_settings.Policy) -> revi
 
 KEPT = 4096
 """Number of pairs whose facts are kept in memory, and of smallest groups of large sets."""
+# Small sets are quick to group, and few records share one.
 LARGE = 4096
 """Members of a set beyond which its smallest groups are kept for other records."""
 
@@ -251,8 +262,11 @@ class Review:
         self.right = np.asarray(right, dtype=np.int64).reshape(-1)
         self.names = review_settings.names_of(self.attributes)
         self._check()
+        # One object for all rows of which nothing is known: K of a masked row is the whole
+        # database.
         self.everyone = BitMap(range(index.database.count))
         self._least: dict[Hashable, int] = {}
+        # Per review and not per class, as a cached method would keep every review alive.
         self._facts = lru_cache(maxsize=KEPT)(self._work_out)
 
     def _check(self) -> None:
@@ -265,6 +279,7 @@ class Review:
         records = np.concatenate([self.left, self.right])
         if len(records) and not 0 <= records.min() <= records.max() < self.index.database.count:
             raise InputError("the pairs of a review", "must name records of the database")
+        # A record beside itself would carry an identity mark that no value of the data explains.
         if (self.left == self.right).any():
             raise InputError("the pairs of a review", "must be of two records each")
 
@@ -275,6 +290,7 @@ class Review:
 
     def with_budgets(self, budget: float | None, project_budget: float | None) -> Self:
         """The same review under other budgets; all else is shared."""
+        # A shallow copy: index and facts are the same for all, and take most of the memory.
         own = copy.copy(self)
         budgets = {"budget": budget, "project_budget": project_budget}
         own.settings = self.settings.model_copy(update=budgets)
@@ -313,11 +329,15 @@ class Review:
         """
         if not groups:
             return len(members)
+        # With a character known the set is hardly another record's, so that keeping it would not
+        # pay.
         if len(members) <= LARGE or any(seen.positions for seen in knowledge):
             return self.index.least(members, groups)
         key = (self._mask(record, knowledge), frozenset(groups.items()))
         if key not in self._least:
             if len(self._least) >= KEPT:
+                # All at once: which key is used next is unknown, and the cache fills again in a few
+                # openings.
                 self._least.clear()
             self._least[key] = self.index.least(members, groups)
         return self._least[key]
@@ -326,6 +346,7 @@ class Review:
         """The modes in which a pair is shown first."""
         mode = self.settings.start
         return tuple(
+            # A category has no partial mode: where a start is partial it stays masked.
             mode if mode in offered else review_settings.Mode.MASKED
             for offered in self.facts(pair).offered
         )
@@ -340,6 +361,8 @@ class Review:
             code = int(database.codes[record, place])
             held = code >= 0
             length = int(database.start[code + 1] - database.start[code]) if held else -1
+            # Only what this worker sees may tell sets apart, or the cache would mix sets of
+            # different records.
             band = database.rarity(record, place) if held and known.rarity else None
             shapes.append((known, held, length if known.length else None, band))
         return tuple(shapes)
@@ -434,6 +457,7 @@ def holder_of(review: Review, pair: int, side: int) -> int:
         0 for row 1, 1 for row 2.
     """
     if review.settings.policy is review_settings.Policy.PAPER:
+        # By the paper each row has a set of its own, though two rows are one record's.
         return 2 * pair + side
     return review.facts(pair).records[side]
 
@@ -464,18 +488,25 @@ class _Change:
 
     def hides(self, place: int) -> bool:
         """Whether neither the length of a value nor the places of its differences show before."""
+        # A mask of fixed width tells neither length nor places, which only the first characters
+        # give away.
         fixed = self.review.settings.mask_width is review_settings.MaskWidth.FIXED
         return self.before is None or (fixed and self.before[place] is review_settings.Mode.MASKED)
 
     def places(self, place: int, side: int) -> review_settings.Positions | None:
         """Where characters become known; ``None`` where that may be all, by what shows before."""
+        # Before a pair shows, not even its lengths and marks are known to the worker.
         if self.before is None:
+            # The places of a partial start depend on the hidden values: a bound may not know them.
             return NO_PLACES if self.review.settings.start is review_settings.Mode.MASKED else None
         if self.facts.missing(place, side):
             return NO_PLACES
+        # How many characters there are is unknown then, so that all of the value counts.
         if self.after[place] is review_settings.Mode.FULL or self.hides(place):
             return None
         found = self.side(place, side)
+        # Who sees all characters of a value knows where it ends as well, which is more than its
+        # places.
         return None if found.share == 1 else found.positions
 
     def share(self, place: int, side: int) -> Fraction:
@@ -486,14 +517,17 @@ class _Change:
                 start is review_settings.Mode.PARTIAL
                 and kind is review_settings.AttributeKind.CATEGORY
             )
+            # A category has no partial mode, so that a partial start cannot disclose it.
             return Fraction(0 if start is review_settings.Mode.MASKED or never else 1)
         hidden = self.changes(place) and self.hides(place) and not self.facts.missing(place, side)
+        # p_ij is 1 at most, whatever the hidden length is.
         return Fraction(1) if hidden else self.side(place, side).share
 
 
 def _step(change: _Change, side: int, holder: int, had: review_settings.Knowledge) -> Step:
     knowledge, groups = list(had), Groups()
     for place in filter(change.changes, range(len(had))):
+        # Knowledge is a union: what was seen in another pair of the record stays seen.
         knowledge[place] |= change.side(place, side).seen
         places = change.places(place, side)
         if places is None:
@@ -508,6 +542,7 @@ def _step(change: _Change, side: int, holder: int, had: review_settings.Knowledg
         tuple(knowledge),
         {place: knowledge[place] for place in every if knowledge[place] != had[place]},
         groups,
+        # Masks, and marks upon them, are new to the worker when a pair appears, and only then.
         change.before is None,
         share_of(change.facts, change.after, side),
         sum((change.share(place, side) for place in every), Fraction(0)),
@@ -553,6 +588,7 @@ class Known:
     def units(self) -> int:
         """The values of its rows in units."""
         size = len(self.members)
+        # All rows of a record share K: one opening makes every row of it dearer.
         return sum(row_units(share, size) for share in self.rows.values())
 
 
@@ -637,7 +673,10 @@ class Account:
         if known is None:
             known = Known(step.record, (NOTHING,) * len(step.knowledge), review.everyone)
             self._known[step.holder] = known
+        # Taken before the rows change: what is charged is the difference, so that the order of
+        # openings is no matter.
         before = known.units()
+        # The difference only, as partial disclosure of a row is part of the full one.
         self.characters += step.share - known.rows.get(step.row, 0)
         known.rows[step.row] = step.share
         if step.news:
@@ -645,6 +684,7 @@ class Account:
             known.members = review.index.members(
                 step.record, step.knowledge, review.settings.policy
             )
+            # They are sizes of sets narrowed from the one before, which is no longer the record's.
             known.sizes.clear()
             known.groups.clear()
         return known.units() - before
@@ -659,6 +699,7 @@ class Account:
         known = self._known.get(step.holder)
         had: Mapping[Row, Fraction] = {} if known is None else known.rows
         rows = {**had, step.row: share}
+        # A row that discloses no character is worth 0 whatever its K: no price and no floor.
         if not any(rows.values()) or (not more and rows == had):
             return NOTHING_MORE
         size = size_of(step)
@@ -681,6 +722,8 @@ class Account:
     def _least_after(self, step: Step) -> int:
         if step.masks and not step.groups:
             members = self.members(step.holder)
+            # A mask of true width gives the length away, one of fixed width only that there is a
+            # value.
             lengths = self.review.settings.mask_width is review_settings.MaskWidth.TRUE
             return least_shape(self.review.index.database, members, lengths=lengths)
         return self._least(step.holder, step.groups)
@@ -688,6 +731,7 @@ class Account:
     def _least(self, holder: int, groups: Groups) -> int:
         known = self._known.get(holder)
         if known is None:
+            # Nothing is known: the set is everyone, and the answer is the same for all records.
             return self.review.least(None, (), self.review.everyone, groups)
         key = frozenset(groups.items())
         if key not in known.groups:
@@ -702,5 +746,6 @@ def _total(prices: Iterator[Price]) -> Price:
     for price in prices:
         units += price.units
         if price.least is not None:
+            # The floor k holds for each of both records, so that the smaller set decides.
             sizes.append(price.least)
     return Price(units, min(sizes, default=None))

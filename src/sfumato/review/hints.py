@@ -58,6 +58,7 @@ def read(rendered: review_settings.RenderedAttribute) -> Reading:
         return Reading(Agreement.SAME, 1.0, value, rendered.rarity[0])
     if review_settings.Mark.DIFFERENT in marks:
         return Reading(Agreement.OTHER, 0.0)
+    # All characters are there, in the other column.
     if review_settings.Mark.NAME_SWAP in marks:
         return Reading(Agreement.NEAR, 1.0)
     return Reading(Agreement.NEAR, _similarity(rendered.rows))
@@ -72,6 +73,7 @@ def _similarity(
         sum(cell.edit is not None or cell.kind is differing for cell in row) for row in characters
     ]
     longest = max(len(row) for row in characters)
+    # No edit shows in a mask of fixed width: that is unknown, not equal.
     return 1 - max(edited) / longest if longest and any(edited) else None
 
 
@@ -134,6 +136,7 @@ class AttributeEvidence:
         levels = self.between()
         if reading.similarity is None:
             return Level(sum(each.m for each in levels), sum(each.u for each in levels)).log_odds
+        # From 1 down to ½, as values with more edits than that are marked entirely different.
         place = int(min(max(1 - reading.similarity, 0.0) * 2, 0.999) * len(levels))
         return levels[place].log_odds
 
@@ -159,6 +162,7 @@ def evidence_of(project: Project) -> Evidence | None:
 
     Of an attribute that several comparisons are about, the one counts that says most.
     """
+    # A review of plain tables has no model, and guesses of one would steer workers.
     if not project.weights or project.prior is None:
         return None
     found = tuple(_of_attribute(project, each) for each in project.attributes)
@@ -169,6 +173,7 @@ def _of_attribute(
     project: Project, attribute: review_settings.Attribute
 ) -> AttributeEvidence | None:
     comparisons = [_of_levels(levels) for levels in project.weights_of(attribute).values()]
+    # Not their sum: what shows of the attribute is one reading, and not one of each part.
     return max(comparisons, key=lambda each: each.same.log_odds, default=None)
 
 
@@ -187,6 +192,7 @@ def belief(rendered: review_settings.RenderedPair, evidence: Evidence) -> float:
     evidence
         What agreement on each attribute says.
     """
+    # log p / (1 − p) = log prior odds + Σ log m/u, over what shows.
     odds = math.log(evidence.prior / (1 - evidence.prior))
     for each, attribute in zip(evidence.attributes, rendered, strict=True):
         if each is not None:
@@ -196,6 +202,7 @@ def belief(rendered: review_settings.RenderedPair, evidence: Evidence) -> float:
 
 def probability(log_odds: float) -> float:
     """The probability of some log-odds (natural logarithm)."""
+    # exp of a large positive number overflows: each side takes the one that does not.
     if log_odds >= 0:
         return 1 / (1 + math.exp(-log_odds))
     power = math.exp(log_odds)
@@ -207,6 +214,7 @@ def entropy(probability: Floats | float) -> Floats:
     p = np.asarray(probability, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = p * np.log2(p) + (1 - p) * np.log2(1 - p)
+    # p log p → 0 as p → 0, where the computer has 0 · −∞.
     return np.where((p <= 0) | (p >= 1), 0.0, -terms)
 
 
@@ -225,8 +233,10 @@ def information(match: Floats, other: Floats, belief: float) -> float:
         q, the probability that the pair is one person's, before.
     """
     both = belief * match + (1 - belief) * other
+    # An outcome that cannot be has no posterior.
     seen = both > 0
     after = belief * match[seen] / both[seen]
+    # Mutual information is never negative, but its rounding may be.
     return max(0.0, float(entropy(belief) - np.sum(both[seen] * entropy(after))))
 
 
@@ -247,6 +257,7 @@ def gain_of_value(counts: Ints, belief: float) -> float:
     if len(counts) < 2:
         return 0.0
     share = counts / counts.sum()
+    # One person agrees on a value with probability f, two with f²: each made to add up to 1.
     square = share**2
     return information(share, square / square.sum(), belief)
 
@@ -302,6 +313,7 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
     now = belief(rendered, evidence)
     found = []
     for cost in worker.costs(pair):
+        # Single cells only: their gains are not independent, so that those of groups do not add up.
         if len(cost.opening.attributes) > 1 or cost.refusal is not None:
             continue
         place = cost.opening.attributes[0]
@@ -327,6 +339,7 @@ def _gain(
     if agreement is not Agreement.SAME:
         return 0.0
     review = worker.review
+    # Values that show as equal are the same in both rows, so that row 1 says it for both.
     members = worker.account.members(holder_of(review, pair, 0))
     records = np.frombuffer(members.to_array(), dtype=np.uint32)
     codes = review.index.database.codes[records, place]

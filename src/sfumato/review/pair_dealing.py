@@ -57,6 +57,7 @@ def deal(
             own[workers[number]].append(block)
             load[number] += len(block)
     for worker, blocks in own.items():
+        # An order for each worker: neither fatigue nor learning falls on the same pairs.
         order = rng.permutation(len(blocks)).tolist()
         have[worker] = (*have.get(worker, ()), *(pair for n in order for pair in blocks[n]))
     return Deal(have)
@@ -86,6 +87,7 @@ def deal_again(
             raise InputError(
                 "the workers", "must have one who has not had the pair", found="none for a pair"
             )
+        # Counted again for each pair, as the pairs before have changed it.
         load = np.array([len(own[worker]) for worker in free], dtype=np.int64)
         worker = free[int(_least(load, 1, rng)[0])]
         own[worker].append(pair)
@@ -103,6 +105,7 @@ def of_one_record(left: Ints, right: Ints) -> Ints:
     """
     records, number = np.unique(np.concatenate([left, right]), return_inverse=True)
     one, two = number[: len(left)], number[len(left) :]
+    # Records renumbered from 0, so that the graph is as large as the task and not the database.
     graph = coo_array((np.ones(len(left)), (one, two)), shape=(len(records),) * 2)
     _, group = connected_components(graph, directed=False)
     return np.asarray(group[one], dtype=np.int64)
@@ -133,6 +136,7 @@ def _blocks(
     found: dict[int, list[str]] = {}
     for place in order:
         found.setdefault(int(groups[place]), []).append(pairs[place])
+    # A stable sort keeps the random order of blocks of one size.
     return sorted(found.values(), key=len, reverse=True)
 
 
@@ -158,6 +162,7 @@ def mix_gold(dealt: Deal, gold: Collection[str], share: float, rng: np.random.Ge
     known = set(gold)
     mixed: dict[str, tuple[str, ...]] = {}
     for worker, pairs in dealt.pairs_of.items():
+        # Sorted, as a set's order differs from run to run and the seed would not fix the draw.
         free = sorted(known - set(pairs))
         has = len(known) - len(free)
         wanted = gold_needed(len(pairs) - has, share, len(known)) - has

@@ -35,6 +35,7 @@ from sfumato.review.review_settings import (
     names_of,
 )
 
+# Control and direction characters could make a value read otherwise than it is stored.
 _INVISIBLE = regex.compile(r"[\p{Cc}\p{Bidi_Control}\u00AD\u200B\u2060\uFEFF]")
 _GRAPHEME = regex.compile(r"\X")
 _ACCENT = regex.compile(r"[\u0300-\u036F\u1AB0-\u1AFF\u1DC0-\u1DFF]")
@@ -45,9 +46,11 @@ def cleaned(text: str) -> str:
 
     Joiners stay: they are part of emoji and of Persian and Indic words.
     """
+    # Most values: Unicode's forms change nothing of them.
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
     spaced = " ".join(unicodedata.normalize("NFC", text).split())
+    # Split again: what stood around an invisible character may now be two spaces.
     return " ".join(_INVISIBLE.sub("", spaced).split())
 
 
@@ -71,7 +74,9 @@ def folded(character: str, *, case: bool, accents: bool) -> str:
     result = character if case else character.casefold()
     if not accents:
         bare = _ACCENT.sub("", unicodedata.normalize("NFD", result))
+        # A lone accent would become nothing, and equal to any other.
         result = bare or result
+    # Folding may take a character apart, and both sides must be in one form.
     return unicodedata.normalize("NFC", result)
 
 
@@ -162,9 +167,11 @@ def digits(text: str, order: DateOrder) -> str | None:
     """
     day_first = order is DateOrder.DAY_MONTH_YEAR
     bare = _TIME.sub("", text.lower()).strip(" ,.")
+    # Partial readings last: a whole date holds one of each.
     readings = list(_whole(bare, day_first=day_first)) or list(_partial(bare))
     if not readings:
         return None
+    # A day of 13 or more settles the order, whatever is usual.
     return _written(next((each for each in readings if _exists(each)), readings[0]), order)
 
 
@@ -179,6 +186,7 @@ def _written(reading: _Reading, order: DateOrder) -> str:
 
 def _exists(reading: _Reading) -> bool:
     try:
+        # A part that is not known is taken for one that every year has.
         date(reading.year, reading.month or 1, reading.day or 1)
     except ValueError:
         return False
@@ -223,6 +231,7 @@ def _century(year: str) -> int:
 
 def _month(word: str) -> int | None:
     """The number of a month from its name or the beginning of its name."""
+    # The shortest that is read has three letters, which differ for all months.
     return next((n for n, name in enumerate(_MONTHS, 1) if name.startswith(word)), None)
 
 
@@ -253,6 +262,7 @@ def shown(attribute: Attribute, text: str | None) -> Shown | None:
         characters: tuple[str, ...] = (text,)
     elif attribute.kind is AttributeKind.DATE:
         characters = graphemes(digits(text, attribute.date_order) or text)
+        # A layout by the count alone: separators at other places would tell more than it.
         if all(is_digit(each) for each in characters):
             places = layout(attribute.date_order, len(characters))
     else:
@@ -323,7 +333,9 @@ def string_edits(left: tuple[str, ...], right: tuple[str, ...]) -> Difference:
     exchanges the two rows, unless each is the other with its characters renamed
     (``ababa``, ``babab``), where the alignment that deletes first is taken either way.
     """
+    # Only which characters are equal: the alignment shown must not depend on hidden values.
     here, there = _numbered(left, right), _numbered(right, left)
+    # One of both orders for either call, so that exchanging the rows exchanges the marks.
     turned = there < here
     end = len(right if turned else left)
     codes = np.array(min(here, there), dtype=np.int64)
@@ -337,6 +349,7 @@ def string_edits(left: tuple[str, ...], right: tuple[str, ...]) -> Difference:
                 label = _OTHER_WAY.get(mark, mark) if turned else mark
                 rows[row] += [(label, places[row] + each) for each in range(taken)]
             places[row] += taken
+        # A step is one edit, also where it takes two characters.
         distance += mark is not None
     marks = in_order({mark for row in rows for mark, _ in row})
     edits = tuple(rows[0]), tuple(rows[1])
@@ -389,10 +402,12 @@ def date_edits(left: tuple[str, ...], right: tuple[str, ...], order: DateOrder) 
 
 def _swapped(left: tuple[str, ...], right: tuple[str, ...], places: dict[Mark, range]) -> bool:
     day, month = (slice(places[part].start, places[part].stop) for part in (Mark.DAY, Mark.MONTH))
+    # Not where day and month are equal: then nothing is exchanged.
     return left[day] == right[month] != left[month] == right[day]
 
 
 def _transposed(left: tuple[str, ...], right: tuple[str, ...], differing: list[int]) -> bool:
+    # Neighbours of one part only, as the restricted distance has it.
     if len(differing) != 2 or differing[1] != differing[0] + 1:
         return False
     one, two = differing
@@ -429,6 +444,7 @@ def compare(attribute: Attribute, left: Shown | None, right: Shown | None) -> Co
     """
     if left is None or right is None:
         return _missing(left, right)
+    # As folded: a difference that the attribute does not count must not show as one.
     if left.folded == right.folded:
         return Comparison(
             left, right, Status.IDENTICAL, _NOTHING, (Mark.IDENTICAL,), edits=((), ())
@@ -436,6 +452,7 @@ def compare(attribute: Attribute, left: Shown | None, right: Shown | None) -> Co
     if attribute.kind is AttributeKind.CATEGORY:
         return _different(left, right, Mark.DIFFERENT)
     found = _difference(attribute, left, right)
+    # Beyond half the characters marks would give away more of the values than that they differ.
     if 2 * found.distance > max(len(left.folded), len(right.folded)):
         return _different(left, right, Mark.DIFFERENT)
     return Comparison(left, right, Status.SIMILAR, found.differing, found.marks, found.edits)
@@ -518,11 +535,14 @@ def more(comparison: Comparison, mode: Mode) -> tuple[Mode, ...]:
     """
     if mode is Mode.FULL or comparison.status is Status.MISSING_BOTH:
         return ()
+    # Nothing differs in part there, so that only full disclosure is left.
     if comparison.status is not Status.SIMILAR:
         return (Mode.FULL,)
     if mode is Mode.MASKED:
         return (Mode.PARTIAL, Mode.FULL)
     everything = disclosed(comparison, Mode.FULL)
+    # An opening that shows nothing more must not be offered, as it would be charged nothing and say
+    # so.
     return () if comparison.differing == everything else (Mode.FULL,)
 
 
@@ -536,6 +556,7 @@ def seen(
 ) -> tuple[Seen, Seen]:
     """What each row discloses of the attribute of its record."""
     masked = effective(comparison, mode) is Mode.MASKED
+    # What is disclosed is drawn at its place, which shows the length under any mask.
     length = mask_width is MaskWidth.TRUE or not masked
     twice = comparison.status is Status.IDENTICAL
     left, right = (
@@ -625,6 +646,7 @@ def _cells(
     if value is None:
         return (Cell(CellKind.MISSING),)
     if mode is Mode.MASKED and mask_width is MaskWidth.FIXED:
+        # A category is one unit and never shows its width.
         width = 1 if attribute.kind is AttributeKind.CATEGORY else FIXED_WIDTH
         return (Cell(_HIDDEN.get(comparison.status, CellKind.MASKED)),) * width
     edits = {place: mark for mark, place in comparison.edits[row]}

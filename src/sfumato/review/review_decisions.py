@@ -107,6 +107,7 @@ class Event:
     reason: FlagReason | None = None
 
     def __post_init__(self) -> None:
+        # Workers may sit in several time zones, and times are compared.
         if self.time.tzinfo is None:
             raise InputError("the time of an event", "must have a time zone", found="none")
         for name, given, wanted in (
@@ -167,12 +168,14 @@ def _after(now: Present, event: Event) -> Present:
     since, last = now.since, now.last_answer
     if event.kind in ANSWERS:
         answer = last = event.answer
+        # An answer ends having been put off.
         since, skipped = event.time, False
     elif event.kind is EventKind.FLAGGED:
         flag = event.reason
     elif event.kind is EventKind.FLAG_REMOVED:
         flag = None
     else:
+        # Skipping an unanswered pair changes no answer, so that its time stays.
         since = since if answer is None else event.time
         answer, skipped = None, event.kind is EventKind.SKIPPED
     return Present(answer, skipped, flag, since, last)
@@ -213,6 +216,7 @@ class History:
     def decide(self, answer: Answer, time: datetime) -> History:
         """The history with an answer; the one that stands, given again, adds nothing."""
         now = self.present.answer
+        # A request that is sent again must not look like a change of mind.
         if now is answer:
             return self
         kind = EventKind.DECIDED if now is None else EventKind.CHANGED
@@ -258,6 +262,7 @@ class History:
         answer: Answer | None = None,
         reason: FlagReason | None = None,
     ) -> History:
+        # A clock that was set back would put the events out of order.
         at = max([time, *(event.time for event in self.events[-1:])])
         event = Event(self.pair, self.worker, kind, at, answer, reason)
         return History(self.pair, self.worker, (*self.events, event))
@@ -265,6 +270,7 @@ class History:
 
 def _check(now: Present, kind: EventKind, first: EventKind) -> None:
     """Refuse an event that cannot follow what holds."""
+    # Who judged a pair must not overrule the others on it.
     if (kind in OF_MANAGERS) is not (first in OF_MANAGERS):
         raise InputError(
             "a pair",
@@ -346,6 +352,7 @@ class Decisions:
         """By pair, who resolved it and the answer that stands; of several managers' the latest."""
         standing: dict[str, dict[str, Answer]] = {}
         for event in self.events:
+            # Popped and set again, so that the dictionary's order is that of the latest resolution.
             if event.kind in OF_MANAGERS:
                 of_pair = standing.setdefault(event.pair, {})
                 of_pair.pop(event.worker, None)
@@ -384,7 +391,10 @@ def decisions_table(
         now = history.present
         if pair not in pairs or now.last_answer is None or now.since is None:
             continue
+        # A resolution takes the votes' place: beside it the others' answers count as withdrawn.
         holds = now.answer is not None and resolved.get(pair, (worker,))[0] == worker
+        # The last answer, also where it was withdrawn: the linkage must learn that it no longer
+        # stands.
         rows.append((pair, names[worker], int(now.last_answer), now.since, not holds))
     rows.sort(key=lambda row: row[3])
     pair_, worker_, answer, time, withdrawn = zip(*rows, strict=True) if rows else ((),) * 5

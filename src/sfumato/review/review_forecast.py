@@ -50,6 +50,7 @@ def _of(database: Database, place: int) -> tuple[dict[str, float], dict[Rarity, 
     held = codes[codes >= 0] - first
     if not len(held):
         return {}, {}
+    # f of each value among the records that have one.
     share = np.bincount(held, minlength=len(database.texts[place])) / len(held)
     chance = float(np.sum(share**2))
     records = np.unique(held, return_index=True)[1]
@@ -63,10 +64,12 @@ def _of(database: Database, place: int) -> tuple[dict[str, float], dict[Rarity, 
         characters = [
             value.characters[each] if isinstance(each, int) else each for each in value.layout
         ]
+        # log(S / f): LR of this value f / f² over that of any value 1 / S.
         of_value["".join(characters)] = math.log(chance / part)
         in_band[band][0] += part
         in_band[band][1] += part**2
     of_band = {
+        # A band only tells that the value is in it: Σ f over Σ f² / S, both over the band's values.
         band: math.log(match / (other / chance))
         for band, (match, other) in in_band.items()
         if other
@@ -113,6 +116,7 @@ class SimulatedWorker:
         worker
             Where it is shown and charged.
         """
+        # Budget and floor hold for the simulated worker as for people.
         if isinstance(worker.show(pair), Refusal):
             return None
         while True:
@@ -173,6 +177,7 @@ def trade_off(
     certainties
         The certainties at which the worker stops opening cells, each in [0.5, 1].
     """
+    # The probability of the answer given is never below ½.
     if not pairs or any(not 0.5 <= each <= 1 for each in certainties):
         raise InputError("a simulated review", "must have pairs, and certainties in [0.5, 1]")
     frequencies = frequencies_of(review.index.database)
@@ -181,6 +186,7 @@ def trade_off(
     for step, certainty in enumerate(certainties):
         if progress is not None:
             progress("simulating workers", step / len(certainties))
+        # A new worker at each point: what was seen at one certainty must not help at the next.
         worker = WorkerState(review, pairs)
         judge = SimulatedWorker(evidence, frequencies, certainty)
         answers = {pair: judge.judge(worker, pair) for pair in pairs}
@@ -325,6 +331,7 @@ def outlook(review: Review, rng: np.random.Generator) -> Outlook:
     """
     chosen = np.sort(rng.permutation(review.pairs)[:MOST_PAIRS]).tolist()
     budgets = (review.settings.budget, review.settings.project_budget)
+    # If all workers open the same, the combined state costs what one of them does.
     budget = min((each for each in budgets if each is not None), default=None)
     attributes = tuple(AttributeOutlook(each.name) for each in review.attributes)
     whole = review.with_budgets(budget, None)
@@ -339,6 +346,7 @@ def outlook(review: Review, rng: np.random.Generator) -> Outlook:
         if isinstance(worker.show(pair), Refusal):
             continue
         if budget is not None:
+            # The pair's even part of the budget, with what the pairs before have left.
             worker.review = review.with_budgets(budget * number / len(chosen), None)
         opened = _open(worker, pair, attributes)
         shown, workable = shown + 1, workable + (opened or not closed)
@@ -353,9 +361,11 @@ def _open(worker: WorkerState, pair: int, attributes: tuple[AttributeOutlook, ..
     """Open what the rules allow of a pair, and tell whether that is anything."""
     anything = False
     cells = [each for each in worker.costs(pair) if _is_cell(each.opening)]
+    # The cheapest first, so that the most cells are opened that a budget holds.
     for each in sorted(cells, key=lambda cell: cell.cost):
         attribute = attributes[each.opening.attributes[0]]
         charge = worker.open(pair, each.opening)
+        # A budget can be raised; only the floor closes a cell for good.
         alone = each.refusal is None or each.refusal.reason is not Reason.FLOOR
         if alone or isinstance(charge, Charge):
             attribute.openable += 1

@@ -32,8 +32,10 @@ def records_hash(records: pa.Table) -> str:
     """SHA-256 of all records: names of columns, lengths of values, values."""
     digest = hashlib.sha256()
     for name in records.column_names:
+        # With lengths: two columns must not hash like one whose name or values run together.
         digest.update(f"{len(name)}:{name}".encode())
         for chunk in records[name].chunks:
+            # −1 for a missing value, which is not an empty one.
             lengths = pc.fill_null(pc.binary_length(chunk), -1)
             digest.update(np.asarray(lengths).astype("<i8").tobytes())
         for chunk in records[name].chunks:
@@ -177,6 +179,7 @@ LOCK = "review.lock"
 """The file that is locked while somebody reviews in a folder."""
 WORKER = "reviewer"
 """The pseudonym of a worker who gives none."""
+# A link put in place of the file would have other files written; not every system knows the flag.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -200,6 +203,7 @@ class Written:
 def journal_path(folder: Path, worker: str) -> Path:
     """Where the journal of a worker is."""
     plain = worker.replace("-", "").replace("_", "")
+    # It becomes a part of a file name, which must not lead out of the folder.
     if not (plain.isascii() and plain.isalnum() and len(worker) <= 40):
         raise InputError(
             "a worker's pseudonym", "must be 1 to 40 letters, digits, hyphens or underscores"
@@ -221,6 +225,7 @@ def read_journal(path: Path) -> Written | None:
         return None
     except OSError as error:
         raise _error(path, error) from None
+    # A line without its end was cut by a crash, and nobody was told that it was kept.
     whole = data[: data.rfind(b"\n") + 1]
     lines = whole.decode("utf-8", errors="replace").splitlines()
     if not lines:
@@ -229,6 +234,7 @@ def read_journal(path: Path) -> Written | None:
     entries = []
     for number, line in enumerate(lines[1:], 2):
         entry = read_entry(line, beginning.worker)
+        # Within the file a broken line is no crash: something of the review would be missing.
         if entry is None:
             raise InputError(
                 f"file {path.name}",
@@ -254,15 +260,19 @@ class Journal:
         self.path = path
         self._file = -1
         written = read_journal(path)
+        # Appending: what was written can only be followed, not overwritten.
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | _NO_LINK
         try:
             self._file = os.open(path, flags, 0o600)
+            # The mode given on opening holds for a new file only, and less the umask.
             os.fchmod(self._file, 0o600)
             os.ftruncate(self._file, 0 if written is None else written.size)
             self.entries: tuple[Entry, ...] = () if written is None else written.entries
             self.beginning = beginning if written is None else written.beginning
             if written is None:
                 self._write(beginning_text(beginning))
+                # A new file's name is in its folder, which is on the disk only once that is synced,
+                # too.
                 _sync_folder(path.parent)
         except OSError as error:
             self.close()
@@ -271,6 +281,7 @@ class Journal:
     def add(self, entry: Entry) -> None:
         """Add an entry; it is on the disk when this returns."""
         try:
+            # Deleted or replaced: writing on would succeed, and be lost.
             if not os.fstat(self._file).st_nlink:
                 raise InputError(
                     f"file {self.path.name}",
@@ -291,6 +302,7 @@ class Journal:
         data = memoryview(f"{text}\n".encode())
         while data:
             data = data[os.write(self._file, data) :]
+        # What a worker has seen must be charged even if the power fails the moment after.
         os.fsync(self._file)
 
 
@@ -306,6 +318,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
         raise _error(path, error) from None
     try:
         lock_file(file)
+    # Another process holds it, which is no error of the system.
     except BlockingIOError:
         os.close(file)
         raise InputError(
@@ -387,6 +400,7 @@ def _shown(entries: Sequence[Entry]) -> dict[str, str]:
     for entry in entries:
         if isinstance(entry, Shown):
             before = shown.get(entry.pair, entry.modes)
+            # Disclosure only grows; a line that takes some back would refund its cost.
             if len(before) != len(entry.modes) or any(map(lt, entry.modes, before)):
                 raise InputError(_SUBJECT, "must never show less of a pair than before")
             shown[entry.pair] = entry.modes

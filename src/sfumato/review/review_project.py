@@ -177,6 +177,7 @@ def _check_pairs(pairs: pa.Table, records: int) -> None:
         )
     left, right = (np.asarray(pairs[name]) for name in (LEFT, RIGHT))
     outside = (np.minimum(left, right) < 0) | (np.maximum(left, right) >= records)
+    # One number for a pair in either order, so that turned pairs count as the same.
     keys = np.minimum(left, right) * (records + 1) + np.maximum(left, right)
     for wrong, found in (
         (outside, "another record"),
@@ -194,6 +195,7 @@ def _check_pairs(pairs: pa.Table, records: int) -> None:
 def _again(values: np.ndarray) -> np.ndarray:
     """Which values have stood before."""
     again = np.ones(len(values), dtype=np.bool_)
+    # `np.unique` gives the first place of each value: all others have stood before.
     again[np.unique(values, return_index=True)[1]] = False
     return again
 
@@ -218,6 +220,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     model = manifest.get("model")
     if not isinstance(manifest.get("linkage"), dict) or not isinstance(model, dict):
         raise InputError(subject, "must be one that sfumato link wrote", found="another manifest")
+    # Bit vectors show nothing that a person could compare.
     if "encodings" in model:
         raise InputError(
             subject,
@@ -287,6 +290,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 def named_pairs(folder: Path, ids: pa.ChunkedArray) -> pa.Table:
     """Some pairs of the linkage with the names of their records."""
+    # Without the scores, which workers must not be able to learn.
     table = read_parquet(folder / LINKAGE_PAIRS, ["pair", "source_l", "id_l", "source_r", "id_r"])
     place = pc.index_in(ids.cast(table["pair"].type), table["pair"].combine_chunks())
     if place.null_count:
@@ -380,6 +384,7 @@ def load_project(folder: str | os.PathLike[str]) -> Project:
 def _found(error: Exception) -> str:
     """Where a rule is broken; what stands there is not said."""
     if isinstance(error, ValidationError):
+        # Pydantic would quote the input, which may be a value of the data.
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the settings"
         return f"{place}: {first['msg'].lower()}"

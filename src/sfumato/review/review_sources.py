@@ -61,7 +61,10 @@ def _text(values: pa.Array, name: str, subject: str) -> pa.Array:
         values = values.dictionary_decode()
     try:
         if pa.types.is_timestamp(values.type):
+            # By microseconds, as nanoseconds of some years cannot be cast; a time of day is no part
+            # of a birth date.
             values = values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+        # Readers make numbers with gaps floats: 1234.0 would show a decimal part that nobody wrote.
         if pa.types.is_floating(values.type) and _whole(values):
             values = values.cast(pa.int64(), safe=False)
         text = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
@@ -102,6 +105,7 @@ def find_pairs(records: pa.Table, pairs: pa.Table, subject: str) -> tuple[Ints, 
     sides = []
     for side in "lr":
         wanted = _keys(pairs[f"source_{side}"], pairs[f"id_{side}"])
+        # Missing ids must not find each other.
         number = np.asarray(pc.fill_null(pc.index_in(wanted, keys, skip_nulls=True), -1))
         if np.any(number < 0):
             raise InputError(
@@ -116,6 +120,7 @@ def find_pairs(records: pa.Table, pairs: pa.Table, subject: str) -> tuple[Ints, 
 
 def _keys(source: pa.ChunkedArray, ids: pa.ChunkedArray) -> pa.Array:
     texts = [each.cast(pa.large_string()) for each in (source, ids)]
+    # A zero byte stands in no id, so that source and id cannot run into each other.
     joined = pc.binary_join_element_wise(*texts, pa.scalar("\0", pa.large_string()))
     return joined.combine_chunks() if isinstance(joined, pa.ChunkedArray) else joined
 
@@ -155,6 +160,7 @@ _DATE = r"^\s*(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})|^\
 def about_a_person(name: str) -> bool:
     """Whether a column is, by its name, about who a person is, and no free text."""
     words = words_of(name)
+    # Free text may hold anything of a person, also what is not to be shown.
     if named(words, _FREE_TEXT):
         return False
     if named(words, WORDS["direct"]):
@@ -186,6 +192,7 @@ def proposed_attributes(
         word = kinds.get(name) or _by_name(name)
         kind = _OF_LINKAGE.get(word) or _by_values(name, values)
         part = {"given name": NamePart.GIVEN, "surname": NamePart.FAMILY}.get(word)
+        # A swap of names is looked for between one given and one family name.
         if part in parts:
             part = None
         elif part is not None:
@@ -229,6 +236,7 @@ def _by_values(name: str, values: pa.ChunkedArray) -> AttributeKind:
     if digits >= MOSTLY and (alike >= MOSTLY or named(words, _CODES)):
         return AttributeKind.FIXED
     distinct = pc.count_distinct(values).as_py()
+    # Few of many: in a small table names are few, too.
     if distinct <= FEW and distinct * 10 <= len(values) and not named(words, WORDS["direct"]):
         return AttributeKind.CATEGORY
     return AttributeKind.VARIABLE
@@ -241,6 +249,8 @@ def _date_order(values: pa.ChunkedArray, day_first: bool | None) -> DateOrder:
     if day_first is None:
         first = _share(pc.match_substring_regex(values, r"^\s*(1[3-9]|[23]\d)[-/.]"))
         second = _share(pc.match_substring_regex(values, r"^\s*\d{1,2}[-/.](1[3-9]|[23]\d)[-/.]"))
+        # Of numbers above 12 only a day can be meant; without one the day first is the wider
+        # custom.
         day_first = first >= second
     return DateOrder.DAY_MONTH_YEAR if day_first else DateOrder.MONTH_DAY_YEAR
 
@@ -279,7 +289,9 @@ def with_gold(
     added: dict[str, tuple[int, int]] = {}
     same: dict[str, bool] = {}
     for row, (one, two) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+        # In either order it is the same pair, of which the linkage may know one.
         pair = ids.setdefault((min(one, two), max(one, two)), f"{ADDED}{row + 1}")
+        # A pair with two truths would count a worker wrong either way.
         if same.setdefault(pair, truth[row]) is not truth[row]:
             raise InputError(
                 subject, "must have one truth each", found=f"another one in row {row + 1}"
@@ -365,10 +377,12 @@ def from_linkage(
             )
     clusters = ClusterQuestions.read(place / CLUSTERS)
     ids = pairs[PAIR].to_pylist()
+    # The order of the scores would tell which pairs are likely matches.
     order = clusters.together([ids[number] for number in rng.permutation(len(ids)).tolist()])
     return Project(
         attributes=tuple(attributes),
         settings=settings or Settings(),
+        # What no worker may see is not even held.
         records=records.select([SOURCE, ID, *(each.name for each in attributes)]),
         pairs=pairs.take(pc.index_in(pa.array(order, pa.string()), pairs[PAIR].combine_chunks())),
         gold=same,
@@ -507,6 +521,7 @@ def _key(read: Mapping[str, pa.Table], id_column: str | None) -> str | None:
                 raise InputError(f"column '{id_column}'", f"must be a column of source {source}")
         return id_column
     for name in next(iter(read.values())).column_names:
+        # Ids must name the records of every table.
         columns = [_column(table, name) for table in read.values()]
         if identifies(words_of(name)) and all(
             each is not None

@@ -22,8 +22,10 @@ from sfumato.review.review_decisions import Answer, Decisions, History, accuracy
 from sfumato.review.review_project import Project
 from sfumato.review.worker_state import CombinedState, WorkerState
 
+# Percentiles of 2.5 % then rest on a dozen samples at each end.
 RESAMPLES = 500
 LEVEL = 0.95
+# Samples with one answer throughout have no kappa: leaving out many of them would bias the rest.
 LEAST_DEFINED = 0.9
 """Share of the samples in which a statistic must be defined for an interval."""
 
@@ -40,6 +42,7 @@ def bootstrap(
     statistic
         Its value for a number of pairs of each kind; ``None`` where it is not defined.
     """
+    # The same as drawing pairs with replacement, at the cost of the kinds and not the pairs.
     drawn = rng.multinomial(int(counts.sum()), counts / counts.sum(), RESAMPLES)
     values = [value for value in map(statistic, drawn) if value is not None]
     if len(values) < LEAST_DEFINED * RESAMPLES:
@@ -149,6 +152,7 @@ def agreement_of_each_two(
         Source of randomness for the intervals, which take about a second for each two workers;
         without it there are none.
     """
+    # Only workers who met on a pair: of others there is nothing to compare.
     met = {
         two for answers in decisions.answers.values() for two in combinations(sorted(answers), 2)
     }
@@ -208,6 +212,7 @@ def _measure(
 
 def _kappa(cells: Ints, times: Ints, labels: Ints, weights: _Weights) -> float | None:
     one, two = cells[:, times > 0]
+    # With one answer throughout expected agreement is 1, and kappa is 0 / 0.
     if len(np.unique([one, two])) < 2:
         return None
     often = times[times > 0]
@@ -217,6 +222,7 @@ def _kappa(cells: Ints, times: Ints, labels: Ints, weights: _Weights) -> float |
 
 
 def _alpha(counts: Ints, level: _Level) -> float | None:
+    # Likewise no disagreement can be expected, which alpha divides by.
     if np.count_nonzero(counts.sum(axis=0)) < 2:
         return None
     domain = np.arange(counts.shape[1])
@@ -315,5 +321,6 @@ def _restored(
     number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
     settings = written.beginning.settings
     review = terminal_session.review_of(project, settings, index)
+    # Under different rules units cannot be added up; a project's budget still asks for a state.
     own = combined or CombinedState(review)
     return review_journal.restored(review, number_of, written.beginning, written.entries, own)

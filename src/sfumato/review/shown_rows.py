@@ -122,6 +122,7 @@ def _add(
         or drawn.mode is not review_settings.Mode.MASKED
     ):
         cell["length"] = len(cells)
+    # A union over pairs, as a worker remembers what showed elsewhere of the record.
     cell["characters"] |= {
         place: each.text
         for place, each in enumerate(cells)
@@ -129,6 +130,7 @@ def _add(
     }
     least, most = _bounds(drawn.rarity[side], settings)
     twice = _TWICE if review_settings.Mark.IDENTICAL in drawn.marks else 0
+    # An identity mark says that two records have the value, whatever the band says.
     cell["least"] = max(cell["least"], least, twice)
     cell["most"] = most if cell["most"] is None else cell["most"]
 
@@ -203,7 +205,10 @@ def shown_in(folder: Path, rng: np.random.Generator, progress: Progress) -> tupl
     index: Index | None = None
     states = []
     for written in journals:
+        # What showed has been granted: a budget of all workers would only ask for their common
+        # state.
         settings = written.beginning.settings.model_copy(update={"project_budget": None})
+        # Bands of rarity are built into the index; all else of it is the same for all workers.
         if index is None or not _same_bands(index.database, settings):
             index = index_of(project, settings, progress)
         number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
@@ -212,6 +217,7 @@ def shown_in(folder: Path, rng: np.random.Generator, progress: Progress) -> tupl
         states.append((written.beginning.worker, state, shown_rows(state)))
     if not any(rows for *_, rows in states):
         raise _error(folder, "one of which nobody has seen a pair")
+    # Random names over all workers, so that the order of rows tells nothing of records.
     names = iter(rng.permutation(sum(len(rows) for *_, rows in states)).tolist())
     return tuple(_shown(project, *each, names) for each in states if each[2])
 
@@ -234,6 +240,7 @@ def write_shown(
         The Parquet file of whose records the rows are; none where not given.
     """
     check_shown_path(Path(target))
+    # Cells without their truth cannot be scored, and neither file may be left alone.
     with all_or_none():
         if truth is not None:
             check_shown_path(Path(truth))

@@ -111,6 +111,7 @@ def draw_bands(placed: Sequence[Placed], height: int, selected: int, look: Look)
     if len(lines) <= height:
         return lines + [EMPTY] * (height - len(lines))
     own = placed[selected].band
+    # The least scrolling that shows the whole band of the selected block, or its beginning.
     first = min(starts[own], max(0, starts[own] + len(bands[own]) - height))
     shown = lines[first : first + height]
     above, below = first > 0, first + height < len(lines)
@@ -130,6 +131,7 @@ def neighbour(placed: Sequence[Placed], selected: int, direction: Direction) -> 
     own = placed[selected]
     band = own.band + (1 if direction is Direction.DOWN else -1)
     there = [number for number, each in enumerate(placed) if each.band == band]
+    # The nearest column, so that up and down lead back to where one came from.
     return min(there, key=lambda number: abs(placed[number].left - own.left), default=selected)
 
 
@@ -154,6 +156,7 @@ def of_cell(view: View, place: int, mode: Mode) -> Cost | None:
 
 def next_of_cell(view: View, place: int) -> Cost | None:
     """The opening of one attribute that shows the least more, where there is one."""
+    # Partly first: minimum disclosure opens no more than what may be needed.
     return of_cell(view, place, Mode.PARTIAL) or of_cell(view, place, Mode.FULL)
 
 

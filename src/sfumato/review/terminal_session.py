@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sfumato.review.review_journal import Beginning
 
 
+# Fixed, so that a folder that is opened again numbers its pairs alike.
 ORDER = 0
 """Seed of the order in which pairs are numbered; each worker has an order of his own."""
 
@@ -85,6 +86,7 @@ def review_of(project: Project, settings: Settings, index: Index) -> Review:
 
 def same_rules(one: Beginning, other: Beginning) -> bool:
     """Whether two journals are of one review: the same records, pairs and rules of disclosure."""
+    # Neither changes what an opening is worth, so that units can be added up.
     aside = {"budget": None, "hints": False}
     return (
         one.records == other.records
@@ -249,6 +251,7 @@ class Session:
 
     def decide(self, place: int, answer: Answer) -> None:
         """Answer a pair that is shown."""
+        # Raises where the pair does not show: nobody may judge what he has not seen.
         self.worker.modes(self.tasks[place])
         self._become(place, self.history(place).decide(answer, self._now()))
 
@@ -290,6 +293,7 @@ class Session:
         order = [(after + step) % count for step in range(1, count + 1)]
         now = {place: self.history(place).present for place in order}
         left = [place for place in order if not (now[place].done or self._follows(place))]
+        # Those put off come last, or the worker would be led back to them at once.
         fresh = [place for place in left if not now[place].skipped]
         return next(iter(fresh or left), None)
 
@@ -309,6 +313,7 @@ class Session:
                 different.append(sides)
                 continue
             one, other = (person.setdefault(each, each) for each in sides)
+            # Groups are small, so that renaming all of one is simpler than a union-find.
             person |= {record: one for record, own in person.items() if own == other}
         one, other = (person.get(each, each) for each in self._records_of(self.tasks[place]))
         apart = [{person.get(a, a), person.get(b, b)} for a, b in different]

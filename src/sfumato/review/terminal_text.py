@@ -67,6 +67,7 @@ def fitted(line: Line, width: int, *, more: str = "…") -> Line:
     """A line cut to a width; what is cut ends in a sign of more."""
     if width_of(line) <= width:
         return line
+    # By columns and not characters, as East Asian letters take two.
     room, kept = width - cell_len(more), []
     for text, style in line:
         taken = text if cell_len(text) <= room else set_cell_size(text, max(room, 0))
@@ -118,6 +119,7 @@ def visible(text: str, encoding: str, unknown: str) -> str:
         "" if unicodedata.category(each) == "Cf" else unknown if _acts(each) else each
         for each in text
     )
+    # Printing a character that the terminal lacks would end the program.
     drawn = kept.encode(encoding, errors="backslashreplace").decode(encoding)
     return drawn if cell_len(drawn) else unknown
 
@@ -142,6 +144,7 @@ def kapr_text(value: float, cells: int, *, up: bool = False) -> str:
     up
         Whether it is rounded up, as a bound must be.
     """
+    # A cell is worth 1 / cells at most: fewer decimals would show a cost of 0.
     step = Decimal(1).scaleb(-max(LEAST_DIGITS, len(str(cells)) + 1))
     number = Decimal(repr(value))
     if up:

@@ -102,6 +102,7 @@ def modes_after(facts: Facts, modes: Modes, opening: Opening) -> Modes:
     asked = set(opening.attributes)
     return tuple(
         opening.mode
+        # Never down: what was seen cannot be unseen, and closing must not give budget back.
         if place in asked and opening.mode > mode and opening.mode in facts.offered[place]
         else mode
         for place, mode in enumerate(modes)
@@ -122,6 +123,7 @@ def openings_of(facts: Facts, modes: Modes, names: tuple[int, int] | None) -> tu
 def _openings(facts: Facts, modes: Modes, names: tuple[int, int] | None) -> Iterator[Opening]:
     everything = tuple(range(len(modes)))
     groups = [(place,) for place in everything]
+    # Names together, as a swap of both shows in the two of them only.
     for group in (*groups, *([tuple(sorted(names))] if names else []), everything):
         for mode in (Mode.PARTIAL, Mode.FULL):
             changed = tuple(
@@ -136,6 +138,7 @@ _SUBJECT = "the state of a worker"
 
 def written_state(pairs: tuple[int, ...], rows: int, shown: Mapping[int, Modes]) -> dict[str, Any]:
     """Plain values: no value of the data and no score, which the modes determine."""
+    # Pairs sorted: one state has one text, so that its copies can be compared.
     modes = {str(pair): "".join(str(int(mode)) for mode in shown[pair]) for pair in sorted(shown)}
     return {"pairs": list(pairs), "rows": rows, "modes": modes}
 
@@ -157,6 +160,7 @@ def read_state(
         raise InputError(_SUBJECT, "must name pairs by whole numbers")
     shown = {}
     for name, text in modes.items():
+        # Other scripts' digits count as digits, too, and would make two names of one pair.
         if not isinstance(name, str) or not (name.isascii() and name.isdigit()):
             raise InputError(_SUBJECT, "must name pairs by whole numbers")
         shown[int(name)] = _modes(review, int(name), text)
@@ -164,6 +168,7 @@ def read_state(
 
 
 def _whole(number: object) -> bool:
+    # In Python true is an int, and in JSON it is not.
     return isinstance(number, int) and not isinstance(number, bool)
 
 
@@ -196,6 +201,7 @@ class CombinedState:
         self.review = review
         self.rows = 2 * review.pairs if rows is None else rows
         if self.rows < 2 * review.pairs:
+            # n below the rows there are would raise KAPR, which is per row.
             raise InputError("the rows of a project", "must be two for each pair, or more")
         self._account = Account(review)
 
@@ -230,6 +236,7 @@ class CombinedState:
     def take(self, pair: int, modes: Modes) -> int:
         """Count one pair that a worker has been shown, and tell the units that this adds."""
         after = self._with(pair, modes)
+        # Another worker has seen as much: the project learns nothing, and pays nothing.
         if after == self._account.modes(pair):
             return 0
         return self._account.raise_to(pair, after)
@@ -240,6 +247,7 @@ class CombinedState:
         if settings.project_budget is None:
             return True
         attributes = len(self.review.attributes)
+        # Units and not KAPR: whole numbers meet a limit exactly.
         limit = units_of(settings.project_budget, settings.k, self.rows, attributes)
         return self.units + units <= limit
 
@@ -278,10 +286,13 @@ class CombinedState:
     def _alone(self, worker: Account, holder: int) -> bool:
         """Whether nobody else has been shown more of a record than a worker."""
         pairs = {pair for pair, _side in self._account.rows(holder)}
+        # Of all pairs that show the record: what is known of it comes of each.
         return all(worker.modes(pair) == self._account.modes(pair) for pair in pairs)
 
     def _most(self, worker: Account, holder: int, pair: int, after: Modes) -> int:
         rows = {*self._account.rows(holder), *worker.rows(holder)}
+        # Under the paper's policy only this pair's row is the holder's, else both may be of one
+        # record.
         rows |= {(pair, side) for side in (0, 1) if holder_of(self.review, pair, side) == holder}
         shares = [
             self._largest(worker, each, after if each == pair else self._account.modes(each), side)
@@ -291,6 +302,8 @@ class CombinedState:
             return 0
         least, size = worker.least_value(holder), len(worker.members(holder))
         worth = sum(row_units(share, size) for share in worker.rows(holder).values())
+        # Largest shares over the smallest set, less what this worker's own rows show already: an
+        # upper bound.
         return sum(row_units(share, least) for share in shares) - worth
 
     def _largest(self, worker: Account, pair: int, modes: Modes | None, side: int) -> Fraction:
@@ -302,6 +315,7 @@ class CombinedState:
         for place, mode in enumerate(modes):
             if mode is Mode.MASKED:
                 continue
+            # How much of a value others saw depends on its length, which this worker does not see.
             hidden = seen is None or (fixed and seen[place] is Mode.MASKED)
             missing = seen is not None and facts.missing(place, side)
             total += 1 if hidden and not missing else facts.sides[place][mode][side].share
@@ -355,6 +369,7 @@ class WorkerState:
         combined: CombinedState | None = None,
     ) -> None:
         self.review = review
+        # A pair twice in a task would be counted twice in n, and lower KAPR.
         self.pairs = tuple(dict.fromkeys(int(pair) for pair in pairs))
         self.rows = 2 * len(self.pairs) if rows is None else rows
         self.account = Account(review)
@@ -362,6 +377,7 @@ class WorkerState:
         self._combined = combined
         if self.pairs and not 0 <= min(self.pairs) <= max(self.pairs) < review.pairs:
             raise InputError("the pairs of a task", "must be the review's")
+        # n below the rows there are would raise the score above 1, against Property 4.3 of 001.
         if self.rows < 2 * len(self.pairs):
             raise InputError("the rows of a task", "must be two for each pair, or more")
         if review.settings.project_budget is not None and combined is None:
@@ -382,6 +398,7 @@ class WorkerState:
         does not take it above.
         """
         score = float(self._kapr(self.units))
+        # Where the floor is only reported KAPR may truly exceed 1, and hiding that would be wrong.
         return min(score, 1.0) if self.review.settings.k_floor is Floor.REFUSE else score
 
     @property
@@ -394,6 +411,7 @@ class WorkerState:
     def left(self) -> float | None:
         """KAPR that the budget still holds; ``None`` without a budget."""
         limit = self._limit()
+        # A budget may have been lowered below what is spent.
         return None if limit is None else float(self._kapr(max(0, limit - self.units)))
 
     def show(self, pair: int) -> Charge | Refusal:
@@ -404,6 +422,7 @@ class WorkerState:
         rows disclose characters; these are charged, and to them the floor applies.
         """
         self._check(pair)
+        # A page that is loaded again costs nothing, and gives nothing back.
         if self.account.modes(pair) is not None:
             return Charge(0, 0.0)
         return self._change(pair, self.review.start(pair))
@@ -434,6 +453,8 @@ class WorkerState:
         for opening in openings_of(facts, modes, self.review.names):
             after = modes_after(facts, modes, opening)
             steps = self.account.steps(pair, after)
+            # The same price decides and is shown: two prices would tell the difference between
+            # them.
             price = self._price(steps)
             refusal = self._refusal(pair, after, steps, price)
             costs.append(Cost(opening, self._cost(price.units), refusal))
@@ -486,12 +507,16 @@ class WorkerState:
         worker = cls(review, pairs, rows, combined)
         for pair, modes in shown.items():
             worker._check(pair)
+            # Without budget or floor: it was granted before, and stays seen under any later
+            # settings.
             worker.account.raise_to(pair, modes)
         if combined is not None:
             combined.add(shown.items())
         return worker
 
     def _check(self, pair: int) -> None:
+        # A client may send any number: what is not in the task must not show, whatever the page
+        # offers.
         if pair not in self._mine:
             raise InputError("the pair", "must be one of the worker's task")
 
@@ -500,6 +525,7 @@ class WorkerState:
         refusal = self._refusal(pair, after, steps, self._price(steps))
         if refusal is not None:
             return refusal
+        # Before `raise_to`, which makes the steps part of what is known.
         least = self.account.exact(steps).least
         units = self.account.raise_to(pair, after)
         if self._combined is not None:
@@ -518,6 +544,7 @@ class WorkerState:
         settings, limit = self.review.settings, self._limit()
         cost = self._cost(price.units)
         refuses = settings.k_floor is Floor.REFUSE
+        # Before the budget, as no budget can allow it.
         if refuses and price.least is not None and price.least < settings.k:
             return Refusal(Reason.FLOOR, cost)
         if limit is not None and self.units + price.units > limit:
@@ -527,6 +554,7 @@ class WorkerState:
         if settings.costs is Costs.EXACT:
             units = self._combined.exact(pair, after)
         else:
+            # A refusal by the exact number would tell this worker what others have opened.
             units = self._combined.bound(self.account, steps, pair, after)
         return None if self._combined.holds(units) else Refusal(Reason.PROJECT_BUDGET, cost)
 
