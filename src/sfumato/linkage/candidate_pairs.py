@@ -37,6 +37,7 @@ def make_tables(connection: duckdb.DuckDBPyConnection, opened: Opened) -> Standa
         tables = []
         for number, half in enumerate(opened.identifying):
             having = set(connection.read_parquet(str(half)).columns)
+            # A table that lacks a column gets it empty, as Splink asks for the same columns of all.
             columns = ", ".join(
                 quoted(name) if name in having else f"NULL AS {quoted(name)}"
                 for name in opened.columns
@@ -68,6 +69,7 @@ def rules_on_columns(
     SfumatoError
         If the database fails.
     """
+    # Each part once, however many rules take it.
     taken = dict.fromkeys(part for rule in spec.rules for part in rule if part.take)
     names = {part: f"_part_{number}" for number, part in enumerate(taken)}
     added = ", ".join(
@@ -86,6 +88,7 @@ def rules_on_columns(
     ]
 
 
+# A choice: the estimate divides by this number, and of few it is off by a factor.
 _FEWEST_CAUGHT = 10
 """Matches caught twice from which it can be said how many are never caught."""
 WHOLE_UP_TO = 20_000
@@ -141,6 +144,7 @@ def expect_pairs(
 def check_pairs(counted: Sequence[RulePairs], limit: int, *, about: bool) -> None:
     """Refuse more candidate pairs than are wanted, before any is scored."""
     number = sum(each.pairs for each in counted)
+    # A sample may hold no pair of rules that make some: only an exact 0 is refused.
     if not number and not about:
         raise InputError(
             "the blocking rules",
@@ -163,6 +167,7 @@ def check_pairs(counted: Sequence[RulePairs], limit: int, *, about: bool) -> Non
 def comparisons(settings: dict[str, Any], records: Records) -> int:
     """Number of pairs of records that are compared where there is no blocking."""
     sizes = [len(ids) for ids in records.ids]
+    # Pairs across sources: ((Σ n)² − Σ n²) / 2.
     across = (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
     if settings["link_type"] == "link_only":
         return across
@@ -193,11 +198,14 @@ def lost_matches(
         If the database fails.
     """
     left, right, probability = pairs
+    # One rule alone catches nothing twice.
     if len(rules) < 2 or not len(left):
         return 0.0
     connection.register("likely_pairs", pa.table({"a": left, "b": right, "p": probability}))
     caught = ", ".join(
-        f"CAST(coalesce(({rule}), false) AS INTEGER) AS rule_{i}" for i, rule in enumerate(rules)
+        # A missing value makes the rule neither true nor false, and no catch.
+        f"CAST(coalesce(({rule}), false) AS INTEGER) AS rule_{i}"
+        for i, rule in enumerate(rules)
     )
     union = " UNION ALL BY NAME ".join(f"SELECT * FROM {table}" for table in tables)
     with quiet("see what blocking has lost"):
@@ -230,6 +238,7 @@ def lost_by_patterns(matches: Floats, caught: Bools) -> float:
         if both < _FEWEST_CAUGHT:
             continue
         one, other = float(matches[own].sum()), float(matches[others].sum())
+        # Chapman's estimate of all matches, less those that are found.
         lost = max(lost, (one + 1) * (other + 1) / (both + 1) - 1 - found)
     return lost
 
@@ -273,6 +282,7 @@ def sessions_of_rules(
     """
     possible = [
         Session(each.rule, float(each.pairs), _free(columns, rule_columns[each.rule]))
+        # The fewest pairs first: a strict rule has the largest share of matches.
         for each in sorted(counted, key=lambda counted: counted.pairs)
         if each.pairs >= FEWEST_PAIRS
     ]
@@ -310,7 +320,9 @@ def sessions_of_columns(
         for size in (1, 2):
             for names in combinations(columns, size):
                 chance = comparisons * float(np.prod([u[name] for name in names]))
+                # A pair is counted if both of its records are: share² of them.
                 pairs = _pairs(connection, names, mode) / share**2
+                # Where chance makes most pairs, EM would split noise.
                 if pairs - chance < max(FEWEST_PAIRS, PUREST * pairs):
                     continue
                 rule = " AND ".join(f"l.{quoted(name)} = r.{quoted(name)}" for name in names)
@@ -347,6 +359,7 @@ def _count_among(connection: duckdb.DuckDBPyConnection, tables: Sequence[str]) -
     one_of = max(1, round(int(rows[0][0]) / COUNTED_RECORDS))
     connection.execute(
         f"CREATE TABLE counted_among AS SELECT * FROM ({union}) "
+        # By a hash: the same records on each run, whatever order the tables have.
         f"WHERE hash({UNIQUE_ID}) % {one_of} = 0"
     )
     return 1 / int(one_of)

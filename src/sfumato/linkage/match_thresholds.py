@@ -150,10 +150,12 @@ def after_review(outcome: Codes, pair: Ints, result: Levels) -> Codes:
         What was decided about each: 1 same person, -1 different persons, 0 undecided.
     """
     decided = outcome.copy()
+    # Results −1, 0, 1 are the codes 0, 1, 2.
     decided[pair[pair >= 0]] = result[pair >= 0] + 1
     return decided
 
 
+# Niculescu-Mizil and Caruana (2005) find it better than Platt's from about a thousand labels on.
 ISOTONIC_FROM = 1000
 """Labels from which isotonic regression is taken: with fewer it follows their noise."""
 _EDGE = 1e-15
@@ -220,6 +222,7 @@ def calibrate(score: Floats, match: Bools, method: Method | None = None) -> Cali
         slope, intercept = _platt(_logit(score), match)
         return Calibration(method, len(match), slope, intercept)
     knots, inverse, counts = np.unique(score, return_inverse=True, return_counts=True)
+    # Ties are pooled first: equal scores must have one probability.
     share = np.bincount(inverse, _targets(match)) / counts
     fitted = isotonic_regression(share, weights=counts).x
     return Calibration(
@@ -255,6 +258,7 @@ def _platt(weight: Floats, match: Bools) -> tuple[float, float]:
     for _ in range(_STEPS):
         fitted = expit(design @ at)
         gradient = design.T @ (fitted - target)
+        # The little on the diagonal keeps it invertible where all scores are the same.
         curvature = (design * (fitted * (1 - fitted))[:, None]).T @ design + 1e-12 * np.eye(2)
         step, size = np.linalg.solve(curvature, gradient), 1.0
         while loss(at - size * step) > loss(at) and size > 1e-10:
@@ -262,6 +266,7 @@ def _platt(weight: Floats, match: Bools) -> tuple[float, float]:
         at = at - size * step
         if np.max(np.abs(size * step)) < 1e-10:
             break
+    # A falling map would call the surer pairs the less likely ones: the labels say nothing then.
     if at[0] < 0:
         share = float(target.mean())
         return 0.0, float(np.log(share / (1 - share)))
@@ -321,6 +326,7 @@ def curve(score: Floats, probability: Floats | None = None) -> Curve:
         score=distinct,
         above=np.cumsum(counts[::-1])[::-1],
         false=np.cumsum(false[::-1])[::-1],
+        # Those below the threshold, without the pairs at it.
         missed=np.cumsum(true) - true,
         pairs=len(score),
         true=float(true.sum()),
@@ -443,6 +449,7 @@ def threshold_table(
                 matches=matches,
                 precision=1 - float(false[place]) / matches if matches else None,
                 recall=found / at.true if at.true > 0 else 1.0,
+                # Matches that blocking has lost are missed at any threshold.
                 recall_of_all=found / (at.true + lost) if at.true + lost > 0 else 1.0,
                 review=max(0, reviewed - matches),
             )
@@ -485,8 +492,10 @@ def thresholds_for_rates(
     if not len(score):
         raise InputError("the candidate pairs", "must be one at least", found="none")
     at = curve(score, probability)
+    # Expected false matches over pairs called a match, without dividing.
     clean = at.false <= false_match_rate * at.above * (1 + _SLACK)
     upper = float(at.score[np.argmax(clean)]) if np.any(clean) else math.inf
+    # One more candidate than there are scores: the threshold at which no pair is a match.
     above_all = min(float(np.nextafter(at.score[-1], 2.0)), 1.0)
     edges, missed = np.append(at.score, above_all), np.append(at.missed, at.true)
     kept = missed <= missed_match_rate * at.true * (1 + _SLACK)  # true for the lowest score
@@ -494,5 +503,6 @@ def thresholds_for_rates(
     if lower <= upper:
         return Thresholds(lower, upper)
     between = edges[(edges >= upper) & (edges <= lower)]
+    # Any threshold between keeps both rates; the nearest to ½ has the fewest errors.
     best = float(between[np.argmin(np.abs(between - 0.5))])
     return Thresholds(best, best)

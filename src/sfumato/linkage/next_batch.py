@@ -121,6 +121,7 @@ def begun(
     if not review:
         review = {"seed": declaration.drawn_seed(wanted.seed), "half_width": 0.0, "batches": 0}
     wider = _wider(earlier, identifying, _stream(review["seed"], number))
+    # Kept from the first batch: strata stay as they are while people answer.
     review.setdefault("wider_pairs", wider.size.tolist())
     review.setdefault("wider_odds", odds_of_lost(wider, earlier.model.lost).tolist())
     review["half_width"] = wanted.half_width
@@ -128,6 +129,7 @@ def begun(
 
 
 def _stream(seed: int, number: int) -> np.random.Generator:
+    # A stream of each batch: what is drawn does not depend on how many numbers earlier ones took.
     return np.random.default_rng([int(seed), DRAWN, number])
 
 
@@ -144,6 +146,7 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
     assert sample is not None
     assert reviewed is not None
     verdicts = join_workers(earlier.answers, earlier.pairs)
+    # What was drawn and not answered is asked again: leaving it out would bias towards easy pairs.
     open_pairs = np.setdiff1d(earlier.asked.pair, verdicts.pair)
     left, right, stratum, chance, foretold = sample.draw(
         earlier.asked, verdicts, reviewed.learned.rates, wider, max(size - len(open_pairs), 0), rng
@@ -152,6 +155,7 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
     asked = earlier.asked.and_these(
         Asked(new, stratum, np.full(len(new), number), chance, foretold)
     )
+    # Mixed, so that the order tells neither stratum nor score.
     batch = rng.permutation(np.concatenate([open_pairs, new]))
     reviewed = replace(reviewed, asked=len(asked.pair))
     return earlier.with_review(pairs, asked, earlier.answers), batch, reviewed
@@ -183,10 +187,12 @@ def doubtful_clusters(earlier: Earlier, reviewed: Reviewed, wanted: int) -> list
     doubtful = np.flatnonzero(~known & (likely >= _DOUBTFUL) & (pairs.block != NO_RULE))
     left, right = node[pairs.left[doubtful]], node[pairs.right[doubtful]]
     cluster = joined(left, right, len(node))[left]
+    # P(1 − P) for each record pair that an answer decides: those of both joined groups.
     change = likely[doubtful] * (1 - likely[doubtful]) * np.bincount(node)[left]
     change *= np.bincount(node)[right]
     asked = np.bincount(cluster)
     worth = np.bincount(cluster, change) / np.maximum(asked, 1)
+    # One open pair is no cluster, and is drawn like any other.
     worth[(asked < 2) | (asked > _MOST_OPEN)] = 0.0
     best = np.argsort(-worth, kind="stable")[:wanted]
     found = [doubtful[cluster == number] for number in best[worth[best] > 0].tolist()]
@@ -215,6 +221,7 @@ def _wider(earlier: Earlier, identifying: pa.Table, rng: np.random.Generator) ->
     weights = earlier.model.weights
     values, bits = [], []
     for name in names:
+        # As given, not standardised: a review shows these values, and the folder holds no others.
         text = pc.utf8_lower(pc.utf8_trim_whitespace(identifying[name].take(pa.array(order))))
         code = text.combine_chunks().dictionary_encode().indices
         values.append(np.asarray(pc.fill_null(code, -1), dtype=np.int64))

@@ -26,6 +26,7 @@ from sfumato.linkage.standardisation import UNIQUE_ID
 if TYPE_CHECKING:
     import duckdb
 
+# A choice: frequencies within a factor of e^0.2, or 22 %, fall together, which keeps patterns few.
 RARITY_STEP = 0.2
 """Nats between frequencies of values that count as equal."""
 
@@ -64,6 +65,7 @@ def rarity(count: Floats) -> npt.NDArray[np.int16]:
     return np.round(np.log(valued / np.maximum(count, 1.0)) / RARITY_STEP).astype(np.int16)
 
 
+# Pairs within grow with the square of the records, and these only teach what relatives share.
 WITHIN = 40_000
 """Records up to which all pairs within sources are looked at; of more, so many records' pairs."""
 
@@ -112,11 +114,13 @@ class CandidatePairs:
         sides = [(f"({self._union})", f"({self._union})", ordered)]
         if mode is Mode.LINK_ONLY:
             self.within = 1 / (1 + self._records.count // WITHIN)
+            # By the left record's number: no random draw, so that engines take the same pairs.
             ordered += f" AND l.{UNIQUE_ID} % {round(1 / self.within)} = 0"
             sides = [(one, other, "") for one, other in combinations(self._tables, 2)]
             sides += [(each, each, ordered) for each in self._tables]
         made = []
         for number, rule in enumerate(rules):
+            # A pair belongs to its first rule only; a rule on a missing value has not made it.
             before = " OR ".join(f"coalesce(({each}), false)" for each in rules[:number])
             made += [
                 f"SELECT CAST(l.{UNIQUE_ID} AS INTEGER) AS a, CAST(r.{UNIQUE_ID} AS INTEGER) AS b, "
@@ -129,7 +133,9 @@ class CandidatePairs:
                 self._database.send(table)
             self._database.store("candidate_pairs", " UNION ALL ".join(made))
             same = " OR ".join(
-                f"(a >= {low} AND b < {high})" for low, high in pairwise(self._records.starts)
+                # Records are numbered source by source: numbers alone tell whether both are of one.
+                f"(a >= {low} AND b < {high})"
+                for low, high in pairwise(self._records.starts)
             )
             found = self._database.columns(
                 "SELECT rule, count(*) AS pairs FROM candidate_pairs "
@@ -164,6 +170,7 @@ class CandidatePairs:
             compared, of_one = self._database.comparisons(settings)
             records = f"SELECT *{''.join(f', {sql} AS {n}' for n, sql in of_one.items())} FROM "
             records = " UNION ALL ".join(records + table for table in self._tables)
+            # On the left only: it counts where values are equal, and then both have the same.
             left, rare = self._with_rarity(records, count)
             levels = ", ".join(
                 f"{level_sql(each, rare.get(each['output_column_name'], ''))} AS level_{i}"
@@ -245,6 +252,7 @@ class CandidatePairs:
                 f"ON {equal} ORDER BY a, b"
             ).values()
         levels = {
+            # Rarity stands above the highest level, and pairs have plain levels.
             name: np.minimum(code, self._comparisons[name]).astype(np.int8)[pattern]
             for name, code in patterns.code.items()
         }

@@ -117,6 +117,7 @@ def _clustered(
     component = joined(edges.left[edges.joins], edges.right[edges.joins], records.count)
     broken = _broken(edges, component, limited)
     label = component
+    # Connected components are the answer wherever nothing forbids one, and take linear time.
     if np.any(broken):
         label = _walked(edges, component, broken, limited)
     return number_by_first_appearance(label, records.count)
@@ -133,6 +134,7 @@ def _persons(
     """The persons, with the decisions that they break and the matches that they part."""
     together = person[verdicts.left] == person[verdicts.right]
     against = ((verdicts.result == SAME) & ~together) | ((verdicts.result == DIFFERENT) & together)
+    # Reported, so that nobody has to wonder why a sure pair was parted.
     refused = matches & (person[pairs.left] != person[pairs.right])
     return Persons(person, count, np.flatnonzero(against), np.flatnonzero(refused), inferred)
 
@@ -166,9 +168,11 @@ def inferred_persons(
     lost
         Expected number of matches that are no candidate pairs.
     """
+    # By decisions alone: scores join nothing before the draws.
     nobody = np.zeros(len(pairs), dtype=np.bool_)
     node, _ = _clustered(records, pairs, nobody, verdicts, limited)
     open_pairs = np.ones(len(pairs), dtype=np.bool_)
+    # Decided or left undecided: in either case the score has no say any more.
     open_pairs[verdicts.pair[verdicts.pair >= 0]] = False
     one, other = node[verdicts.left].astype(np.int64), node[verdicts.right].astype(np.int64)
     different = (verdicts.result == DIFFERENT) & (one != other)
@@ -206,11 +210,14 @@ def _edges(pairs: Pairs, matches: Bools, verdicts: Verdicts) -> _Edges:
     """Decisions by confidence, then matches that nobody decided, by score."""
     decided = np.flatnonzero(verdicts.result != 0)
     pair = np.where(verdicts.pair < 0, len(pairs), verdicts.pair)[decided]
+    # `lexsort` takes the last key first: confidence, then "same" (1) before "different" (−1), then
+    # the pair.
     order = np.lexsort((pair, -verdicts.result[decided], -verdicts.confidence[decided]))
     decided = decided[order]
     scored = matches.copy()
     scored[verdicts.pair[verdicts.pair >= 0]] = False
     number = np.flatnonzero(scored)
+    # Stable: of equal scores the pair that comes first, on every machine.
     number = number[np.argsort(-pairs.score[number], kind="stable")]
     return _Edges(
         np.concatenate([verdicts.left[decided], pairs.left[number]]),
@@ -228,6 +235,7 @@ def _broken(edges: _Edges, component: Ints, limited: Ints) -> Bools:
         size = np.bincount(component)
         record = np.flatnonzero((limited >= 0) & (size[component] > 1))
         sources = int(limited.max()) + 1
+        # Two equal numbers side by side are two records of one source in one component.
         held = np.sort(component[record] * sources + limited[record])
         broken[held[1:][np.diff(held) == 0] // sources] = True
     return broken
@@ -237,11 +245,13 @@ def _walked(edges: _Edges, component: Ints, broken: Bools, limited: Ints) -> Int
     """The components, with the broken ones merged again edge by edge."""
     record = np.flatnonzero(broken[component])
     number = np.full(len(component), -1, dtype=np.int64)
+    # Renumbered, so that the walk costs what the broken components are large.
     number[record] = np.arange(len(record))
     inside = broken[component[edges.left]] & broken[component[edges.right]]
     left, right = number[edges.left[inside]], number[edges.right[inside]]
     cluster, _ = merge(left, right, edges.joins[inside], limited[record])
     first = np.empty(len(broken), dtype=np.int64)
+    # Backwards: the first record of a component is written last and names it.
     first[component[::-1]] = np.arange(len(component))[::-1]
     label = first[component]
     label[record] = record[cluster]
@@ -291,6 +301,7 @@ def find_contradictions(verdicts: Verdicts, records: int, limited: Ints) -> list
     cases = sorted([*_decided(verdicts, group), *_limited(left, right, group, limited)])
     if not cases:
         return []
+    # Only the joined groups that have a contradiction are searched.
     wanted = {int(group[case[0]]) for case in cases}
     neighbours = _neighbours(verdicts, same[np.isin(group[left], list(wanted))])
     found = []
@@ -336,6 +347,7 @@ def _neighbours(verdicts: Verdicts, same: Ints) -> _Neighbours:
 
 def _chains(neighbours: _Neighbours, start: int, ends: set[int]) -> dict[int, tuple[int, ...]]:
     """A shortest chain of verdicts from one record to each of some others."""
+    # Breadth first, so that the first way found is a shortest one.
     came: dict[int, tuple[int, int]] = {start: (start, -1)}
     missing, waiting = set(ends), deque([start])
     while missing:
@@ -434,6 +446,7 @@ def follow(previous: Ints, now: Integers, *, next_id: int = 0) -> Followed:
     before, after = np.divmod(shared, max(clusters, 1))
     taken = np.full(clusters, -1, dtype=np.int64)
     free = np.ones(len(ids), dtype=np.bool_)
+    # Nearly all persons stay as they are: only contested ones need the order of sizes.
     alone = (np.bincount(before)[before] == 1) & (np.bincount(after)[after] == 1)
     taken[after[alone]], free[before[alone]] = before[alone], False
     contested = np.flatnonzero(~alone)
@@ -443,6 +456,7 @@ def follow(previous: Ints, now: Integers, *, next_id: int = 0) -> Followed:
     label = np.empty(clusters, dtype=np.int64)
     known = taken >= 0
     label[known] = ids[taken[known]]
+    # Never an id that somebody has had: it may stand in files that were given away.
     start = max(next_id, int(ids[-1]) + 1 if len(ids) else 0)
     label[~known] = np.arange(start, start + np.count_nonzero(~known))
     person = label[cluster]
@@ -578,6 +592,8 @@ def settle(
     verdicts = join_workers(decisions, pairs)
     calibrated, score = 0, pairs.score
     if probability is not None:
+        # Inferred persons are classified by the scores they were inferred with; a review corrects
+        # the rest.
         score = score if inferred else probability
     else:
         probability, calibrated = _probability(pairs, verdicts, spec)
@@ -594,6 +610,7 @@ def settle(
         asked = spec.thresholds is not None or spec.rates is not None
         persons = inferred_persons(
             records, pairs, probability, matches, verdicts, limited,
+            # An infinite threshold means that nothing joins before a review: a cut of 1.
             cut=min(thresholds.upper, 1.0) if asked else CUT,
             lost=lost,
         )  # fmt: skip
@@ -614,6 +631,7 @@ def settle(
 def _probability(pairs: Pairs, verdicts: Verdicts, spec: Wishes) -> tuple[Floats, int]:
     decided = (verdicts.pair >= 0) & (verdicts.result != 0)
     kinds = set(verdicts.result[decided].tolist())
+    # Without wanted rates thresholds are the user's own, which calibration must not move.
     if spec.rates is None or np.count_nonzero(decided) < LABELS or kinds != {SAME, DIFFERENT}:
         return pairs.score, 0
     score = pairs.score[verdicts.pair[decided]]

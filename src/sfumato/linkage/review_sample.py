@@ -21,6 +21,7 @@ from sfumato.linkage.reviewed_rates import instrument, rounded
 
 EDGES = np.array([-7.0, -4.0, -2.0, 0.0, 2.0, 4.0, 7.0])
 """Log odds at which strata of scores end."""
+# A choice: answers about larger persons change more pairs of records at once.
 LARGE = 4
 """Records that a pair's persons have together from which it is in a stratum of its own."""
 _BINS = len(EDGES) + 1
@@ -33,8 +34,10 @@ and by another one."""
 NO_RULE = -1
 """The blocking rule of a pair that none brought together: it was drawn for review."""
 _EDGE = 1e-12
+# That none was found lost does not say that none is, as Jeffreys' prior has it.
 LEAST_LOST = 0.5
 """Matches that no rule brought together, where none is expected."""
+# Most pairs within persons are candidates: drawing another one may take several attempts.
 _TRIES = 50
 
 
@@ -149,8 +152,11 @@ class ReviewSample:
         size = np.bincount(self.person)
         within = one == other
         touched = size[one] + np.where(within, 0, size[other])
+        # By scores and persons of the beginning, so that chances of being drawn stay what was
+        # written down.
         place = np.searchsorted(EDGES, self.odds, side="right")
         stratum = place + _BINS * (within + 2 * (touched >= LARGE))
+        # They were drawn from the wider blocks, and must not be drawn again from another stratum.
         return np.where(self.pairs.block == NO_RULE, -1, stratum).astype(np.int64)
 
     @property
@@ -175,6 +181,7 @@ class ReviewSample:
     def size(self) -> Ints:
         """Number of pairs of each stratum."""
         size = np.bincount(self.stratum[self.stratum >= 0], minlength=self.strata)
+        # By subtraction, as these pairs are listed nowhere.
         size[CHAINED] = self.pairs_within(self.person) - np.count_nonzero(
             self.together(self.person) & (self.stratum >= 0)
         )
@@ -203,11 +210,13 @@ class ReviewSample:
         left, right = node[self.pairs.left], node[self.pairs.right]
         is_same = left == right
         different = verdicts.result == DIFFERENT
+        # Two who were called different keep apart all records that are joined with either.
         apart = pair_key(node[verdicts.left[different]], node[verdicts.right[different]], count)
         known = is_same | np.isin(pair_key(left, right, count), apart)
         sources = int(self.limited.max(initial=0)) + 1
         limited = self.limited >= 0
         several = limited & (np.bincount(node)[node] > 1)
+        # A joined person who has a record of such a source can have no other one of it.
         held = node[several] * sources + self.limited[several]
         for own, other in ((left, self.pairs.right), (right, self.pairs.left)):
             source = self.limited[other]
@@ -221,6 +230,7 @@ class ReviewSample:
         free[asked.pair] = False
         count = np.bincount(self.stratum[free], minlength=self.strata)
         gone = np.bincount(asked.stratum, minlength=self.strata)
+        # An estimate may be below what has been drawn by now.
         count[CHAINED:] = np.maximum(self.size[CHAINED:] - gone[CHAINED:], 0)
         return free, count
 
@@ -250,12 +260,16 @@ class ReviewSample:
             left,
             rates.mean,
             rates.variance,
+            # One batch serves precision and recall, so that both derivatives count: √(w_P² + w_R²).
             np.hypot(*by),
             self._change(rates, free),
+            # Only where the model cannot tell relatives: then the persons themselves are to be
+            # looked at.
             left * matches * float(self.doubt > DOUBT),
             min(size, int(left.sum())),
         )
         wanted = rounded(expected, rng)
+        # The inclusion probability of each pair of a stratum, by which answers can be weighted.
         chance = expected / np.maximum(left, 1)
         one, other, stratum, foretold = [], [], [], [np.empty(0)]
         for number in np.flatnonzero(wanted).tolist():
@@ -287,6 +301,7 @@ class ReviewSample:
         one, other = self.person[self.pairs.left], self.person[self.pairs.right]
         moved = np.where(one == other, size[one] - 1, size[one] * size[other])
         likely = rates.probability
+        # P(1 − P) is the chance that an answer differs from what is likelier, at even odds of both.
         change = (moved * likely * (1 - likely))[free]
         return np.bincount(self.stratum[free], change, self.strata).astype(np.float64)
 
@@ -365,12 +380,16 @@ def wider_blocks(
     fits &= ~np.isin(
         pair_key(left, right, records.count), pair_key(pairs.left, pairs.right, records.count)
     )
+    # A pair that agrees in n columns stands in n (n − 1) / 2 blocks, and is drawn as many times as
+    # often.
     weight = total.sum() / draws / (number * (number - 1) / 2)
     size = np.bincount(number[fits], weight[fits], columns + 1)[2:]
     yes, no = (np.array(each) for each in zip(*bits, strict=True))
+    # Odds from bits, 2^w; clipped, as only proportions between blocks are used.
     likely = np.exp(np.clip(np.where(agree.T, yes, no).sum(axis=1) * np.log(2), -60, 60))
     mean = np.bincount(number[fits], likely[fits], columns + 1)[2:]
     seen = np.bincount(number[fits], minlength=columns + 1)[2:]
+    # Drawn with replacement: for the estimate all count, for review each pair once.
     _, unique = np.unique(pair_key(left, right, records.count)[fits], return_index=True)
     chosen = rng.permutation(np.flatnonzero(fits)[unique])
     return Wider(
@@ -387,4 +406,5 @@ def odds_of_lost(wider: Wider, lost: float) -> Floats:
     likely = wider.size * wider.rate
     share = likely / likely.sum() if likely.sum() > 0 else likely
     rate = max(lost, LEAST_LOST) * share / np.maximum(wider.size, 1)
+    # ½ at most: a block of few pairs must not be taken for matches only because some are lost.
     return np.asarray(logit(np.clip(rate, _EDGE, 0.5)))
