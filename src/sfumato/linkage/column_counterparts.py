@@ -61,6 +61,7 @@ class Content:
         values = self.filled
         if not len(values):
             return Form.EMPTY
+        # Half is enough: nothing else is written with an @ between.
         if self.share(r"^[^@\s]+@[^@\s]+$") > _USUAL / 2:
             return Form.EMAIL
         if self.share(_DATE) > _USUAL:
@@ -145,6 +146,7 @@ class Content:
         rows
             Number of all records, of which the texts are a sample.
         """
+        # A number given in turn is there for each record, and never twice.
         if self.telling < 1 or len(self.filled) < len(self.texts):
             return False
         digits = pc.replace_substring_regex(self.values, r"\D", "")
@@ -187,10 +189,13 @@ def likeness(one: Content, other: Content) -> float:
     )
     at = np.flatnonzero(place >= 0)
     fewest = min(len(one.values), len(other.values))
+    # One or two values in common, as 0 or unknown, are in many columns.
     if len(at) < min(_LEAST_SHARED, fewest):
         return 0.0
     mine, theirs = one.shares[at], other.shares[place[at]]
+    # 1 − total variation distance is Σ min(p, q).
     same = float(np.minimum(mine, theirs).sum())
+    # Many names are in one table once: that they are in the other at all says more than how often.
     covered = float(mine.sum() + theirs.sum()) / 2
     if max(len(one.values), len(other.values)) <= FEW:
         return same if same >= _LEAST_ALIKE[Form.NUMBER] else 0.0
@@ -207,6 +212,7 @@ def _same_years(one: Floats, other: Floats) -> float:
         return 0.0
     points = np.unique(np.concatenate([one, other]))
     below = [np.searchsorted(each, points, side="right") / len(each) for each in (one, other)]
+    # 1 − sup |F − G|.
     return 1.0 - float(np.abs(below[0] - below[1]).max())
 
 
@@ -275,6 +281,7 @@ def counterparts(one: Sequence[Column], other: Sequence[Column]) -> Matching:
         [[likeness(a.content, b.content) * _said(a, b) for b in other] for a in one],
         dtype=np.float64,
     )
+    # All at once: the best pair first could leave another column with a wrong one.
     rows, columns = linear_sum_assignment(score, maximize=True)
     pairs: list[tuple[int, int]] = []
     doubtful: list[tuple[int, int]] = []
@@ -296,6 +303,7 @@ def _best_rival(scores: Floats, chosen: int, columns: Sequence[Column]) -> float
     content = columns[chosen].content
     rivals = sorted((score, place) for place, score in enumerate(scores) if place != chosen)
     for score, place in reversed(rivals):
+        # A column that says the same is no rival: either would do.
         if score <= 0 or not columns[place].content.repeats(content):
             return float(max(score, 0.0))
     return 0.0
@@ -324,6 +332,7 @@ def date_parts(contents: Sequence[Content]) -> list[tuple[int, int, int]]:
         several = len(np.unique(known))
         if len(known) < 2 or known.min() < 0:
             continue
+        # Some cells may be wrong: extremes would rule out the column for one of them.
         low, high = np.quantile(known, [0.01, 0.99])
         if low >= 1800 and high <= 2100 and several > 1:
             years.append(place)
@@ -334,6 +343,7 @@ def date_parts(contents: Sequence[Content]) -> list[tuple[int, int, int]]:
     found: list[tuple[int, int, int]] = []
     taken: set[int] = set()
     triples = [(y, m, d) for y in years for m in months for d in days]
+    # Parts of one date stand side by side.
     triples.sort(key=lambda each: max(each) - min(each))
     for triple in triples:
         if not taken & set(triple) and _are_dates(*(whole[place] for place in triple)):
@@ -351,6 +361,7 @@ def _are_dates(year: Floats, month: Floats, day: Floats) -> bool:
     years, months, days = (each[complete].astype(np.int64) for each in (year, month, day))
     in_year = (months >= 1) & (months <= _MONTHS) & (days >= 1)
     first = (years - 1970) * _MONTHS + np.clip(months, 1, _MONTHS) - 1
+    # By the calendar, as the length of a month depends on the year.
     begin, end = (each.astype("M8[M]").astype("M8[D]") for each in (first, first + 1))
     length = (end - begin).astype(np.int64)
     return bool(np.mean(~(in_year & (days <= length))) <= _NO_DATES)

@@ -47,10 +47,12 @@ def take_sample(source: Source, columns: Sequence[str], most: int = ROWS) -> Sam
     every, rows = 1, 0
     kept: list[pa.RecordBatch] = []
     for batch in source.batches(columns):
+        # Where the next multiple of the step lies in this batch.
         first = -rows % every
         kept.append(batch.take(pa.array(np.arange(first, batch.num_rows, every))))
         rows += batch.num_rows
         while sum(each.num_rows for each in kept) > most:
+            # Halved as it grows, as the number of records is not known before the end.
             every *= 2
             kept = _every_second(kept)
     arrays = {
@@ -106,6 +108,7 @@ def kind_by_header(header: str) -> ColumnKind | None:
     name = _name(words)
     if name is not None:
         return name
+    # A medicare number is of a person, though its word is one of health.
     if named(words, WORDS["sensitive"]) and not named(words, _IDENTIFIER):
         return None
     return _code(words) or _birth(words) or _place(words)
@@ -198,6 +201,7 @@ def kind_by_values(content: Content) -> ColumnKind | None:
         return ColumnKind.EMAIL
     if content.form is Form.DATE:
         years = content.years
+        # Dates of visits lie within some years, those of birth within a life.
         long = len(years) > 1 and np.quantile(years, 0.95) - np.quantile(years, 0.05) >= _LIFE
         return ColumnKind.DATE if long else None
     if content.form in {Form.EMPTY, Form.MEASURE}:
@@ -207,6 +211,7 @@ def kind_by_values(content: Content) -> ColumnKind | None:
         return ColumnKind.CATEGORY if sexes else None
     if content.form is Form.LETTERS:
         return _kind_of_letters(content)
+    # Diagnoses have letters and digits as postcodes do, and must not be compared.
     if content.share(_DISEASE) > TELLING:
         return None
     return _kind_of_digits(content)
@@ -249,6 +254,7 @@ def find_id(samples: Mapping[str, Sample]) -> str | None:
         ]
         if not own or not identifies(words_of(header)) or not all(len(h) == 1 for h in same):
             continue
+        # A number of a person, as of insurance, is to be compared and names no row.
         if kind_by_header(header) in {None, ColumnKind.CATEGORY}:
             columns = [
                 sample.columns.column(h[0])
@@ -264,6 +270,7 @@ def may_be_compared(header: str, schema: Schema | None) -> bool:
 
     A sum of money says of nobody who it is, though its digits may look like those of a postcode.
     """
+    # Sums are read as numbers, and agree by chance as postcodes do.
     if says_money(header) and kind_by_header(header) is None:
         return False
     if schema is not None and sql_name(header) in {sql_name(name) for name in schema.columns()}:
@@ -330,6 +337,7 @@ def is_borne_out(column: pa.ChunkedArray, kind: ColumnKind | None) -> bool:
         return False
     values = pc.drop_null(column)
     distinct = pc.count_distinct(values).as_py()
+    # One value for all tells nobody apart.
     if distinct < 2:
         return False
     if kind is ColumnKind.DATE:

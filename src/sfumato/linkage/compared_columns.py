@@ -88,12 +88,14 @@ def find_columns(
     for source, sample in samples.items():
         _add_table(groups, source, _columns_of(sample, schema), questions)
     found: list[Found] = []
+    # A new name must be none of a column that is not compared either.
     taken = {sql_name(each) for s in samples.values() for each in s.columns.column_names}
     for group in groups:
         direct = all(
             column_meanings.is_direct(h, schema) for each in group.values() for h in each.headers
         )
         kind = _kind_of_group(group) or _kind_of_known(group, schema)
+        # A schema's word that a column is a direct identifier is worth a guess by looks.
         if kind is None and direct:
             kind = column_meanings.kind_by_looks(next(iter(group.values())).content.texts)
         if len(group) < sources_needed:
@@ -125,12 +127,14 @@ def _columns_of(sample: column_meanings.Sample, schema: Schema | None) -> list[C
         dates = Content(pa.chunked_array([joined(texts, ColumnKind.DATE)]))
         born = any(column_meanings.speaks_of_birth(each) for each in named_parts)
         kind = ColumnKind.DATE if born else None
+        # In the place of the first part, so that the order stays that of the table.
         columns[min(places)] = Column(named_parts, kind, dates)
     used = {each for named_parts in parts.values() for each in named_parts}
     for place, (header, content) in enumerate(contents.items()):
         kind = column_meanings.known_kind(header, schema)
         if header in used or not column_meanings.is_borne_out(content.texts, kind):
             continue
+        # Row numbers of two tables agree by chance in all their values.
         if kind is None and content.numbers_records(sample.rows):
             continue
         columns[place] = Column((header,), kind, content)
@@ -147,13 +151,16 @@ def _add_table(
     if split is not None:
         joined_at = _join_names(columns, split.parts)
         pairs[split.full] = joined_at
+    # Full names may be in either of the tables.
     turned = None if split is not None else split_name(columns, known)
+    # Parts that a third table has in two columns, too, cannot be joined for this one.
     if turned is not None and all(len(groups[place]) == 1 for place in turned.parts):
         holder = next(iter(groups[turned.parts[0]]))
         joined_at = _join_names(known, turned.parts)
         del groups[max(turned.parts)]
         groups[joined_at] = {holder: known[joined_at]}
         pairs[joined_at] = turned.full
+    # Names in parts, then headers, then values: the surest evidence takes its columns first.
     pairs |= _by_header(known, columns, pairs)
     left = [i for i in range(len(known)) if i not in pairs]
     right = [j for j in range(len(columns)) if j not in pairs.values()]
@@ -218,6 +225,7 @@ def _by_kind(
         right = [
             j for j, each in enumerate(columns) if each.kind is kind and j not in pairs.values()
         ]
+        # With two of a kind left, values would have to tell them apart, and did not.
         if len(left) != 1 or len(right) != 1:
             continue
         one, other = known[left[0]], columns[right[0]]
@@ -302,6 +310,7 @@ def _name_of(
     without = [source for source in samples if source not in group]
     elsewhere = {sql_name(each) for s in without for each in samples[s].columns.column_names}
     number, unique = 1, name
+    # A table without the column would have its own of that name taken for it.
     while unique in taken | elsewhere:
         number += 1
         unique = f"{name}_{number}"
@@ -341,6 +350,7 @@ def _without_repeats(found: list[Found]) -> list[Found]:
     dates = ColumnKind.DATE in kinds
     kept: list[Found] = []
     for each in found:
+        # A year of birth beside the date would count the same agreement twice.
         if dates and each.kind is ColumnKind.NUMBER and _of_birth(each.name):
             continue
         if not any(_same(each, other) for other in kept):

@@ -70,6 +70,7 @@ def within(sides: Sides, distance: int, *, length: int = 0) -> str:
     """
     values = ", ".join(sides)
     conditions = [f"length({side}) >= {length}" for side in sides] if length else []
+    # First, as AND stops at the first that fails.
     conditions.append(f"levenshtein({values}) <= {2 * distance}")
     conditions.append(f"damerau_levenshtein({values}) <= {distance}")
     return " AND ".join(conditions)
@@ -117,6 +118,7 @@ def email_levels(name: str) -> list[Level]:
     one, other = (f"split_part({side}, '@', 1)" for side in (left(name), right(name)))
     return [
         Level("equal", equal(name), 0.72, 1e-5),
+        # Shorter ones are initials, which many share at different providers.
         Level("same before the @", f"{one} = {other} AND length({one}) > 3", 0.05, 1e-4),
         Level("similar", f"{within(both(name), 2)} OR {similar(both(name), 0.94)}", 0.08, 1e-3),
         rest(0.15, 0.999),
@@ -159,6 +161,8 @@ def given_name_levels(name: str, surname: str | None, *, formal: bool) -> list[L
     """
     levels = [Level("equal", equal(name), 0.8, 0.005)]
     if surname is not None:
+        # Two agreements at once, hence the low u; the surname's own level is neutral, or they would
+        # count twice.
         levels.append(Level("swapped with the surname", _swapped(name, surname), 0.005, 1e-5))
     if formal:
         levels.append(Level("nickname", equal(name + FORMAL), 0.02, 0.002))
@@ -217,6 +221,8 @@ def address_levels(name: str) -> list[Level]:
     """Levels of streets, suburbs and towns."""
     return [
         Level("equal", equal(name), 0.7, 0.005),
+        # Two slips in streets, which are longer, and only where seven characters leave enough in
+        # common.
         Level("similar", _near(both(name), 2, 7), 0.13, 0.002),
         Level("somewhat similar", similar(both(name), 0.8), 0.04, 0.01),
         rest(0.13, 0.98),
@@ -267,6 +273,7 @@ def settings_from(spec: link_spec.LinkSpec) -> dict[str, Any]:
     """Splink settings of a specification: its own, or made from its columns and rules."""
     if spec.splink is not None:
         settings = link_spec.settings_of(spec.splink)
+        # Splink would carry these columns, and so values, into its pairs.
         settings["additional_columns_to_retain"] = []
         settings.pop("sql_dialect", None)
     else:
@@ -299,6 +306,7 @@ def level_sql(comparison: Mapping[str, Any], rarity: str = "") -> str:
     number = sum(not each.get("is_null_level") for each in levels)
     for each in levels:
         value = "-1"
+        # Rarity is added to the first level that is no null level: the highest, of equal values.
         if not each.get("is_null_level"):
             number -= 1
             value = str(number) + (f" + {rarity}" if rarity else "")
@@ -334,6 +342,7 @@ def by_record(comparisons: Sequence[dict[str, Any]]) -> LevelsByRecord:
 
     def once(node: Any) -> Any:
         sides = {column.name[-2:] for column in node.find_all(sqlglot.exp.Column)}
+        # Only what is of one record can be worked out before its pairs are made.
         if type(node).__name__ not in _OF_ONE or len(sides) != 1:
             return node
         own = node.copy()

@@ -149,6 +149,8 @@ class Earlier:
         """
         other = replace(self)
         known = {name: value for name, value in vars(self).items() if name != "reviewed"}
+        # Cached properties live in `vars`: what was read stays, and what is given takes the files'
+        # place.
         vars(other).update(known | {"pairs": pairs, "asked": asked, "answers": answers})
         return other
 
@@ -162,8 +164,10 @@ class Earlier:
         """
         person = self.person
         if self.manifest.review.get("batches"):
+            # Those of the first batch: strata must not move with the answers.
             person = _table(self.folder / linkage_files.REVIEWED)["person"].combine_chunks()
         number = np.asarray(person.cast(pa.string()).dictionary_encode().indices, np.int64)
+        # What was found counts like what was said, as persons were inferred by both.
         once = {*self.spec.one_per_source, *self.model.once}
         return ReviewSample(
             self.records,
@@ -287,6 +291,7 @@ def apply_decisions(
     if earlier.answers is not None and not afresh:
         answers = match_decisions.each_once(match_decisions.together(earlier.answers, answers))
     settled, reviewed = settled_again(earlier, answers)
+    # Answers that decided who is joined cannot also be the evidence that it is right.
     if not believed and settled.persons.inferred is not None:
         alone = settled_again(earlier, None)[0].persons.inferred
         assert alone is not None  # both are inferred by the same model
@@ -295,6 +300,8 @@ def apply_decisions(
     ids = name_persons(
         earlier.records,
         settled.persons.person,
+        # Bound to the answers: the same ones give the same ids, others do not show which persons
+        # changed.
         earlier.secret.bound(_digest(answers)),
         key=pseudonym_key,
         previous=earlier.person.to_pylist(),

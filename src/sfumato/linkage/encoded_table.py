@@ -54,6 +54,7 @@ def write_encoded(encoded: Encoded, target: str | os.PathLike[str]) -> None:
         {_SPEC: encoded.spec_check.encode(), _KEY: encoded.key_check.encode()}
     )
     with atomic_path(target) as path:
+        # Nearly all patterns differ, and statistics would only repeat the least and the greatest.
         pq.write_table(table, path, use_dictionary=False, write_statistics=False)
 
 
@@ -71,6 +72,7 @@ def is_encoded(data: object) -> bool:
         return False
     try:
         with Path(os.fsdecode(data)).open("rb") as file:
+            # Four bytes first: other files may be large, and are not to be parsed.
             if file.read(len(_PARQUET)) != _PARQUET:
                 return False
         known = pq.read_schema(Path(os.fsdecode(data))).metadata or {}
@@ -84,6 +86,7 @@ def read_encoded(source: str | os.PathLike[str]) -> Encoded:
     path = Path(source)
     subject = f"file {path.name}"
     try:
+        # As bytes: given a path, Arrow would take parts of folder names for columns.
         table = pq.read_table(pa.BufferReader(path.read_bytes()))
     except (pa.ArrowInvalid, OSError):
         raise InputError(subject, "must be a Parquet file that can be read") from None
@@ -107,6 +110,7 @@ def _fixed(kind: pa.DataType) -> bool:
     return bool(pa.types.is_fixed_size_binary(kind))
 
 
+# A choice: with fewer, agreement in a field of few values could not be told from chance.
 FEWEST_BITS = 10
 ROUND_TO = 5
 """Bits are rounded, so that an encoding tells little about the data it was proposed from."""
@@ -150,9 +154,11 @@ def suggest_encoding(
     said = {name: _information(table, name) for name in columns}
     total = sum(said.values())
     # B bits thrown into l places leave a share exp(-B / l) of them empty.
+    # Hence B = −l log(1 − fill) for the wanted share.
     insertions = -math.log(1 - fill) * (length << folds)
     fields = []
     for name in columns:
+        # In proportion to entropy, as agreement in a field says about as many bits.
         bits = round(insertions * said[name] / total / ROUND_TO) * ROUND_TO
         comparison, n, positional = _field_kind(table[name])
         fields.append(
@@ -214,6 +220,7 @@ def write_new_key(path: str | os.PathLike[str]) -> None:
     file = Path(path)
     subject = f"key file {file.name or file}"
     try:
+        # Exclusive, so that no other process can put a file there in between.
         number = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
         raise InputError(
@@ -249,6 +256,7 @@ def read_key(
         )
     secret = read_secret(file, subject, inputs)
     mode = file.stat().st_mode
+    # Only POSIX has these bits; others would be refused for nothing.
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise InputError(
             subject,
@@ -325,6 +333,7 @@ def _checked(
     for name, value in given.items():
         if name not in types:
             raise InputError(subject, "must have known fields", accepted=", ".join(types))
+        # Not `isinstance`: true is an int in Python.
         if type(value) is not types[name]:
             raise InputError(
                 f"'{name}' of {subject}",

@@ -20,6 +20,7 @@ from sfumato.linkage.link_spec import ColumnKind
 
 COMPARISONS = ("ngram", "exact")
 HASHES = ("blake", "double")
+# BLAKE2b digests are read in words of two bytes, which reach no further.
 LONGEST = 1 << 16
 """Bits before folding, at most: a position is taken from 16 bits of a hash."""
 MOST_FIELDS = 63
@@ -109,6 +110,8 @@ class EncodingSpec:
             raise InputError(
                 subject, "must have a length that is a multiple of 64, and folds from 0"
             )
+        # 16 bits modulo a power of two are uniform; modulo another number low positions would be
+        # set oftener.
         if self.hash == "blake" and self.hashed_length & (self.hashed_length - 1):
             raise InputError(
                 subject, "must have a length that is a power of two where the hash is blake"
@@ -140,8 +143,10 @@ class EncodingSpec:
         return json.dumps(asdict(self))
 
 
+# clkhash derives keys of this size, so that encodings can be compared with its own.
 KEY_SIZE = 64
 """Bytes of a key: the longest that BLAKE2b takes, the block of HMAC-SHA-1 and HMAC-MD5."""
+# 128 bits, which cannot be tried one by one.
 SHORTEST_SECRET = 16
 _CHECK = b"sfumato: do two files have the same key?"
 _SPEC_CHECK = b"sfumato: do two files have the same specification?"
@@ -159,8 +164,10 @@ def hkdf(secret: bytes, length: int, *, salt: bytes = b"", info: bytes = b"") ->
     salt, info
         As in the RFC; not secret.
     """
+    # RFC 5869: a salt that is not given is as many zero bytes as the hash is long.
     extracted = hmac.digest(salt or bytes(32), secret, hashlib.sha256)
     material, block = b"", b""
+    # T(i) = HMAC(PRK, T(i−1) | info | i), with i from 1 in one byte.
     for number in range(1, -(-length // 32) + 1):
         block = hmac.digest(extracted, block + info + bytes([number]), hashlib.sha256)
         material += block
@@ -197,6 +204,8 @@ def spec_check(secret: bytes, spec: EncodingSpec) -> str:
         What the owners share.
     """
     digest = hashlib.sha256(spec.to_json().encode()).digest()
+    # Under the secret, as specifications are few enough to be tried by anybody who sees a bare
+    # hash.
     return hkdf(secret, 8, info=_SPEC_CHECK + digest).hex()
 
 
@@ -223,6 +232,7 @@ def tokens_of(value: str, field: FieldEncoding) -> list[str]:
         return []
     if field.comparison == "exact":
         return [value]
+    # Blanks make first and last characters count in as many runs as the others.
     n, blanks = field.n, " " * (field.n - 1)
     text = f"{blanks}{value}{blanks}"
     runs = [text[at : at + n] for at in range(len(text) - n + 1)]
@@ -236,6 +246,7 @@ def bits_of(count: int, field: FieldEncoding) -> list[int]:
     if field.per == "token" or not count:
         return [field.bits] * count
     each, more = divmod(field.bits, count)
+    # The sum is exactly `bits`, so that the number of bits set does not tell the length of a value.
     return [each + 1] * more + [each] * (count - more)
 
 
@@ -261,6 +272,7 @@ def _blake(raw: bytes, count: int, key: bytes, length: int) -> Positions:
     """Independent positions: each two bytes of keyed BLAKE2b digests, salted 0, 1, ..."""
     digests = b"".join(
         hashlib.blake2b(raw, key=key, salt=str(number).encode("ascii")).digest()
+        # A new salt for each digest, as one gives 32 positions only.
         for number in range(-(-count // _PER_DIGEST))
     )
     return np.frombuffer(digests, dtype="<u2")[:count].astype(np.int64) % length
@@ -271,6 +283,7 @@ def _double(raw: bytes, count: int, keys: FieldKeys, length: int) -> Positions:
     first = int.from_bytes(hmac.digest(keys[0], raw, "sha1"), "big") % length
     step = int.from_bytes(hmac.digest(keys[1], raw, "md5"), "big") % length
     again = 0
+    # With h2 = 0 all positions of a token would be the same one.
     while step == 0:
         step = int.from_bytes(hmac.digest(keys[1], raw + chr(again).encode(), "md5"), "big")
         step %= length
@@ -368,6 +381,7 @@ def encode(
     filters = np.zeros((len(table), spec.hashed_length // 8), np.uint8)
     for place, (field, own) in enumerate(zip(spec.fields, keys, strict=True)):
         progress("encode", place / len(keys))
+        # Hashing is what takes the time: once for each value, not for each record.
         column = _text(table, field.column).dictionary_encode()
         values = _encoded_values(column.dictionary.to_pylist(), field, own, spec)
         there = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))

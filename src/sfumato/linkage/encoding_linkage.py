@@ -81,6 +81,7 @@ class Matching:
                 "must have thresholds, rates or a similarity",
                 found="several of them",
             )
+        # Runners-up tell chance from matches only where a record has one match at most.
         if self.similarity is None and self.mode is not Mode.LINK_ONLY:
             raise InputError(
                 "the matching of encodings",
@@ -92,6 +93,7 @@ class Matching:
             raise InputError("the similarity of matches", "must be above 0 and at most 1")
         if self.similarity is not None:
             limit = Thresholds(lower=self.similarity, upper=self.similarity)
+            # The dataclass is frozen, and thresholds follow from the similarity.
             object.__setattr__(self, "thresholds", limit)
         elif self.rates is None and self.thresholds is None:
             object.__setattr__(self, "thresholds", USUAL)
@@ -407,8 +409,10 @@ def _matched(
     """The pairs of each two sources, and within each where that is asked."""
     compared = [] if matching.mode is Mode.DEDUPE_ONLY else list(combinations(sources, 2))
     if matching.mode is not Mode.LINK_ONLY:
+        # Who holds each person once has no doubles.
         compared += [(name, name) for name in sources if name not in matching.one_per_source]
     for place, (one, other) in enumerate(compared):
+        # One-to-one needs both: a record may match two of a source that has doubles.
         single = one != other and {one, other} <= set(matching.one_per_source)
 
         def tell(stage: str, share: float, done: int = place) -> None:
@@ -433,6 +437,7 @@ def _together(matched: tuple[Matched, ...], records: Records) -> Pairs:
     right = np.concatenate([nothing, *(m.pairs.right + start[m.right] for m in matched)])
     score = np.concatenate([np.empty(0), *(m.pairs.score for m in matched)])
     block = np.repeat(np.arange(len(matched)), [len(m.pairs.left) for m in matched])
+    # By record after the score, so that ties fall alike on every machine.
     order = np.lexsort((right, left, -score))
     return Pairs(left[order], right[order], score[order], {}, block.astype(np.int16)[order])
 

@@ -77,13 +77,16 @@ def plan_blocking(
     if not len(left) or not len(right):
         raise InputError("the encodings", "must hold records to plan their blocking")
     length = left.length
+    # Encodings with more bits differ in more at one similarity: planned for nearly the worst.
     many = max(float(np.quantile(each.counts, 0.95)) for each in (left, right))
+    # h = a + b − 2c with d = 2c / (a + b): h = (a + b)(1 − d).
     distance = min(math.ceil(2 * many * (1 - similarity)), length - 1)
     shares = _distances(left, right, rng)
     best: BitSampling | None = None
     least = float(len(left) * len(right))
     for bits in range(1, min(MOST_BITS, length - distance) + 1):
         agree = float(agreement(np.array([distance]), bits, length)[0])
+        # (1 − p)^T ≤ miss, solved for T.
         tables = max(1, math.ceil(math.log(miss) / math.log1p(-agree))) if agree < 1 else 1
         together = float(agreement(np.arange(length + 1), bits, length) @ shares)
         comparisons = len(left) * len(right) * together * tables
@@ -109,6 +112,7 @@ def agreement(distances: Ints, bits: int, length: int) -> Floats:
         Bits of a pattern.
     """
     drawn = np.arange(bits)
+    # C(l − h, s) / C(l, s) as a product of s ratios: the binomials themselves overflow.
     kept = np.maximum(length - distances[:, None] - drawn, 0) / (length - drawn)
     return np.asarray(kept.prod(axis=1), dtype=np.float64)
 
@@ -129,6 +133,7 @@ def sampled_pairs(left: Encoded, right: Encoded, rng: np.random.Generator) -> tu
         return one, rng.integers(0, len(right), _SAMPLE)
     if len(left) == 1:
         return one[:0], one[:0]
+    # A step of 1 to n − 1 leads to another record for sure.
     return one, (one + rng.integers(1, len(left), _SAMPLE)) % len(left)
 
 
@@ -203,6 +208,8 @@ def similar_pairs(
         for table in range(1, blocking.tables):
             progress("match", table / blocking.tables)
             found.append(_in_one_table(left, right, least, blocking.bits, rng))
+            # Tables find the same pairs again: removed when they double, so that memory stays in
+            # proportion.
             if sum(len(one) for one, *_ in found[1:]) > len(found[0][0]):
                 found = [_distinct(found, len(right))]
     one, other, dice = _distinct(found, len(right))
@@ -219,6 +226,7 @@ def chance_similarity(left: Encoded, right: Encoded, rng: np.random.Generator) -
         return 0.5
     common = np.bitwise_count(left.words[one] & right.words[other]).sum(axis=1, dtype=np.int64)
     bits = np.maximum(left.counts[one] + right.counts[other], 1)
+    # Ten per record of n · m pairs are a share of 10 / m.
     share = 1 - min(1.0, CHANCE_PAIRS / min(len(left), len(right)))
     return max(float(np.quantile(2 * common / bits, share)), 0.01)
 
@@ -227,7 +235,9 @@ def _all(left: Encoded, right: Encoded, least: float, progress: Progress) -> Sco
     """All pairs: 2 min(a, b) / (a + b) >= least bounds the numbers of bits, a and b."""
     counts = right.counts
     order = np.argsort(counts, kind="stable")
+    # For rounding: a bound that is met exactly must not drop a pair.
     bits, slack = left.counts, 1e-9
+    # From 2 min(a, b) / (a + b) ≥ d: b ≥ a d / (2 − d), and b ≤ a (2 − d) / d.
     low = np.searchsorted(counts[order], bits * (least / (2 - least)) - slack, side="left")
     high = np.searchsorted(counts[order], bits * ((2 - least) / least) + slack, side="right")
     found, words, sorted_words = [], left.words, right.words[order]
@@ -326,6 +336,8 @@ class ScoreMixture:
         grid = np.linspace(0.0, _LARGEST, _GRID)
         odds = _posterior(grid, self)
         odds[grid <= self.lowest] = 0.0
+        # The ratio of Beta and Gumbel may fall again, but a more similar pair is no less likely a
+        # match.
         return np.interp(np.minimum(scores, _LARGEST), grid, np.maximum.accumulate(odds))
 
     def threshold(self, probability: float = 0.5) -> float:
@@ -356,17 +368,22 @@ def fit_scores(best: Floats, runner_up: Floats) -> ScoreMixture:
             f"must be at least {FEWEST} best ones and {FEWEST} second best ones",
             advice="give a similarity",
         )
+    # By quartiles: some runners-up are true second matches, which moments would follow.
     low, middle, high = np.quantile(runner_up, [0.25, 0.5, 0.75])
+    # Gumbel's quantile is μ − β log(−log p): this is the distance of its quartiles over β.
     spread = np.log(np.log(4)) - np.log(np.log(4 / 3))
     scale = max(float((high - low) / spread), 1e-4)
     location = float(middle + scale * np.log(np.log(2)))
     scores = np.minimum(best, _LARGEST)
     chance = _gumbel(scores, location, scale)
+    # EM begins with scores that hardly any runner-up reaches.
     weights = (scores > np.quantile(runner_up, 0.99)).astype(np.float64)
     model = _model(scores, weights, location, scale, float(middle))
     for _ in range(_ROUNDS):
         match = model.matched * _beta(scores, model.a, model.b)
         new = match / (match + (1 - model.matched) * chance)
+        # A broad Beta would else reach below the non-matches and call the least similar pairs
+        # matches.
         new[scores <= middle] = 0.0
         moved = float(np.max(np.abs(new - weights)))
         weights = new
@@ -383,6 +400,7 @@ def _model(
     weights = weights + 1e-9
     mean = float(np.average(scores, weights=weights))
     variance = max(float(np.average((scores - mean) ** 2, weights=weights)), 1e-6)
+    # Method of moments: var = m (1 − m) / (a + b + 1).
     size = max(mean * (1 - mean) / variance - 1, 2.0)
     matched = min(max(float(weights.mean()), 1e-6), 1 - 1e-6)
     return ScoreMixture(matched, location, scale, mean * size, (1 - mean) * size, lowest)
@@ -393,6 +411,7 @@ def _posterior(scores: Floats, model: ScoreMixture) -> Floats:
     if model.one_to_one:
         other = (1 - model.matched) * _gumbel(scores, model.location, model.scale)
     else:
+        # Between these ends exp neither overflows nor underflows in what follows.
         z = np.clip((scores - model.location) / model.scale, -30.0, 600.0)
         other = np.exp(-z) / model.scale
     return np.asarray(match / np.maximum(match + other, 1e-300))
@@ -406,6 +425,7 @@ def _gumbel(scores: Floats, location: float, scale: float) -> Floats:
 def _beta(scores: Floats, a: float, b: float) -> Floats:
     from scipy.special import betaln
 
+    # The density may be infinite at 0 and 1, and one equal pair would decide the fit.
     inside = np.clip(scores, 1e-6, _LARGEST)
     return np.asarray(np.exp((a - 1) * np.log(inside) + (b - 1) * np.log1p(-inside) - betaln(a, b)))
 

@@ -83,6 +83,7 @@ def stem_of(place: str | os.PathLike[str]) -> str:
     if declaration.is_database(place):
         return DatabaseTable.of(place).table
     path = Path(place)
+    # visits.csv.gz and visits.csv are the same source.
     return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
 
 
@@ -199,6 +200,7 @@ def link(
     secret = Secret.of(linked.secret)
     if linked.pseudonym_key is not None:
         check_key(linked.pseudonym_key)
+    # Who has a DataFrame of Spark may have more than this machine holds.
     usual = Engine.SPARK if any_on_spark(named) else Engine.DUCKDB
     engine = checked_engine(comparing.engine or usual)
     if encoding_linkage.all_encoded(named):
@@ -230,6 +232,7 @@ def link(
             lost=fitted.lost, inferred=fitted.by_relations, once=fitted.once,
         )  # fmt: skip
         progress("persons", 0.5)
+        # A stream of its own, so that asking for checks changes nothing else that is drawn.
         rng = np.random.default_rng([number, CHECKED])
         review, checks = _for_people(people, opened, pairs, fitted, settled, rng)
         identifying = review_pairs.identifying_file(opened)

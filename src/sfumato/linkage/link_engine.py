@@ -91,7 +91,9 @@ def connect(folder: Path) -> duckdb.DuckDBPyConnection:
     """A database in memory that spills into a private folder."""
     connection: duckdb.DuckDBPyConnection = needed("duckdb").connect(
         config={
+            # Spilled values must lie in the folder that is removed, not where DuckDB was started.
             "temp_directory": str(folder / "spill"),
+            # DuckDB would fetch extensions from the network, while it holds identities.
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }

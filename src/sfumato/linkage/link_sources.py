@@ -67,6 +67,7 @@ def joined(texts: Sequence[pa.Array], kind: link_spec.ColumnKind | None) -> pa.A
         there = (pc.fill_null(each, "") for each in texts)
         text = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*there, _sign(" ")))
         return pc.if_else(pc.equal(text, ""), pa.scalar(None, text.type), text)
+    # ISO order, which cannot be misread; a month by name needs the order of words.
     year, *rest = texts
     month, day = (pc.utf8_lpad(each, 2, "0") for each in rest)
     by_name = pc.match_substring_regex(month, r"^\p{L}")
@@ -97,6 +98,7 @@ def check_encoding(text: pa.Array, subject: str, first_row: int) -> None:
     first_row
         Number of the first text's record, from 1.
     """
+    # As many bytes as characters: plain ASCII cannot be garbled, and most columns are.
     if not pc.any(pc.greater(pc.binary_length(text), pc.utf8_length(text))).as_py():
         return
     garbled = pc.match_substring_regex(text, _GARBLED)
@@ -240,8 +242,10 @@ def separate(
             continue
         own = link_spec.sql_name(header)
         name = parts.get(header, declared.get(own, header))
+        # Two columns of one name would be one in the linked file.
         if name != header and (name in headers or name in analytic.values()):
             name = header
+        # A declared part of a date is analysed, though it is compared, too.
         if header in parts or not _identifies(header, schema):
             analytic[header] = name
         elif own and own not in taken:
@@ -369,6 +373,7 @@ def check_ids(ids: pa.Array, column: str, subject: str) -> None:
     if pc.count_distinct(ids).as_py() == len(ids):
         return
     counts = pc.value_counts(ids)
+    # Rows and not ids are told: an id may be a person's.
     repeated = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
     rows = pc.indices_nonzero(pc.equal(ids, repeated[0]))[:6].to_pylist()
     raise InputError(

@@ -83,6 +83,7 @@ def sql_name(name: str) -> str:
     ``" Given-Name"`` and ``given_name``. A letter of another script than the Latin one is its
     code point; a name without letters and digits has the empty one.
     """
+    # Decomposed first, so that é leaves its e.
     plain = _LATIN.sub("", unicodedata.normalize("NFKD", name))
     plain = _LETTER.sub(lambda found: f"u{ord(found[0]):x}", plain)
     return re.sub(r"[^a-z0-9]+", "_", plain.lower()).strip("_")
@@ -95,6 +96,7 @@ def is_latin(name: str) -> bool:
 
 def quoted(name: str) -> str:
     """A name as an identifier of SQL."""
+    # A header may hold a quote, which must not end the identifier.
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -177,6 +179,7 @@ def parse_part(text: str) -> Part:
     ValueError
         If it names no column, or asks for something that there is not.
     """
+    # The last colon: a header may have one of its own.
     column, colon, take = text.rpartition(":")
     if not colon:
         column, take = text, ""
@@ -398,6 +401,7 @@ class LinkSpec(_Frozen):
     rates: WantedRates | None = None
     nicknames: Path | None = None
     missing: tuple[str, ...] = ()
+    # Splink hands it to engines that take 32 bits with a sign.
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 1
     max_pairs: Annotated[int, Field(ge=1)] = MAX_PAIRS
     splink: Annotated[str | None, BeforeValidator(_json)] = None

@@ -146,6 +146,7 @@ def versions() -> dict[str, str]:
     for name in _LIBRARIES:
         try:
             found[name] = version(name)
+        # Linking encodings needs neither Splink nor DuckDB.
         except PackageNotFoundError:
             continue
     return found

@@ -140,6 +140,7 @@ def _in_doubt(person: Integers, draws: Integers) -> Bools:
     own = np.bincount(person)[person]
     for draw in draws:
         _, place = np.unique(draw, return_inverse=True)
+        # Records with the same person in both: as many as in either alone if nothing differs.
         _, both, size = np.unique(
             place * len(person) + person, return_inverse=True, return_counts=True
         )
@@ -168,6 +169,7 @@ def records_json(found: Found) -> dict[str, int]:
 def thresholds_json(found: Found) -> dict[str, float | None]:
     """Both thresholds; ``None`` where no score makes a match."""
     at = found.thresholds
+    # JSON has no infinity.
     return {"possible_match": at.lower, "match": at.upper if isfinite(at.upper) else None}
 
 
@@ -240,10 +242,12 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
     sizes, counts = np.unique(found.person_sizes, return_counts=True)
     inferred = found.settled.persons.inferred
     expected: dict[str, dict[str, Any]] = {
+        # Nothing known is an interval of all shares, not a missing number that is read as good.
         name: {"value": None, "low": 0.0, "high": 1.0, "why": unknown}
         for name in ("precision", "recall")
     }
     quality = () if inferred is None or unknown else (inferred.precision, inferred.recall)
+    # Answers of people go before a model's opinion of itself.
     if reviewed is not None and reviewed.learned.answered:
         quality = reviewed.quality
     answered = inferred is not None and inferred.answered

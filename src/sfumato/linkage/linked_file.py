@@ -30,6 +30,7 @@ from sfumato.table.schema_guess import guess_schema
 from sfumato.table.sources import Source, positions
 from sfumato.table.table_files import open_source
 
+# Without leading zeros, which a number would lose; 18 digits fit into 64 bits.
 _WHOLE = r"^-?(0|[1-9]\d{0,17})$"
 _DECIMAL = r"^-?(0|[1-9]\d{0,14})(\.\d+)?$"
 _DAY = r"^\d{4}-(0[1-9]|1[0-2])-([0-2]\d|3[01])$"
@@ -80,6 +81,7 @@ QUASI = frozenset({ColumnKind.CATEGORY, ColumnKind.POSTCODE, ColumnKind.NUMBER, 
 """Kinds of compared columns that are quasi-identifiers where nobody says which are."""
 PERSON, SOURCE = "person", "source"
 """Columns of the linked file, with underscores behind them where the sources have such columns."""
+# A zero byte is in no header that can be read.
 _PROVENANCE = "\0source"
 """The source of each row, under a name that no column of a file has; the first column."""
 
@@ -239,7 +241,9 @@ def _one_source(
 
 def linked_table(analytic: Analytic, ids: pa.Array, secret: Secret) -> pa.Table:
     """The linked file."""
+    # From the secret, not the seed: who knows the seed could undo the order.
     own = secret.bound(np.ascontiguousarray(analytic.record, dtype=np.int64).tobytes())
+    # The order of the sources would tell whose row it is to who knows one of them.
     order = pa.array(own.stream("order").permutation(len(analytic.record)))
     names = linked_names(analytic.columns.column_names)
     person = ids.take(pa.array(analytic.record))
@@ -305,6 +309,7 @@ def name_persons(
     if previous is not None:
         names = list(dict.fromkeys(each for each in previous if each is not None))
         code = {name: place for place, name in enumerate(names)}
+        # -1 stands for a new record, as `follow` has it.
         old = np.array([-1 if each is None else code[each] for each in previous], np.int64)
         followed = follow(old, number, next_id=len(names))
         number = followed.person
@@ -320,6 +325,7 @@ def name_persons(
 def _others(count: int, stream: SecretStream, taken: Sequence[str]) -> list[str]:
     """Random ids that nobody has."""
     drawn = random_pseudonyms(count, stream)
+    # All again and not the double ones alone: then no id depends on those taken.
     while not set(drawn).isdisjoint(taken):
         drawn = random_pseudonyms(count, stream)
     return drawn
@@ -332,6 +338,7 @@ def _keyed(
     persons, first = np.unique(number, return_index=True)
     source, ids = named_records(records, first[persons >= start])
     texts = list(zip(source.to_pylist(), ids.to_pylist(), strict=True))
+    # With the source: two sources may number different records alike.
     made = keyed_pseudonyms([f"{one}\0{other}" for one, other in texts], key)
     used = set(taken)
     for place, (one, other) in enumerate(texts):

@@ -78,6 +78,7 @@ def read_decisions(path: Path, pairs: Pairs) -> Decisions:
         if column.null_count:
             raise _wrong(name, f"an empty cell in row {_first(pc.is_null(column))}")
     pair = _pair_numbers(columns["pair"], len(pairs))
+    # Unsafe: nanoseconds are cut to microseconds, which tell answers apart well enough.
     time = columns["time"].cast(pa.timestamp("us"), safe=False).cast(pa.int64())
     return Decisions(
         left=pairs.left[pair],
@@ -100,6 +101,7 @@ def renumbered(decisions: Decisions, number: Ints) -> Decisions:
         New number of each old record, -1 where it is gone; answers about those are left out.
     """
     left, right = number[decisions.left], number[decisions.right]
+    # An answer about a record that is gone says nothing of any other.
     there = (left >= 0) & (right >= 0)
     return replace(decisions.take(there), left=left[there], right=right[there])
 
@@ -257,6 +259,7 @@ def join_workers(decisions: Decisions | None, pairs: Pairs) -> Verdicts:
     starts = np.flatnonzero(_changes(low, high))
     if not len(starts):
         return no_verdicts()
+    # Votes with their confidence as weight: 3 + (−1) says same.
     total = np.add.reduceat(answer, starts)
     workers = np.diff(np.append(starts, len(answer)))
     return Verdicts(
@@ -289,6 +292,7 @@ def _in_force(decisions: Decisions, low: Ints, high: Ints) -> Ints:
     _, worker = np.unique(decisions.worker.astype(str), return_inverse=True)
     order = np.lexsort((decisions.time, worker, high, low))  # stable: equal times keep file order
     change = _changes(low[order], high[order], worker[order])
+    # Withdrawn ones are dropped after this, or an older answer would stand again.
     latest = order[np.append(change[1:], True)]
     in_force: Ints = latest[~decisions.withdrawn[latest]]
     return in_force
@@ -306,6 +310,7 @@ def _numbers(low: Ints, high: Ints, pairs: Pairs) -> Ints:
     """Number of the pair of each two records, sorted, among all; O(pairs · log verdicts)."""
     space = 1 + max(int(high.max()), int(pairs.right.max()) if len(pairs) else 0)
     keys = low * space + high
+    # One number for two records; the verdicts' are sorted, so that each pair is found by bisection.
     sought = pairs.left * space + pairs.right
     place = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
     found = np.flatnonzero(keys[place] == sought)

@@ -112,6 +112,7 @@ def inspect_persons(
     person = np.asarray(ids.indices, dtype=np.int64)
     names, size = ids.dictionary, np.bincount(person)
     sizes, counts = np.unique(size, return_counts=True)
+    # Only if all sources hold each person once is there a limit: one record in each.
     limited = bool(np.all(limited_sources(records, once) >= 0))
     allowed = len(records.sources) if limited else None
     likely = (person[pairs.left] == person[pairs.right]) & (pairs.score >= LIKELY)
@@ -128,6 +129,7 @@ def inspect_persons(
         for each in np.argsort(-size, kind="stable")[:most].tolist()
         if size[each] > 1
     ]
+    # In a person of two records the one pair is a bridge of course.
     number = np.flatnonzero(likely & (size[person[pairs.left]] > 2))
     found = _bridges(pairs.left[number], pairs.right[number])
     parts = [
@@ -170,6 +172,7 @@ def _bridges(left: Ints, right: Ints) -> list[tuple[int, int]]:
             continue
         seen[root] = low[root] = len(seen)
         below[root] = 1
+        # A stack of its own, as a chain of records would exceed Python's recursion limit.
         waiting = [(root, -1, iter(of_root))]
         while waiting:
             node, came, others = waiting[-1]

@@ -107,6 +107,7 @@ _FREE_TEXT = "note notes comment comments remark remarks narrative freetext lett
 
 def most_doubtful_first(review: pa.Table) -> pa.Table:
     """The same pairs, those whose score is nearest to 1/2 first."""
+    # The entropy of a pair falls with the distance of its probability from ½.
     away = np.abs(np.asarray(review["score"]) - 0.5)
     return review.take(pa.array(np.argsort(away, kind="stable")))
 
@@ -157,6 +158,7 @@ def _words(level: np.ndarray, name: str, labels: Mapping[tuple[str, int], str]) 
 
 def _shown(opened: Opened, record: Ints) -> pa.Table:
     """The identifying attributes of some records."""
+    # Each record once, though it may be in many pairs.
     wanted = np.unique(record)
     parts = []
     for place, half in enumerate(opened.identifying):
@@ -172,6 +174,7 @@ def _taken(half: Path, rows: Ints) -> pa.Table:
         names = [name for name in file.schema_arrow.names if may_be_shown(name)]
         parts, first = [], 0
         for batch in file.iter_batches(columns=names):
+            # Batch by batch: a review needs few rows of a file that may not fit into memory.
             own = rows[(rows >= first) & (rows < first + batch.num_rows)] - first
             parts.append(batch.take(pa.array(own)))
             first += batch.num_rows

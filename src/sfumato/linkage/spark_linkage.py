@@ -56,6 +56,7 @@ def spark_sql(sql: str) -> str:
         if not isinstance(node, exp.Func):
             return node
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+        # sqlglot knows some as functions of its own and others by name only.
         other = _NAMES.get(str(name).lower())
         if other is None:
             return node
@@ -121,6 +122,7 @@ class Levels:
 
     def register(self, session: Any) -> None:
         """Make the function known."""
+        # Spark 4.1 gives functions of Arrow columns, which spares a way through pandas.
         functions = needed("pyspark.sql.functions", extra="spark")
         if hasattr(functions, "arrow_udf"):
             function = functions.arrow_udf(self._on_arrow(), "int", functions.ArrowUDFType.SCALAR)
@@ -165,6 +167,7 @@ def levels_of(pairs: pa.Table, query: str) -> pa.Array:
     try:
         return pa.array(connection.execute(query).fetchnumpy()["level"], pa.int32())
     except failure as error:
+        # Without the cause, whose words would go into the cluster's logs.
         raise SfumatoError(f"an executor stopped with {type(error).__name__}.") from None
     finally:
         connection.unregister("pairs")
@@ -173,6 +176,7 @@ def levels_of(pairs: pa.Table, query: str) -> pa.Array:
 @cache
 def _database() -> duckdb.DuckDBPyConnection:
     """One of each Python process of an executor; every task has a process of its own."""
+    # Spark has a task for each core already.
     connection: duckdb.DuckDBPyConnection = needed("duckdb").connect(config={"threads": 1})
     return connection
 
@@ -215,6 +219,7 @@ def _function(name: str, conditions: list[str]) -> Levels:
         for place, sql in enumerate(conditions)
     ]
     case = f"CASE {' '.join(ways)} END"
+    # −1 is the place of no level: a condition that is null is not met.
     query = f"SELECT CAST(coalesce({case}, -1) AS INTEGER) AS level FROM pairs"
     return Levels(name, tuple(dict.fromkeys(columns)), query)
 
@@ -284,6 +289,7 @@ def runs_sfumato(session: SparkSession) -> bool:
         The session; the answer is kept for its application.
     """
     application = str(session.sparkContext.applicationId)
+    # A trial starts Python on the executors: once for each application.
     if application not in _ANSWERS:
         try:
             with spark_session.said_plainly("try its executors"):
@@ -348,6 +354,7 @@ def _streamed(frame: DataFrame) -> Iterator[pa.RecordBatch]:
     with spark_session.said_plainly("read the records"):
         task: Any = spark_session.WithoutValues(_packed)
         packed = frame.mapInArrow(task, f"{_BATCH} binary")
+        # The next partition is made while this one is read.
         rows = packed.toLocalIterator(prefetchPartitions=True)
     while True:
         with spark_session.said_plainly("read the records"):
@@ -395,6 +402,7 @@ class OnSpark:
         backend = needed("splink.backends.spark", extra=_EXTRA)
         session.sql(f"ADD JAR '{backend.similarity_jar_location()}'")
         self._session, self._connection = session, connection
+        # Without a break Spark would make each table again for each query that uses it.
         self._api = backend.SparkAPI(spark_session=session, break_lineage_method="persist")
         self.notes: tuple[str, ...] = () if runs_sfumato(session) else (OTHER_LEVELS,)
 

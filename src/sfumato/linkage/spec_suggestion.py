@@ -24,6 +24,7 @@ from sfumato.table.preparation import prepared_in_part
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
 
+# The least gain of a rule, 0.0005, is ten of these.
 MATCHES = 20_000
 """True matches that are imagined."""
 
@@ -93,7 +94,10 @@ def imagine(
     atoms: list[Atom] = []
     for name, kind, filled in columns:
         there = rng.random(MATCHES) < filled
+        # Twice: either record may lack the value.
         there &= rng.random(MATCHES) < filled
+        # p^q with q exponential of mean 1: a record of bad quality has more errors in all its
+        # columns.
         there &= rng.random(MATCHES) < _NOT_ANOTHER**quality
         parts = _parts(kind, quality, rng)
         atoms += [
@@ -110,8 +114,10 @@ def _parts(
     def agrees(share: float) -> Bools:
         return rng.random(MATCHES) < share**quality
 
+    # One draw for all parts: where six characters agree, so do the first four.
     near = rng.random(MATCHES)
     if kind is link_spec.ColumnKind.DATE:
+        # Day, month and year err apart: the cube root makes the whole right as often as wanted.
         parts = {take: agrees(_WHOLE[kind] ** (1 / 3)) for take in _OF_DATES}
         return {"": np.logical_and.reduce(list(parts.values())), **parts}
     if kind is link_spec.ColumnKind.FULL_NAME:
@@ -150,6 +156,7 @@ def pairs_of(rule: Sequence[int], sources: Sequence[Sampled], mode: link_spec.Mo
     if mode is not link_spec.Mode.LINK_ONLY:
         for source, (_, counts) in zip(sources, counted, strict=True):
             scale = _scale(source)
+            # Σ n (n − 1) / 2; a pair is in the sample if both records are.
             pairs += float(np.sum(counts * (counts - 1.0))) / 2 * scale * scale
     if mode is not link_spec.Mode.DEDUPE_ONLY:
         for i, (codes, counts) in enumerate(counted):
@@ -168,6 +175,7 @@ def _counts(source: Sampled, rule: Sequence[int]) -> tuple[Codes, Ints]:
     there = np.all(parts != MISSING, axis=0)
     code = np.zeros(int(there.sum()), dtype=np.uint64)
     for part in parts:
+        # A hash by the golden ratio: codes of several parts must not cancel or collide.
         code = (code ^ part[there]) * _MIX
         code ^= code >> np.uint64(29)
     return np.unique(code, return_counts=True)
@@ -204,6 +212,7 @@ class Rule:
 
 def wanted_pairs(records: int, limit: int) -> float:
     """Number of candidate pairs that the rules should make together, at most."""
+    # Below the limit by a fifth, as pairs are estimated from samples.
     return float(min(limit * 0.8, FEW_PAIRS + PAIRS_PER_RECORD * records))
 
 
@@ -233,7 +242,9 @@ def choose_rules(
         rules = [r for r in rules if r.pairs <= left and gain[r.parts] >= LEAST_GAIN]
         if not rules:
             break
+        # New matches for what a rule costs: its pairs, and one pass over the records.
         best = max(rules, key=lambda rule: gain[rule.parts] / (rule.pairs + a_pass))
+        # A rule within the new one makes pairs that this one makes too.
         chosen = [*(rule for rule in chosen if np.any(rule.catches & ~best.catches)), best]
         caught |= best.catches
     return chosen
@@ -260,9 +271,11 @@ def _candidates(
         consider((number,))
     fine = {rule.parts[0] for rule in rules}
     for two in combinations(parts, 2):
+        # A part that is strict enough by itself only loses matches with another one.
         if not fine & set(two):
             consider(two)
     wide = [rule for rule in wide if len(rule.parts) == _STRICT - 1]
+    # Those that catch most are worth another part.
     wide.sort(key=lambda rule: -float(np.mean(rule.catches)))
     for rule in wide[:_EXTENDED]:
         for number in parts:
@@ -344,6 +357,7 @@ def suggest_links(
         found, or no rule makes few enough pairs.
     """
     if mode is None:
+        # One table can only be compared with itself.
         mode = link_spec.Mode.LINK_ONLY if len(tables) > 1 else link_spec.Mode.DEDUPE_ONLY
     samples = {name: _sample(data, schema, id_column) for name, data in tables.items()}
     needed = 2 if mode is link_spec.Mode.LINK_ONLY else 1

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
+# Not accents but letters, which `strip_accents` leaves.
 _LETTERS = (("ß", "ss"), ("æ", "ae"), ("œ", "oe"))
 _FROM, _TO = "øłđðıþ", "olddit"
 
@@ -35,6 +36,7 @@ def plain_sql(column: str) -> str:
     for letter, letters in _LETTERS:
         text = f"replace({text}, '{letter}', '{letters}')"
     text = f"translate({text}, '{_FROM}', '{_TO}')"
+    # As many bytes as characters: most values, which then skip all replacements.
     ascii_only = f"strlen({column}) = length({column})"
     return f"CASE WHEN {ascii_only} THEN lower({column}) ELSE {text} END"
 
@@ -132,6 +134,7 @@ def date_sql(column: str, *, day_first: bool) -> str:
     """
     text = f"trim(regexp_replace(lower({column}), '{_TIME}', ''))"
     compact = f"regexp_replace({text}, '{_COMPACT}', '\\1\\2-\\3-\\4')"
+    # The other order is tried next, and wins where the first gives no day of the calendar.
     orders = ((3, 2, 1), (3, 1, 2)) if day_first else ((3, 1, 2), (3, 2, 1))
     compact_last = [_parts_in_order(text, _COMPACT_LAST, order) for order in orders]
     in_order: tuple[tuple[str, list[str], list[str]], ...] = (
@@ -142,6 +145,7 @@ def date_sql(column: str, *, day_first: bool) -> str:
     )
     ways = []
     for pattern, texts, others in in_order:
+        # Real dates of any reading before impossible ones, which only the usual reading may keep.
         dates = [f"CAST(try_cast({each} AS DATE) AS VARCHAR)" for each in (*texts, *others)]
         kept = [
             f"CASE WHEN regexp_matches({each}, '{written}') THEN {each} END"
@@ -177,6 +181,7 @@ def _parts_in_order(text: str, pattern: str, order: tuple[int, ...]) -> str:
 def _year(digits: str) -> str:
     return (
         f"CASE WHEN length({digits}) = 4 THEN {digits} "
+        # Texts of two digits compare as numbers do.
         f"WHEN {digits} >= '{PIVOT}' THEN '19' || {digits} ELSE '20' || {digits} END"
     )
 
@@ -226,8 +231,10 @@ UNKNOWN_FROM = 5
 
 def identifier_sql(column: str) -> str:
     """A number of a person without separators and leading zeros, as SQL."""
+    # Readers that made floats of numbers with gaps wrote 123.0.
     whole = f"regexp_replace(upper({column}), '[.]0+$', '')"
     text = f"regexp_replace({whole}, '[^\\p{{L}}\\p{{N}}]', '', 'g')"
+    # Leading zeros are lost where a table was once read as numbers.
     text = f"nullif(regexp_replace({text}, '^0+(\\d+)$', '\\1'), '')"
     return not_repeated_sql(text, UNKNOWN_FROM)
 
@@ -267,6 +274,7 @@ def surname_sql(column: str) -> str:
 
 def full_name_sql(column: str) -> str:
     """Given names and surname in this order, as SQL: ``Smith, Dr John`` is ``john smith``."""
+    # Before the comma is read: Smith, Jr. is no surname before a given name.
     suffix = f"[,\\s]+({'|'.join(SUFFIXES.split())})[.]?\\s*$"
     without = f"regexp_replace({column}, '{suffix}', '', 'i')"
     return surname_sql(f"regexp_replace({without}, '^([^,]+),(.*[^, ].*)$', '\\2 \\1')")
@@ -303,6 +311,7 @@ def read_nicknames(path: Path) -> pa.Table:
                         "must have two columns, nickname and name",
                         found=f"{len(row)} cells in line {number}",
                     )
+                # The first name for a nickname: `formal_sql` asks for one value.
                 names.setdefault(row[0], row[1])
     except (UnicodeDecodeError, csv.Error):
         raise InputError(subject, "must be a CSV file in UTF-8") from None

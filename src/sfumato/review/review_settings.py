@@ -79,6 +79,7 @@ def names_of(attributes: tuple[Attribute, ...]) -> tuple[int, int] | None:
     """Places of the given and the family name, where there is one of each."""
     parts = [each.name_part for each in attributes]
     count = Counter(parts)
+    # With two given names nobody could say which one was swapped.
     if count[NamePart.GIVEN] != 1 or count[NamePart.FAMILY] != 1:
         return None
     return parts.index(NamePart.GIVEN), parts.index(NamePart.FAMILY)
@@ -202,6 +203,7 @@ class Settings(BaseModel):
     @field_validator("budget", "project_budget", mode="before")
     @classmethod
     def _unlimited_in_words(cls, given: object) -> object:
+        # TOML has no null, and a field that is left out means the default.
         return None if given == NO_LIMIT else given
 
     @model_validator(mode="after")
@@ -380,6 +382,7 @@ class Seen:
     def __or__(self, other: Seen) -> Seen:
         """What two rows of one record disclose together."""
         return Seen(
+            # A worker remembers: what either row shows is known of the record.
             self.missingness or other.missingness,
             self.length or other.length,
             self.rarity or other.rarity,
