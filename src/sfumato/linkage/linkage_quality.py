@@ -295,7 +295,7 @@ def _distances(plan: Plan, share: Floats, size: Integers) -> tuple[Floats, Float
     square = DEVIATIONS**2
     middle = (size * share + square / 2) / (size + square)
     reach = DEVIATIONS * np.sqrt(size * share * (1 - share) + square / 4) / (size + square)
-    # The finite population correction: pairs that were looked at are no longer uncertain.
+    # The finite population correction: pairs that were looked at have nothing uncertain left.
     unseen = np.sqrt(1 - size / plan.pairs)
     return (share - middle + reach) * unseen, (middle + reach - share) * unseen
 

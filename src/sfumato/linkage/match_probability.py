@@ -277,7 +277,8 @@ def _fitted(
     for name, each in twice.items():
         columns[name].twice = each
     smallest = float(sizes.min())
-    # Where EM begins: half of the smallest source matches, all other relations are rare.
+    # A choice of where EM begins: half of the smallest source matches, all other relations are
+    # rare.
     number = np.full((len(groups), len(_RELATIONS)), 0.02 * smallest)
     number[:, UNCHANGED] = 0.5 * smallest
     # A source mostly holds a person once, so that EM begins with a tenth of the matches within.
@@ -294,8 +295,6 @@ def _fitted(
         if home is not None:
             at_home = home.log_probability(share[:, _holds(HOME)].sum(axis=1) * count)
         share = _relation_shares(list(columns.values()), number[group], at_home)
-        # E step done: expected pairs of each pattern and relation, from which all else is
-        # estimated.
         before, found = number, share * count[:, None]
         number = _by_group(found, group, len(groups))
         sure = _by_group(found * share[:, _MATCH].sum(axis=1)[:, None], group, len(groups)) / number
@@ -433,8 +432,8 @@ def _columns(
 
 def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats | None) -> Floats:
     """Share of each relation in each pattern; by chance the columns of the home agree together."""
-    # log N_r + Σ_k log p_rk, from the docstring of `fit_relations`; its exponent is λ's summand of
-    # r.
+    # log N_r + Σ_k log p_rk, by the docstring of `fit_relations`: its exponential is r's part of
+    # λ(γ).
     total = np.log(np.maximum(number, 1e-300))
     rarest = np.zeros(len(number))
     for each in columns:

@@ -21,7 +21,7 @@ from sfumato.linkage.match_thresholds import joined
 
 VARIANTS, DRAWS = 10, 4
 """Ways in which the log odds of the pairs may be wrong, and partitions that are drawn by each."""
-# A choice, held against truth in the tests of intervals: without it ten draws would agree too well.
+# A choice; the scores alone would make the draws agree more than they are right.
 DOUBT = 1.0
 """Standard error of the log odds, in nats, of a pair that differs somewhere: errors of columns go
 together in ways that no model without labels knows."""
@@ -159,7 +159,7 @@ def infer_persons(
     factor = np.exp(doubt)
     kept = np.bincount(wrong[far], score[far], doubt.shape[1] - 1)
     # Expected matches that no draw can join: doubt in log odds multiplies their small rates by its
-    # exponent.
+    # exponential.
     beyond = factor @ np.append(kept, lost)
     records = np.arange(len(limited))
     # Without decisions: the shifts are to undo what pairs do to each other, not what people said.

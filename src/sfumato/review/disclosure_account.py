@@ -684,7 +684,8 @@ class Account:
             known.members = review.index.members(
                 step.record, step.knowledge, review.settings.policy
             )
-            # They are sizes of sets narrowed from the one before, which is no longer the record's.
+            # They are sizes of sets narrowed from the smaller knowledge, and wrong for the larger
+            # one.
             known.sizes.clear()
             known.groups.clear()
         return known.units() - before
