@@ -151,7 +151,7 @@ def test_a_release_stays_on_the_cluster(both: tuple[Release, Release]) -> None:
 def test_the_order_is_that_of_neither_persons_nor_classes(both: tuple[Release, Release]) -> None:
     """No more neighbours of one person, or of one class, than chance gives."""
     _, there = both
-    table = arrow(there).to_pandas().astype(str)
+    table = arrow(there).to_pandas().astype(str).fillna("")  # an end that is open
     for names in (["patient"], ["age_low", "age_high", "grade_low", "grade_high", "job"]):
         values = table[names].agg("|".join, axis=1)
         sizes = values.value_counts().to_numpy()
