@@ -143,7 +143,7 @@ FEW_SUBSAMPLES = 2
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Classes of small files are searched in four passes, where 24 are usual, by those rooms.
+    """Classes of small files are searched in four passes, not in up to 48, by those rooms.
 
     Not by slow tests, some of which show what users see.
     """

@@ -467,14 +467,19 @@ def test_ids_that_differ_by_case_or_spaces_are_asked_about() -> None:
 
 @pytest.mark.parametrize(
     ("number", "asked"),
-    [(["7"] * 4, True), (["7", "7", "8", "7"], False), (["7", None] * 2, False)],
+    [
+        (["7"] * 4, True),
+        (["7", "7", "8", "7"], False),
+        (["7", None] * 2, False),
+        (["NA"] * 4, False),
+    ],
 )
 def test_records_that_may_be_of_one_person_are_asked_about(
     tmp_path: Path, number: list[str | None], asked: bool
 ) -> None:
     table = pa.table({"number": pa.array(number, pa.string()), "age": [1, 2, 3, 4]})
     pyarrow.csv.write_csv(table, tmp_path / "f.csv")
-    schema = Schema(direct_identifiers=["number"], quasi_identifiers={"age": {}})
+    schema = Schema(direct_identifiers=["number"], quasi_identifiers={"age": {}}, missing=["NA"])
     for data in (table, tmp_path / "f.csv"):
         found = [each for each in open_table(data, schema).warnings if "'number'" in each]
         assert len(found) == asked

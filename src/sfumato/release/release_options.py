@@ -137,8 +137,8 @@ class Options:
             "leaves them as they are cut.",
             "N",
             Count(0),
-            usual="3, more of small files, up to 24; 0 with --cut median, another --split, "
-            "--register or --population, and on Spark",
+            usual=f"{USUAL_EFFORT[0]}, more of small files, up to {USUAL_EFFORT[1]}; 0 with --cut "
+            "median, another --split, --register or --population, and on Spark",
         ),
     ] = None
     loss: Annotated[

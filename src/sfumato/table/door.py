@@ -587,7 +587,7 @@ def _one_person_warnings(source: Source, schema: Schema) -> list[str]:
     if schema.person is not None:
         return []
     known = [name for name in schema.direct_identifiers if name in source.names]
-    names = [name for name in known if _is_constant(source, name)]
+    names = [name for name in known if _is_constant(source, name, schema.missing)]
     if not names:
         return []
     said = (
@@ -597,7 +597,7 @@ def _one_person_warnings(source: Source, schema: Schema) -> list[str]:
     return [said]
 
 
-def _is_constant(source: Source, name: str) -> bool:
+def _is_constant(source: Source, name: str, missing: Sequence[str]) -> bool:
     """Whether a column of the file has one value, in two records or more and missing in none."""
     seen: set[object] = set()
     records = 0
@@ -605,7 +605,7 @@ def _is_constant(source: Source, name: str) -> bool:
         for batch in source.batches([name]):
             seen.update(pc.unique(batch.column(0)).slice(0, 2).to_pylist())
             records += batch.num_rows
-            if len(seen) != 1 or None in seen:
+            if len(seen) != 1 or not {None, *missing}.isdisjoint(seen):
                 return False
     except NoSingleValuesError:
         return False
