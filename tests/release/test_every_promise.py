@@ -230,9 +230,11 @@ def test_known_events_are_measured_again(promise, measure):
     release = sf.anonymize(DATA, SCHEMA, sf.PidKAnonymity(2), promise, seed=1, effort=0)
     assert naive(promise, release)
     own = release.risk.known_events
-    risks = tuple(replace(each, **{measure: sf.Measure(measure, 1.0)}) for each in own.risks)
-    with pytest.raises(sf.SfumatoError, match="known_events"):
-        replace(release, risk=replace(release.risk, known_events=replace(own, risks=risks)))
+    for persons in (own.persons, 7):  # all of them, or some that were drawn
+        worse = {measure: sf.Measure(measure, 1.0), "persons": persons}
+        risks = tuple(replace(each, **worse) for each in own.risks)
+        with pytest.raises(sf.SfumatoError, match="known_events"):
+            replace(release, risk=replace(release.risk, known_events=replace(own, risks=risks)))
 
 
 PROJECT = """

@@ -281,8 +281,8 @@ class KnownEvents(Promise):
     def kept(self, risk: Risk) -> bool | None:
         """See `Promise`: by the mean chance and the 95th percentiles, or by the highest chance.
 
-        Of k it also sees whether every class has as many persons. Percentiles count where nobody
-        was drawn.
+        Of k it also sees whether every class has as many persons. Where people are drawn, theirs
+        are the percentiles.
         """
         told = risk.known_events
         known = () if told is None else [each for each in told.risks if each.m <= self.m]
@@ -295,7 +295,7 @@ class KnownEvents(Promise):
         return within and all(
             getattr(each, name).value <= self.p95 + TOLERANCE
             for each in known
-            if each.drawn == "random" and each.persons == told.persons
+            if each.drawn == "random"
             for name in names
         )
 
