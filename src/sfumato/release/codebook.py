@@ -30,7 +30,7 @@ _CELLS = (
     ("`90 or more`, `17 or less`", "a value from 90 on, or up to 17"),
     ("`{a, b}`", "one of these values; members are quoted as in CSV where they need it"),
     ("`*`", "any value, a missing one included"),
-    ("an empty cell", "the value is missing"),
+    ("an empty cell", "the value is missing; of `_low` and `_high`, nothing is said of that end"),
     ("a label in double quotes", "a value that would read as one of the above"),
 )
 
