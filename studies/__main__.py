@@ -41,8 +41,8 @@ def main(words: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1
-    print(*(f"Wrote {path}" for path in written), sep="\n", end="" if not written else "\n",
-          file=sys.stderr)  # fmt: skip
+    for path in written:
+        print(f"Wrote {path}", file=sys.stderr)
     print(json.dumps(study.to_json(), indent=2) if given.json else study.to_markdown())
     return 0
 
