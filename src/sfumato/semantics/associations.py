@@ -72,6 +72,7 @@ class Association:
             raise InputError("an association", "must lead from one or more attributes to another")
         if not (0 <= self.support <= 1 and 0 <= self.confidence <= 1):
             raise InputError("support and confidence", "must be shares", accepted="0 to 1")
+        # Sorted, as the key must be the same in whatever order the items were found.
         object.__setattr__(self, "antecedent", tuple(sorted(self.antecedent)))
 
     @property
@@ -148,6 +149,7 @@ class Shown:
         codes = self.codes[:, column]
         if not hierarchy.leaves:
             return np.full(len(codes), -1, dtype=np.int32)
+        # Who shows a value with one branch shows that branch, too: the lowest such level counts.
         lowest = equal_levels(hierarchy)[0]
         told = (lowest[self.levels[:, column], codes] <= level) & (codes >= 0)
         return np.where(told, hierarchy.ancestors[level][codes], -1).astype(np.int32, copy=False)
@@ -169,6 +171,7 @@ def equal_levels(hierarchy: Hierarchy) -> tuple[Codes, Codes]:
             for level, ancestors in enumerate(hierarchy.ancestors)
         ]
     )
+    # Leaf counts never fall towards the root, so these counts of levels are the ends of a run.
     fewer = (below[np.newaxis] < below[:, np.newaxis]).sum(axis=1)
     at_most = (below[np.newaxis] <= below[:, np.newaxis]).sum(axis=1)
     return fewer.astype(np.int32), (at_most - 1).astype(np.int32)
@@ -210,6 +213,7 @@ def items(shown: Shown, least: float = 0.0) -> dict[Place, Sets]:
     """
     found: dict[Place, Sets] = {}
     for column, hierarchy in enumerate(shown.hierarchies.values()):
+        # Without the top level, which is the root: everybody shows it.
         for level in range(hierarchy.height):
             told = shown.at(column, level)
             says = hierarchy.leaf_counts(level) < len(hierarchy.leaves)
@@ -241,12 +245,14 @@ def frequent_sets(shown: Shown, least: float, length: int) -> Iterator[Sets]:
         now: dict[tuple[Place, ...], Sets] = {}
         for sets in before.values():
             for place, item in single.items():
+                # Ascending attributes: each combination is made once, no attribute twice.
                 joined = _joined(sets, item, before) if place[0] > sets.places[-1][0] else None
                 if joined is None:
                     continue
                 longer = _counted(sets, item, joined, shown, least)
                 if len(longer.counts):
                     yield longer
+                    # The longest combinations are not extended, so they need no place in memory.
                     if size < length:
                         now[longer.places] = longer
         before = now
@@ -271,6 +277,7 @@ def grouped(keys: Ints, counts: Integers, least: float) -> tuple[Ints, Counts, C
     distinct, inverse = np.unique(keys[present], return_inverse=True)
     sums = np.bincount(inverse, weights=counts[present], minlength=len(distinct))
     totals: Counts = sums.astype(np.float64, copy=False)
+    # A share times a total may be rounded up; a count that just meets it must not be lost for that.
     kept = (totals >= least - 1e-9 * max(least, 1.0)) & (totals > 0)
     number = np.where(kept, np.cumsum(kept) - 1, -1)
     of_tuple = np.full(len(keys), -1, dtype=np.int32)
@@ -283,6 +290,7 @@ def _joined(sets: Sets, item: Sets, before: Mapping[tuple[Place, ...], Sets]) ->
     places = (*sets.places, *item.places)
     told = (sets.of_tuple >= 0) & (item.of_tuple >= 0)
     for part in combinations(places, len(places) - 1):
+        # A combination is no more frequent than any part of it (Apriori).
         if part not in before:
             return None
         told &= before[part].of_tuple >= 0
@@ -319,6 +327,7 @@ class Redundancy:
         self._told: dict[tuple[Item, ...], list[Item]] = {}
         for antecedent, consequent in among:
             self._told.setdefault(antecedent, []).append(consequent)
+        # Any leaf below a value has all its ancestors, so one leaf per value is enough.
         self._leaves = {
             name: [np.unique(codes, return_index=True) for codes in hierarchy.ancestors]
             for name, hierarchy in hierarchies.items()
@@ -329,12 +338,14 @@ class Redundancy:
         antecedent, consequent = said
         for wider in self._wider(antecedent):
             for other in self._told.get(wider, ()):
+                # The wider antecedents include its own, and no association follows from itself.
                 if (wider, other) != said and self._below(other, consequent):
                     return True
         return False
 
     def _wider(self, antecedent: tuple[Item, ...]) -> Iterator[tuple[Item, ...]]:
         """Every antecedent that is shown wherever this one is, itself included."""
+        # None stands for leaving the item out: a subset is shown wherever the whole is.
         options = [(None, *self._ancestors(item)) for item in antecedent]
         for chosen in product(*options):
             kept = tuple(item for item in chosen if item is not None)
@@ -364,6 +375,7 @@ class Redundancy:
 
 Figures = tuple[float, float]
 """Confidence and support."""
+# A choice. Each further item multiplies what is counted by the attributes and their levels.
 LENGTH = 3
 """The most items of an antecedent where nothing else is asked for."""
 
@@ -419,11 +431,14 @@ def mine(
     found: dict[Said, Figures] = {}
     for shown in releases:
         for said, figures in _candidates(shown, support, confidence, length):
+            # Confidence stands first in the figures, so the greatest is that of the surest release.
             found[said] = max(figures, found.get(said, (0.0, 0.0)))
     decided = {one.key: one for one in earlier or () if one.state != State.PROPOSED}
     known = {key for key, one in decided.items() if one.state == State.ACCEPTED}
     refused = decided.keys() - known
+    # What was rejected is not known to readers, so nothing may be left out as following from it.
     redundancy = Redundancy(hierarchies, [said for said in {*found, *known} if said not in refused])
+    # What was decided on stays though it follows from others: the decision must not get lost.
     kept = [said for said in found if said in decided or not redundancy.follows(said)]
     return Associations(
         tuple(
@@ -444,6 +459,7 @@ def _candidates(
     if not total:
         return
     names = tuple(shown.hierarchies)
+    # Every value may be a conclusion: support in Eq. 1 is that of the antecedent alone.
     consequents = items(shown)
     for sets in frequent_sets(shown, support * total, length):
         columns = {column for column, _ in sets.places}
@@ -470,6 +486,7 @@ def _confident(
     keys = np.where(told, sets.of_tuple.astype(np.int64) * radix + item.of_tuple, -1)
     found, counts, _ = grouped(keys, shown.counts, 0.0)
     shares = counts / sets.counts[found // radix]
+    # A quotient such as 9/10 may fall below its decimal in the last bit.
     for place in np.flatnonzero(shares >= confidence - 1e-12):
         row, value = divmod(int(found[place]), radix)
         yield row, int(item.labels[value, 0]), float(shares[place])
@@ -491,6 +508,7 @@ def _hierarchies(releases: Sequence[Shown]) -> Mapping[str, Hierarchy]:
     for shown in releases:
         for name, hierarchy in shown.hierarchies.items():
             first = found.setdefault(name, hierarchy)
+            # Items are places in the hierarchy, which mean the same only where labels and order do.
             if first is not hierarchy and (
                 first.labels != hierarchy.labels
                 or not np.array_equal(first.ancestors, hierarchy.ancestors)

@@ -60,6 +60,7 @@ def link_up(linked: Any, schema: Schema, asked: Sequence[LinkageAnonymity]) -> L
     table = open_classified(linked, schema.model_copy(update={"quasi_identifiers": specs}))
     tables = [open_table(each.local, own) for each, own in zip(asked, schemas, strict=True)]
     hierarchies, codes, local_codes = _same_values(table, tables, specs)
+    # Rule 2 of paper 002: the k of a linkage is the largest that any of its databases asks for.
     k = max(each.k for each in asked)
     informed = any(each.informed for each in asked)
     locals_ = tuple(
@@ -86,10 +87,12 @@ def _local_schema(asked: LinkageAnonymity, schema: Schema) -> Schema:
             )
     there = open_source(asked.local).names
     person = own.person
+    # A schema borrowed from the linked file may name a person column that the local file lacks.
     if asked.schema is None and person is not None:
         person = person if person in open_source(asked.local).names else None
     return Schema(
         person=person,
+        # Nothing else is read: other columns of the local file play no part in who matches.
         quasi_identifiers={name: own.quasi_identifiers[name] for name in names},
         missing=own.missing,
         recipe=fitting(own, there).recipe,
@@ -113,12 +116,14 @@ def _same_values(
 ) -> tuple[dict[str, Hierarchy], Codes, list[dict[str, Codes]]]:
     """One hierarchy per quasi-identifier, and the leaf codes of the linked and local records."""
     hierarchies: dict[str, Hierarchy] = {}
+    # By columns, as each is filled and looked up on its own.
     codes = np.empty((table.records, len(specs)), dtype=np.int32, order="F")
     local_codes: list[dict[str, Codes]] = [{} for _ in tables]
     for place, column in enumerate(table.quasi_identifiers):
         held = [(number, _column(each, column.name)) for number, each in enumerate(tables)]
         having = [(number, own) for number, own in held if own is not None]
         columns = [column, *(own for _, own in having)]
+        # What no local file has is never generalised, so it needs no hierarchy of its own.
         hierarchy, coded = common_values(columns, specs[column.name], flat=not having)
         hierarchies[column.name] = hierarchy
         codes[:, place] = coded[0]
@@ -156,6 +161,7 @@ def _check_contains(linked: Linked, local: Local, table: Table) -> None:
     their values: each linked tuple must be that of somebody in the local data.
     """
     person = linked.table.schema.person
+    # Ids of columns with different names may be of different registers, so they are not compared.
     if person is not None and person == table.schema.person:
         theirs = _ids(linked.table, person)
         absent = len(theirs) - int(pc.sum(pc.is_in(theirs, _ids(table, person))).as_py() or 0)
@@ -163,6 +169,7 @@ def _check_contains(linked: Linked, local: Local, table: Table) -> None:
     else:
         own = linked.columns_of(local)
         codes = linked.codes[:, own]
+        # At level 0, as who was linked must be there with the values that were linked.
         nobody = matches(local, codes, np.zeros(codes.shape, dtype=np.int8)) == 0
         absent = int(nobody[linked.tuple_of].sum())
         found = f"{absent:,} of {linked.table.records:,} linked records that match nobody in it"
@@ -177,6 +184,7 @@ def _check_contains(linked: Linked, local: Local, table: Table) -> None:
 
 def _ids(table: Table, person: str) -> pa.Array:
     ids = pc.unique(table.source.column(person))
+    # As bytes, because one file may hold the ids as numbers and the other as text.
     return pc.cast(ids if is_bytes(ids.type) else pc.cast(ids, pa.string()), pa.large_binary())
 
 
@@ -227,6 +235,7 @@ def measured(linked: Linked, levels: Integers) -> Measured:
         counts[local.name] = matches(local, linked.codes[:, own], levels[:, own])
     risks = np.zeros(len(linked.codes))
     for found in counts.values():
+        # The reader may match against any of the local files, so the worst of them counts.
         np.maximum(risks, np.where(found > 0, 1 / np.maximum(found, 1), 0.0), out=risks)
     return Measured(
         counts,
@@ -244,6 +253,7 @@ def mean_risk(linked: Linked, risks: Floats) -> float:
         Risk of each tuple, shape (tuples,).
     """
     of_person = np.zeros(linked.table.persons)
+    # A reader needs one record only to find somebody, so the riskiest of a person's counts.
     np.maximum.at(of_person, linked.table.person, risks[linked.tuple_of])
     return float(of_person.mean()) if len(of_person) else 0.0
 
@@ -286,6 +296,7 @@ def informed_matches(
         rows = np.flatnonzero(of_vector.ravel() == number)
         keys, asked = packed_keys(local.tables, vector.tolist(), local.codes, codes[rows])
         alike = (own == vector).all(axis=1)
+        # One bit more in the key keeps apart who matches and who would also have been shown so.
         found[rows] = key_individuals(2 * keys + alike, local.alone, *local.shared, 2 * asked + 1)
     return found
 
@@ -303,6 +314,7 @@ def informed_risk(linked: Linked, levels: Integers) -> Measure | None:
     Measure or None
         In [0, 1]; ``None`` with several local data sets.
     """
+    # Levels that depend on several files cannot be repeated by the reader of one of them.
     if len(linked.locals_) != 1:
         return None
     (local,) = linked.locals_
@@ -362,6 +374,7 @@ def secrets_of(linked: Linked, levels: Integers, secrets: Secrets) -> Secrets:
     levels
         Level of each value, shape (tuples, QIs).
     """
+    # One type and layout, so that equal levels give equal bytes however they are held.
     shown = np.ascontiguousarray(levels, dtype=np.int64).tobytes()
     return secrets.bound(fingerprint(linked.table), shown)
 
@@ -396,6 +409,7 @@ def _printed(hierarchy: Hierarchy, cells: Codes, kind: Kind) -> pa.DictionaryArr
         if each >= 0
     ]
     empty = cells < 0
+    # Missing is a null and not a label, so the other places move down by one.
     first = int(len(used) > 0 and used[0] < 0)
     indices = from_numpy((place - first).astype(np.int32), empty)
     return pa.DictionaryArray.from_arrays(

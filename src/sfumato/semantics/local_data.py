@@ -17,6 +17,7 @@ from sfumato.kernels.record_pairs import key_individuals
 from sfumato.schema import QuasiIdentifier
 from sfumato.table.table import CodedColumn, NumberDomain, Table
 
+# Keys stay below 2^62, so that a caller can double one and add 1 within 63 bits.
 _LARGEST = 1 << 62
 
 
@@ -33,6 +34,7 @@ def shown_table(hierarchy: Hierarchy) -> Codes:
         Index into ``labels[level]``, or its length for missing; shape (levels, leaves + 1).
     """
     missing = np.array([len(labels) for labels in hierarchy.labels], dtype=np.int32)
+    # At the root a missing value looks like every other one.
     missing[-1] = 0
     return np.column_stack([hierarchy.ancestors, missing])
 
@@ -57,9 +59,11 @@ def packed_keys(tables: Sequence[Codes], vector: Sequence[int], *sides: Codes) -
     for place, (table, level) in enumerate(zip(tables, vector, strict=True)):
         shown = table[level]
         radix = int(shown.max(initial=0)) + 1
+        # All show the same here, as at a root, so nothing is told apart.
         if radix == 1:
             continue
         if reach * radix > _LARGEST:
+            # Dense numbers tell the same tuples apart in fewer bits, so there is room to go on.
             keys, reach = _renumbered(keys)
         for side, codes in enumerate(sides):
             keys[side] *= radix
@@ -69,6 +73,7 @@ def packed_keys(tables: Sequence[Codes], vector: Sequence[int], *sides: Codes) -
 
 
 def _renumbered(keys: Sequence[Ints]) -> tuple[list[Ints], int]:
+    # All sides at once: keys of different sides must stay comparable.
     distinct, numbers = np.unique(np.concatenate(keys), return_inverse=True)
     ends = np.cumsum([len(each) for each in keys])[:-1]
     return [each.copy() for each in np.split(numbers.astype(np.int64), ends)], len(distinct)
@@ -157,10 +162,12 @@ class Local:
         _check_k(name, k, len(names))
         tables = tuple(shown_table(each) for each in hierarchies)
         distinct, first, tuple_of = distinct_tuples(tables, codes)
+        # A person with several equal records is one individual of the tuple, hence distinct pairs.
         pairs = np.unique(tuple_of.astype(np.int64) * max(len(names), 1) + people)
         owners = (pairs % max(len(names), 1)).astype(np.int32)
         tuples = pairs // max(len(names), 1)
         several = np.bincount(owners, minlength=len(names)) > 1
+        # Who has one tuple is counted by adding up; only the others must be told apart by name.
         alone = np.bincount(tuples[~several[owners]], minlength=len(distinct))
         start = np.searchsorted(tuples, np.arange(len(distinct) + 1))
         kept = np.asfortranarray(codes[first].astype(np.int32, copy=False))
@@ -188,6 +195,7 @@ class Local:
         often = np.bincount(self.persons, minlength=self.individuals) > 1
         kept = often[self.persons]
         tuples, persons = tuples[kept], self.persons[kept]
+        # A person's tuples stand together, so the count sees at once which of them share a key.
         order = np.argsort(persons, kind="stable")
         return tuples[order], persons[order]
 
@@ -228,6 +236,7 @@ def matches(local: Local, codes: Codes, levels: Integers) -> Ints:
     found = np.zeros(len(codes), dtype=np.int64)
     if not len(codes):
         return found
+    # Local tuples are packed once for each vector, and vectors are mostly fewer than tuples.
     vectors, of_vector = np.unique(levels, axis=0, return_inverse=True)
     order = np.argsort(of_vector.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(of_vector.ravel(), minlength=len(vectors)))
@@ -292,6 +301,7 @@ def common_values(
         )
     codes = []
     for column, own in zip(columns, labels, strict=True):
+        # The -1 at the end is what code -1 picks, so missing stays missing.
         place = np.array([hierarchy.positions[label] for label in own] + [-1], dtype=np.int32)
         codes.append(place[column.codes])
     return hierarchy, codes
@@ -310,6 +320,7 @@ def _labels(columns: Sequence[CodedColumn]) -> list[list[str]]:
         )
     if not numbers:
         return [[c.domain.label(code) for code in range(c.domain.size)] for c in columns]
+    # Numbers are printed as finely as the finest file has them, so that 5 and 5.0 are one leaf.
     decimals = max(domain.decimals for domain in numbers)
     width = max(domain.width for domain in numbers)
     printer = NumberDomain(numbers[0].points[:0], decimals, numbers[0].unit, width)
@@ -341,6 +352,7 @@ def penalty_table(hierarchy: Hierarchy) -> Floats:
         ]
     )
     table = np.zeros((hierarchy.height + 1, leaves + 1))
+    # A single leaf has nothing to lose; the maximum only keeps the division from failing.
     table[:, :leaves] = (below - 1) / max(leaves - 1, 1)
     table[-1, leaves] = 1.0 if leaves > 1 else 0.0
     return table
@@ -406,13 +418,16 @@ def squared_errors(
     for place, hierarchy in enumerate(hierarchies):
         raised = steps_raised(hierarchy)
         missing = (np.arange(len(raised)) == len(raised) - 1).astype(np.float64)
+        # d of Eq. 4. A missing value has no steps: it is itself until the root hides it.
         share = np.column_stack([raised / np.maximum(raised[-1], 1), missing])
         total += float(weights @ share[levels[:, place], codes[:, place]] ** 2)
     return total / (float(weights.sum()) * len(hierarchies))
 
 
+# A choice: each vector costs up to one pass over the local tuples.
 MOST_VECTORS = 1_000_000
 """Vectors of levels that a search goes through at most."""
+# Sums of weighted losses differ in the last bits by the order of adding; ties must survive that.
 EQUAL = 1e-9
 """Losses that differ by less count as equal."""
 
@@ -461,6 +476,7 @@ def least_levels(
     if not used or not len(codes):
         return levels
     shape = tuple(hierarchy.height + 1 for hierarchy in shown)
+    # As a floating number, since the product of integers may overflow and pass.
     if np.prod(shape, dtype=np.float64) > MOST_VECTORS:
         raise InputError(
             "the hierarchies of the linkage quasi-identifiers",
@@ -497,6 +513,7 @@ def shown_alike(local: Local, levels: Integers) -> Ints:
         Individuals, shape (tuples,).
     """
     rows = np.arange(len(levels))
+    # Levels are part of the key below: a label may stand at several levels.
     cells = [table[levels[:, q], local.codes[:, q]] for q, table in enumerate(local.tables)]
     shown = np.column_stack([*cells, *levels.T])
     _, number = np.unique(shown, axis=0, return_inverse=True)
@@ -541,11 +558,13 @@ def alike_levels(local: Local, weights: Sequence[float] | None = None) -> Levels
     means = _sums([loss[:, local.codes[:, q]].mean(axis=1) for q, loss in enumerate(losses)])
     root = len(means) - 1
     rank = np.ravel_multi_index(tuple(levels.T.astype(np.int64)), shape)
+    # Who is not settled is put at the root, so as to count at no vector before joining it.
     rank[~settled] = root
     for each in np.argsort(means, kind="stable").tolist():
         left = ~settled
         if each == root or not left.any():
             continue
+        # Those who are at this vector already count towards the k of those who join.
         rows = np.flatnonzero(left | (rank == each))
         vector = [int(level) for level in np.unravel_index(each, shape)]
         (keys,) = packed_keys(local.tables, vector, local.codes[rows])
@@ -580,6 +599,7 @@ def _places(
                 "must be a column of the linked data",
             )
         other = hierarchies[columns.index(name)]
+        # Codes are places among the leaves, so other leaves would match other values.
         if other is not hierarchy and other.leaves != hierarchy.leaves:
             raise InputError(
                 f"quasi-identifier '{name}' of local data '{local.name}'",
@@ -602,6 +622,7 @@ class _Check:
     @classmethod
     def of(cls, local: Local, tuples: Codes, columns: list[int], remember: bool) -> _Check:
         """With ``remember`` it decides once for all tuples that differ in its own columns."""
+        # With one local file each vector is asked once, so remembering would only take memory.
         own = np.asfortranarray(tuples[:, columns])
         number = np.arange(len(tuples))
         if remember:
@@ -617,6 +638,7 @@ class _Check:
             return counts >= self.local.k
         if own not in self.known:
             counts = matches_at(self.local, self.tuples, list(own))
+            # Eight answers to the byte: there is one for each tuple at each vector.
             self.known[own] = np.packbits(counts >= self.local.k)
         enough = np.unpackbits(self.known[own], count=len(self.tuples)).astype(np.bool_)
         return enough[self.number[rows]]
@@ -639,11 +661,14 @@ def _search(
         if rank == root:
             continue
         vector = [int(level) for level in np.unravel_index(rank, shape)]
+        # This makes a copy, so that adding in place below leaves the table of losses as it is.
         here = losses[0][vector[0]][tuples[:, 0]]
         for q in columns[1:]:
             here += losses[q][vector[q]][tuples[:, q]]
+        # The flat index goes by the first attribute's level, then the second's: so are ties broken.
         better = (here < cost - EQUAL) | ((here <= cost + EQUAL) & (rank < best))
         rows = np.flatnonzero(better)
+        # Cheapest test first: a vector that improves nothing is never counted in the local data.
         for check in checks:
             if not len(rows):
                 break
@@ -773,6 +798,7 @@ class Linked:
             )
         (local,) = self.locals_
         own = self.columns_of(local)
+        # Numbered together, so that a linked tuple takes the levels of the equal local one.
         both = np.concatenate([local.codes, self.codes[:, own]])
         number = distinct_tuples(local.tables, both)[2]
         place = np.full(int(number.max(initial=0)) + 1, -1, dtype=np.int64)

@@ -61,6 +61,7 @@ def check_policy(policy: Policy) -> tuple[Finding, ...]:
         _unused,
     )
     found = [finding for check in checks for finding in check(policy)]
+    # The sort is stable, so that findings of one kind stay in the order of the checks.
     return tuple(sorted(found, key=lambda finding: finding.severity is Severity.WARNING))
 
 
@@ -73,6 +74,7 @@ def errors_for(policy: Policy, request: str) -> tuple[Finding, ...]:
         linkage = policy.linkages.get(asked.linkage)
         names = () if linkage is None else linkage.from_
         about |= {f"database '{name}'" for name in names}
+        # Where databases contradict each other about a column, the finding names the column alone.
         about |= {
             f"quasi-identifier '{column}'"
             for name in names
@@ -96,6 +98,7 @@ def _warning(where: str, says: str, advice: str = "") -> Finding:
 
 def _unknown(where: str, kind: str, name: str, known: Iterable[str]) -> Finding:
     names = list(known)
+    # Another case is a frequent slip, which by itself must not make a name look far away.
     folded = {each.casefold(): each for each in names}
     near = get_close_matches(name.casefold(), folded, n=1)
     advice = f"Perhaps '{folded[near[0]]}' is meant" if near else f"Add the {kind}"
@@ -113,6 +116,7 @@ def _databases(policy: Policy) -> Findings:
         where = f"database '{name}'"
         if database.k is None:
             yield _error(where, "it has no k", "Say how many individuals a tuple must match")
+        # Somebody is always matched by themselves, so a k of 1 holds for everything.
         elif database.k == 1:
             yield _warning(where, "its k is 1, which hides nobody", "Ask for 2 or more")
         if not database.quasi_identifiers:
@@ -148,8 +152,11 @@ def _hierarchies(policy: Policy) -> Findings:
                 )
             elif isinstance(qi.hierarchy, Path) and not qi.hierarchy.is_file():
                 yield _error(where, f"the hierarchy's file of '{column}' is not there")
+            # A linkage generalises a column once for all its databases,
+            # so they must mean the same by it.
             other = first.setdefault(column, name)
             known = policy.databases[other].quasi_identifiers[column]
+            # That it is missing has been said above, and nothing can be compared with it.
             if qi.hierarchy is None or known.hierarchy is None:
                 continue
             if qi.hierarchy != known.hierarchy:
@@ -189,6 +196,8 @@ def _requests(policy: Policy) -> Findings:
             yield _unknown(where, "purpose", request.purpose, policy.purposes)
         if not request.requester:
             yield _warning(where, "it does not say who asks")
+        # Purposes and roles are checked against its databases,
+        # so without it nothing more can be said.
         linkage = policy.linkages.get(request.linkage)
         if linkage is None:
             yield _unknown(where, "linkage", request.linkage, policy.linkages)

@@ -85,6 +85,7 @@ def _quasi_identifiers(value: Any) -> Any:
 
 
 class _Frozen(BaseModel):
+    # A mistyped field is an error, as what it asks for would else not be done, in silence.
     model_config = ConfigDict(
         frozen=True, extra="forbid", hide_input_in_errors=True, validate_by_name=True
     )
@@ -123,6 +124,7 @@ class Database(_Frozen):
         The purposes for which it may be linked; ``None`` for all of the policy's.
     """
 
+    # Strict, as true or "3" is a slip here. A missing k is found by `check_policy`, with all else.
     k: Annotated[StrictInt, Field(ge=1)] | None = None
     quasi_identifiers: Annotated[dict[Name, LinkageQI], BeforeValidator(_quasi_identifiers)] = {}
     authenticates: Names = ()
@@ -139,6 +141,7 @@ class Linkage(_Frozen):
         Names of the databases; ``from`` in a file.
     """
 
+    # The word of the file is a reserved one in Python.
     from_: Annotated[Names, Field(alias="from")]
     description: Text = ""
 
@@ -199,6 +202,7 @@ class Policy(_Frozen):
         try:
             super().__init__(**fields)
         except ValidationError as error:
+            # Without the cause, since a traceback of it would print what was given.
             raise policy_error(error) from None
 
 
@@ -219,6 +223,7 @@ def policy_error(error: ValidationError) -> InputError:
     """Say what pydantic found, without the value that it was given."""
     problems = []
     for item in error.errors(include_input=False, include_url=False):
+        # Pydantic adds "[key]" where the name itself is at fault; people wrote no such part.
         place = ".".join(str(part) for part in item["loc"] if part != "[key]")
         said = _SAID.get(item["type"], item["msg"].removeprefix("Value error, "))
         problems.append(f"{place}: {said}" if place else said)

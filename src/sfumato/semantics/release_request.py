@@ -51,6 +51,7 @@ from sfumato.table.table_files import data_sha256, open_source
 
 def policy_sha256(policy: Policy) -> str:
     """Hash of what a policy says, with its files by name and not by folder."""
+    # The order in which tables stand changes nothing of what is meant, so it leaves the hash alone.
     said = json.dumps(_plain(policy.model_dump(by_alias=True)), sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()
 
@@ -59,6 +60,7 @@ def rules_sha256(paths: Iterable[Path]) -> str:
     """Hash of the package's rules and a site's own, in the order in which they are read."""
     house = Path(reasoner.__file__).parent
     files = [*(house / name for name in reasoner.HOUSE_FILES), *map(Path, paths)]
+    # A hash of hashes, as with joined texts a rule could move between files unseen.
     return hashlib.sha256("".join(map(file_sha256, files)).encode()).hexdigest()
 
 
@@ -151,6 +153,7 @@ def ask(
     """
     known = policy if isinstance(policy, Policy) else load_policy(policy)
     files = tuple(Path(path) for path in rules)
+    # The rules first: they refuse a request that is not there, of which `errors_for` finds nothing.
     requirements = derive(known, request, rules=files)
     found = errors_for(known, request)
     if found:
@@ -169,6 +172,7 @@ def ask(
         for name, names in columns.items()
     ]
     linked = link_up(data, declared, wanted)
+    # Local data of a database whose readers do not ask bounds nothing, so it is left out.
     used = {name: local[name] for name in columns}
     return Asked(known, request, files, requirements, k, linked, declared, data, used)
 
@@ -207,6 +211,7 @@ def _with_hierarchies(schema: Schema, policy: Policy, requirements: Requirements
 def _with_hierarchy(name: str, quasi: QuasiIdentifier, given: Any) -> QuasiIdentifier:
     one, other = quasi.hierarchy, given.hierarchy
     if isinstance(one, Path) and isinstance(other, Path):
+        # Schema and policy may lie in different folders and lead to one file by different paths.
         same = one.resolve() == other.resolve()
     else:
         same = one is None or other is None or one == other
@@ -216,6 +221,7 @@ def _with_hierarchy(name: str, quasi: QuasiIdentifier, given: Any) -> QuasiIdent
             "must have the same hierarchy in the schema and in the policy",
             advice="leave it out of the schema",
         )
+    # A policy that says nothing of weight must not replace the schema's by its default.
     said = {"weight": given.weight} if "weight" in given.model_fields_set else {}
     return quasi.model_copy(update={"hierarchy": other if one is None else one, **said})
 
@@ -298,6 +304,7 @@ def known_from(ledger: RequestLedger, asked: Asked) -> Known:
     """
     linked = asked.linked
     hierarchies = linked.hierarchy_of
+    # Read first: an entry that is added while the rest is read then shows as another head.
     head = ledger.head()
     noted = tuple(ledger.associations())
     decided = [
@@ -308,6 +315,7 @@ def known_from(ledger: RequestLedger, asked: Asked) -> Known:
     ]
     accepted = sorted(
         (pair for pair in decided if pair[0].state is associations.State.ACCEPTED),
+        # The rules get all but those on a root, so with these last the numbers of the others agree.
         key=lambda pair: is_always(pair[1], hierarchies),
     )
     releases = [
@@ -362,6 +370,7 @@ def _in_terms_of(
     left = tuple(item for item in found.antecedent if not _is_everybody(item, hierarchies))
     if not left and noted.state is associations.State.ACCEPTED:
         first = found.antecedent[0].attribute
+        # An association needs a condition, and a root is one that everybody meets.
         left = (associations.Item(first, hierarchies[first].height, 0),)
     return replace(found, antecedent=left) if left else None
 
@@ -393,7 +402,9 @@ def _followed(
     linked, hierarchies = asked.linked, asked.linked.hierarchy_of
     if not releases:
         return linked, (), []
+    # Persons are recognised by their columns alone, so the classes may be anything here.
     now = disclosed(linked, np.zeros(linked.table.records, dtype=np.int64), Secrets())
+    # Asked before ids are looked for, since this refuses releases whose persons cannot be followed.
     pairs = [(each, *ledger.follow(now, each.number)) for each in releases]
     ids = person_ids(linked)
     if ids is None:
@@ -403,6 +414,7 @@ def _followed(
     shown, having = [], []
     for release, mine, theirs in pairs:
         tuples = ledger.tuples(release.number)
+        # Where ids were rewritten, the earlier release knows a person by another digest.
         alias, order = digests.copy(), np.argsort(digests)
         alias[order[np.searchsorted(digests, mine, sorter=order)]] = theirs
         found = _tuples_of(ledger, release.number, alias)
@@ -417,6 +429,7 @@ def _followed(
     if not columns:
         return linked, (), []
     person = linked.table.person
+    # Persons of one tuple to whom different tuples were shown may need different levels.
     table = np.column_stack([linked.tuple_of, *(column[person] for column in columns)])
     distinct, row_of = np.unique(table, axis=0, return_inverse=True)
     row_of = row_of.reshape(-1)
@@ -473,6 +486,7 @@ def disclosed(linked: Linked, class_of: Integers, secrets: Secrets) -> Disclosed
     """
     table = linked.table
     pairs = np.unique(np.column_stack([table.person, class_of]), axis=0)
+    # Sums of random marks tell sets of tuples apart, whatever the order of a person's records.
     marks = 1 + secrets.own.stream("classes").below(1 << 62, int(class_of.max(initial=0)) + 1)
     sums = np.zeros(table.persons, dtype=np.int64)
     np.add.at(sums, pairs[:, 0], marks[pairs[:, 1]])
@@ -490,6 +504,7 @@ def _tuples_of(ledger: RequestLedger, number: int, persons: Names) -> list[Ints]
     starts = np.searchsorted(index, index, side="left")
     rank = np.arange(len(index)) - starts
     columns = []
+    # Each further tuple of a person is held against the new one as if another release had shown it.
     for place in range(int(rank.max(initial=-1)) + 1):
         column = np.full(len(persons), -1, dtype=np.int64)
         column[index[rank == place]] = tuples[rank == place]
@@ -529,6 +544,7 @@ class Mining:
         The least share of these who show the conclusion too.
     """
 
+    # A choice. What these let through the custodian still has to accept.
     support: float = 0.01
     confidence: float = 0.9
     length: int = associations.LENGTH

@@ -46,6 +46,7 @@ class RequestLedger(ReleaseLedger):
             The release with its number.
         """
         tuples = entry.tuples
+        # As JSON in bytes, since labels have any length and an array's cells have one.
         values = json.dumps(tuples.values, separators=(",", ":")).encode()
         parts = [
             ledger_store.Part.of("values", np.frombuffer(values, dtype=np.uint8)),
@@ -54,6 +55,7 @@ class RequestLedger(ReleaseLedger):
         ]
         key_id = ""
         if members is not None:
+            # Made late: a ledger that never holds digests has no key that could be lost.
             key = self._keys.persons(make=True)
             digests, key_id = (
                 requested_content.digests_of_members(members, len(tuples), key),
@@ -101,6 +103,8 @@ class RequestLedger(ReleaseLedger):
             detail = entry.details if entry.kind in {_RELEASE, _GRANTED} else {}
             if detail.get("linkage") in linkages:
                 before = least.get(detail["linkage"], 0)
+                # Releases only raise the k that is kept,
+                # a grant may lower it; 0 in a grant leaves it alone.
                 kept = max(before, detail["k"]) if entry.kind == _RELEASE else detail["k"] or before
                 least[detail["linkage"]] = kept
                 hashes |= detail.get("local_hashes", {})
@@ -114,6 +118,7 @@ class RequestLedger(ReleaseLedger):
                     advice=grant,
                 )
         for name, digest in local.items():
+            # Padded local data would let k hold by people who are not there.
             if hashes and hashes.get(name) != digest:
                 raise InputError(
                     f"the data of database '{name}'",
@@ -159,6 +164,8 @@ class RequestLedger(ReleaseLedger):
         key_id = self._entry(number).details["persons_key"]
         if not key_id:
             return None
+        # Under another key no digest matches,
+        # which would look as if nobody had been in the release.
         self._keys.check_persons(key_id, f"entry {number}")
         persons, tuples = self._log.parts(number, ("persons", "tuples"))
         return requested_content.Digests(persons.reshape(-1).view("S16"), tuples)
@@ -184,6 +191,7 @@ class RequestLedger(ReleaseLedger):
         list
             These associations, with what was decided on them before.
         """
+        # Only `decide` decides: a state that comes with what was found is nobody's word.
         found = [replace(each, state=State.PROPOSED, note="") for each in associations]
         self._log.append(_FOUND, by, {"associations": requested_content.as_details(found)})
         ids = {each.id for each in found}

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from sfumato.core.declaration import Parameter, Place, Share, check_fields, places_by_name
 
+# At 0 every combination of values would be proposed to the custodian.
 SHARE = Share(zero=False, one=True)
 
 
@@ -56,6 +57,8 @@ class RequestOptions:
         float, Parameter("Least share of these with its conclusion, too.", "SHARE", SHARE)
     ] = 0.9
 
+    # Off unless asked for: it costs 22 to 29 % more loss
+    # in the measurement of docs/linkage_anonymity.md.
     informed: Annotated[
         bool,
         Parameter(

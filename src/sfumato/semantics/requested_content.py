@@ -138,6 +138,7 @@ def _shown(
     above = levels.astype(np.int64)
     root = above == hierarchy.height
     there = (codes >= 0) & ~root
+    # The root shows a missing value like any other, so both have one key there.
     keys = np.where(root, hierarchy.height * widest, -1)
     keys[there] = above[there] * widest + hierarchy.ancestors[above[there], codes[there]]
     distinct, index = np.unique(keys, return_inverse=True)
@@ -152,8 +153,10 @@ def _shown(
 def _distinct(columns: Sequence[Ints], sizes: Sequence[int], rows: int) -> tuple[Ints, Ints]:
     """Number of each row's distinct combination, and the first row of each combination."""
     keys = np.zeros(rows, dtype=np.int64)
+    # Without attributes all rows are one tuple, and without rows there is none.
     first = np.zeros(min(rows, 1), dtype=np.int64)
     for column, size in zip(columns, sizes, strict=True):
+        # Numbered anew after each column, so that the product of their sizes never overflows.
         _, first, keys = np.unique(
             keys * (size + 1) + column + 1, return_index=True, return_inverse=True
         )
@@ -177,6 +180,7 @@ def _individuals(
 def _first_leaves(hierarchy: Hierarchy, values: Sequence[Value], attribute: str) -> Codes:
     """The first leaf below each value."""
     below: dict[int, tuple[dict[str, int], Codes]] = {}
+    # A code list may have become flatter since; values above it are counted as lacking below.
     for level in {value.level for value in values if value.level <= hierarchy.height}:
         names = {label: index for index, label in enumerate(hierarchy.labels[level])}
         used, first = np.unique(hierarchy.ancestors[level], return_index=True)
@@ -237,6 +241,8 @@ class NotedAssociation:
     def id(self) -> str:
         """What names it on the command line: 12 digits, the same in every release."""
         said = detail_text({"if": sorted(self.antecedent), "then": self.consequent})
+        # 48 bits are short to type;
+        # of 100,000 associations two share an id in one of 56,000 ledgers.
         return hashlib.sha256(said.encode()).hexdigest()[:12]
 
     @property
@@ -318,6 +324,8 @@ def followed(
         new = from_detail(each)
         old = known.get(new.id)
         found = (*(old.found if old else ()), number)
+        # An entry repeats the state in which it used an association;
+        # only another one is a decision.
         if new.state is not State.PROPOSED and (old is None or old.state is not new.state):
             known[new.id] = replace(new, by=actor, time=time, found=found)
         elif old is None:
@@ -409,6 +417,7 @@ class Digests:
             who was not in the release.
         """
         start = np.searchsorted(self.persons, persons, side="left")
+        # A person stands once for each tuple, so a range is looked for and not a place.
         sizes = np.searchsorted(self.persons, persons, side="right") - start
         index = np.repeat(np.arange(len(persons), dtype=np.int64), sizes)
         within = np.arange(len(index)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -426,10 +435,12 @@ def digests_of_members(members: Members, tuples: int, key: bytes) -> Digests:
             found="another number of persons than of tuples, or a tuple that is none",
         )
     persons = digests_of(members.persons, key)
+    # Two numbers, big end first, sort as the bytes do, and sort faster.
     first, second = persons.view(">u8").reshape(-1, 2).T
     order = np.lexsort((numbers, second, first))
     persons, sorted_numbers = persons[order], numbers[order].astype(np.int32)
     repeated = np.zeros(len(order), dtype=np.bool_)
+    # How many records a person has in a tuple is not kept, as nothing needs it.
     repeated[1:] = (persons[1:] == persons[:-1]) & (sorted_numbers[1:] == sorted_numbers[:-1])
     return Digests(persons[~repeated], sorted_numbers[~repeated])
 
@@ -568,6 +579,7 @@ def release_of(number: int, time: str, digest: str, detail: Mapping[str, Any]) -
         **facts,
         quasi_identifiers=tuple(detail["quasi_identifiers"]),
         file_hashes=detail["file_hashes"],
+        # Ledgers of earlier versions hold entries without them.
         local_hashes=detail.get("local_hashes", {}),
         associations=tuple(from_detail(each) for each in detail["associations"]),
         figures=detail["figures"],

@@ -94,6 +94,7 @@ def enforce(asked: Asked, known: Known, linked: Linked, start: Levels) -> Enforc
     start
         The levels of linkage anonymity, shape (tuples, QIs).
     """
+    # A reader without associations and earlier releases knows nothing beyond linkage anonymity.
     if not (known.accepted or known.earlier):
         nobody = np.zeros(len(start), dtype=np.bool_)
         return Enforced(start, (), nobody, asked.requirements)
@@ -115,8 +116,11 @@ def enforce(asked: Asked, known: Known, linked: Linked, start: Levels) -> Enforc
     )
     rows = [change.row for change in found.changes]
     requirements = asked.requirements
+    # These requirements only explain;
+    # among very many associations that takes longer than the release.
     if rows and len(known.accepted) <= MANY:
         counts = np.ones(len(rows), dtype=np.int64)
+        # At the levels before, since at the new ones the rules have nothing left to enforce.
         shown = Shown(linked.hierarchy_of, linked.codes[rows], start[rows], counts)
         requirements = _derived(asked, known.accepted, shown)
     return Enforced(found.levels, found.changes, found.exposed, requirements)
@@ -128,9 +132,12 @@ def _derived(asked: Asked, associations: Sequence[Association], shown: Shown) ->
         asked.policy,
         asked.request,
         shown=shown,
+        # For a condition on a root there is no value to raise:
+        # `semantic_levels` lets any be raised then.
         associations=[each for each in associations if not is_always(each, shown.hierarchies)],
         rules=asked.rules,
     )
+    # The levels were searched for one k, so one that hangs on the tuples would come too late.
     if found.require_allowed() != asked.k:
         raise InputError(
             "the rules",
@@ -204,6 +211,7 @@ def columns_counted(linked: Linked, known: Known) -> Sequence[int]:
     ]
 
 
+# A choice, for reports that people can read.
 EXPLAINED = 10
 """Of so many associations, those that changed most, the derivation is given."""
 LINES = 60
@@ -315,6 +323,7 @@ def _explained(enforced: Enforced, places: list[int], number: int) -> tuple[str,
     """The derivation of what is enforced on the first of the tuples that the rules name."""
     named = enforced.requirements.enforcements.alike
     for place in places:
+        # A tuple may have changed only because of earlier releases, of which rules say nothing.
         if named[place] < 0:
             continue
         for why in enforced.requirements.explain_tuple(place):
@@ -352,6 +361,7 @@ def manifest_of(
             "keep_order": keep_order,
             "schema_sha256": schema_sha256(asked.schema),
             "input_sha256": data_sha256(asked.data),
+            # Not known before the file is written; `_written` fills it in.
             "output_sha256": "",
         },
         "request": asked.facts(),
@@ -731,6 +741,7 @@ def make_release(
     ids = person_ids(linked)
     if ids is not None:
         members = Members([ids[person] for person in linked.table.person.tolist()], tuple_of)
+    # The files take their places after the entry is in the ledger: no release goes out unnoted.
     with all_or_none():
         if output is not None:
             release = _written(release, Path(output))
@@ -748,6 +759,7 @@ def make_release(
                     to=asked.requester,
                 )
                 release = replace(release, number=number)
+            # Within the block, so that a report that fails leaves neither entry nor files.
             if also is not None:
                 also(release)
     return release
@@ -758,6 +770,7 @@ def _written(release: RequestedRelease, output: Path) -> RequestedRelease:
     write_table(release.table, output, labels=release.shown_labels)
     write_text(output.with_name(codebook_name(output.name)), release.codebook(output.name))
     about = dict(release.manifest)
+    # The file is still beside its place here, hence not at `output` itself.
     sha256 = file_sha256(written_at(output))
     about["release"] = {**about["release"], "output_sha256": sha256}
     write_text(output.with_name(MANIFEST_FILE), manifest_text(about))
@@ -772,6 +785,7 @@ def _noted(
     members: Members | None,
 ) -> int:
     """The number under which the ledger notes the release."""
+    # Nobody else may append from here on, so what was read still holds when the entry is added.
     if ledger.head() != release.known.head:
         raise InputError(
             "the ledger",

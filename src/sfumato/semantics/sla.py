@@ -31,12 +31,15 @@ if TYPE_CHECKING:
 
 Counts = npt.NDArray[np.int64]
 _NOTHING = np.empty(0, dtype=np.int64)
+# The study of paper 002 has 326 to 392 associations, which are thus still searched exactly.
 MANY = 1_000
 """Associations up to which the levels that lose least are searched. With more, values are raised a
 level at a time until a tuple holds."""
+# A choice; docs/policy_release.md says what it costs in loss under 67,000 associations.
 REACH = 200
 """Tuples that are looked at, among so many associations, of what one can be refined to; and
 associations of a form. One that can be refined to more is taken not to hold."""
+# A choice: each may lead to about REACH others, so that some 50,000 are in memory at a time.
 TUPLES_AT_ONCE = 250
 
 
@@ -85,6 +88,7 @@ class Reached:
     def rules_applied(self, place: int) -> tuple[int, ...]:
         """The rules that led to one of the tuples, the first one first."""
         rules: list[int] = []
+        # Each step points to the one before it, so the way is read from its end.
         while self.parent[place] >= 0:
             rules.append(int(self.rule[place]))
             place = int(self.parent[place])
@@ -113,6 +117,7 @@ class _Form(NamedTuple):
     leaves: Counts
 
 
+# 15 bits a label: three of an antecedent (`LENGTH`) and one of a consequent fill 60 of 64 bits.
 _WIDEST = 1 << 15
 """More than the labels of a level; with more, two values may look alike, which loses precision."""
 
@@ -140,6 +145,8 @@ class Reader:
         self.hierarchies = tuple(hierarchies.values())
         self.tables = tuple(shown_table(each) for each in self.hierarchies)
         self._highest = tuple(equal_levels(each)[1] for each in self.hierarchies)
+        # The surest first, as `believed` applies them so;
+        # the key makes the order of equals the same.
         ordered = sorted(associations, key=lambda one: (-one.confidence, -one.support, one.key))
         self.rules = tuple(
             self._rule(one)
@@ -179,9 +186,13 @@ class Reader:
         """
         shown, values = levels[:, rule.column], codes[:, rule.column]
         table = self.tables[rule.column]
+        # Only a coarser value is refined:
+        # a finer one tells the consequent already, or contradicts it.
         here: Bools = shown > rule.level
         if not here.any():
             return here
+        # The value shown must be an ancestor of the consequent,
+        # else the reader sees a contradiction.
         here &= table[shown, values] == table[shown, rule.leaf]
         for column, level, label in rule.antecedent:
             here &= (levels[:, column] <= level) & (
@@ -205,6 +216,7 @@ class Reader:
         begun = (codes.astype(np.int32), levels.astype(np.int8), np.arange(starts))
         parts = [_Part(*begun, nothing, nothing)]
         fired = np.zeros((starts, len(self.rules)), dtype=np.bool_)
+        # What was reached before is not refined again, so that the search ends however rules chain.
         seen = self._keys(parts[0])
         before = 0
         while len(parts[-1].codes):
@@ -212,6 +224,8 @@ class Reader:
             fired[parts[-1].origin[rows], rules] = True
             found, keys = self.steps(parts[-1], rows, rules)
             new = np.flatnonzero(~np.isin(keys, seen))
+            # Steps number parents within their own part;
+            # here they count from the first tuple of all.
             found = found._replace(parent=found.parent + before).at(new)
             before += len(parts[-1].codes)
             parts.append(found)
@@ -241,6 +255,8 @@ class Reader:
             waiting = np.ones(len(active), dtype=np.bool_)
             for rule in self.rules:
                 here = self.refines(rule, codes[active], levels[active]) & waiting
+                # One refinement a round:
+                # after it a surer association may apply, so all are asked again.
                 waiting &= ~here
                 codes[active[here], rule.column] = rule.leaf
                 levels[active[here], rule.column] = rule.level
@@ -250,13 +266,16 @@ class Reader:
     def _keys(self, part: _Part) -> npt.NDArray[np.void]:
         """One comparable key per tuple and origin."""
         shown = self.shown(part.codes, part.levels)
+        # The origin is part of the key: what two tuples both reach is judged for each of them.
         rows = np.column_stack([part.origin.astype(np.int32), shown])
+        # Whole rows as one value of bytes, so that they can be looked up like numbers.
         rows = np.ascontiguousarray(rows, dtype=np.int32)
         return rows.view(np.dtype((np.void, rows.shape[1] * 4))).ravel()
 
     def _rule(self, one: Association) -> Rule:
         antecedent = []
         for item in one.antecedent:
+            # A condition on a root is met by everybody; a consequent there would say nothing.
             column, level, leaf = self._place(item, root=True)
             antecedent.append((column, level, int(self.tables[column][level, leaf])))
         return Rule(one, tuple(antecedent), *self._place(one.consequent))
@@ -287,6 +306,8 @@ class Reader:
                 met &= levels[:, at] <= level
                 told = told * _WIDEST + self.tables[at][level, codes[:, at]] + 1
             at, least = column
+            # Whether a consequent lies below the value shown
+            # depends on the level at which it is shown.
             for level in range(least + 1, self.hierarchies[at].height + 1):
                 here = np.flatnonzero(met & (levels[:, at] == level))
                 if not len(here):
@@ -309,11 +330,14 @@ class Reader:
         column, lowest, leaf = self._consequents[:, rules]
         higher = part.levels[rows, column] - lowest
         place = np.repeat(np.arange(len(rows)), higher)
+        # A reader may believe a part of the consequent: every ancestor of it below what is shown.
         level = lowest[place] + np.arange(len(place))
         level -= np.repeat(np.cumsum(higher) - higher, higher)
         found = part.at(rows[place])._replace(parent=rows[place], rule=rules[place])
         found.codes[np.arange(len(place)), column[place]] = leaf[place]
         found.levels[np.arange(len(place)), column[place]] = level
+        # By rule first (the last key of lexsort),
+        # so that of equal tuples that of the surest rule is kept.
         order = np.lexsort([found.parent, level, found.rule])
         found, keys = found.at(order), self._keys(found)[order]
         once = np.sort(np.unique(keys, return_index=True)[1])
@@ -400,6 +424,7 @@ def shown_before(shown: Shown, tuple_of: Integers, hierarchies: Mapping[str, Hie
     """
     if len(tuple_of) and not -1 <= int(tuple_of.min()) <= int(tuple_of.max()) < len(shown.counts):
         raise InputError("the tuple of a person", "must be one of the release's, or -1 for none")
+    # The root for whatever the release did not show, since a root tells nothing of anybody.
     codes = np.full((len(tuple_of), len(hierarchies)), -1, dtype=np.int32)
     heights = [hierarchy.height for hierarchy in hierarchies.values()]
     levels = np.tile(np.array(heights, dtype=np.int8), (len(tuple_of), 1))
@@ -437,6 +462,8 @@ def intersection(releases: Sequence[Tuples], hierarchies: Sequence[Hierarchy]) -
         code, level = codes[:, column], levels[:, column]
         for later_codes, later_levels in releases[1:]:
             later, at = later_codes[:, column], later_levels[:, column]
+            # Two values contradict each other only where
+            # they differ at the coarser of their levels.
             coarser = np.maximum(level, at)
             taken = (at < level) | (table[coarser, code] != table[coarser, later])
             code[taken], level[taken] = later[taken], at[taken]
@@ -566,10 +593,13 @@ def disclosure_risks(
                 "must contain the linked individuals",
                 found=f"{int((wide == 0).sum())} of {len(wide)} tuples that nobody matches",
             )
+        # Whether the refined tuple still holds the true person: else the reader looks past them.
         inside = np.ones(len(codes), dtype=np.bool_)
         for column in own:
             table, level = reader.tables[column], refined[1][:, column]
             inside &= table[level, codes[:, column]] == table[level, refined[0][:, column]]
+        # Where nobody is left the reader sees that the association fails here,
+        # and takes the tuple as shown.
         risk = np.where(narrow > 0, inside / np.maximum(narrow, 1), 1 / np.maximum(wide, 1))
         np.maximum(risks, risk, out=risks)
     return risks
@@ -659,6 +689,7 @@ def generalise_antecedents(reader: Reader) -> Enforce:
     """
 
     def enforce(codes: Codes, levels: Integers, only: Sequence[Association] | None) -> Enforced:
+        # Without a choice every association on any way counts; with one, those that apply at once.
         if only is None:
             fired = reader.reachable(codes, levels).fired
         else:
@@ -703,6 +734,7 @@ def by_rules(
                 raised = suppress if each.measure is MeasureOfPolicy.SUPPRESS else generalise
                 for item in each.regarding:
                     raised[rows, names.index(item.attribute)] = True
+        # The stricter measure wins where rules ask for both.
         return Enforced(generalise & ~suppress, suppress)
 
     return enforce
@@ -817,10 +849,13 @@ class Judge:
             joint = intersection([before, (codes, levels)], self._reader.hierarchies)
             between, others = self._leaves_few(*joint, self.needed[:, rows], why)
             adds = self._reader.shown(*joint) != self._reader.shown(*before)
+            # Where this release adds nothing to what was
+            # shown before, it cannot make anything worse.
             between &= adds.any(axis=1)
             generalise |= between[:, np.newaxis] & adds & ~suppress
             for row, rules in others.items():
                 leaking[row] = leaking.get(row, set()) | rules
+        # A value at its root cannot be raised further, whatever the rules say.
         below = levels < np.array([each.height for each in self._reader.hierarchies])
         return Verdict(alone, between, generalise & below, suppress & below, leaking)
 
@@ -837,6 +872,8 @@ class Judge:
         _, first, same = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         same = same.ravel()
         reached = self._reader.reachable(codes[first], levels[first])
+        # Refined tuples are counted as shown:
+        # whether the true person matches plays no part, or it would tell.
         counts = self.counts(reached.codes, reached.levels)
         least = needed[:, first][:, reached.origin]
         short = np.flatnonzero(((counts > 0) & (counts < least)).any(axis=0))
@@ -861,6 +898,7 @@ class Judge:
             reached += np.bincount(found.origin, minlength=starts)
             counts = self.counts(found.codes, found.levels)
             short = ((counts > 0) & (counts < needed[:, found.origin])).any(axis=0)
+            # Unsure is taken for unsafe: what is too much to look at counts as leading to too few.
             short |= reached[found.origin] > REACH
             short |= np.isin(found.parent, over)
             bad.append(found.origin[short])
@@ -896,6 +934,7 @@ class Judge:
         reached = self._reader.reachable(*earlier)
         floors = self._k.copy()
         for floor, count in zip(floors, self.counts(reached.codes, reached.levels), strict=True):
+            # What nobody matches bounds nothing: the reader discards it.
             some = count > 0
             np.minimum.at(floor, reached.origin[some], count[some])
         return floors
@@ -909,6 +948,7 @@ def _leaking(reached: Reached, short: Counts) -> dict[int, set[int]]:
     return found
 
 
+# Rounded, so that equal losses tie exactly and the heap then orders them by their levels.
 DIGITS = 9
 """Losses that agree in so many decimals count as equal."""
 
@@ -1037,6 +1077,8 @@ def _raised(
     while len(rows):
         if not (generalise | suppress).any(axis=1).all():
             raise _too_little()
+        # All at once without a search:
+        # with many associations trying vectors in turn takes too long.
         found[rows] = np.where(suppress, heights, found[rows] + generalise)
         verdict = judge.verdict(rows, found[rows])
         bad = verdict.bad
@@ -1073,6 +1115,8 @@ def _search(
         search.expand(start[row], first.generalise[row], first.suppress[row])
     while searches:
         rows = np.fromiter(searches, dtype=np.int64, count=len(searches))
+        # One step of every tuple at a time, since judging
+        # many tuples together costs little more than one.
         tried = np.array([searches[row].cheapest() for row in rows.tolist()], dtype=np.int8)
         verdict = judge.verdict(rows, tried)
         for place, row in enumerate(rows.tolist()):
@@ -1105,6 +1149,7 @@ class _TupleSearch:
             vector = levels.tolist()
             vector[column] = self._heights[column] if suppress[column] else vector[column] + 1
             higher = tuple(vector)
+            # Two orders of raising the same values lead to the same vector, which is judged once.
             if higher not in self._seen:
                 self._seen.add(higher)
                 heapq.heappush(self._waiting, (self._loss(higher), higher))

@@ -161,6 +161,7 @@ class Why:
 def explain(reasoner: Reasoner, atoms: Sequence[Any]) -> tuple[Why, ...]:
     """Why some atoms hold, down to the facts."""
     known: dict[Any, tuple[Application, ...]] = {}
+    # All atoms of a depth are asked together: each question is one more grounding by clingo.
     wanted = list(atoms)
     while wanted:
         found = reasoner.because(wanted)
@@ -177,6 +178,7 @@ def explain(reasoner: Reasoner, atoms: Sequence[Any]) -> tuple[Why, ...]:
 
 
 def _tree(atom: Any, known: dict[Any, tuple[Application, ...]], above: frozenset[Any]) -> Why:
+    # Rules may support each other in a circle; an atom is no reason for itself.
     applications = () if atom in above else known.get(atom, ())
     within = above | {atom}
     steps = tuple(
@@ -310,8 +312,10 @@ class Requirements:
             return ()
         atoms = _about(self._reasoner, case)
         facts = f"{self._policy_facts}\n{self._tuple_facts.of_one(case)}"
+        # One tuple's facts ground in no time, where those of a whole release may take seconds.
         alone = Reasoner(self._reasoner.rules, facts)
         same = set(_about(alone, case)) == set(atoms)
+        # A site's rule may compare tuples, and then one alone does not lead to the same.
         return explain(alone if same else self._reasoner, atoms)
 
 
@@ -372,6 +376,7 @@ def derive(
     reasoner = Reasoner((*house, *site), f"{facts}\n{of_tuples.text}")
     k, quasi_identifiers = _k(reasoner, linkage), _quasi_identifiers(reasoner, linkage, policy)
     refused = tuple(str(plain(atom.arguments[1])) for atom in reasoner.about("refuse", 2, request))
+    # No k is no permission: what the rules do not speak of is refused.
     if k is None and not refused:
         refused = ("no rule gives its linkage a k",)
     if not quasi_identifiers and not refused:
@@ -399,10 +404,12 @@ def _tuples(
 ) -> TupleFacts:
     if shown is None:
         return TupleFacts("", np.empty(0, dtype=np.int64), {})
+    # Numbered with the rest, so that a number means the same association to the caller.
     accepted = {
         number: each for number, each in enumerate(associations, 1) if each.state is State.ACCEPTED
     }
     named = [item for rule in site for item in _named_items(rule, shown.hierarchies)]
+    # Rules 5 to 7 leave most tuples alone; a site's rule may speak about any of them.
     every = any(word in _ABOUT_TUPLES for rule in site for word in body_words(rule.statement))
     return tuple_facts(linkage, shown, accepted, measure.value, named, every)
 
@@ -430,6 +437,7 @@ def _k(reasoner: Reasoner, linkage: str) -> int | None:
     found = [plain(atom.arguments[1]) for atom in reasoner.about("has_linkage_k", 2, linkage)]
     if not all(isinstance(k, int) and k >= 1 for k in found):
         raise InputError("the rules", "must give whole numbers from 1 as k")
+    # A site's rules may add a k beside that of rule 2, and the stricter one must hold.
     return max(found, default=None)
 
 
@@ -447,6 +455,7 @@ def _quasi_identifiers(
         if columns:
             ordered[name] = columns
     known = {(name, each) for name, columns in ordered.items() for each in columns}
+    # Without a hierarchy nobody could generalise it, so the rule would ask for the impossible.
     for name, column in sorted(found - known):
         raise InputError(
             "the rules",
@@ -467,6 +476,7 @@ def _enforcements(reasoner: Reasoner, facts: TupleFacts) -> Enforcements:
         if case is None or number is None:
             continue
         asked = _measure(str(measure))
+        # Atoms come in no order, and the stricter measure must win in any.
         if measures[case].get(number) is not Measure.SUPPRESS:
             measures[case][number] = asked
     for atom in reasoner.atoms("regarding", 3):
@@ -519,6 +529,7 @@ def check_rules(policy: Policy, rules: Iterable[Path] = ()) -> tuple[Finding, ..
     paths = tuple(rules)
     found: dict[Finding, None] = {}
     for name in policy.requests:
+        # What the policy gets wrong the rules would say again, in other words.
         if errors_for(policy, name):
             continue
         where = f"request '{name}'"

@@ -43,6 +43,7 @@ def with_clingo(run: Callable[[Logger], object], subject: str) -> None:
             raise InputError(subject, "must be rules that clingo can run") from None
         line, said = found.groups()
         what = " ".join(said.split("note:")[0].split())
+        # The rule as clingo rewrote it would follow, which nobody would know as their own.
         what = what.partition(" in: ")[0] if what.startswith("unsafe") else what
         what = re.sub(r"\[#inc_base\];", "", re.sub(r" <[^>]*>:\d+:[-\d]+:$", "", what))
         if what.startswith("unsafe"):
@@ -97,10 +98,12 @@ def because_program(rules: Sequence[Rule]) -> str:
 
 def _of_rule(number: int, statement: Any) -> Iterator[str]:
     head = statement.head
+    # Constraints and choices conclude nothing that could be explained.
     if head.ast_type.name != "Literal" or head.atom.ast_type.name != "SymbolicAtom":
         return
     if str(head).startswith("not "):
         return
+    # An anonymous variable cannot be repeated in the head of an explaining rule; a named one can.
     named = _Naming()
     body = [named.literal(part) for part in statement.body]
     used = [term for part in body if (term := _as_term(part)) is not None]
@@ -114,6 +117,8 @@ def _of_rule(number: int, statement: Any) -> Iterator[str]:
     outside |= {name for part in body for name in _guards(part)}
     for part in body:
         for conditions in _elements(part) or ():
+            # Variables of an element are its own;
+            # in the body of a rule they would join with the others.
             own = _Renaming(outside)
             inner = [own.visit(condition) for condition in conditions]
             for each in inner:
@@ -130,6 +135,7 @@ def _as_term(part: Any) -> str | None:
     text = str(part.atom)
     if int(part.sign) == 0:
         return text
+    # What is hidden under "not" has no value, so that no term can be written for it.
     return None if "_" in _variables(part) else f"without({text})"
 
 
@@ -232,6 +238,7 @@ def functions(statement: Any) -> list[Any]:
 def _words(part: Any) -> Iterator[Word]:
     for atom in _nodes(part, "SymbolicAtom"):
         symbol = atom.symbol
+        # A strongly negated atom is under its minus signs.
         while symbol.ast_type.name == "UnaryOperation":
             symbol = symbol.argument
         if symbol.ast_type.name == "Function":
@@ -275,6 +282,7 @@ def check_words(rules: Sequence[Rule], every: Iterable[Rule]) -> None:
 
 HOUSE_FILES = ("rules.lp", "requests.lp")
 """The files of the package."""
+# Looked for in the text, since clingo reads an included file while it parses.
 _READ_ELSEWHERE = re.compile(r"^[^%\"]*#\s*(include|script)\b", re.MULTILINE)
 
 
@@ -331,6 +339,7 @@ def parse_rules(text: str, name: str) -> list[Rule]:
             title = " ".join(above[1]) if adjoins else ""
             _check_statement(statement, subject)
             rules.append(Rule(name, begin, title, str(statement), statement))
+            # Rules directly below each other share the comment above the first one.
             above = (end, above[1] if adjoins else [])
         elif not _is_harmless(statement):
             raise _not_a_rule(subject, begin, str(statement).split("(", 1)[0].split(" ", 1)[0])
@@ -363,6 +372,7 @@ def _not_a_rule(subject: str, line: int, found: str) -> InputError:
 def _check_statement(statement: Any, subject: str) -> None:
     """Refuse functions that run Python."""
     for term in functions(statement):
+        # A policy may come from somebody else, and must not run code.
         if getattr(term, "external", 0):
             raise _not_a_rule(subject, statement.location.begin.line, f"@{term.name}")
 
@@ -376,6 +386,7 @@ def _check_safe(rules: Sequence[Rule], subject: str) -> None:
         control = clingo.Control(["--warn=none"], logger=log)
         with ast.ProgramBuilder(control) as builder:
             for rule in rules:
+                # Without facts nothing follows from the rules, so that the check takes no time.
                 if rule.statement.body:
                     builder.add(rule.statement)
         control.ground()
@@ -418,6 +429,7 @@ class Reasoner:
 
     def _start(self, facts: str, log: Logger) -> None:
         clingo, ast = _clingo(), _clingo(".ast")
+        # A second model is enough to know that there is not one answer.
         self._control = clingo.Control(["--warn=none", "--models=2"], logger=log)
         with ast.ProgramBuilder(self._control) as builder:
             for rule in self.rules:
@@ -438,6 +450,7 @@ class Reasoner:
                 if not models
                 else "look at the site's rules with a choice or with 'not'",
             )
+        # Mostly all is decided by grounding: then asking each atom of a model would only take time.
         self._open = self._open or self._control.statistics["problem"]["lp"]["bodies"] > 0
         if not self._open:
             return
@@ -490,6 +503,7 @@ class Reasoner:
                 uses.setdefault((number.number, head), []).append(used)
         found: dict[Any, list[Application]] = {atom: [] for atom in asked}
         given: Counter[tuple[int, Any]] = Counter()
+        # Sorted triples, so that the reasons that are kept are the same in every run.
         for number, head, body in self._triples("because"):
             given[number.number, head] += 1
             if head in of and given[number.number, head] <= SHOWN:
@@ -508,6 +522,8 @@ class Reasoner:
             self._prepared = True
         self._step += 1
         part = f"wanted_{self._step}"
+        # A number for each question, as what was grounded
+        # for one is not grounded again for the next.
         facts = "\n".join(f"wanted({atom},{self._step})." for atom in asked)
         self._control.add(part, [], facts)
         self._control.ground([(part, []), ("why", [clingo.Number(self._step)])])

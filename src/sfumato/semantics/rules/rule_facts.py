@@ -18,6 +18,7 @@ from sfumato.semantics.policy_terms import Policy
 
 def quoted(text: str) -> str:
     """Text as a string of the rules' language."""
+    # The backslash first, or those of the other two would be escaped again.
     escaped = text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -58,6 +59,8 @@ class ItemSets:
             self._leaf[own] = leaves
             if level:
                 under = hierarchy.ancestors[level - 1]
+                # With as many leaves below it as the value under it has,
+                # it is the same value to a reader.
                 same = counts[level][ancestors] == counts[level - 1][under]
                 self._lowest[own[same]] = self._lowest[self.starts[level - 1] + under[same]]
 
@@ -120,6 +123,8 @@ class ItemSets:
         for item in items:
             if item.attribute == attribute:
                 level = self.hierarchy.ancestors[item.level]
+                # Values are numbered level by level,
+                # so those above the item's level are left out at once.
                 low = slice(0, self.starts[item.level + 1])
                 found[low] |= level[self._leaf[low]] == item.label
         return found
@@ -293,10 +298,12 @@ def tuple_facts(
         return sets[item.attribute].lowest(item)
 
     below = {lowest(item) for each in associations.values() for item in each.antecedent}
+    # Values that only a site's rule names must be told apart, too, or it would never apply.
     below |= {lowest(item) for item in named if item.attribute in sets}
     follows = {lowest(each.consequent) for each in associations.values()}
     values = np.full(shown.codes.shape, -1, dtype=np.int64)
     for column, (name, items) in enumerate(sets.items()):
+        # What no rule can tell apart is left out: many tuples become one, and little is grounded.
         relevant = items.at_or_below(below, name) | items.above(follows, name)
         numbers = items.numbers(shown.codes[:, column], shown.levels[:, column])
         values[:, column] = np.where((numbers >= 0) & relevant[numbers], numbers, -1)
@@ -343,6 +350,7 @@ def _telling(
     columns = {name: column for column, name in enumerate(sets)}
     found = np.zeros(len(values), dtype=np.bool_)
     for association in associations.values():
+        # One association is enough, so tuples that have one are not looked at again.
         rows = np.flatnonzero(~found)
         leads = association.consequent
         over = sets[leads.attribute].above([sets[leads.attribute].lowest(leads)], leads.attribute)
@@ -421,6 +429,7 @@ class _Lines:
         """What an association says, with its antecedent in the order in which it is looked up."""
         name = f"association({number})"
         terms = [self.term(item) for item in antecedent]
+        # As the association says it, which may be at another level than the lowest.
         self.items |= dict(zip(terms, antecedent, strict=True))
         yield f"association_rule({name})."
         yield f"implies({name},{self.term(association.consequent)})."
@@ -434,6 +443,7 @@ class _Lines:
     def ancestors(self, follows: set[Item], below: set[Item]) -> Iterator[str]:
         """Which shown or following values lie below which others that matter."""
         over = {above for item in follows for above in self.sets[item.attribute].ancestors(item)}
+        # Every pair of a value and an ancestor would be far more facts than rules ever ask for.
         matter = below | (self.shown & over)
         for item in sorted(self.shown | follows):
             for above in self.sets[item.attribute].ancestors(item):
