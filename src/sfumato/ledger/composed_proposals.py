@@ -72,6 +72,8 @@ def withheld(handed: Mapping[int, Handed], limits: Limits) -> Proposal | None:
         return together_of(withholding(handed, names), people)
 
     columns = handed[last].sketch.columns
+    # Recoded columns stay: readers know quasi-identifiers anyway,
+    # and coarser classes are `coarser`.
     out = [each.name for each in columns if each.shown is not Shown.RECODED]
     best = without(out)
     if best.broken(limits):
@@ -128,8 +130,10 @@ def coarser(
         merged = replace(own, sketch=replace(own.sketch, classes=classes * left // number))
         return bool(together_of({**handed, last: merged}, people).broken(limits))
 
+    # If one class for everybody is too much, no recoding helps.
     if again is None or too_many(1):
         return None
+    # In the sketch first: the release itself is made anew three times at most.
     most = bisect_left(range(1, number), True, key=too_many)
     share = 1.0
     for _ in range(TRIALS):
@@ -139,6 +143,7 @@ def coarser(
         try:
             made = again(MarketerRisk(tau))
         except ConstraintsNotMetError:
+            # Fewer classes may still keep all promises.
             continue
         found = together({**handed, last: sketched(made)})
         if not found.broken(limits):

@@ -36,6 +36,7 @@ nobody, below the other somebody may allow for changes."""
 Unkept = tuple[tuple[float, int], ...]
 DIGITS = 12
 """Decimals of shares that are compared with each other."""
+# The threshold of EMA policy 0070, as the preset of that name states it.
 TOLERABLE = 0.09
 """Share of a release's persons who may be found, where nobody says otherwise."""
 
@@ -98,6 +99,7 @@ class Measured:
         if not len(candidates):
             return cls(unkept=unkept)
         certain = max((float(np.mean(each == candidates)) for each in same), default=0.0)
+        # An intruder takes the better way: one candidate at random, or the likeliest.
         found = max(float(np.mean(1 / candidates)), hit)
         return cls(found, int(candidates.min()), certain, unkept, len(candidates))
 
@@ -272,6 +274,8 @@ class Together:
                 )
             for place, promise in enumerate(self.promises[number]):
                 share = now.unkept[place][0]
+                # Share and number of classes:
+                # even one more class that breaks a promise counts.
                 least = max(each.unkept[place] for each in (self.alone[number], *beside))
                 if now.unkept[place] > least and share > limits.unkept:
                     promised.append(
@@ -398,6 +402,7 @@ def _joins(
         shown = {
             (a, b): float(np.mean(a.digests[mine] == b.digests[theirs]))
             for a, b in common_columns(first.sketch, second.sketch)
+            # What both recode is in their classes already, which are intersected in any case.
             if not a.shown == b.shown == Shown.RECODED and len(mine)
         }
         # Pseudonyms that were drawn anew join nobody; what else hardly ever agrees has grown, or
@@ -454,9 +459,12 @@ def _cells(group: tuple[int, ...], handed: Mapping[int, Handed], people: People)
     seen = np.zeros(people.count, dtype=bool)
     for number in group:
         classes = np.zeros(people.count, dtype=np.int64)
+        # One more, so that 0 is left for those whom the release does not hold.
         classes[people.of_release[number]] = handed[number].sketch.classes.astype(np.int64) + 1
         seen[people.of_release[number]] = True
         keys = keys * (int(classes.max(initial=0)) + 1) + classes
+        # Numbered anew for each release,
+        # so that products of many numbers of classes do not overflow.
         keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
     keys[~seen] = -1
     return keys

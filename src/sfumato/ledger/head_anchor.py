@@ -12,6 +12,7 @@ from sfumato.core.chain import Head, parse_head
 from sfumato.core.errors import InputError
 
 SUFFIX = ".head"
+# By its form, as the folder may hold other files with that ending.
 _ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -36,6 +37,7 @@ class Anchor:
 
     def heads(self) -> list[Head]:
         """What was kept: beside its keys, where it is known there, and elsewhere."""
+        # One elsewhere must be there: who cuts the ledger may take the file with its head away.
         for file in self.elsewhere:
             if _kept(file) is None:
                 raise InputError(
@@ -59,6 +61,8 @@ class Anchor:
         """Keep a head, unless a later one is kept."""
         for file in (self._file, *self.elsewhere):
             before = _kept(file)
+            # Of two processes that noted something the slower
+            # one may come last with the older head.
             if before is None or before[0].number <= head.number:
                 _write(file, f"{head}\n{self.ledger.resolve()}\n")
 
@@ -146,6 +150,7 @@ def check_new(file: Path, ledger: Path, folder: Path) -> None:
     file
         Where the head is to be kept.
     """
+    # Who restores these folders from a backup would restore an old head with them.
     if {ledger.resolve().parent, folder.resolve()} & set(file.resolve().parents):
         raise InputError(
             f"file {file.name}",
@@ -168,6 +173,7 @@ def _write(file: Path, text: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         with os.fdopen(os.open(part, flags, 0o600), "w", encoding="utf-8") as stream:
             stream.write(text)
+        # Replaced at one stroke: a head that is cut off by a crash would refuse the whole ledger.
         part.replace(file)
     except OSError:
         raise InputError(
@@ -186,6 +192,7 @@ def _kept(file: Path) -> tuple[Head, Path] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError):
+        # Damaged is not missing: who empties the file must not make the ledger unknown by it.
         first, path = "", ""
     try:
         return parse_head(first, "sfumato ledger checkpoint"), Path(path)

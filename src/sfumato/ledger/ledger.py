@@ -14,6 +14,7 @@ from sfumato.core.errors import InputError
 from sfumato.ledger import head_anchor, ledger_store
 from sfumato.ledger.signed_log import Log, verify_log
 
+# A hand-over holds the lock while it compares: two releases of a million persons take 12 to 22 s.
 WAIT = 30.0
 """Seconds to wait for other processes that write."""
 _MADE = "ledger"
@@ -77,8 +78,11 @@ class Ledger:
         try:
             log = Log(connection, file, held, None if head is None else Path(head))
             ledger = cls(file, log, held)
+            # The key first: what is signed by another one says nothing of where the head is kept.
             log.check_key()
             if new:
+                # From the first entry on, or the ledger could be
+                # taken away before a second one without a trace.
                 log.anchor().keep(log.head())
             elif anchored:
                 log.check_anchor()
@@ -131,6 +135,7 @@ class Ledger:
             The file that holds its head as well from now on; as before without it.
         """
         check_said(note=note, by=by)
+        # The chain is checked before, so that a ledger that was changed is not vouched for.
         self._log.entries()
         self._log.register(note, by, None if head is None else Path(head))
 

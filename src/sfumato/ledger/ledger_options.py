@@ -15,6 +15,7 @@ _FILE, _KEYS = "SFUMATO_LEDGER", "SFUMATO_LEDGER_KEYS"
 
 def default_ledger() -> Path:
     """The ledger of a user, where nothing else is said: of all projects, so that they compare."""
+    # Data and keys lie in different trees, so that a copy of the one does not take the other along.
     return named_ledger() or _of_user("XDG_DATA_HOME", ".local/share") / "sfumato/ledger.sqlite"
 
 
@@ -43,6 +44,7 @@ def movable(path: Path, folder: Path) -> Path:
     """
     full, own = path.expanduser().resolve(), folder.resolve()
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111, as a home may be unknown
+    # "~" holds where the home has another path, as on another machine.
     if not full.is_relative_to(own) and full.is_relative_to(home):
         return Path("~") / full.relative_to(home)
     return Path(os.path.relpath(full, own))

@@ -24,6 +24,7 @@ from sfumato.core.chain import Head, Link, detail_text, digest_of
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import make_key, read_key
 
+# A choice: verifying holds one piece in memory at a time.
 PIECE_BYTES = 1 << 25
 """Bytes of a piece; SQLite holds up to a thousand million in one cell."""
 
@@ -44,6 +45,7 @@ class Part:
     @classmethod
     def of(cls, name: str, array: npt.NDArray[Any]) -> Part:
         """A part of an array of any byte order and layout."""
+        # One byte order, as the signed hash must be the same on every machine.
         return cls(name, np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")))
 
     @property
@@ -62,6 +64,7 @@ class Part:
     def pieces(self) -> Iterator[memoryview]:
         """The bytes, piece by piece; one empty piece of an empty array."""
         content = self.content
+        # An empty array has a row, too, by whose absence `verify` sees that it was taken away.
         for start in range(0, max(len(content), 1), PIECE_BYTES):
             yield content[start : start + PIECE_BYTES]
 
@@ -126,6 +129,7 @@ def said_clearly(name: str) -> Iterator[None]:
     except sqlite3.ProgrammingError:
         raise
     except sqlite3.Error as error:
+        # The low byte is the kind of error; SQLite says more of it in the others.
         said = _SAID.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
         rule, found, advice = said or _SAID[sqlite3.SQLITE_CORRUPT]
         raise InputError(f"ledger {name}", rule, found=found, advice=advice) from None
@@ -229,6 +233,7 @@ def load_ledger_keys(folder: Path, ledger: Path, *, make: bool) -> LedgerKeys:
 
 def id_of_key(key: bytes) -> str:
     """What tells that two keys are the same, and nothing else, 32 hexadecimal digits."""
+    # A keyed hash of a fixed text: the key cannot be worked out from it.
     return hmac.digest(key, _CHECKED, hashlib.sha256)[:16].hex()
 
 
@@ -352,11 +357,13 @@ def remove_parts(connection: sqlite3.Connection, number: int) -> None:
 
     Only an entry that says so may follow: a ledger that lacks arrays is not whole without one.
     """
+    # The trigger is gone within the transaction only, so that nobody else ever sees it missing.
     connection.execute(f"DROP TRIGGER {_ERASED}")
     connection.execute("DELETE FROM part WHERE entry = ?", [number])
     connection.execute(_TRIGGERS[_ERASED])
 
 
+# "SfLg" in ASCII, by which a ledger is told from other files of SQLite.
 APPLICATION = 0x53664C67
 VERSION = 1
 _TABLES = {
@@ -378,6 +385,7 @@ _TABLES = {
     UNIQUE (entry, name, piece)
 ) STRICT""",
 }
+# Against slips: who can write the file can drop them, which `has_its_tables` finds.
 _TRIGGERS = {
     f"{table}_{act.lower()}": f"""CREATE TRIGGER {table}_{act.lower()} BEFORE {act} ON {table}
 BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"""
@@ -398,6 +406,7 @@ def connect(path: Path, wait: float) -> sqlite3.Connection:
         Seconds to wait for other processes.
     """
     check_there(path)
+    # Elsewhere a file's mode does not say who may read it.
     if os.name == "posix" and path.stat().st_mode & 0o077:
         raise InputError(
             f"ledger {path.name}",
@@ -427,10 +436,14 @@ def check_there(path: Path) -> None:
 
 
 def _connected(path: Path, wait: float) -> sqlite3.Connection:
+    # Not "rwc": a ledger that is missing must be an error, never an empty new file.
     uri = f"{path.absolute().as_uri()}?mode=rw"
+    # No implicit transactions: `Log.changing` begins them before it reads what it adds to.
     return sqlite3.connect(uri, uri=True, timeout=wait, isolation_level=None)
 
 
+# FULL: an entry outlives a power cut. secure_delete: what is erased is overwritten.
+# trusted_schema: a file from elsewhere runs no functions.
 _SETTINGS = "journal_mode = WAL", "synchronous = FULL", "secure_delete = ON", "trusted_schema = OFF"
 
 
@@ -454,6 +467,7 @@ def create(path: Path, first: Entry) -> None:
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # With its mode from the start: SQLite would make a file that others may read for a moment.
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         with said_clearly(path.name), closing(_connected(part, 0.0)) as connection:
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -464,6 +478,7 @@ def create(path: Path, first: Entry) -> None:
                 connection.execute(text)
             add_entry(connection, first)
             connection.execute("COMMIT")
+        # A link and no renaming, which would replace a ledger that another process made meanwhile.
         os.link(part, path)
     except FileExistsError:
         return

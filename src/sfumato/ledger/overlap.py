@@ -150,6 +150,7 @@ def _told_by(first: Digests32, second: Digests32) -> float:
     """
     pairs = first.astype(np.uint64) << np.uint64(32) | second.astype(np.uint64)
     own, other, both = (_pairs_of_equals(each) for each in (first, second, pairs))
+    # Corrected as Cohen's kappa is: chance is the share of all pairs that share a value there.
     chance = 2 * other / (len(first) * max(len(first) - 1, 1))
     if own < SEVERAL * len(first) or chance >= 1:
         return 0.0
@@ -281,6 +282,7 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> Pe
         earlier, known[number] = list(reversed(known)), own
         for other in earlier:
             here, there = known[number], known[other]
+            # All are joined through a third release already, so that nobody can be added.
             if np.isin(here, there).all() or np.isin(there, here).all():
                 continue
             mine, theirs = by_id(sketches[other].persons, sketch.persons)
@@ -314,6 +316,7 @@ def _join(known: dict[int, Ints], first: Ints, second: Ints, count: int) -> None
     for persons in known.values():
         there = np.zeros(count, dtype=bool)
         there[persons] = True
+        # Two rows of one release are two persons, whatever a third release says.
         one &= ~(there[first] & there[second])
     names = np.arange(count)
     names[second[one]] = first[one]

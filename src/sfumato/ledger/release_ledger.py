@@ -22,6 +22,7 @@ from sfumato.release.promises.promise import AboutAttribute
 from sfumato.release.release_result import Disclosed, Release
 
 _TERMS, _DRAFT, _HANDED, _WAIVED, _FORGOT = "terms", "draft", "handed over", "waived", "forgotten"
+# The longest month and year, so that nothing is erased before its time.
 _DAYS = {"day": 1, "month": 31, "year": 366}
 _KEEP = re.compile(r"(\d{1,4}) (day|month|year)s?")
 
@@ -110,6 +111,7 @@ class ReleaseLedger(Ledger):
         """What the custodian settled last."""
         found = [each.details for each in self._log.entries() if each.kind == _TERMS]
         settled = found[-1] if found else {}
+        # An entry of an earlier version may lack a term, for which the default holds.
         return Terms(**{name: settled[name] for name in asdict(Terms()) if name in settled})
 
     def settle(self, terms: Terms, *, note: str, by: str) -> None:
@@ -140,11 +142,13 @@ class ReleaseLedger(Ledger):
             )
         key = self._keys.persons(make=True)
         made = _as_handed(release, key)
+        # A draft has no recipient yet: "" is nobody who was waived, so all releases are compared.
         handed = {**self._beside(""), self.head().number + 1: made}
         terms, found = self.terms(), together(handed)
         beyond: dict[str, object] = {}
         if found.broken(terms):
             beyond["beyond"] = found.most
+            # Now, while the data is at hand: a hand-over has the sketch alone.
             tried = coarser(release, handed, terms, partial(_as_handed, key=key))
             beyond |= {} if tried is None else {"coarser": asdict(tried)}
         promises = [{"name": p.name, **p.parameters()} for p in release.constraints]
@@ -247,6 +251,7 @@ class ReleaseLedger(Ledger):
         if own is None:
             raise _no_release(number)
         beside = {n: each for n, each in self._beside(to).items() if n != number}
+        # Last, since it is the one that is asked about.
         return {**beside, number: self._handed(own)}
 
     def hand_over(self, number: int, to: str, *, tolerable: float | None = None) -> Together:
@@ -277,10 +282,12 @@ class ReleaseLedger(Ledger):
                 advice="the custodian changes it with 'sfumato ledger terms'",
             )
         limits = limits if tolerable is None else replace(limits, tolerable=tolerable)
+        # Compared within the transaction: no other release may be handed over in between.
         with self.changing():
             handed = self.compared(number, to)
             found = together(handed)
             for pair in found.people.lost:
+                # What earlier releases lost among themselves was refused or waived before.
                 if number in pair:
                     raise self._unfollowed(number, sum(pair) - number)
             if found.broken(limits):
@@ -314,6 +321,7 @@ class ReleaseLedger(Ledger):
                 "after all, these give away more together"
             )
         looked_at, persons = found.all[number].looked_at, len(own)
+        # The rule of three: of n drawn at random none, so with 95 % confidence less than 3 / n.
         if looked_at < persons:
             yield (
                 f"{looked_at:,} of {persons:,} persons were looked at, drawn at random: with 95 % "
@@ -433,6 +441,8 @@ class ReleaseLedger(Ledger):
             old = [
                 each
                 for each in self.remembered()
+                # The time begins when somebody got the release,
+                # for only then it can be joined with others.
                 if each.kept_in and datetime.fromisoformat(each.handed or each.time) < before
             ]
             for each in old:
@@ -476,6 +486,7 @@ def _shows_same(first: sketches.Sketch, second: sketches.Sketch) -> bool:
     return all(
         np.array_equal(np.sort(a.digests), np.sort(b.digests))
         for a, b in zip(first.columns, second.columns, strict=True)
+        # These are drawn anew when a release is made again.
         if a.shown is not sketches.Shown.PSEUDONYM
     )
 

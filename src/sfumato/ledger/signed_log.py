@@ -46,6 +46,7 @@ class Log:
         """Where its head is kept: beside its keys, and in the file that it was registered with."""
         with ledger_store.said_clearly(self.name):
             numbers = ledger_store.numbers_of(self.connection, REGISTERED)
+        # The first entry names the ledger; the last registration may have moved its head elsewhere.
         said = [each.details for each in map(self.entry, (1, *numbers[-1:])) if each is not None]
         named = said[-1].get("head") if said else None
         places = (None if named is None else Path(named), self.elsewhere)
@@ -86,6 +87,7 @@ class Log:
             check_new(head, self.path, self.keys.folder)
         anchor = replace(known, elsewhere=known.elsewhere if head is None else (head.resolve(),))
         kept = anchor.last()
+        # Before the entry: `keep` never goes back, so a head that was further on would stay.
         anchor.forget()
         detail: dict[str, object] = {"note": note, "kept": "" if kept is None else str(kept)}
         if anchor.elsewhere:
@@ -131,7 +133,9 @@ class Log:
         with self.changing():
             if not ledger_store.has_its_tables(self.connection):
                 raise self.not_whole(CHANGED)
+            # Read within the transaction: two processes must not follow the same entry.
             last = ledger_store.last_entry(self.connection)
+            # A signature on top of a changed entry would vouch for the change.
             if last is None or not is_signed(last.link, self.keys.check()):
                 raise self.not_whole("a last entry that was changed, or none")
             head = Head(last.number, last.digest)
@@ -174,6 +178,7 @@ class Log:
         """An entry, checked against its own signature; ``None`` where there is none."""
         with ledger_store.said_clearly(self.name):
             entry = ledger_store.one_entry(self.connection, number)
+        # Its own signature is enough here: the whole chain takes as long as the ledger is.
         if entry is not None and not is_signed(entry.link, self.keys.check()):
             raise self.not_whole(f"entry {number} was changed")
         return entry
@@ -212,18 +217,23 @@ class Log:
         None
             While nobody else may append.
         """
+        # Within another block this one joins it, so that all is noted together or nothing.
         begun: bool = self.connection.in_transaction
         if begun:
             yield
             return
         with ledger_store.said_clearly(self.name):
+            # The lock for writing at once:
+            # who reads first and locks later may find an entry in between.
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 self.connection.execute("COMMIT")
             finally:
+                # Whatever ends the block, an interruption included, nothing half done stays.
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
+        # After the commit: a head of an entry that never was would refuse the ledger for good.
         self.anchor().keep(self.head())
 
 
@@ -250,6 +260,7 @@ def verify_log(log: Log, against: Head | None) -> Verdict:
     """
     connection = log.connection
     with ledger_store.said_clearly(log.name):
+        # One view of the file throughout, while other processes may append.
         connection.execute("BEGIN")
         try:
             if not ledger_store.has_its_tables(connection):
@@ -258,6 +269,7 @@ def verify_log(log: Log, against: Head | None) -> Verdict:
             erased = {
                 number
                 for each in ledger_store.all_entries(connection)
+                # Only a signed entry excuses arrays that are gone.
                 if is_signed(each.link, signed)
                 for number in each.details.get(ERASED, ())
             }
@@ -277,6 +289,7 @@ def _links(
     for entry in ledger_store.all_entries(connection):
         link, gone = entry.link, entry.number in erased
         if is_signed(link, signed) and not _has_its_parts(connection, entry, gone=gone):
+            # Then what it holds is not what was signed, as if its text had been changed.
             link = replace(link, made="")
         yield link
 

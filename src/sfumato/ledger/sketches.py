@@ -23,9 +23,11 @@ from sfumato.table.table import CodedColumn
 
 Names = npt.NDArray[np.bytes_]
 Digests32 = npt.NDArray[np.uint32]
+# 128 bits: of a billion persons two share a digest with odds of 1 in 10^21.
 DIGEST_BYTES = 16
 RECORDS = "(records)"
 """In the place of a column: how many records a person has."""
+# The increment of SplitMix64, 2^64 over the golden ratio; any fixed number would do.
 _ABSENT = 0x9E3779B97F4A7C15
 """The digest of a missing value before it is mixed."""
 
@@ -148,8 +150,10 @@ class Sketch:
             parts.append(Part.of("records", _narrow(self.records)))
         for place, column in enumerate(self.columns):
             if column.values is not None:
+                # One more, as missing is -1 and the numbers are kept without a sign.
                 parts.append(Part.of(f"of records {place}", _narrow(column.values + 1)))
             distinct, codes = np.unique(column.digests, return_inverse=True)
+            # Of few distinct values numbers take fewer bytes than four for every person.
             if 4 * len(distinct) + len(codes) * _bytes_of(len(distinct)) < 4 * len(codes):
                 parts.append(Part.of(f"values {place}", distinct))
                 parts.append(Part.of(f"codes {place}", _narrow(codes)))
@@ -209,6 +213,7 @@ def sketch_of(disclosed: Disclosed, key: bytes, spoken_of: Collection[str] = ())
     """The sketch of a release."""
     table = disclosed.table
     grouped = _Grouped.of(table.person, table.persons)
+    # Another key than that of persons, or a column that repeats the ids would show their digests.
     own = hmac.digest(key, b"columns", hashlib.sha256)
     person = table.schema.person
     columns = list(_columns(disclosed, grouped, own))
@@ -216,6 +221,7 @@ def sketch_of(disclosed: Disclosed, key: bytes, spoken_of: Collection[str] = ())
     if person is not None:
         ids = table.source.column(person).take(pa.array(grouped.first))
         persons = digests_of(_texts(ids), key)
+        # As two numbers of 64 bits, which sort in the order of the bytes and faster.
         order = np.lexsort(persons.view(">u8").reshape(-1, 2).T[::-1])
         persons = persons[order]
     else:
@@ -233,6 +239,7 @@ def sketch_of(disclosed: Disclosed, key: bytes, spoken_of: Collection[str] = ())
             keyed = _keyed(table.source.column(each.name), own)
             _, numbers = np.unique(keyed, return_inverse=True)
             numbers = np.where(keyed == np.uint64(_ABSENT), -1, numbers)
+            # Within a person by value, so that the order of a person's records is not kept.
             values = numbers[np.lexsort([numbers, of_record])]
         ordered.append(replace(each, digests=each.digests[order], values=values))
     return Sketch(persons, classes, tuple(ordered), records)
@@ -260,6 +267,7 @@ class _Grouped:
         ordered = values[self.order]
         least = np.minimum.reduceat(ordered, self.starts)
         one = least == np.maximum.reduceat(ordered, self.starts)
+        # A sum modulo 2^64 does not depend on the order of the records.
         every = np.where(one, least, np.add.reduceat(_mixed(ordered), self.starts))
         return (_mixed(every) >> np.uint64(32)).astype(np.uint32), bool(one.all())
 
@@ -287,6 +295,7 @@ def _columns(disclosed: Disclosed, grouped: _Grouped, key: bytes) -> Iterator[Sk
         yield SketchColumn(name, shown, role, constant, digests)
     if schema.person is not None and schema.person not in disclosed.withheld:
         counts = np.diff(np.append(grouped.starts, len(grouped.order)))
+        # Pseudonyms show whose records belong together, and so how many each person has.
         used, place = np.unique(counts, return_inverse=True)
         values = _keyed_texts(map(str, used.tolist()), key)[place]
         digests = (_mixed(values) >> np.uint64(32)).astype(np.uint32)
@@ -303,6 +312,7 @@ def _keyed(column: pa.Array | pa.ChunkedArray, key: bytes) -> Words:
     """64 keyed bits of each cell; a value is the same in every type that it is written in."""
     whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if not pa.types.is_dictionary(whole.type):
+        # Each distinct value is hashed once, of which most columns have few.
         whole = pc.dictionary_encode(whole)
     digests = _keyed_texts(_texts(whole.dictionary), key)
     codes = pc.fill_null(whole.indices.cast(pa.int64()), len(digests)).to_numpy(
@@ -325,6 +335,7 @@ def _keyed_texts(texts: Iterable[str | bytes | None], key: bytes) -> Words:
     made = b"".join(
         _ABSENT.to_bytes(8, "little")
         if each is None
+        # BLAKE2 takes a key itself, so that one hash does what HMAC does with two.
         else hashlib.blake2b(_plain(each), digest_size=8, key=key).digest()
         for each in texts
     )
@@ -340,6 +351,7 @@ def _plain(text: str | bytes) -> bytes:
         return text
     text = unicodedata.normalize("NFKC", text).casefold().strip()
     head, point, decimals = text.partition(".")
+    # Only numbers: a code such as E11.90 is another one than E11.9.
     if point and decimals.isdecimal() and head.lstrip("-").isdecimal():
         text = f"{head}.{decimals.rstrip('0')}".rstrip(".")
     return text.encode()
