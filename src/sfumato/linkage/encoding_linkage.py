@@ -195,6 +195,8 @@ class EncodedLinks(linkage_result.Found):
             f"{100 * each.pairs.mixture.matched:.1f} % of the records have a match, it seems. Give "
             "a similarity if you know better."
             for each in self.matched
+            # From 1 on equal encodings alone are matches:
+            # no similarity tells the two kinds of pairs apart.
             if each.pairs.mixture is not None and each.pairs.threshold >= 1
         )
         return (*said, *self.linked_schema.warnings)
@@ -287,6 +289,7 @@ class EncodedLinks(linkage_result.Found):
 def check_encodings_folder(folder: str | os.PathLike[str]) -> None:
     """Refuse a folder that a linkage of encodings must not be written to."""
     linkage_result.check_links_folder(folder)
+    # Files of a linkage of clear tables would stay beside those of another linkage.
     if (Path(folder) / MODEL).exists():
         raise InputError(
             f"output {Path(folder).name}",
@@ -296,6 +299,7 @@ def check_encodings_folder(folder: str | os.PathLike[str]) -> None:
         )
 
 
+# Of its own, so that what is drawn elsewhere from the same seed changes no match.
 MATCHING = 4
 """The stream of the seed that samples of encodings come from."""
 
@@ -391,6 +395,7 @@ def _read(tables: Mapping[str, object], mode: Mode) -> dict[str, Encoded]:
     for name, table in tables.items():
         sources[name] = _one(table, name)
         first = next(iter(sources))
+        # With the first alone: who has its key and specification has that of all others.
         check_comparable(sources[first], sources[name], f"the encodings of {first} and {name}")
     return sources
 
@@ -449,6 +454,7 @@ def _analytic(
     analytic = linked_file.sources_alone(records)
     if tables:
         analytic = linked_file.attach(analytic, records, tables, matching, schema)
+    # Without attached tables the file has persons and sources only, of which no schema speaks.
     return linked_file.declare(analytic, schema if tables else None)
 
 

@@ -125,6 +125,7 @@ def asked_specification(
 def changed(spec: LinkSpec, changes: Mapping[str, object]) -> LinkSpec:
     """A specification with other values in some fields, checked again."""
     fields = {name: getattr(spec, name) for name in type(spec).model_fields}
+    # Made anew, since a copy of pydantic's would not check the fields.
     return LinkSpec(**{**fields, **changes})
 
 
@@ -307,6 +308,7 @@ def _for_people(
 def _only_of_clear_tables(options: link_options.LinkOptions, engine: Engine) -> None:
     """Refuse what encodings cannot give."""
     for name, value in options.items():
+        # The command line passes every option, so one with its usual value was not asked for.
         is_usual = value in (None, False) or (name == "engine" and engine is Engine.DUCKDB)
         if name not in link_options.EncodedLinkOptions.__annotations__ and not is_usual:
             raise InputError(
@@ -329,6 +331,7 @@ def _answers(
     """Answers given now and before, by the records' numbers."""
     given = decisions
     if isinstance(given, (str, os.PathLike)):
+        # Answers name pairs by their ids, which are those of the linkage that people looked at.
         given = read_decisions(Path(given), pairs if earlier is None else earlier.pairs)
     if earlier is None:
         return given

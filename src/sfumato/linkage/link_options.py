@@ -12,11 +12,13 @@ from sfumato.core import declaration
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_engine import Engine
 
+# For types alone: a command line that only prints its options does not load what links.
 if TYPE_CHECKING:
     from sfumato.linkage.link_model import Model
     from sfumato.linkage.match_decisions import Decisions
     from sfumato.linkage.match_thresholds import Thresholds
 
+# Both ends are of use: at 0 every candidate pair is a match, at 1 only certain ones.
 SCORES = declaration.Share(zero=True, one=True)
 
 
@@ -65,6 +67,7 @@ class Comparing:
     def __post_init__(self) -> None:
         declaration.check_fields(self)
         if self.previous is not None:
+            # Callers in Python may give text, and the dataclass is frozen.
             object.__setattr__(self, "previous", Path(self.previous))
 
 
@@ -256,10 +259,12 @@ class Limits:
         false, missed = self.false_match_rate, self.missed_match_rate
         if false is None and missed is None:
             return None
+        # Both ways fix the same two thresholds, so one would overrule the other unseen.
         if self.match is not None or self.possible is not None:
             raise InputError(
                 "options --match, --possible", "must come without --false-match-rate and its like"
             )
+        # One rate fixes one threshold, and leaves the other undecided.
         if false is None or missed is None:
             raise InputError(
                 "options --false-match-rate, --missed-match-rate", "must come together"
@@ -276,6 +281,8 @@ class Limits:
         """
         if self.match is None and self.possible is None:
             return None
+        # One that is asked for may lie beyond the usual other one,
+        # which gives way to keep the order.
         upper = max(usual.upper, self.possible or 0.0) if self.match is None else self.match
         lower = min(usual.lower, upper) if self.possible is None else self.possible
         return {"lower": lower, "upper": upper}

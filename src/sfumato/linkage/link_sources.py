@@ -41,8 +41,10 @@ def as_text(values: pa.Array, column: str) -> pa.Array:
     if is_bytes(values.type):
         raise InputError(f"column '{column}'", "must hold text to be compared", found="bytes")
     check_utf8(values, column)
+    # A date of birth with a time, as dataframes hold it, is compared as a day.
     if pa.types.is_timestamp(values.type):
         values = values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+    # Whole numbers with missing ones among them come as floating ones from many readers.
     if pa.types.is_floating(values.type) and pc.all(pc.equal(pc.floor(values), values)).as_py():
         values = values.cast(pa.int64(), safe=False)
     text = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
@@ -147,6 +149,7 @@ def check_columns(
     sources
         Name of each source, and what was seen of the columns that it has.
     """
+    # Records of different sources can agree only on what two sources have.
     needed = 2 if mode is link_spec.Mode.LINK_ONLY else 1
     if not any(seen for _, seen in sources) or not columns:
         raise InputError("the sources", "must have columns to compare", found="none of them")
@@ -177,6 +180,7 @@ def _all_equal(filled: Sequence[Seen]) -> bool:
     return all(seen.value == filled[0].value for seen in filled)
 
 
+# A name of a place is that of many people, and is analysed.
 _PLACES = "country county state region city town district province suburb"
 
 
@@ -319,6 +323,7 @@ def match_headers(
     for column in columns:
         own = _headers(headers, column, renamed.get(column), subject)
         for header in own:
+            # If it were compared as two columns, one agreement would count twice.
             if header in taken:
                 raise InputError(
                     f"column '{header}' of {subject}",
@@ -482,6 +487,7 @@ def open_sources(
             progress("read", (number + 1) / len(tables))
         if varied:
             check_columns(spec.mode, columns, [(each.name, each.seen) for each in readings])
+        # Nothing failed, so the files stay until `Opened` is closed.
         on_error.pop_all()
     numbers = range(len(readings))
     counted = [each.source.counted for each in readings]
@@ -561,6 +567,7 @@ def _write(writer: ParquetWriter, rows: pa.RecordBatch, subject: str) -> None:
     try:
         writer.write_batch(rows)
     except (pa.ArrowException, ValueError):
+        # Files without types are read in parts, whose types may differ.
         raise InputError(
             subject, "must have one type per column throughout", found="several"
         ) from None

@@ -124,6 +124,7 @@ def area_sql(column: str) -> str:
     )
 
 
+# Two digits: so long a beginning of a value is as good as the whole.
 _LENGTH = re.compile(r"-?[1-9][0-9]?")
 _TEXTS = {
     ColumnKind.GIVEN_NAME,
@@ -135,6 +136,7 @@ _TEXTS = {
 _TAKES: dict[str, tuple[set[ColumnKind], str]] = {
     "sound": (
         _TEXTS,
+        # As Soundex: vowels, h, w and y are dropped, as spellings of one name differ most in them.
         "left({x}, 1) || left(regexp_replace(substr({x}, 2), '[aeiouyhw \\d]', '', 'g'), 3)",
     ),
     "first": (_TEXTS, "split_part({x}, ' ', 1)"),
@@ -221,6 +223,7 @@ def part_sql(part: Part, kind: ColumnKind, side: str = "") -> str:
     return f"left({column}, {length})" if length > 0 else f"right({column}, {-length})"
 
 
+# A choice: a rule that compares nearly everything is noticed before its pairs are scored.
 MAX_PAIRS = 100_000_000
 """Candidate pairs that are scored without being asked for."""
 
@@ -436,6 +439,8 @@ class LinkSpec(_Frozen):
 
     @model_validator(mode="after")
     def _names_differ(self) -> LinkSpec:
+        # Names are compared as SQL has them,
+        # where two that differ in case only would be one column.
         taken = dict.fromkeys(RESERVED, "a name of the linkage itself")
         for name, column in self.columns.items():
             own = sql_name(name)
@@ -445,6 +450,7 @@ class LinkSpec(_Frozen):
                     "its header under 'rename'"
                 )
             full = column.kind is ColumnKind.FULL_NAME
+            # A full name becomes two more columns, whose names nothing else may have.
             for each in (own, given_of(own), surname_of(own)) if full else (own,):
                 if each in taken:
                     raise ValueError(f"columns: '{name}' is the same as {taken[each]}")
@@ -500,6 +506,7 @@ def settings_of(text: str) -> dict[str, Any]:
     try:
         settings = json.loads(text)
     except (ValueError, RecursionError):
+        # JSON that is nested too deep is as wrong as any other text that is none.
         raise ValueError("splink: must be settings as JSON") from None
     if isinstance(settings, dict) and isinstance(settings.get("link_type"), str):
         return settings
@@ -578,6 +585,7 @@ def load_link_spec(path: str | os.PathLike[str]) -> LinkSpec:
 def _read(file: Path) -> str:
     subject = f"specification file {file.name}"
     try:
+        # Editors on Windows write a mark of the byte order, which TOML and JSON refuse.
         return file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(subject, "must be text in UTF-8") from None
@@ -653,6 +661,7 @@ def columns_by_comparison(settings: dict[str, Any]) -> dict[str, frozenset[str]]
         for number, comparison in enumerate(settings["comparisons"]):
             used: set[str] = set()
             for level in comparison["comparison_levels"]:
+                # The last level has no condition that could be parsed.
                 if level["sql_condition"].strip().upper() != "ELSE":
                     used |= columns_in(level["sql_condition"], sided=True)
                 if level.get("tf_adjustment_column"):
@@ -676,6 +685,7 @@ def columns_in(sql: str, *, sided: bool) -> set[str]:
     """
     sqlglot = needed("sqlglot")
     try:
+        # In the dialect of DuckDB, by which these settings are run.
         tree = sqlglot.parse_one(sql, dialect="duckdb")
         names = {str(column.name) for column in tree.find_all(sqlglot.exp.Column)}
     except sqlglot.errors.SqlglotError:

@@ -22,6 +22,7 @@ SPEC = "link.toml"
 """The specification."""
 MANIFEST = "manifest.toml"
 """What repeats the linkage."""
+# In no other file: who has the manifest alone must not be able to undo ids and order.
 FOR_REPEATING = "link.secret"
 """What the ids and the order of the linked file come from; it stays inside."""
 ANALYTIC = "analytic.parquet"

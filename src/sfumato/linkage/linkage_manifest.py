@@ -27,6 +27,7 @@ _HEADER = (
 ENCODINGS = "encodings"
 """The part of a manifest's model that a linkage of encodings has."""
 _PARTS = ("attached", "quasi_identifiers", "model", "checks", "review", "files", "versions")
+# Those whose versions may change what is found.
 _LIBRARIES = ("sfumato", "splink", "duckdb", "numpy", "pyarrow")
 
 
@@ -97,6 +98,7 @@ def load_link_manifest(path: str | os.PathLike[str]) -> LinkManifest:
                 float(fields["thresholds"]["possible_match"]), float(fields["thresholds"]["match"])
             ),
             sources=fields["sources"],
+            # Manifests that were written before reviews were drawn have no such part.
             **{name: fields[name] for name in _PARTS if name != "review" or name in fields},
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

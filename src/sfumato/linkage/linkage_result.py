@@ -176,6 +176,7 @@ def thresholds_json(found: Found) -> dict[str, float | None]:
 def outcomes_json(found: Found) -> dict[str, int]:
     """Number of pairs of each outcome."""
     names = ("match", "possible_match", "non_match")
+    # Reversed, as the codes ascend from non-match and people look for matches first.
     counts = np.bincount(found.outcomes, minlength=3)[::-1].tolist()
     return dict(zip(names, counts, strict=True))
 
@@ -278,6 +279,7 @@ NOT_INFERRED = (
 CONTRADICTED = "pairs that people checked contradict the model: see checks"
 _LEFT_APART = 0.5
 """Expected recall of the persons below which a warning says so."""
+# Both must be exceeded: in a small file a person may have a tenth, in a large one 20 records.
 _MANY_RECORDS, _LARGE_SHARE = 20, 0.1
 """From so many records, and that share of all of them, one person's records are doubted."""
 
@@ -337,6 +339,7 @@ class Links(Found):
         checks = {each.name: each.to_json() for each in quality or ()}
         expected: dict[str, Any] = unless_contradicted(expected_json(self), checks)
         if self.unsupported:
+            # Without relations the model cannot tell relatives from persons, whatever checks say.
             expected |= {**dict.fromkeys(_BY_MODEL), "unsupported": self.unsupported}
         return expected
 
@@ -385,6 +388,7 @@ class Links(Found):
     def _left_apart(self) -> tuple[str, ...]:
         """A warning where most matches are expected to be of different persons as found."""
         inferred = self.settled.persons.inferred
+        # The upper end of the interval: it warns only where even that is low.
         most = 1.0 if inferred is None else inferred.recall.high or 0.0
         if most >= _LEFT_APART:
             return ()
@@ -642,6 +646,7 @@ def check_links_folder(folder: str | os.PathLike[str], *, answered: bool = False
             found="a folder with other files",
             advice="choose another one",
         )
+    # Answers are hours of people's work, and nothing could make them again.
     if (path / linkage_files.ANSWERS).exists() and not answered:
         raise InputError(
             subject,
@@ -697,6 +702,7 @@ def _write_tables(links: Links, place: Path) -> None:
     record = free_name(RECORD, analytic.column_names)
     tables = {
         linkage_files.REVIEW: links.review,
+        # A zero byte, since a comparison may have any name that can be read.
         linkage_files.LEVELS: pa.table({"\0block": links.pairs.block, **links.pairs.levels}),
         linkage_files.ANALYTIC: analytic.add_column(0, record, pa.array(links.analytic.record)),
     }
@@ -716,6 +722,7 @@ def _write_tables(links: Links, place: Path) -> None:
 
 def _write_texts(links: Links, place: Path, folder: Path) -> None:
     if links.origin is not None:
+        # Copied, as the comments that people wrote into them would be lost in new ones.
         for name in (linkage_files.MODEL, linkage_files.SPEC, linkage_files.LINKED_SCHEMA):
             shutil.copyfile(links.origin / name, place / name)
         return
@@ -728,6 +735,7 @@ def _write_texts(links: Links, place: Path, folder: Path) -> None:
 
 
 def _beside(file: Path, folder: Path) -> Path:
+    # Relative, so that the folder and the files beside it can be moved together.
     return Path(os.path.relpath(file, folder))
 
 

@@ -438,9 +438,11 @@ def _persons_numbers(
         if link_sources.numbers_a_person(name) and sql_name(name) not in stated
     }
     if schema is None:
+        # Source by source: numbers of several sources repeat in one column, and look like none.
         for each in pc.unique(table[source]):
             part = table.filter(pc.equal(table[source], each))
             own = [name for name in names if part[name].null_count < len(part)]
+            # A guess names one person's column at a time, and a source may have several.
             while own:
                 own = [name for name in own if name not in found]
                 person = guess_schema(open_source(part.select(own))).schema.person if own else None
@@ -495,6 +497,7 @@ def _given(
     others = {*there(schema.sensitive), *there(schema.direct_identifiers)}
     quasi |= {n: how for n, how in compared.items() if n not in quasi and n not in others}
     left = () if not quasi else (source,)
+    # A schema must have a quasi-identifier: where nothing else is left, the source is it.
     quasi = quasi or {source: QuasiIdentifier(kind=Kind.CATEGORICAL)}
     return Schema(
         person=person,
@@ -602,6 +605,7 @@ def _read(
     if spec.id not in found:
         raise InputError(f"column '{spec.id}'", f"must be a column of {subject}")
     (header,) = found[spec.id]
+    # Identifying columns of attached tables are not even read.
     wanted = link_sources.separate(source.names, {}, header, schema).analytic
     table = pa.Table.from_batches(list(source.batches([header, *wanted])))
     text = link_sources.as_text(table[header].combine_chunks(), header)

@@ -39,6 +39,7 @@ def named_records(records: Records, number: Ints) -> tuple[pa.Array, pa.Array]:
     """Source and id of some records."""
     names = pa.array(records.sources, pa.string())
     source = names.take(pa.array(records.source_of(number)))
+    # Large, as the ids of all sources may pass the 2 GB that offsets of 32 bits reach.
     ids = pa.concat_arrays([each.cast(pa.large_string()) for each in records.ids])
     return source, ids.take(pa.array(number))
 
@@ -179,6 +180,7 @@ def _taken(half: Path, rows: Ints) -> pa.Table:
             parts.append(batch.take(pa.array(own)))
             first += batch.num_rows
         table = pa.Table.from_batches(parts)
+    # All as text: a column may hold numbers in one source and words in another.
     return table.cast(pa.schema([(name, pa.large_string()) for name in table.column_names]))
 
 
