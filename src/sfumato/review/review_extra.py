@@ -15,4 +15,5 @@ _PACKAGES = {
 
 def needs_review() -> None:
     """Refuse to begin without the packages of the extra."""
+    # At once, since a package that is missing later would stop people in the middle of their work.
     check_installed("a review", _PACKAGES, extra="review")

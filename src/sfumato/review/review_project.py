@@ -396,6 +396,7 @@ def _text(project: Project) -> str:
     fields = {
         "prior": project.prior,
         "settings": {
+            # TOML has no null, and a field that is left out would mean the default.
             name: NO_LIMIT if value is None else value
             for name, value in project.settings.model_dump(mode="json").items()
         },

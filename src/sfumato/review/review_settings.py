@@ -208,6 +208,7 @@ class Settings(BaseModel):
 
     @model_validator(mode="after")
     def _bands_in_order(self) -> Settings:
+        # Between the two a value is uncommon; a value must not be rare and common at once.
         if self.common_from < self.rare_below:
             raise ValueError("'common_from' must not be below 'rare_below'")
         return self

@@ -82,6 +82,7 @@ def place_blocks(
         block = draw_block(
             attribute, look, room, selected=number == selected, hinted=number == hinted
         )
+        # The first block of a band stays even where it is too wide: a new band has no more room.
         if left > GUTTER and left + block.width > look.width:
             band, left = band + 1, GUTTER
         placed.append(Placed(band, left, block))
@@ -103,6 +104,7 @@ def draw_bands(placed: Sequence[Placed], height: int, selected: int, look: Look)
     bands = [_band([each for each in placed if each.band == n]) for n in range(last + 1)]
     loose = height_of(placed) <= height
     starts, lines = [], list[Line]()
+    # A line below the meters is spent only where nothing else needs it.
     if height_of(placed) + 1 < height:
         lines.append(EMPTY)
     for number, band in enumerate(bands):
@@ -137,6 +139,7 @@ def neighbour(placed: Sequence[Placed], selected: int, direction: Direction) -> 
 
 def _band(placed: Sequence[Placed]) -> list[Line]:
     height = max(len(each.block.lines) for each in placed)
+    # Below its name a block has three lines for each part: row 1, the marks, row 2.
     numbers = {1: "1", 0: "2"}
     lines = []
     for number in range(height):
@@ -273,6 +276,7 @@ def draw_meters(standing: Standing, following: float, look: Look) -> tuple[Line,
     aside += [f"{standing.flagged:,} flagged"] if standing.flagged else []
     return (
         (
+            # Without a limit the whole is 1, the KAPR of everything shown (001, Property 4.3).
             *_bar("KAPR", standing.score, following, 1.0 if limit is None else limit, look),
             Span(f" {kapr_text(standing.score, cells)}", Style.STRONG),
             Span(f"{dot}{of}", Style.QUIET),
@@ -292,6 +296,7 @@ def draw_meters(standing: Standing, following: float, look: Look) -> tuple[Line,
 def _bar(label: str, share: float, more: float, whole: float, look: Look) -> Line:
     signs = look.signs
     spent = _columns(share, whole)
+    # However small, a cost shows as a column, or it would look free.
     following = max(_columns(share + more, whole), spent + 1 if more > 0 else spent) - spent
     following = min(following, BAR - spent)
     return (
@@ -306,9 +311,11 @@ def _bar(label: str, share: float, more: float, whole: float, look: Look) -> Lin
 def _columns(share: float, whole: float) -> int:
     if share <= 0:
         return 0
+    # Rounded down, so that a bar is full at the limit only; what was spent always shows.
     return BAR if share >= whole else max(1, int(BAR * share / whole))
 
 
+# As many on every screen, so that nothing below them moves when another cell is selected.
 COST_LINES = 2
 """Lines for what can be opened."""
 _TONES = {Tone.PLAIN: Style.PLAIN, Tone.GOOD: Style.STRONG, Tone.BAD: Style.REFUSED}
@@ -365,6 +372,7 @@ def draw_costs(view: View, selected: int, look: Look) -> tuple[Line, ...]:
 def _offer(key: str, words: str, cost: Cost, view: View) -> Line:
     if key == "N":
         words = f"name {MODES[cost.opening.mode]}"
+    # Rounded up, since it is said to be the most that an opening costs.
     text = kapr_text(cost.cost, view.standing.cells, up=True)
     if cost.refusal is not None:
         return (Span(f"{key} {words} ", Style.QUIET), Span(f"{text} refused", Style.REFUSED))
@@ -453,6 +461,7 @@ def draw_screen(
     else:
         placed = place_blocks(view.rendered, look, selected, hinted)
         legend = short_legend(look)
+        # Only where there is room to spare: a pair that scrolls for a legend is read less well.
         explained = room >= height_of(placed) + len(legend) + 3
         lines = draw_bands(placed, room - (len(legend) if explained else 0), selected, look)
         body = [*lines, *legend] if explained else lines
@@ -482,6 +491,7 @@ def _keys(look: Look) -> Line:
     line: list[Span] = []
     for key, words in _KEYS:
         item = (Span(" "), Span(key, Style.KEY), Span(f" {words} ", Style.QUIET))
+        # A key that does not fit is left out whole, since the help has all.
         if width_of((*line, *item)) <= look.width:
             line += item
     return tuple(line)

@@ -116,6 +116,7 @@ def visible(text: str, encoding: str, unknown: str) -> str:
         What stands in place of a character that cannot be drawn.
     """
     kept = "".join(
+        # Format characters draw nothing themselves, and some turn the direction of what follows.
         "" if unicodedata.category(each) == "Cf" else unknown if _acts(each) else each
         for each in text
     )
@@ -370,6 +371,7 @@ def _parts(row: Line, room: int) -> list[Line]:
     parts: list[list[Span]] = [[]]
     left = room
     for text, style in row:
+        # Divided only where it must be, as the characters of a grapheme belong together.
         for piece in [text] if cell_len(text) <= room else list(text):
             if cell_len(piece) > left:
                 parts.append([])
