@@ -46,6 +46,7 @@ class Techniques:
             raise InputError(
                 subject, "must be a text", found=type(value).__name__, accepted=str(self)
             )
+        # Read and written again, so that equal choices read alike in every manifest.
         weights = self.read(value, subject)
         return ",".join(
             each.value if weights[each] == 1 else f"{each.value}={weights[each]:g}"
@@ -60,6 +61,7 @@ class Techniques:
         found: dict[Technique, float] = {}
         for each in words.split(","):
             name, _, weight = each.strip().partition("=")
+            # One that is named twice may have two weights, of which neither is surely meant.
             if name not in list(Technique) or Technique(name) in found:
                 raise InputError(
                     subject,
@@ -78,6 +80,7 @@ class Techniques:
 
 def _weight(subject: str, words: str) -> float:
     try:
+        # Above 0: what loses nothing by its weight would always be taken first.
         return Above(0, "a weight").check(subject, float(words or 1))
     except ValueError:
         raise InputError(subject, "must have numbers as weights", accepted="roll-up=2") from None

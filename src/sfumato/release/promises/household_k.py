@@ -85,7 +85,10 @@ class HouseholdK(Promise):
 
 
 HouseholdK.measures = {
+    # k is whole: a limit that rounding has left a last bit above 5 must not ask for 6.
     "household_k": lambda limit: HouseholdK(ceil(limit - TOLERANCE)),
+    # Among k households alike the chance is 1 / k. 1 / (1 / 49) is 49.00000000000001: less the
+    # tolerance, or it would ask for 50.
     "max_composition_risk": lambda limit: HouseholdK(ceil(1 / limit - TOLERANCE)),
 }
 HouseholdK.suffices = {
