@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Counts = npt.NDArray[np.int64]
 _NOTHING = np.empty(0, dtype=np.int64)
-# The study of paper 002 has 326 to 392 associations, which are thus still searched exactly.
+# The study that repeats paper 002 has 326 to 392 associations: these are searched exactly.
 MANY = 1_000
 """Associations up to which the levels that lose least are searched. With more, values are raised a
 level at a time until a tuple holds."""
@@ -186,8 +186,7 @@ class Reader:
         """
         shown, values = levels[:, rule.column], codes[:, rule.column]
         table = self.tables[rule.column]
-        # Only a coarser value is refined:
-        # a finer one tells the consequent already, or contradicts it.
+        # Only a coarser value is refined: any other tells the consequent already or contradicts it.
         here: Bools = shown > rule.level
         if not here.any():
             return here
