@@ -10,6 +10,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -37,7 +38,7 @@ REQUIRED = os.environ.get("SFUMATO_REQUIRE") == "1"
 """Whether what is missing fails a test instead of skipping it."""
 
 _slow = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-_usual = settings(deadline=None, max_examples=20, suppress_health_check=_slow)
+_usual = settings(deadline=None, max_examples=12, suppress_health_check=_slow)
 settings.register_profile("local", _usual)
 settings.register_profile("ci", _usual, max_examples=50, derandomize=True, print_blob=True)
 settings.load_profile("ci" if REQUIRED or "CI" in os.environ else "local")
@@ -133,25 +134,38 @@ def few_random_pairs() -> Iterator[None]:
         yield
 
 
-USE_RELEASES = {"cli", "intruder", "ledger", "pipeline", "release", "reports", "semantics"}
+USE_RELEASES = {
+    *("cli", "intruder", "ledger", "pipeline", "release", "reports", "risk", "semantics", "table")
+}
 """Rooms that use releases: how good the search for their classes is, those of `release` look at."""
 FEW_PASSES = (3, 4)
 """Of the search for classes: of large files, and at most."""
 FEW_SUBSAMPLES = 2
 """On which an estimator is checked, but for slow tests: five take twice as long as the estimate."""
+FEW_FITS = {"STARTED": 4, "FEW_CELLS": 0}
+"""Of the models of cells, but for slow tests and those of the models: one start and part."""
+OF_PICTURES = {"reports", "server", "review"}
+"""Rooms whose fast tests draw the plots of a report, which take most of its time."""
+PLOTS = ("sfumato.reports.loss_plots.loss_figures", "sfumato.reports.risk_plots.risk_figures")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Classes of small files are searched in four passes, not in up to 48, by those rooms.
+    """Make small what a fast test is not about: passes of searches, fits, plots of reports.
 
-    Not by slow tests, some of which show what users see.
+    Not of slow tests, some of which show what users see.
     """
     room = item.path.relative_to(ROOT).parts[1]
     with pytest.MonkeyPatch.context() as patched:
         if item.get_closest_marker("slow") is None:
             estimates = "sfumato.risk.population.population_estimates"
             patched.setattr(f"{estimates}.SUBSAMPLES", FEW_SUBSAMPLES)
+            if item.path.name != "test_cell_model.py":
+                for name, few in FEW_FITS.items():
+                    patched.setattr(f"sfumato.risk.population.cell_model.{name}", few)
+            if room not in OF_PICTURES and find_spec("altair") is not None:
+                for plots in PLOTS:
+                    patched.setattr(plots, lambda *_: [])
             if room in USE_RELEASES:
                 patched.setattr("sfumato.release.release_options.USUAL_EFFORT", FEW_PASSES)
         return (yield)

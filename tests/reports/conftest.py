@@ -21,6 +21,13 @@ DAY = date(2026, 3, 2)
 SCRIPT = "<script>alert('x')</script> & \"y\""
 
 
+@pytest.fixture
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without the plots of a release, which take most of the time."""
+    for plots in ("loss_plots.loss_figures", "risk_plots.risk_figures"):
+        monkeypatch.setattr(f"sfumato.reports.{plots}", lambda *_: [])
+
+
 @pytest.fixture(scope="session")
 def release() -> Release:
     """Two clinics' visits, released."""

@@ -52,6 +52,7 @@ def release() -> sf.Release:
     return sf.anonymize(table, schema, sf.GBalance(0.8), *promises, seed=1)
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_the_worst_class_tells_what_is_met(release: sf.Release, tmp_path: Path) -> None:
     there = replace(
         release,

@@ -205,6 +205,7 @@ def test_no_person_and_no_pseudonym_is_on_the_page(release: Release, page: str) 
     assert not any(each in text for each in pseudonyms)
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_each_constraint_has_its_line(release: Release) -> None:
     asked = (
         GBalance(0.8),
@@ -227,6 +228,7 @@ def test_each_constraint_has_its_line(release: Release) -> None:
         assert words in text
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_what_is_not_met_is_said(release: Release) -> None:
     source = draw_release(replace(release, constraints=(GBalance(0.99), KAnonymity(2))), *HEADING)
     text = Page(source).text
@@ -236,6 +238,7 @@ def test_what_is_not_met_is_said(release: Release) -> None:
     assert 'class="verdict failed"' in source
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_a_constraint_of_somebody_else_is_reported(release: Release) -> None:
     class Own:
         """A constraint by its protocol alone."""
@@ -250,6 +253,7 @@ def test_a_constraint_of_somebody_else_is_reported(release: Release) -> None:
     assert "own (k = 2) is met." in text
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_capped_and_keyed_releases_say_so(release: Release) -> None:
     options = replace(release.manifest.options, cap_records=3, keep_order=True)
     manifest = replace(release.manifest, keyed=True, options=options)
@@ -260,6 +264,7 @@ def test_capped_and_keyed_releases_say_so(release: Release) -> None:
     assert "whoever holds the key" in text
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_what_is_left_out_and_what_is_accepted_is_said() -> None:
     clinics = generate_clinics(60, rng=4)
     left = clinics.schema.model_copy(

@@ -25,6 +25,7 @@ def _strict(path: Path) -> dict[str, object]:
     return read
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_a_page_has_its_json_beside_it(release: Release, tmp_path: Path) -> None:
     path = report(release, tmp_path / "visits.html", title="Visits", made=DAY)
     assert path == tmp_path / "visits.html"
@@ -59,6 +60,7 @@ def test_numbers_that_json_does_not_know_are_null() -> None:
     }
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_the_same_twice(release: Release, tmp_path: Path) -> None:
     one = report(release, tmp_path / "one.html", made=DAY).read_bytes()
     assert one == report(release, tmp_path / "two.html", made=DAY).read_bytes()

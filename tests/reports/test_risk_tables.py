@@ -171,6 +171,7 @@ def test_the_twin_holds_what_the_page_shows(estimated):
     assert content["marketer"]["low"] <= content["marketer"]["high"]
 
 
+@pytest.mark.usefixtures("no_plots")
 def test_a_release_against_a_population_is_judged_by_it(sample, people, schema):
     promise = sf.MarketerRisk(0.1)
     release = sf.anonymize(sample, schema, promise, register=people, seed=1)
@@ -207,6 +208,8 @@ def test_what_rests_on_the_size_of_a_population_is_no_promise(sample, schema):
     assert [each["promised"] for each in said] == [False, True]
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_plots")
 def test_presence_has_its_line(sample, people, schema):
     release = sf.anonymize(sample, schema, sf.DeltaPresence(0.0, 0.6), register=people, seed=1)
     [line] = promise_lines(release)
