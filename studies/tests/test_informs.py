@@ -47,6 +47,7 @@ def test_the_selection(patients: pa.Table) -> None:
     assert len(patients["DUPERSID"].unique()) == 23_968
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("g", "max_gidr", "avg_gidr"), [(0.50, 70.0, 41.3), (0.80, 41.9, 21.1), (0.95, 18.1, 7.7)]
 )
@@ -56,6 +57,7 @@ def test_g_balance(table: Table, g: float, max_gidr: float, avg_gidr: float) -> 
     assert 100 * row["avg_gidr"] == pytest.approx(avg_gidr, abs=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("k", "max_gidr", "avg_gidr"), [(2, 96.7, 53.5), (5, 83.3, 28.4)])
 def test_pid_based_k_anonymity(table: Table, k: int, max_gidr: float, avg_gidr: float) -> None:
     row = table["pid_k"][k]
@@ -87,6 +89,7 @@ def test_g_balance_beats_both_at_equal_numbers_of_persons(table: Table) -> None:
             assert g[measure] < pid_k[measure] < k[measure]
 
 
+@pytest.mark.slow
 def test_shuffled_rows_change_nothing(patients: pa.Table) -> None:
     order = np.random.default_rng(4).permutation(patients.num_rows)
     first = record_risk_rows(encode(patients, PATIENT_DATA), CHOSEN)

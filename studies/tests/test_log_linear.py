@@ -60,6 +60,7 @@ def errors(people, fraction, estimators, samples):
     return 100 * np.mean(found, axis=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fraction", "published", "within"),
     [
@@ -176,6 +177,7 @@ def test_terms_that_need_too_many_cells_are_named_in_the_path(monkeypatch):
     assert any("; not tried, too many cells: " in path for path in found.path)
 
 
+@pytest.mark.slow
 def test_a_table_of_a_quadrillion_cells_takes_memory_of_the_order_of_the_file():
     rng = np.random.default_rng(0)
     domains = (4_000, 100, 100, 80, 60, 50, 40)

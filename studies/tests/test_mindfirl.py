@@ -98,6 +98,7 @@ def test_a_cost_names_a_value_whose_frequency_no_other_has(tmp_path: Path) -> No
     assert (surname["values"], surname["exact"], surname["bound"]) == (1, 1.0, 1.0)
 
 
+@pytest.mark.slow
 def test_the_leak_on_febrl(shared_data: Path) -> None:
     """The exact cost names the state for 99 % of the records; the bound names no value."""
     folder, absent = locate(shared_data, FOLDERS, (FILE,))

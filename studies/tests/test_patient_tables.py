@@ -123,6 +123,7 @@ def test_l_by_frequency_keeps_what_it_says(patients: Encoded, reading: int) -> N
     assert cut(read.by_record, [LByFrequency(1 / read.most_frequent)]) is not None
 
 
+@pytest.mark.slow
 def test_the_decomposition_leaves_what_it_promises_to_remove(patients: Encoded) -> None:
     """Section 2: k individuals and l values per class, and risks far above 1/k and 1/l."""
     for row in decomposition_rows(patients, patients.readings[1]):

@@ -256,6 +256,7 @@ def informs(shared_data):
     return joined[coded]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("quasi", "promises", "wanted"),
     [

@@ -71,9 +71,10 @@ def test_a_profile_and_a_proposal() -> None:
     assert widths(found._repr_html_()) == pytest.approx([350 * each for each in shares], abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_random_pairs")
 def test_a_linkage_of_tables_and_one_of_encodings() -> None:
-    made = generate_registrations(generate_clinics(120, rng=2))
+    made = generate_registrations(generate_clinics(60, rng=2))
     tables = {"hospital": made.hospital, "practice": made.practice}
     links = sf.link(tables, seed=1)
     first = sf.encode_table(made.hospital, b"k" * 32, id_column="patient", name="hospital")

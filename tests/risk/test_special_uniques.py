@@ -33,7 +33,7 @@ def minimal_by_force(rows, width, size):
     return {key: who for key, who in unique.items() if not set(parts(*key)) & unique.keys()}
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=50)
 @given(
     width=st.integers(1, 5),
     size=st.integers(1, 5),

@@ -186,6 +186,7 @@ def test_founders_are_one_where_others_followed_and_all_where_nobody_did():
     assert found.tolist() == [1, 1, 7, round(by_hand)]
 
 
+@pytest.mark.slow
 def test_cells_are_followed_in_homes_and_not_where_columns_tell_all():
     keys, sizes, _ = classes_of(homes_and_others())
     homes = fit_cells(keys, sizes, [80, 500, 80], rng())
@@ -198,6 +199,7 @@ def test_cells_are_followed_in_homes_and_not_where_columns_tell_all():
     assert (apart.founders == sizes).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_who_follows_is_no_founder_where_homes_are_neighbours(seed):
     """A barracks' range of ages tells its place, as if the models drew its persons."""

@@ -37,6 +37,7 @@ def measured(sample: SampleClasses, seed: int = 1) -> PopulationRisk:
     )
 
 
+@pytest.mark.slow
 def test_strata_of_weights_are_those_of_the_classes_one_by_one() -> None:
     sizes = sizes_of(4)
     weights = np.random.default_rng(5).choice([2.0, 5.0, 40.0], len(sizes))
@@ -114,6 +115,7 @@ def test_the_number_of_matches_of_repeated_classes() -> None:
         np.testing.assert_allclose(there.probabilities, here.probabilities, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_billion_classes_are_no_more_work() -> None:
     sizes = np.arange(1, 20)
     times = (1e9 / sizes**2.5).astype(np.int64)
