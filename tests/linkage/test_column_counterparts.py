@@ -67,7 +67,7 @@ def meanings(one, two):
     return {(each.headers["a"], each.headers["b"]) for each in made.found}, made.questions
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=2, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 0.5, 1.0]), st.booleans())
 def test_counterparts_are_found_under_any_headers(seed, shared, translated):
     one, two = register(1000, shared, seed)

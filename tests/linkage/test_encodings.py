@@ -453,6 +453,7 @@ def febrl4(shared_data: Path) -> tuple[pa.Table, pa.Table]:
     return febrl(shared_data, "dataset4a.csv"), febrl(shared_data, "dataset4b.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "one_to_one", "least"),
     [
@@ -474,6 +475,7 @@ def test_febrl_4_from_encodings_alone(
     assert 2 * right_ones / (len(mine) + 5_000) >= least
 
 
+@pytest.mark.slow
 def test_half_of_the_records_without_a_match(febrl4: tuple[pa.Table, pa.Table]) -> None:
     spec = suggest_encoding(febrl4[0], FEBRL)
     left, right = (encode(each, spec, SECRET, id_column="rec_id") for each in febrl4)

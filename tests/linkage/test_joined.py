@@ -36,5 +36,6 @@ def test_many_records_of_one_person_are_doubted() -> None:
     assert "of the 120 records" in said
 
 
+@pytest.mark.slow
 def test_few_records_are_not() -> None:
     assert not [each for each in linked(0.9, 1.0) if each.startswith("one person has")]

@@ -127,6 +127,7 @@ def test_the_review_file_is_neutral(links: Links, folder: Path) -> None:
     assert all(possible[pair]["score"] == score for pair, score in number.items())
 
 
+@pytest.mark.slow
 def test_review_can_begin_with_the_most_doubtful(tables: dict[str, pa.Table], links: Links) -> None:
     """Ordered by the distance of the score from 1/2."""
     spec = SPEC.model_copy(update={"thresholds": SetThresholds(lower=1e-5, upper=1.0)})
@@ -136,12 +137,13 @@ def test_review_can_begin_with_the_most_doubtful(tables: dict[str, pa.Table], li
     assert np.all(np.diff(away) >= 0)
 
 
+@pytest.mark.slow
 def test_seed_repeats_everything(links: Links, tables: dict[str, pa.Table]) -> None:
     """Seed and secret give the same ids and order; without one they differ, the persons do not."""
     again = link(tables, SPEC, seed=4, secret=links.secret)
     assert again.linked.equals(links.linked)
     assert again.pairs_table.equals(links.pairs_table)
-    other = link(tables, SPEC, secret=b"s" * 32)
+    other = link(tables, SPEC, model=links.model, secret=b"s" * 32)
     assert not set(other.persons["person"].to_pylist()) & set(links.persons["person"].to_pylist())
     assert np.array_equal(other.settled.persons.person, links.settled.persons.person)
 
@@ -289,6 +291,7 @@ def test_a_later_table_finds_the_persons_of_before(
     assert not later.suggested
 
 
+@pytest.mark.slow
 def test_a_trained_model_is_used_again(
     tables: dict[str, pa.Table], links: Links, folder: Path
 ) -> None:
@@ -305,6 +308,7 @@ def test_a_trained_model_is_used_again(
     assert len(called & also) > 0.99 * len(called | also)
 
 
+@pytest.mark.slow
 def test_thresholds_from_rates(tables: dict[str, pa.Table], links: Links) -> None:
     """The thresholds keep to the rates as the model expects them."""
     rates = WantedRates(false_match_rate=0.01, missed_match_rate=0.01)
@@ -314,6 +318,7 @@ def test_thresholds_from_rates(tables: dict[str, pa.Table], links: Links) -> Non
     assert work.missed_match_rate <= 0.01
 
 
+@pytest.mark.slow
 def test_one_record_per_source(tables: dict[str, pa.Table], links: Links) -> None:
     """No person has two records of a source that has at most one each."""
     spec = SPEC.model_copy(update={"one_per_source": ("hospital", "practice")})

@@ -146,6 +146,7 @@ def _holds(path: Path, text: str) -> bool:
     return text.encode() in path.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_linked_file_goes_straight_into_assess_and_anonymize(tmp_path: Path) -> None:
     """With visits attached: each visit once, under its person's id, without the patient."""
     made = generate_registrations(generate_clinics(150, rng=5))
@@ -267,6 +268,7 @@ def test_names_of_people_are_never_quasi_identifiers() -> None:
     assert set(kept_columns(house, None, None)) == {"sex"}
 
 
+@pytest.mark.slow
 def test_numbers_of_persons_are_left_out() -> None:
     """A social security number or another person's number that is not compared does not stay."""
     made = generate_registrations(generate_clinics(60, rng=5))
@@ -285,6 +287,7 @@ def test_numbers_of_persons_are_left_out() -> None:
     assert "insured person" in links.linked.column_names
 
 
+@pytest.mark.slow
 def test_columns_named_as_ours_keep_their_names() -> None:
     """A table with columns 'person' and 'source' keeps them; ours get underscores."""
     made = generate_registrations(generate_clinics(60, rng=5))
@@ -332,6 +335,7 @@ def linked_by_parts(
     return birth, link({"one": one, "two": two}, spec, schema=schema, seed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("two", [PARTS, ("BY", "month", "dob")])
 def test_parts_of_a_compared_date_that_are_declared_are_linked_too(two: tuple[str, ...]) -> None:
     """What the schema calls quasi-identifiers is in the linked file, under its own name."""
@@ -345,6 +349,7 @@ def test_parts_of_a_compared_date_that_are_declared_are_linked_too(two: tuple[st
     assert not any("source" in each for each in links.linked_schema.warnings)
 
 
+@pytest.mark.slow
 def test_what_a_source_has_no_parts_of_is_said() -> None:
     _, links = linked_by_parts(dict(zip(PARTS, "uvw", strict=True)), ("whole",))
     assert links.linked["by"].null_count == 100

@@ -34,6 +34,7 @@ def rates(persons, truth):
     return both / pairs_within(persons), both / pairs_within(truth)
 
 
+@pytest.mark.slow
 def test_names_that_both_tables_repeat_are_those_of_twins():
     born = people(400)
     twins = {name: values[:60] for name, values in born.items()}
@@ -48,6 +49,7 @@ def test_names_that_both_tables_repeat_are_those_of_twins():
     assert recall > 0.97
 
 
+@pytest.mark.slow
 def test_namesakes_whose_addresses_are_made_of_their_name_stay_apart():
     rng = np.random.default_rng(8)
     person = people(900)
@@ -63,6 +65,7 @@ def test_namesakes_whose_addresses_are_made_of_their_name_stay_apart():
     assert recall > 0.98
 
 
+@pytest.mark.slow
 def test_families_that_share_an_address_of_email_stay_persons():
     tables, truth = households(300)
     for name, table in tables.items():

@@ -153,6 +153,7 @@ def test_dedupe_and_several_sources():
     assert np.all(records.source_of(across.left) < records.source_of(across.right))
 
 
+@pytest.mark.slow
 def test_a_few_records_are_linked_by_first_guesses():
     one, two = (table.slice(0, 8) for table in two_clinics())
     records, pairs, model = link([one, two])
@@ -162,6 +163,7 @@ def test_a_few_records_are_linked_by_first_guesses():
     assert any("could not be estimated" in note for note in model.notes)
 
 
+@pytest.mark.slow
 def test_a_session_that_fails_leaves_every_comparison(tmp_path):
     """20 persons: no pair of some training rule differs in anything, and Splink gives up."""
     write_registrations(generate_registrations(generate_clinics(20, rng=2020)), tmp_path)
@@ -187,6 +189,7 @@ def test_a_rule_that_makes_matches_beyond_doubt_is_no_session():
     assert {each.comparison for each in model.weights} == set(kinds)
 
 
+@pytest.mark.slow
 def test_settings_of_splink_are_taken_as_they_are(linked):
     trained = dict(linked[2].settings)
     spec = spec_of_settings({**trained, "unique_id_column_name": "id"})
@@ -302,7 +305,7 @@ def test_levels_of_names(given, surname, expected):
 def test_parts_taken_once_for_each_record_give_the_same_levels():
     """Against the conditions as they stand; swaps, slips and other lengths are among the values."""
     rng = np.random.default_rng(4)
-    digits = rng.integers(1, 3, (400, 4)).astype(str)
+    digits = rng.integers(1, 3, (200, 4)).astype(str)
     values = pa.table(
         {
             "day": [f"19{a}{b}-0{c}-{d}{a}" for a, b, c, d in digits.tolist()],

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from few_cases import fast_first
 from hypothesis import given
 from hypothesis import strategies as st
 from linkage.linked_tables import households, two_clinics
@@ -74,7 +75,7 @@ def refused(tables, spec, **options):
     return str(error.value)
 
 
-@pytest.mark.parametrize("shared", [1.0, 0.1])
+@pytest.mark.parametrize("shared", fast_first(1, [1.0, 0.1]))
 def test_a_household_is_no_person(shared):
     """What its members share is told from what a person's records do, and both are expected."""
     tables, truth = households(shared=shared)
@@ -87,6 +88,7 @@ def test_a_household_is_no_person(shared):
         assert said["persons"][name]["value"] == pytest.approx(getattr(right, name), abs=width)
 
 
+@pytest.mark.slow
 def test_as_many_matches_as_the_records_can_have():
     """Neither first names nor dates of birth say anything: the numbers of matches do."""
     tables, _ = households(shared=0.1)
@@ -97,7 +99,9 @@ def test_as_many_matches_as_the_records_can_have():
     assert "is different" not in said
 
 
-@pytest.mark.parametrize("declared", [{"one_per_source": ["a"]}, {"mode": "link-and-dedupe"}])
+@pytest.mark.parametrize(
+    "declared", fast_first(1, [{"one_per_source": ["a"]}, {"mode": "link-and-dedupe"}])
+)
 def test_a_table_may_have_several_records_of_a_person(declared):
     """Where nobody says so, three visits of each patient are three times too many matches."""
     patients, again = two_clinics(200, 200)
@@ -107,6 +111,7 @@ def test_a_table_may_have_several_records_of_a_person(declared):
     assert len(link(tables, LinkSpec(**fields, **declared), seed=1).pairs) >= 550
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["given_name", "birth_date"])
 def test_within_one_table_first_names_or_dates_tell(column):
     """No number of records of one person is too many there."""
@@ -148,6 +153,7 @@ def test_splinks_own_settings_are_held_to_the_number_of_matches(monkeypatch, tmp
     assert "can be true if a table" in said
 
 
+@pytest.mark.slow
 def test_missing_first_names_do_not_differ():
     """Only values that both records have are counted."""
     one, other = two_clinics(400, 400)
@@ -280,6 +286,7 @@ def test_european_households_are_told_apart(euro, birth, rule):
     assert told["precision"]["value"] == pytest.approx(right.precision, abs=0.015)
 
 
+@pytest.mark.slow
 def test_european_households_are_linked_by_what_tells_persons_apart(euro):
     tables, truth = euro
     columns = EURO | {"birth_date": "date"}

@@ -87,6 +87,7 @@ def test_nothing_is_overwritten(call: Call, clinics: Path, tmp_path: Path) -> No
     assert (tmp_path / "sfumato.toml").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_what_is_not_said_is_asked(
     call: Call, clinics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

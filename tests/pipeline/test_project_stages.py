@@ -120,6 +120,7 @@ def test_leftovers_are_told_by_their_names(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_project_of_one_table_needs_no_extra() -> None:
     code = (
         "import sys, sfumato.pipeline.run, sfumato.pipeline.proposal;"

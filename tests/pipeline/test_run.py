@@ -80,6 +80,7 @@ def secret_of(project: Path) -> bytes:
     return (project / "stages" / "release" / "release.secret").read_bytes().strip()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh_secrets")
 def test_a_changed_schema_makes_later_stages_only(call: Call, project: Path) -> None:
     before, secret = released(project), secret_of(project)
@@ -123,6 +124,7 @@ def test_until_leaves_the_rest(call: Call, project: Path) -> None:
     assert call("run", "--until", "nonesuch").code == 1
 
 
+@pytest.mark.slow
 def test_a_release_that_was_tampered_with_is_made_again(call: Call, project: Path) -> None:
     before = released(project)
     file = project / "output" / "release" / "release.csv"
@@ -239,6 +241,7 @@ def test_a_review_in_the_application_is_waited_for(call: Call, project: Path) ->
     assert call("run", "--json").ran() == []
 
 
+@pytest.mark.slow
 def test_what_checks_contradict_is_in_no_report(call: Call, project: Path) -> None:
     """Nor what the model expected before anybody had checked it."""
     change(project, "dedupe = true", "dedupe = true\ncheck = 0.05")
@@ -260,6 +263,7 @@ def test_what_checks_contradict_is_in_no_report(call: Call, project: Path) -> No
     assert not [text for text in written if str(expected["precision"]) in text]
 
 
+@pytest.mark.slow
 def test_a_review_at_the_terminal_is_prepared_and_waited_for(call: Call, project: Path) -> None:
     from sfumato.cli.review_session import begin
     from sfumato.review.terminal_session import open_folder
@@ -288,6 +292,7 @@ def test_a_review_at_the_terminal_is_prepared_and_waited_for(call: Call, project
     assert "begun with" in refused.err
 
 
+@pytest.mark.slow
 def test_a_simulated_review_needs_nobody(call: Call, project: Path) -> None:
     change(project, "[release]", '[review]\nby = "simulated"\nk = 1\nbudget = 0.5\n\n[release]')
     made = call("run", "--json")
@@ -304,6 +309,7 @@ def test_a_simulated_review_needs_nobody(call: Call, project: Path) -> None:
     assert not (project / "review").exists()
 
 
+@pytest.mark.slow
 def test_a_review_of_other_pairs_is_kept_aside_and_answers_hold(call: Call, project: Path) -> None:
     from sfumato.cli.review_session import begin
     from sfumato.review.review_project import load_project
@@ -383,6 +389,7 @@ def test_one_table_needs_no_linkage(call: Call, project: Path) -> None:
     assert call("run", "one.toml", "--json").ran() == []
 
 
+@pytest.mark.slow
 def test_a_run_makes_its_release_once_and_a_later_attack_makes_the_same_again(
     call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -242,6 +242,7 @@ def test_under_another_home_the_error_says_which_ledger(
     assert "remember = false" in lost.err
 
 
+@pytest.mark.slow
 def test_a_second_ledger_is_made_by_nothing_but_create(
     call: Call, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

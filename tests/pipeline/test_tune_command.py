@@ -50,6 +50,7 @@ def clinics(tmp_path):
     return made
 
 
+@pytest.mark.slow
 def test_the_printed_command_meets_the_thresholds(run, clinics, tmp_path):
     code, out, err = run(
         *WORDS, "--threshold", "max_gidr=0.4", "--threshold", "marketer=0.2", "--trials", "7",
@@ -135,6 +136,7 @@ def test_a_written_schema_names_hierarchies_from_its_folder(tmp_path):
     assert again.resolve() == (tmp_path / "codes" / "zip.csv").resolve()
 
 
+@pytest.mark.slow
 def test_a_changed_column_is_written_and_named_by_the_command(run, tmp_path):
     """Columns that weigh little and tell everybody apart: other weights lose less."""
     rng = np.random.default_rng(2)
