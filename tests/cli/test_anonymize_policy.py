@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from cli.conftest import Run
+from few_cases import fast_first
 from semantics.requests import opened, write_example
 from server.forked import on_small_disk
 
@@ -125,6 +126,7 @@ def test_a_ledger_in_the_environment_notes_other_releases_as_drafts(
     assert (draft["file"], draft["to"]) == ("out.csv", [])
 
 
+@pytest.mark.slow
 def test_a_lower_k_and_padded_local_data_need_a_grant(run: Run, folder: Path) -> None:
     asked = (*WORDS, *LOCAL, *BOOK, "--policy", "one.toml")
     for name in "abcd":
@@ -163,7 +165,7 @@ def test_a_ledger_is_not_made_by_a_mistyped_path(run: Run, folder: Path) -> None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
-@pytest.mark.parametrize("full", ["release.toml", "out.html"])
+@pytest.mark.parametrize("full", fast_first(1, ["release.toml", "out.html"]))
 def test_a_disk_that_is_full_behind_the_release(full: str, run: Run, folder: Path) -> None:
     """Neither the release nor its manifest and report are there."""
     words = (*WORDS, *LOCAL, "--policy", "one.toml", "--output")

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
+from few_cases import fast_first
 from intruder.generated import persons, schema_of
 
 from sfumato.schema import dump_schema
@@ -67,7 +68,7 @@ def test_a_release_that_is_not_there_is_refused(files: Path, run: Run) -> None:
     assert "argument RELEASE must name a file that can be read" in done.err
 
 
-@pytest.mark.parametrize("informed", [False, True])
+@pytest.mark.parametrize("informed", fast_first(1, [True, False]))
 def test_linked_data_is_attacked_by_who_knows_the_method(
     files: Path, run: Run, informed: bool
 ) -> None:
@@ -140,6 +141,7 @@ def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> Non
     assert json.loads((files / "r.json").read_text(encoding="utf-8"))["broken"] == ["identifiers"]
 
 
+@pytest.mark.slow
 def test_the_same_order_and_no_original_at_all(files: Path, run: Run) -> None:
     original = original_of(files)
     pa_csv.write_csv(original.drop(["name"]), files / "raw.csv")
@@ -152,6 +154,7 @@ def test_the_same_order_and_no_original_at_all(files: Path, run: Run) -> None:
     assert json.loads(alone.out)["exposed"] > 30
 
 
+@pytest.mark.slow
 def test_another_release_and_a_register(files: Path, run: Run) -> None:
     (files / "b").mkdir()
     made = ("anonymize", "in.csv", "--schema", "schema.toml", "--pid-k", "5", "--cut", "median")
@@ -212,6 +215,7 @@ def test_a_changed_file_or_a_lost_manifest_cannot_be_repeated(files: Path, run: 
     assert "--truth or --same-order" in done.err
 
 
+@pytest.mark.slow
 def test_a_release_with_a_key_and_a_register(files: Path, run: Run) -> None:
     (files / "key").write_bytes(b"k" * 20)
     (files / "b").mkdir()
@@ -229,6 +233,7 @@ def test_a_release_with_a_key_and_a_register(files: Path, run: Run) -> None:
     assert run(*keyed, "--register", "in.csv", "--threshold", "1").code == 0
 
 
+@pytest.mark.slow
 def test_no_value_is_said(files: Path, run: Run) -> None:
     """A canary in every column is in no output, message or report, errors included."""
     canary = "Qzxcanary"

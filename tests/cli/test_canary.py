@@ -16,6 +16,7 @@ import pytest
 from cli.conftest import Run
 from cli.malformed.case import CANARY, GOOD, NUMBER, RECORDS, to_csv
 from cli.malformed.files import BROKEN_UTF8
+from few_cases import fast_first
 
 import sfumato as sf
 from sfumato.table.door import open_table
@@ -144,7 +145,7 @@ def direct_identifiers_in(path: Path) -> bool:
 
 
 @pytest.mark.parametrize("json", [(), ("--json",)], ids=["text", "json"])
-@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize("values", fast_first(2, VALUES))
 def test_anonymize(
     values: str,
     json: tuple[str, ...],
@@ -177,7 +178,7 @@ def test_what_cannot_be_met(clinic: Path, run: Run) -> None:
     check_clean(result.out, result.err)
 
 
-@pytest.mark.parametrize("suffix", [".html", ".json"])
+@pytest.mark.parametrize("suffix", fast_first(1, [".json", ".html"]))
 def test_reports(suffix: str, clinic: Path, run: Run) -> None:
     common = ("visits.csv", "--schema", "schema.toml", "--report", f"report{suffix}")
     for words in (

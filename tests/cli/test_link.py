@@ -117,6 +117,7 @@ def test_link_writes_all_files_and_says_what_it_proposes(run: Run, here: Path) -
     assert not [path.name for path in here.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.slow
 def test_dedupe_thresholds_and_one_per_source(run: Run, here: Path) -> None:
     """Options change the specification that is used and written."""
     done = run(
@@ -140,6 +141,7 @@ def test_dedupe_thresholds_and_one_per_source(run: Run, here: Path) -> None:
     assert json.loads(done.out)["expected"]["false_match_rate"] <= 0.01
 
 
+@pytest.mark.slow
 def test_one_table_is_deduplicated(run: Run, here: Path) -> None:
     """With and without --dedupe."""
     both = pa.concat_tables([csv.read_csv(here / A), _renumbered(here / B)])
@@ -156,6 +158,7 @@ def _renumbered(path: Path) -> pa.Table:
     return table.set_column(0, "patient", pa.array([f"R{row}" for row in range(len(table))]))
 
 
+@pytest.mark.slow
 def test_visits_attached_go_into_assess(run: Run, here: Path) -> None:
     """The linked file of the visits, with its schema, is assessed as it is."""
     (here / "sex.toml").write_text(SPEC.replace('given_name = "given name"', 'sex = "category"'))
@@ -171,6 +174,7 @@ def test_visits_attached_go_into_assess(run: Run, here: Path) -> None:
     assert json.loads(done.out)["persons"] == persons
 
 
+@pytest.mark.slow
 def test_suggest_prints_or_writes_a_specification(run: Run, here: Path) -> None:
     """TOML that --spec takes."""
     done = run("link", "suggest", A, B, "--id", "patient")
@@ -185,6 +189,7 @@ def test_suggest_prints_or_writes_a_specification(run: Run, here: Path) -> None:
     assert run("link", A, B, "--spec", "my.toml", "-o", "out").code == 0
 
 
+@pytest.mark.slow
 def test_tables_of_one_file_name_are_named(run: Run, here: Path) -> None:
     """name=FILE; without names the error says so."""
     (here / "b").mkdir()
@@ -234,6 +239,7 @@ def test_apply_takes_decisions_and_withdrawals(run: Run, out: Path) -> None:
     assert len(again["person"].unique()) == len(before["person"].unique())
 
 
+@pytest.mark.slow
 def test_a_later_table_is_linked_to_the_persons_of_before(run: Run, here: Path, out: Path) -> None:
     """--previous: ids stay, changes are told."""
     table = csv.read_csv(here / A).slice(0, 40)
@@ -377,6 +383,7 @@ def test_help_is_that_of_the_linkage(run: Run) -> None:
     assert "--decisions" in run("link", "apply", "--help").out
 
 
+@pytest.mark.slow
 def test_interrupted_it_leaves_nothing(start: Callable[..., Popen[str]], here: Path) -> None:
     """Ctrl-C while it works: exit code 130, no folder, no private folder."""
     temporary = here / "tmp"

@@ -142,6 +142,7 @@ def test_what_leaves_home(run: Run, encoded: Path) -> None:
     assert ids != patients
 
 
+@pytest.mark.slow
 def test_encode_says_what_it_did(run: Run, encoded: Path) -> None:
     """As text and as JSON; a specification from link.toml, other headers, missing texts."""
     done = run("link", "suggest", A, B, "--id", "patient", "-o", "link.toml")
@@ -171,6 +172,7 @@ def test_encode_says_what_it_did(run: Run, encoded: Path) -> None:
     assert "Records" in done.out
 
 
+@pytest.mark.slow
 def test_visits_attached_go_into_assess(run: Run, encoded: Path) -> None:
     """By the ids that went along; the linked file is assessed as it is."""
     done = run(
@@ -286,6 +288,7 @@ def test_what_cannot_be_encoded_is_refused(
     assert {path.name: path.read_bytes() for path in here.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_a_linkage_of_encodings_is_not_continued(run: Run, encoded: Path) -> None:
     """Nobody can review it, and it does not replace one of clear tables."""
     assert run("link", "hospital.encoded", "practice.encoded", "-o", "out").code == 0

@@ -20,7 +20,7 @@ DOUBTFUL = "x1;x2;x3\n" + "".join(
 
 def test_profile_of_several_files(run, tmp_path: Path) -> None:
     for seed in (1, 2):
-        messy_file(seed, persons=60).write(tmp_path / f"f{seed}.csv")
+        messy_file(seed, persons=30).write(tmp_path / f"f{seed}.csv")
     shown = run("profile", "f1.csv", "f2.csv")
     assert shown.code == 0
     assert "file f1.csv" in shown.out

@@ -101,6 +101,7 @@ def test_a_register_is_read_as_the_file_is(files: Path) -> None:
     assert sf.assess(files / "in.csv", SCHEMA, register=clean).to_json()["strangers"] > 0
 
 
+@pytest.mark.slow
 def test_tables_are_cleaned_before_they_are_linked(files: Path) -> None:
     frame = visits(PEOPLE)
     other = frame.assign(
@@ -136,6 +137,7 @@ k = 3
 """
 
 
+@pytest.mark.slow
 def test_a_project_runs_from_the_file_as_it_came(files: Path, run: Run) -> None:
     (files / "sfumato.toml").write_text(PROJECT, encoding="utf-8")
     done = run("run")

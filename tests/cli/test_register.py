@@ -58,6 +58,7 @@ def test_register_and_again(run, folder):
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_population_and_again(run, folder):
     asked = ("--marketer", "0.1", "--k", "2", "--population", "300", "--seed", "1")
     result = run("anonymize", *WORDS, *asked, "--preset", "cancer-registry-research")

@@ -177,6 +177,7 @@ def test_a_signal_leaves_the_screen_too(tmp_path: Path) -> None:
     assert b"\x1b[?1049l" in terminal.bytes
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_as_q_does(tmp_path: Path) -> None:
     folder = project_folder(tmp_path / "project")
     terminal = Terminal("review", "play", folder)
@@ -254,6 +255,7 @@ def test_no_keys_show_more_than_was_paid_for(
         assert [again.view(n) for n in range(3)] == [session.view(n) for n in range(3)]
 
 
+@pytest.mark.slow
 def test_a_pasted_text_is_no_key(tmp_path: Path) -> None:
     folder = project_folder(tmp_path / "project")
     terminal = Terminal("review", "play", folder)
@@ -365,6 +367,7 @@ def test_keys_that_open(tmp_path: Path, play: Play) -> None:
     assert "any key goes back" in shown
 
 
+@pytest.mark.slow
 def test_hints_point_at_a_cell(linked: Path, play: Play) -> None:
     """On some of the pairs, where they are wanted."""
     pairs = len(pq.read_table(linked / "review.parquet"))
@@ -374,6 +377,7 @@ def test_hints_point_at_a_cell(linked: Path, play: Play) -> None:
     assert "Hint" not in play(linked, "nh" * pairs, "--no-hints").screens
 
 
+@pytest.mark.slow
 def test_the_window_may_change(tmp_path: Path) -> None:
     folder = project_folder(tmp_path / "project")
     terminal = Terminal("review", "play", folder)
@@ -392,6 +396,7 @@ def test_the_window_may_change(tmp_path: Path) -> None:
 # --------------------------------------------------------------------- what goes wrong
 
 
+@pytest.mark.slow
 def test_a_kill_loses_at_most_the_key_that_was_not_answered(tmp_path: Path, run: Run) -> None:
     folder = project_folder(tmp_path / "project")
     terminal = Terminal("review", "play", folder)
@@ -411,6 +416,7 @@ def test_a_kill_loses_at_most_the_key_that_was_not_answered(tmp_path: Path, run:
     assert all(line["did"] in {"shown", "decided"} for line in journal(folder)[1:])
 
 
+@pytest.mark.slow
 def test_two_cannot_review_at_once(tmp_path: Path) -> None:
     folder = project_folder(tmp_path / "project")
     one = Terminal("review", "play", folder)
@@ -489,6 +495,7 @@ def test_status_of_several_workers(tmp_path: Path, run: Run, play: Play) -> None
     assert {each["worker"] for each in answers} == {"one", "two"}
 
 
+@pytest.mark.slow
 def test_simulate(linkage: Path, run: Run) -> None:
     folder, truth = linkage / "linked", linkage / "truth.csv"
     words = ("review", "simulate", folder, "--truth", truth)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from few_cases import fast_first
 from server.clinic import Browser, account, body, review_project, values_in
 from server.manager_pages import client_of, filled, made_project
 
@@ -81,6 +82,7 @@ def downloaded(client: Any, project: Any, what: str, **data: Any) -> Any:
     return client.post(f"/projects/{project.id}/export/{what}", data)
 
 
+@pytest.mark.slow
 def test_the_page_shows_progress_and_no_value(team: dict[str, Any]) -> None:
     project = reviewed(team, budget=0.8)
     client = client_of(team["manager"])
@@ -147,7 +149,7 @@ def test_nothing_is_exported_before_the_project_is_closed(team: dict[str, Any]) 
     assert downloaded(client, project, "decisions").status_code == 200
 
 
-@pytest.mark.parametrize("what", ["decisions", "report", "linked", "identities"])
+@pytest.mark.parametrize("what", fast_first(2, ["identities", "decisions", "report", "linked"]))
 def test_exports_are_the_managers_and_need_a_fresh_login(team: dict[str, Any], what: str) -> None:
     project = reviewed(team)
     close(team, project)
@@ -184,6 +186,7 @@ def test_decisions_are_those_that_stand(team: dict[str, Any]) -> None:
     assert "sha256" in entry.detail
 
 
+@pytest.mark.slow
 def test_the_report_says_what_was_disclosed(team: dict[str, Any]) -> None:
     from sfumato.server.store.models import Allowance
 
@@ -242,6 +245,7 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return links.write(tmp_path_factory.mktemp("linked") / "links")
 
 
+@pytest.mark.slow
 def test_decisions_go_back_to_the_linkage(
     team: dict[str, Any], linked: Path, tmp_path: Path
 ) -> None:

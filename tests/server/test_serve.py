@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from few_cases import fast_first
 from patience import PATIENCE
 from server import forked
 from server.forked import Forked
@@ -313,7 +314,7 @@ def test_behind_tls_cookies_are_secure_and_browsers_stay_with_it(tmp_path: Path)
         assert server.ask("GET", "/login", Host="other.example")[0].status == 400
 
 
-@pytest.mark.parametrize("proxy", ["127.0.0.1", "192.0.2.1"])
+@pytest.mark.parametrize("proxy", fast_first(1, ["127.0.0.1", "192.0.2.1"]))
 def test_only_the_proxy_may_name_people(tmp_path: Path, proxy: str) -> None:
     options = ("--url", "https://review.example", "--trusted-header", "X-Remote-User")
     with _serving(tmp_path, *options, "--proxy", proxy, whole=False) as server:
@@ -407,6 +408,7 @@ def test_a_missing_extra_is_said(tmp_path: Path, command: tuple[str, ...]) -> No
     assert 'pip install "sfumato[review]"' in run.stderr
 
 
+@pytest.mark.slow
 def test_the_log_is_checked_from_the_command_line(tmp_path: Path) -> None:
     import sqlite3
 
@@ -446,6 +448,7 @@ def test_commands_need_a_server_that_was_started(tmp_path: Path) -> None:
     assert not (tmp_path / "keys").exists(), "no keys are made by looking"
 
 
+@pytest.mark.slow
 def test_other_keys_are_not_made_for_a_server_that_has_its_own(tmp_path: Path) -> None:
     with _serving(tmp_path, whole=False) as server:
         server.end()
