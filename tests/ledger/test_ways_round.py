@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from few_cases import fast_first
 from ledger.releases import FIRST, SECOND, draft, opened, people, released
 from semantics.requests import opened as opened_book
 from semantics.requests import release, write_example
@@ -170,7 +171,7 @@ SECONDS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("way", SECONDS)
+@pytest.mark.parametrize("way", fast_first(5, SECONDS))
 def test_the_second_release_is_refused_in_every_disguise(way: str, tmp_path: Path) -> None:
     with opened(tmp_path) as ledger:
         ledger.settle(Terms(unkept=1), note="the share found alone", by="carol")
@@ -350,6 +351,7 @@ def _interrupted(anchor: object, head: object) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_other_ids_never_make_it_look_safer(tmp_path: Path) -> None:
     """Whose class is whose is guessed then, so that every record is taken for joined."""
     constant = DATA.assign(code=(DATA["person"].str[-1] < "5").astype(str))
@@ -486,11 +488,14 @@ def rewrite(folder: Path, name: str, *pairs: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "pairs",
-    [
-        [('requester = "Dr. Who"', 'requester = "dr. who"')],
-        [('requester = "Dr. Who"\n', "")],
-        [('"A with B"', '"A and B"'), ("A with B", "A and B")],
-    ],
+    fast_first(
+        2,
+        [
+            [('requester = "Dr. Who"', 'requester = "dr. who"')],
+            [('requester = "Dr. Who"\n', "")],
+            [('"A with B"', '"A and B"'), ("A with B", "A and B")],
+        ],
+    ),
     ids=["another spelling", "nobody", "another linkage"],
 )
 def test_a_request_under_another_name_meets_the_earlier_one(folder: Path, pairs: Any) -> None:
@@ -561,12 +566,16 @@ def _padded_under_another_name(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("way", "said"),
-    [
-        (_without_columns, "attribute 'born' must be generalised as in release 2"),
-        (_other_labels, "attribute 'born' must be generalised as in release 2"),
-        (_padded, "must be what earlier releases were held against"),
-        (_padded_under_another_name, "must be what earlier releases were held against"),
-    ],
+    fast_first(
+        2,
+        [
+            (_without_columns, "attribute 'born' must be generalised as in release 2"),
+            (_other_labels, "attribute 'born' must be generalised as in release 2"),
+            (_padded, "must be what earlier releases were held against"),
+            (_padded_under_another_name, "must be what earlier releases were held against"),
+        ],
+        tuples=True,
+    ),
 )
 def test_a_request_that_hides_what_was_shown_is_refused(
     way: Callable[[Path], None], said: str, folder: Path

@@ -260,7 +260,7 @@ def test_the_cut_when_nobody_says_it(asked, cut, tmp_path):
 
 
 def test_the_search_is_the_default_and_a_split_is_the_papers_tree():
-    clinics = generate_clinics(1000, rng=1)
+    clinics = generate_clinics(120, rng=1)
 
     def release(**cuts):
         return sf.anonymize(

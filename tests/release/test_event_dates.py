@@ -42,7 +42,7 @@ def fits(rows, known, spread, low, high):
     st.one_of(st.integers(0, 9), st.none()),
     st.sampled_from([0, 8, 1 << 40]),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_candidates_are_those_of_trying(seed, spread, most):
     rng = np.random.default_rng(seed)
     most = 1 << 40 if spread is None else most
@@ -212,6 +212,7 @@ def test_a_second_date_is_written_as_days_after_the_first(stays):
     assert "the days after ‘admitted’" in release.codebook()
 
 
+@pytest.mark.slow
 def test_days_after_a_date_may_be_written_as_weeks(stays):
     stays = stays[stays["person"] < 800]
     release = released_stays(stays, 0.1, "widen=0.1,shift-dates,coarsen-dates")

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from few_cases import fast_first
 from oracles import histories
 from oracles.holders import holders
 
@@ -90,13 +91,17 @@ def test_nobody_is_found_with_a_chance_above_one_in_k(m, k, width, heavy):
 
 @pytest.mark.parametrize(
     ("m", "of", "persons", "most"),
-    [
-        (1, "found", 250, 5),
-        (2, "found", 250, 5),
-        (3, "found", 250, 5),
-        (3, "found", 90, 9),  # most sets of three are not looked at, and all are counted here
-        (2, "learned", 250, 5),
-    ],
+    fast_first(
+        2,
+        [
+            (1, "found", 250, 5),
+            (2, "found", 250, 5),
+            (3, "found", 250, 5),
+            (3, "found", 90, 9),  # most sets of three are not looked at, and all are counted here
+            (2, "learned", 250, 5),
+        ],
+        tuples=True,
+    ),
 )
 def test_the_mean_chance_is_at_most_the_risk(m, of, persons, most):
     data = visits(5, persons, most)
@@ -169,7 +174,7 @@ def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meet
     assert whole.utility.histories.divided == 0
 
 
-@pytest.mark.parametrize("p95", [0.2, 0.25])
+@pytest.mark.parametrize("p95", fast_first(1, [0.2, 0.25]))
 def test_more_is_kept_where_the_percentile_is_paid_for_beside_the_mean(p95, monkeypatch):
     data, kept = visits(1, persons=800, most=12), []
     promises = sf.PidKAnonymity(40), sf.KnownEvents(2, 0.15, p95=p95, of="learned")
@@ -187,6 +192,7 @@ def test_more_is_kept_where_the_percentile_is_paid_for_beside_the_mean(p95, monk
     assert kept[0] > kept[1]
 
 
+@pytest.mark.slow
 def test_widths_tried_on_a_part_of_a_file_lose_little_more_than_those_tried_on_all(monkeypatch):
     data, lost = visits(3, 1200, 6), []
     for _ in range(2):
@@ -223,11 +229,15 @@ def test_no_page_calls_a_protected_column_unchanged(tmp_path):
 
 @pytest.mark.parametrize(
     ("promise", "counted"),
-    [
-        (sf.KnownEvents(2, 0.2), True),
-        (sf.KnownEvents(3, 0.2, p95=0.6), False),
-        (sf.KnownEvents(3, k=3), True),
-    ],
+    fast_first(
+        2,
+        [
+            (sf.KnownEvents(3, 0.2, p95=0.6), False),
+            (sf.KnownEvents(2, 0.2), True),
+            (sf.KnownEvents(3, k=3), True),
+        ],
+        tuples=True,
+    ),
 )
 def test_what_some_drawn_sets_say_is_not_promised(promise, counted, tmp_path):
     release = sf.anonymize(visits(3), schema(), sf.PidKAnonymity(3), promise, seed=1)
@@ -277,7 +287,9 @@ def test_pairs_of_codes_are_kept_where_both_are_and_one_pseudonym_shows_them():
     assert release.utility.histories.survival is None
 
 
-@pytest.mark.parametrize("techniques", ["widen,suppress-cells", "widen,roll-up,suppress-cells"])
+@pytest.mark.parametrize(
+    "techniques", fast_first(1, ["widen,suppress-cells", "widen,roll-up,suppress-cells"])
+)
 def test_an_event_that_is_known_at_a_level_counts_so_whatever_may_be_written(techniques):
     data = visits(7, persons=600)
     event = {"kind": "code", "known": "level 1", "hierarchy": {"lengths": [2, 1]}}

@@ -67,7 +67,7 @@ def test_every_household_has_the_same_members_as_k_others(k, others, options):
 
 
 def test_who_lives_together_is_shown_by_fresh_names_and_only_then():
-    table = households(150, 2)
+    table = households(50, 2)
     release = sf.anonymize(table, SCHEMA, sf.HouseholdK(3), suppress=0.2, seed=1)
     true = dict(zip(table["id"].to_pylist(), table["home"].to_pylist(), strict=True))
     source = [table["id"][int(row)].as_py() for row in release.source_rows]
@@ -98,6 +98,7 @@ def test_compositions_are_counted_as_multisets(rows):
     assert sharing_composition(class_of, person, household).tolist() == expected
 
 
+@pytest.mark.slow
 def test_loses_less_than_households_that_are_released_as_one_class():
     release = sf.anonymize(households(800, 3), SCHEMA, sf.HouseholdK(3), suppress=0.2, seed=1)
     assert release.utility.ncp < 0.4

@@ -79,7 +79,7 @@ def penalty(values, tree, occurring):
     return 1.0
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 8), st.integers(2, 3), st.sampled_from([0.0, 0.2]))
 def test_no_partition_is_below_it(schema, seed, records, k, missing):
     table = drawn(seed, records, missing)

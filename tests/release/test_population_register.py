@@ -182,7 +182,7 @@ def test_several_records_and_missing_values(population, name, cut, values, coars
         check(release, register, promises, "who", exact=False)
 
 
-@settings(max_examples=25)
+@settings(max_examples=6)
 @given(populations(), st.sampled_from(["median", "search"]))
 def test_more_is_asked_of_a_smaller_register(population, cut):
     """Against the file alone as register, it is the file's own marketer risk."""

@@ -151,6 +151,7 @@ def test_the_seed_decides_and_suppressed_records_are_errors(case, column) -> Non
     assert one.lower_quartile <= one.median <= one.upper_quartile
 
 
+@pytest.mark.slow
 def test_fifty_thousand_classes() -> None:
     rng = np.random.default_rng(0)
     records = 200_000

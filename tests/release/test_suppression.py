@@ -104,6 +104,7 @@ def test_the_outlier_goes():
     assert release.utility.ane < without.utility.ane / 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("share", "least_gain"), [pytest.param(0.01, 0.05, marks=pytest.mark.slow), (0.05, 0.3)]
 )

@@ -77,7 +77,7 @@ def contents(data, class_of):
     return Counter(tuple(sorted(rows, key=repr)) for rows in classes.values())
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["median", "search"]),
@@ -122,7 +122,7 @@ def test_upper_levels_change_nothing_in_the_papers_tree(seed, constraints, ids, 
     assert found[0].tree.avg_gidr == pytest.approx(found[1].tree.avg_gidr, abs=1e-14)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["median", "search"]),
@@ -159,6 +159,7 @@ def _everybody(table, *_, **__):
     return Partition(np.zeros(table.persons, dtype=np.int32), 1, 0)
 
 
+@pytest.mark.slow
 def test_subtrees_in_threads_give_the_same(monkeypatch):
     data, schema = file(5, 3000, ids=True)
     table = open_table(data, schema)

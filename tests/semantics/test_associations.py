@@ -83,7 +83,7 @@ def naive_redundant(key, among) -> bool:
     return False
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(releases(), st.sampled_from([0.05, 0.2, 0.5]), st.sampled_from([0.5, 0.8, 1.0]))
 def test_mined_are_those_of_plain_counting_without_the_redundant(
     case, support: float, confidence: float

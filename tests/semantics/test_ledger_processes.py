@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from few_cases import fast_first
 from patience import PATIENCE
 from semantics.ledgers import entry, opened
 
@@ -81,7 +82,7 @@ def start(program: str, *arguments: str | Path) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("after", [0, 1, 7, 15])
+@pytest.mark.parametrize("after", fast_first(1, [7, 0, 1, 15]))
 def test_an_entry_of_a_process_killed_within_it_is_not_there(tmp_path: Path, after: int) -> None:
     with opened(tmp_path) as ledger:
         ledger.append(entry())
@@ -96,6 +97,7 @@ def test_an_entry_of_a_process_killed_within_it_is_not_there(tmp_path: Path, aft
         assert ledger.verify(head).entries == 3
 
 
+@pytest.mark.slow
 def test_an_entry_that_was_added_outlives_the_process(tmp_path: Path) -> None:
     process = start(KILLED_WITHIN, tmp_path, 10_000)
     process.communicate(timeout=PATIENCE)

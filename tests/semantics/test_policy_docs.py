@@ -35,6 +35,7 @@ def run(folder: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_shell(folder: Path, project_root: Path) -> None:
     for line in "".join(blocks(project_root, "sh")).splitlines():
         run(folder, "-c", PROGRAM, *line.split()[1:])
