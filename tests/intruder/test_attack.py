@@ -367,6 +367,7 @@ def test_a_population_makes_the_claim_smaller(release: Release) -> None:
     assert float(known.claims.measures["marketer"]) < float(alone.claims.measures["marketer"])
 
 
+@pytest.mark.slow
 def test_a_release_with_a_population_claims_the_risk_against_it(original: pa.Table) -> None:
     made = anonymize(original, SCHEMA, PidKAnonymity(5), cut="median", seed=2, population=5_000)
     assert made.population is not None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
+from few_cases import fast_first
 from table.test_column_leaks import HONEST, followers, naive_found, people, schema_of
 from table.test_foretelling import KINDS, People, file_of
 
@@ -34,7 +35,8 @@ def named(found: sf.Attack) -> Iterator[str]:
             yield each.split("'")[1]
 
 
-@pytest.mark.parametrize("repeated", [False, True], ids=["one record", "several"])
+@pytest.mark.slow
+@pytest.mark.parametrize("repeated", fast_first(1, [True, False]), ids=["several", "one record"])
 def test_leaks_are_named_and_honest_columns_are_not(repeated: bool) -> None:
     release, leaks = released(5, repeated=repeated)
     found = attack(release, seed=1, attacks=["columns"])
@@ -71,6 +73,7 @@ def test_columns_that_follow_from_quasi_identifiers_are_named() -> None:
     assert set(named(attack(release, seed=1, attacks=["columns"]))) == set(by)
 
 
+@pytest.mark.slow
 def test_a_column_that_tells_an_event_of_which_the_release_says_less_is_named() -> None:
     honest, _ = people(9, repeated=True)
     rng = np.random.default_rng(9)
@@ -100,6 +103,7 @@ def test_found_as_a_naive_count_says() -> None:
         assert one.baseline.value == pytest.approx(naive_found(whole, None))
 
 
+@pytest.mark.slow
 def test_rows_sorted_within_classes_by_what_is_not_released_are_found() -> None:
     honest, _ = people(5, repeated=False)
     schema = schema_of(honest, False)

@@ -58,12 +58,12 @@ def test_a_clear_excess_is_broken_among_many() -> None:
 def test_it_is_holms_procedure() -> None:
     rng = np.random.default_rng(3)
     several = 0
-    for _ in range(300):
+    for _ in range(100):
         run = [outcome(int(right)) for right in rng.integers(8, 24, rng.integers(1, 14))]
         found = [each.broken for each in judge_run(run)]
         assert found == by_definition([float(each.p_value or 0) for each in run])
         several += sum(found) > 1
-    assert several > 10
+    assert several > 3
 
 
 def test_attacks_without_a_prediction_are_none_of_them() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import pytest
+from few_cases import fast_first
 
 import sfumato as sf
 from sfumato.intruder.attack import attack
@@ -43,7 +44,7 @@ def cut(rows: list[int], age: Sequence[int], illness: Sequence[str], k: int) -> 
     return [rows]
 
 
-@pytest.mark.parametrize("dealt", [False, True])
+@pytest.mark.parametrize("dealt", fast_first(1, [False, True]))
 def test_that_a_class_was_not_cut_tells_who_has_what(dealt: bool) -> None:
     schema = sf.Schema(
         quasi_identifiers={"place": "categorical", "age": "numeric"}, sensitive=["illness"]

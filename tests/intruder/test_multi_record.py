@@ -151,7 +151,7 @@ def test_somebody_who_does_not_count_names_all_who_fit_alike() -> None:
 def test_honest_claims_are_seldom_broken_and_false_ones_are() -> None:
     """One record of each of 40 classes against AvgGIDR, and against half of it."""
     broken, caught = 0, 0
-    for seed in range(150):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         released = rng.integers(2, 6, 40)
         records = rng.geometric(0.4, int(released.sum()))
@@ -174,5 +174,5 @@ def test_honest_claims_are_seldom_broken_and_false_ones_are() -> None:
             )
             broken += outcome.broken and claim == np.mean(shares)
             caught += outcome.broken and claim < np.mean(shares)
-    assert broken <= 0.025 * 150 + 4
-    assert caught >= 110
+    assert broken <= 0.025 * 60 + 3
+    assert caught >= 44

@@ -13,7 +13,7 @@ from sfumato.intruder.guesses.identity_attacks import exact_free, exact_one_to_o
 from sfumato.intruder.referee.attack_odds import one_to_one_hits
 from sfumato.intruder.referee.judgements import judge_identification
 
-RUNS = 120
+RUNS = 60
 
 
 def drawn(seed: int) -> tuple[Made, np.ndarray, np.ndarray, np.random.Generator]:
