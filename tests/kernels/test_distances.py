@@ -58,7 +58,7 @@ def cases(draw):
 
 
 @both_ways
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(case=cases())
 def test_sides_are_the_naive_distances(compiled, case):
     persons, file, rank = case
@@ -98,7 +98,7 @@ def test_sides_are_the_naive_distances(compiled, case):
 
 
 @both_ways
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(case=cases())
 def test_classes_are_the_naive_distances(compiled, case):
     persons, file, rank = case

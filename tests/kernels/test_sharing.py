@@ -70,7 +70,7 @@ def naive(rows, person, shown):
 
 
 @both_ways
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(case=records())
 def test_count_sharing_is_the_naive_count(compiled, case):
     class_of, person, shown = (np.array(column, dtype=np.int32) for column in case)
@@ -103,7 +103,7 @@ def rarest(numbers):
 
 
 @both_ways
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(case=nodes())
 def test_sides_and_scans_are_the_naive_count(compiled, case):
     numbers, order, bounds, side = case

@@ -66,7 +66,7 @@ def by_oracle(class_of, person, codes):
     return (records, first), order, persons, values
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=50)
 @given(cases(), st.sampled_from([0, class_counts.MANY]))
 def test_loops_agree_with_oracles(case, many):
     records, order, *found = counted(case, compiled=True, many=many)
@@ -137,7 +137,7 @@ def naive_class(rows, person, codes):
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(case=cases())
 def test_counts_agree_with_a_naive_count(compiled, case):
     class_of, person, codes = case

@@ -14,7 +14,7 @@ from sfumato.review.review_forecast import Outlook, outlook
 from sfumato.review.review_settings import Floor, Mode, Policy
 from sfumato.review.worker_state import Opening, Reason, Refusal, WorkerState
 
-few = settings(max_examples=40)
+few = settings(max_examples=20)
 
 
 def outlook_of(case: Case) -> Outlook:

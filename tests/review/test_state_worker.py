@@ -28,7 +28,7 @@ from sfumato.review.worker_state import Charge, Opening, Reason, Refusal, Worker
 
 FREE = {"k": 1, "budget": None, "k_floor": Floor.REPORT}
 """Rules that refuse nothing."""
-few = settings(max_examples=40)
+few = settings(max_examples=20)
 
 
 def start(case: Case, rows: int | None = None) -> WorkerState:

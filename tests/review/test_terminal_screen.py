@@ -59,7 +59,7 @@ ATTRIBUTES = tuple(
     for name, kind, part in KINDS
 )
 STANDING = Standing("reviewer", 0.02, 0.3, 0.1, 40, 4, 1, 0, 0, exact=False)
-few = settings(max_examples=60)
+few = settings(max_examples=20)
 
 
 def view_of(

@@ -48,11 +48,12 @@ def test_a_date_of_toml_and_one_text_alone_are_taken() -> None:
 def test_the_json_schema_of_a_project_takes_every_step_and_no_other() -> None:
     whole = project_json_schema()
     lines = {"$ref": "#/$defs/Cleaning", "$defs": whole["$defs"]}
+    check = jsonschema.validators.validator_for(lines)(lines)
     for line in LINES.values():
-        jsonschema.validate(line, lines)
+        check.validate(line)
     for wrong in ({"dates": "%Y"}, {"case": "Lower"}, {"first": 0}):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(wrong, lines)
+            check.validate(wrong)
 
 
 WRONG = {

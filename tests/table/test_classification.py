@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 import pytest
+from few_cases import fast_first
 
 import sfumato as sf
 from sfumato.core.errors import InputError
@@ -22,7 +23,7 @@ from sfumato.table.table_files import open_source
 
 Make = Callable[[int], Any]
 
-SEEDS = [*range(7), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(7, 20))]
+SEEDS = fast_first(1, range(20))
 
 
 def _makers(rng: np.random.Generator) -> list[Make]:
@@ -131,6 +132,7 @@ def test_nothing_is_asked_where_each_record_is_a_person(seed: int) -> None:
     assert open_classified(table, schema).records == len(table)
 
 
+@pytest.mark.slow
 def test_a_file_in_the_order_of_its_years_is_looked_at_whole(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     persons, years = 120_000, 3

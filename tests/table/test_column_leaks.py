@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from few_cases import fast_first
 
 import sfumato as sf
 from sfumato.reports.promise_words import promise_lines
@@ -85,7 +86,7 @@ def schema_of(data: pd.DataFrame, repeated: bool, **fields: Any) -> sf.Schema:
 
 
 @pytest.mark.parametrize("repeated", [False, True], ids=["one record", "several"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", fast_first(2, range(4)))
 def test_leaks_are_found_and_honest_columns_are_not(seed: int, repeated: bool) -> None:
     honest, leaks = people(seed, repeated=repeated)
     data = honest.assign(**leaks)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from few_cases import fast_first
 from messy_files import messy_file
 
 import sfumato as sf
@@ -96,7 +97,7 @@ def days_of_excel(weekdays: int, since: str, n: int = 600) -> np.ndarray:
     return np.asarray(monday + RNG.choice(days, n))
 
 
-@pytest.mark.parametrize("text", [False, True])
+@pytest.mark.parametrize("text", fast_first(1, [False, True]))
 def test_numbers_that_excel_made_of_dates(text: bool) -> None:
     birth = RNG.integers(11_000, 42_000, 600)
     table = pa.table({

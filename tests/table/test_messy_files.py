@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from few_cases import fast_first
 from messy_files import MessyFile, messy_file
 
 import sfumato as sf
@@ -22,7 +23,7 @@ def written(seed: int, tmp_path: Path, persons: int = 120) -> tuple[MessyFile, P
     return made, file
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", fast_first(2, SEEDS))
 def test_roles_as_people_would_decide(seed: int, tmp_path: Path) -> None:
     made, file = written(seed, tmp_path, persons=200)
     guess = sf.guess_schema(file)
@@ -39,9 +40,9 @@ def test_roles_as_people_would_decide(seed: int, tmp_path: Path) -> None:
     assert len(guess.questions) <= MOST_QUESTIONS
 
 
-@pytest.mark.parametrize("seed", SEEDS[:4])
+@pytest.mark.parametrize("seed", fast_first(1, SEEDS[:4]))
 def test_what_a_stage_proposes_the_next_one_accepts(seed: int, tmp_path: Path) -> None:
-    _, file = written(seed, tmp_path)
+    _, file = written(seed, tmp_path, persons=80)
     guess = sf.guess_schema(file)
     (tmp_path / "schema.toml").write_text(
         dump_schema(guess.answered(), guess.notes), encoding="utf-8"
@@ -60,6 +61,7 @@ def test_the_file_is_the_same_for_the_same_seed() -> None:
     assert messy_file(5).columns != messy_file(11).columns
 
 
+@pytest.mark.slow
 def test_other_countries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
     from unseen_countries import UNSEEN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ N = 400
 
 def guess(columns: dict[str, list[Any]]) -> Guess:
     return guess_schema(open_source(pa.table(columns)))
+
+
+@cache
+def guess_of_visits() -> Guess:
+    return guess(VISITS)
 
 
 def role_of(schema: Schema, column: str) -> str:
@@ -73,12 +79,12 @@ ROLES = {
 
 
 def test_roles() -> None:
-    schema = guess(VISITS).schema
+    schema = guess_of_visits().schema
     assert {name: role_of(schema, name) for name in VISITS} == ROLES
 
 
 def test_kinds() -> None:
-    quasi = guess(VISITS).schema.quasi_identifiers
+    quasi = guess_of_visits().schema.quasi_identifiers
     assert {name: spec.kind for name, spec in quasi.items()} == {
         "birthYear": Kind.NUMERIC,
         "SEX": Kind.CATEGORICAL,
@@ -95,11 +101,11 @@ def test_a_file_of_text_gives_the_same(tmp_path: Path) -> None:
     from sfumato.table.table_files import write_table
 
     write_table(pa.table(VISITS), tmp_path / "t.csv")
-    assert guess_schema(open_source(tmp_path / "t.csv")).schema == guess(VISITS).schema
+    assert guess_schema(open_source(tmp_path / "t.csv")).schema == guess_of_visits().schema
 
 
 def test_every_column_has_a_note_without_values() -> None:
-    notes = guess(VISITS).notes
+    notes = guess_of_visits().notes
     assert notes.keys() == VISITS.keys()
     assert CANARY not in "".join(notes.values()).lower()
     assert "check it" in notes["amount"]
@@ -108,7 +114,7 @@ def test_every_column_has_a_note_without_values() -> None:
 
 
 def test_no_value_reaches_the_schema() -> None:
-    found = guess(VISITS)
+    found = guess_of_visits()
     assert CANARY not in dump_schema(found.schema, found.notes)
 
 
@@ -182,6 +188,7 @@ ADULT = {"sex", "age", "race", "marital-status", "education", "native-country", 
          "occupation"}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_shared_data(shared_data: Path) -> None:
     def found(name: str) -> Schema:
         return guess_schema(open_source(shared_data / name)).schema
@@ -214,7 +221,7 @@ values = st.one_of(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from(list(VISITS)) | st.text("abid_", min_size=1), values,
                        min_size=1, max_size=4))  # fmt: skip
 def test_any_table_gives_a_schema_of_its_columns(columns: dict[str, list[Any]]) -> None:

@@ -167,7 +167,7 @@ def text_of(path: Path) -> str:
     return path.read_bytes().decode()
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     columns=st.integers(1, 3).flatmap(
         lambda width: st.lists(st.tuples(*[cells] * width), min_size=1, max_size=10)
