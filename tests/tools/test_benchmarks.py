@@ -71,6 +71,7 @@ def test_the_area_under_the_curve_counts_pairs(monkeypatch: pytest.MonkeyPatch) 
     assert area_under_curve(chance, true | True) is None
 
 
+@pytest.mark.slow
 def test_the_parts_of_a_run(tmp_path: Path) -> None:
     """Each in a process of its own; one that fails ends the run."""
     part = tmp_path / "part.py"
@@ -94,6 +95,7 @@ def test_the_parts_of_a_run(tmp_path: Path) -> None:
     assert "peak" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_reader_of_random_series_looks_where_a_file_has_a_person() -> None:
     """Pay of 99, which one file has in steps of 20: 80, in a class whose range begins below 0."""
     as_it_is = "[({'pay': '62-103'}, ('C0',)), ({'pay': '62-103'}, ('C2',))]"
