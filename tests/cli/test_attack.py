@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
+from cli.conftest import done_in
 from few_cases import fast_first
 from intruder.generated import persons, schema_of
 
@@ -26,15 +28,22 @@ EVERYTHING = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def files(tmp_path: Path, run: Run) -> Path:
-    """A folder with an original, its schema and a release of it."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an original, its schema and a release of it; no test changes it."""
+    folder = tmp_path_factory.mktemp("made")
     original = persons(np.random.default_rng(6), 80, several=True, missing=0.0)
-    pa_csv.write_csv(original, tmp_path / "in.csv")
-    (tmp_path / "schema.toml").write_text(dump_schema(schema_of(several=True)), encoding="utf-8")
-    made = ("anonymize", "in.csv", "--schema", "schema.toml", "--pid-k", "5", "--cut", "median")
-    assert run(*made, "--seed", "4", "--output", "out.csv").code == 0
-    return tmp_path
+    pa_csv.write_csv(original, folder / "in.csv")
+    (folder / "schema.toml").write_text(dump_schema(schema_of(several=True)), encoding="utf-8")
+    words = ("anonymize", "in.csv", "--schema", "schema.toml", "--pid-k", "5", "--cut", "median")
+    done_in(folder, *words, "--seed", "4", "--output", "out.csv")
+    return folder
+
+
+@pytest.fixture
+def files(made: Path, tmp_path: Path) -> Path:
+    """The same files where the command runs."""
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 def original_of(folder: Path) -> pa.Table:
