@@ -6,6 +6,7 @@ import json
 
 import pyarrow.csv as pc
 import pytest
+from few_cases import fast_first
 from oracles.remeasure import read_rows, remeasure
 
 from sfumato.examples import worked_example
@@ -45,12 +46,16 @@ def test_full_domain_and_again(run, folder):
 
 @pytest.mark.parametrize(
     ("asked", "cut"),
-    [
-        ((), "search"),
-        (("--cut", "median"), "median"),
-        (("--split", "variance"), "median"),
-        (("--recoding", "full-domain"), None),
-    ],
+    fast_first(
+        2,
+        [
+            ((), "search"),
+            (("--cut", "median"), "median"),
+            (("--split", "variance"), "median"),
+            (("--recoding", "full-domain"), None),
+        ],
+        tuples=True,
+    ),
     ids=["usual", "median", "split", "full-domain"],
 )
 def test_the_manifest_names_the_cut_and_repeats_it(run, folder, asked, cut):

@@ -171,7 +171,7 @@ SECONDS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("way", fast_first(5, SECONDS))
+@pytest.mark.parametrize("way", fast_first(4, SECONDS))
 def test_the_second_release_is_refused_in_every_disguise(way: str, tmp_path: Path) -> None:
     with opened(tmp_path) as ledger:
         ledger.settle(Terms(unkept=1), note="the share found alone", by="carol")

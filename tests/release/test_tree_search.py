@@ -260,7 +260,7 @@ def persons_of(seed, missing, persons=280):
     return known, loss_space(known, table.quasi_identifiers, sets=bool(missing))
 
 
-@pytest.fixture(scope="module", params=fast_first(2, [(1, 0.0), (2, 0.1), (3, 0.0)]))
+@pytest.fixture(scope="module", params=fast_first(1, [(2, 0.1), (1, 0.0), (3, 0.0)]))
 def persons(request):
     return persons_of(*request.param)
 

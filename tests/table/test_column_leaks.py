@@ -135,7 +135,7 @@ def followers(seed: int) -> tuple[pd.DataFrame, sf.Schema, dict[str, str]]:
     return data, schema, by
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", fast_first(1, range(3)))
 def test_columns_that_follow_from_quasi_identifiers_are_found(seed: int) -> None:
     data, schema, by = followers(seed)
     leaks = {each.column: each.leak for each in column_figures(open_table(data, schema))}

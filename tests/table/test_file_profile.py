@@ -184,7 +184,7 @@ def test_given_names_that_nobody_listed_go_with_the_sex() -> None:
     assert columns["t"].content is not Content.GIVEN_NAME
 
 
-@pytest.mark.parametrize("seed", [1, 4])
+@pytest.mark.parametrize("seed", fast_first(1, [1, 4]))
 def test_reports(seed: int, tmp_path: Path) -> None:
     file = tmp_path / "messy.csv"
     made = messy_file(seed, persons=80)
