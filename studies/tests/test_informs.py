@@ -65,6 +65,7 @@ def test_pid_based_k_anonymity(table: Table, k: int, max_gidr: float, avg_gidr: 
     assert 100 * row["avg_gidr"] == pytest.approx(avg_gidr, abs=0.5)
 
 
+@pytest.mark.slow
 def test_the_whole_table_is_near_the_papers(table: Table) -> None:
     """Table 7: another selection of patients, so near: 7 points on average risks."""
     for part in ("k", "pid_k", "g_balance"):

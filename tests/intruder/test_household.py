@@ -102,6 +102,7 @@ def test_a_household_with_members_left_out_is_still_looked_for():
     assert found.outcomes[0].attempts == len(sizes)
 
 
+@pytest.mark.slow
 def test_needs_a_release_that_shows_who_lives_together():
     table = households(40, 4)
     release = sf.anonymize(table, SCHEMA, sf.PidKAnonymity(3), seed=1)

@@ -38,6 +38,7 @@ SPEC = LinkSpec(
 )
 
 
+@pytest.mark.slow
 def test_tables_1_and_2_of_kartal_and_li_2020_become_table_3a() -> None:
     """Paper 003, Section 3: Tables 1 and 2 of two clinics, aggregated in Table 3a."""
     table, schema = worked_example()

@@ -123,6 +123,7 @@ def test_within_one_table_first_names_or_dates_tell(column):
     assert "one record per person" not in said
 
 
+@pytest.mark.slow
 def test_the_advice_mends_it():
     tables, truth = households()
     links = link(tables, blocked_on_address(COLUMNS, BLOCKING), seed=1)

@@ -89,6 +89,7 @@ def days(column):
     return (pd.to_datetime(column) - pd.Timestamp("2020-01-01")).dt.days
 
 
+@pytest.mark.slow
 def test_an_offset_a_person_keeps_the_days_between(data):
     release, old = released(data, techniques="widen,shift-dates")
     moved = days(release.data["visit"]) - days(old["visit"])

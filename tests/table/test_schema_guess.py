@@ -97,6 +97,7 @@ def test_kinds() -> None:
     assert quasi["severity"].order == ("mild", "moderate", "Severe")
 
 
+@pytest.mark.slow
 def test_a_file_of_text_gives_the_same(tmp_path: Path) -> None:
     from sfumato.table.table_files import write_table
 

@@ -156,6 +156,7 @@ def test_lonely_persons_are_hidden_by_no_crowd_elsewhere():
     assert by_whole < by_part
 
 
+@pytest.mark.slow
 def test_uniques_are_counted_among_lonely_persons():
     """In boxes of two cells each, of which some have a single person of the population."""
     within = 0
