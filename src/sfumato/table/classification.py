@@ -57,11 +57,13 @@ def open_classified(
         candidates = partial(person_candidates.person_candidates_of, data)
     given = classified(subject, names, schema, unclassified, candidates)
     table = open_table(data, schema, progress=progress)
+    # Asked of the codes: they tell persons as well as values do, and the file is not read again.
     if schema.person is None:
         check_person(schema, partial(_candidates_in, table), names)
     table = check_leaks(table)
     if given is schema:
         return table
+    # What is undecided stays until here, as one of these columns may turn out to be the person's.
     return replace(
         table,
         schema=table.schema.model_copy(update={"undecided": given.undecided}),
@@ -185,6 +187,8 @@ def _candidates_in(table: Table, among: Sequence[str]) -> list[person_candidates
 def _columns(table: Table) -> pa.Table:
     """The columns of an encoded file, as far as they are at hand, missing values as null."""
     found = {each.name: _with_nulls(each.codes) for each in table.quasi_identifiers}
+    # A sensitive column may be the person's, which its labels tell; of a quasi-identifier nobody
+    # asks it.
     for each in table.sensitive:
         labels = from_texts(each.domain.label(code) for code in range(each.domain.size))
         found[each.name] = pa.DictionaryArray.from_arrays(_with_nulls(each.codes), labels)

@@ -76,6 +76,8 @@ def cleaned(
     line
         What is to be done; no line that makes a column of others.
     """
+    # A null within a dictionary would be one of its distinct values: cells without a value have no
+    # index.
     if not pa.types.is_dictionary(values.type) or values.dictionary.null_count:
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
@@ -85,6 +87,7 @@ def cleaned(
     kind = result_type(values.type, line)
     if not len(values.dictionary):
         return Cleaned(pa.nulls(len(values), kind), _counts(name, line), {})
+    # A missing cell points behind the last value, so that one look-up serves all cells.
     known = sources.as_numpy(pc.fill_null(values.indices.cast(pa.int64()), len(values.dictionary)))
     work = _Work(values.dictionary, np.bincount(known, minlength=len(values.dictionary) + 1)[:-1])
     texts = (*line.missing, *missing)
@@ -92,6 +95,8 @@ def cleaned(
     if texts:
         work.drop("missing", scalars.mean_missing(work.values, texts))
         if sources.is_text(work.values.type):
+            # A text that means missing may be typed with no-break blanks, or with another script's
+            # minus.
             work.drop("missing", _among(_marks_as_ascii(work.values), texts))
     _spell(work, line)
     if line.reads("number"):
@@ -261,6 +266,8 @@ def _read_numbers(work: _Work, line: Cleaning, missing: Sequence[str]) -> None:
     given = work.values
     plain = _marks_as_ascii(given)
     if line.unit:
+        # The longest unit first: RE2 takes the first alternative that fits, and mg/dl begins with
+        # mg.
         units = "|".join(_escaped(unit) for unit in sorted(line.unit, key=len, reverse=True))
         plain = pc.replace_substring_regex(plain, rf"(?i)^([+-]?)\s*(?:{units})\s*", r"\1")
         plain = pc.replace_substring_regex(plain, rf"(?i)\s*(?:{units})$", "")
@@ -269,6 +276,9 @@ def _read_numbers(work: _Work, line: Cleaning, missing: Sequence[str]) -> None:
     whole = r"\d+"
     if line.thousands is not None:
         sign = _escaped(line.thousands)
+        # India parts by twos before the last three digits. Other groups are no thousands, or 1.5
+        # would
+        # read as 15 where the point parts thousands.
         whole = rf"(?:\d{{1,3}}(?:{sign}\d{{3}})+|\d{{1,2}}(?:{sign}\d{{2}})+{sign}\d{{3}}|\d+)"
     number = rf"^[+-]?(?:{whole}(?:(?:{decimal})\d*)?|(?:{decimal})\d+)(?:[eE][+-]?\d+)?$"
     read = sources.matching(plain, number)
@@ -280,6 +290,7 @@ def _read_numbers(work: _Work, line: Cleaning, missing: Sequence[str]) -> None:
     floats = floats + 0.0  # no negative zero
     if missing:
         work.drop("missing", read & scalars.mean_missing(sources.from_numpy(floats), missing))
+    # From 2**53 on floats skip whole numbers, so that two codes could become one.
     large = read & (np.abs(floats) >= scalars.LIMIT)
     work.refuse("number", _kinds_of_text(given, ~read) | {"numbers of 2**53 or more": large})
     work.put("number", sources.from_numpy(floats), read & ~scalars.are_numbers(given))
@@ -296,6 +307,7 @@ def _kinds_of_text(given: pa.Array, marked: Bools) -> dict[str, Bools]:
     if not marked.any():
         return kinds
     plain, rest = _marks_as_ascii(given), marked
+    # An error may show no value (docs/privacy.md): it names the kind of what cannot be read.
     for kind, pattern in (
         ("numbers", r"^[+-]?\d+$"),
         ("dates", r"^(\d{1,4}[-/. ]\d{1,2}[-/. ]\d{1,4}|\d{4}-\d{2})([ T].*)?$"),
@@ -438,6 +450,9 @@ def _pattern(text: str) -> str:
             found += r"(?P<f>\d{1,9})"
         else:
             after_digits = place > 0 and pieces[place - 1][0] == "%" and pieces[place - 1] != "%%"
+            # Digits without a sign between them need two each, or they could be cut in several
+            # ways. The
+            # first may have one: spreadsheets drop its zero.
             exact = piece == "%y" or after_digits or (joined and place > 0)
             found += rf"(?P<{piece[1]}>\d{{{'2' if exact else '1,2'}}})"
     return found + "$"

@@ -33,6 +33,8 @@ NAMED, MATTERS = 0.5, 0.1
 NUMBERS = 3
 """Numbers that are read from a text."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+# Early stopping would keep a part of the few persons from the fit. The seed is fixed, so that the
+# same file gets the same figures.
 MODEL: dict[str, Any] = {
     "max_iter": 30, "learning_rate": 0.3, "max_leaf_nodes": 31, "min_samples_leaf": 4,
     "early_stopping": False, "random_state": 0,
@@ -130,6 +132,8 @@ def _foretold(
     carrying = []
     for place, column in enumerate(columns if share >= NAMED else ()):
         own = np.flatnonzero(owner == place)
+        # Shuffled, not left out: a model without the column would have to be fitted for each
+        # column.
         shuffled = [task.right(model, part, own, rng) for model, part in fitted]
         if share - task.beyond(float(np.concatenate(shuffled).mean())) >= MATTERS * share:
             carrying.append(column)
@@ -180,8 +184,11 @@ class _Task:
         self._features, self._nominal, self._ordered = features, nominal, target.ordered
         values, place, often = np.unique(codes, return_inverse=True, return_counts=True)
         if target.ordered:
+            # Places in the order, not values: near then means the same whatever the distribution
+            # is.
             self._truth = np.searchsorted(np.sort(codes), codes) / len(codes)
             first = np.sort(self._truth)
+            # The best that can be guessed without any column: the place near which most people are.
             near = np.searchsorted(first, first + NEAR, "right")
             self.chance = float((near - np.searchsorted(first, first - NEAR)).max() / len(codes))
         else:

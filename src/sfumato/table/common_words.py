@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+# Unicode decomposes none of these letters (NFKD), so that no accent can be taken off them.
 _UNDECOMPOSED = str.maketrans(
     {"ø": "o", "ł": "l", "ı": "i", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"}
 )

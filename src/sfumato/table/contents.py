@@ -230,6 +230,7 @@ def _date(form: Form) -> Held:
     weights = form.counts / form.counts.sum()
     order = np.argsort(days)
     at = np.cumsum(weights[order])
+    # Two in a hundred at either end are left out, where mistyped years would widen the spread.
     years = [
         float(days[order[np.searchsorted(at, q)]]) / 365.25 for q in (0.02, 0.1, 0.5, 0.9, 0.98)
     ]
@@ -295,8 +296,10 @@ def _is_long_number(text: str) -> bool:
     compact = re.sub(r"[\s./()+_-]", "", text)
     if len(compact) < 7 or not (compact.isascii() and compact.isalnum()):
         return False
+    # Few different signs are a filler, such as zeros between dashes, rather than a digest.
     if re.fullmatch(r"[0-9A-Fa-f-]{16,}", text) and len(set(compact)) > 4:
         return True
+    # Round numbers are amounts, and three small letters belong to words rather than to codes.
     if re.fullmatch(_DAY, compact) or compact.endswith("000") or re.search("[a-z]{3}", compact):
         return False
     band = _BAND.fullmatch(text)
@@ -304,6 +307,7 @@ def _is_long_number(text: str) -> bool:
         low, high = (re.sub(r"\D", "", each) for each in band.groups())
         if int(low) < int(high) and low[-1] in "01" and low[0] != "0":
             return False
+    # Days and years date something: their digits do not make a long number.
     undated = re.sub(
         r"(?<!\d)(?:\d\d?[-./]\d\d?[-./])?(?:19|20)\d\d(?:[-./]\d\d?[-./]\d\d?)?(?!\d)", "", text
     )
@@ -397,6 +401,7 @@ def _phone(column: _Values) -> Held | None:
     signs = r"^[(+]{0,2}\d[\d ()./-]{5,20}\d( ?x\d{1,6})?$"
     if column.share(signs) < MOSTLY or column.share(_OF_A_YEAR) > MOSTLY:
         return None
+    # Behind an x stands an extension, which is no part of the number's length.
     digits = [sum(c.isdigit() for c in each.partition("x")[0]) for each in column.texts.to_pylist()]
     if not 6 <= np.median(digits) <= 14:
         return None
@@ -413,11 +418,13 @@ def _phone(column: _Values) -> Held | None:
 
 
 _CODE_SHAPES: tuple[tuple[Content, str, str], ...] = (
+    # ATC has fourteen main groups, each with its letter.
     (Content.DRUG, r"^[A-DGHJLMNPRSV]\d{2}([A-Z]([A-Z](\d{2})?)?)?$", "ATC"),
     (Content.DISEASE, r"^[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z-]{1,4})?[*†+!]?$", "ICD-10"),
     (Content.DISEASE, r"^(\d{3}(\.\d{1,2})?|V\d{2}(\.\d{1,2})?|E\d{3}(\.\d)?)$", "ICD-9"),
     (Content.LABORATORY, r"^\d{1,5}-\d$", "LOINC"),
     (Content.PROCEDURE, r"^\d-[0-9a-z]{3}(\.[0-9a-z]{1,2})?$", "OPS"),
+    # ICD-10-PCS leaves out I and O, which look like 1 and 0.
     (Content.PROCEDURE, r"^[0-9A-HJ-NP-Z]{7}$", "ICD-10-PCS"),
     (Content.DRUG, r"^\d{4,5}-\d{3,4}-\d{1,2}$", "NDC"),
     (Content.PROCEDURE, r"^[A-Z]\d{2}[A-Z]$", "DRG"),
@@ -436,6 +443,7 @@ def _codes(column: _Values) -> Held | None:
         return Held(
             content, 0.9, f"codes of the shape of {called} in {100 * share:.0f} % of the records"
         )
+    # SNOMED CT numbers concepts by 6 to 18 digits, the last of which is Verhoeff's check digit.
     digits = (
         form.distinct >= 10 and column.repeats > 1.5 and column.share(r"^[1-9]\d{5,17}$") == 1.0
     )
@@ -540,12 +548,14 @@ def _national_number(column: _Values) -> Held | None:
     texts = column.texts[:CHECKED].to_pylist()
     compact = [re.sub(r"[\s./-]", "", each).upper() for each in texts]
     if form.look == "numbers" and not form.width:
+        # Typed numbers have lost the zeros before them, which check digits count.
         compact = [each.zfill(max(map(len, compact))) for each in compact]
     kept = [re.sub(r"[\s./]", "", each).upper() for each in texts]
     changed = list(_with_a_wrong_digit(compact))
     best, margin = "", 0.0
     for module, shape, called in _candidates(compact):
         accepts = validator(module)
+        # In Finnish and Swedish numbers a dash or plus says the century: it is no separator.
         own = kept if "-+A" in shape or module in {"se.personnummer", "lv.pk"} else compact
         right = float(np.mean([accepts(each) for each in own]))
         chance = float(np.mean([accepts(each) for each in changed]))
@@ -629,6 +639,8 @@ def _postcode(column: _Values) -> Held | None:
     for shape, sure in _POSTCODES:
         if column.share(shape) < 0.97:
             continue
+        # Plain digits may count or number anything: postcodes repeat, and keep the zeros before
+        # them.
         plain = sure <= 0.6
         if plain and (
             (form.look == "numbers" and not form.width)
@@ -691,6 +703,7 @@ def _words(column: _Values) -> Held | None:
     texts = [folded(each) for each in column.texts.to_pylist()]
     known = {SEXES[each] for each in texts if each in SEXES}
     only = all(each in SEXES or each in OTHER_SEXES for each in texts)
+    # These few words mean answers, or points of the compass, in other languages.
     if len(known) == 2 and only and not set(texts) <= {"no", "v", "n", "o", "e"}:
         return Held(Content.SEX, 0.9, "words for the sexes")
     if form.distinct <= 3 and set(texts) <= YES_NO:
@@ -735,6 +748,7 @@ def _known_names(column: _Values) -> Held | None:
     first = float(weights[[each[0] in GIVEN_NAMES for each in tokens]].sum())
     known = float(weights[[any(t in SURNAMES for t in each) for each in tokens]].sum())
     ended = column.share(SURNAME_ENDING)
+    # Other words end like surnames, too, so that endings count beside some known surnames only.
     family = max(known, ended if ended > 0.35 and known > 0.03 else 0.0)
     several = float(weights[[len(each) > 1 for each in tokens]].sum())
     said = "names of persons: {:.0f} % of the records have a frequent {}"
@@ -746,6 +760,7 @@ def _known_names(column: _Values) -> Held | None:
     ):
         return Held(Content.FULL_NAME, 0.95, said.format(100 * given, "given name"))
     known_ones = sum(any(t in GIVEN_NAMES for t in each) for each in tokens)
+    # Many given names are surnames, too: the more frequent of both kinds decides.
     if given > 0.25 and first >= family * 0.9 and known_ones > 2:
         return Held(Content.GIVEN_NAME, min(0.6 + given / 2, 0.97), said.format(100 * given, "one"))
     if several > MOSTLY and _share_no_words(column.texts):
@@ -822,6 +837,7 @@ def _year_or_age(column: _Values) -> Held | None:  # noqa: PLR0911
         return None
     if ends[0] >= 0 and ends[1] <= 120 and form.distinct >= 15 and (
         says_age
+        # Numbers that end at 100 exactly are percentages or scores, not ages.
         or (form.distinct >= 40 and ends[0] <= 25 and 60 <= ends[1] != 100 and _dense(numbers))
     ):  # fmt: skip
         return Held(Content.AGE, 0.95 if says_age else 0.75, "whole numbers as ages are")
@@ -910,6 +926,7 @@ def _number(column: _Values) -> Held:
 
 def is_skewed(numbers: Floats) -> bool:
     """Whether different values lie as those of amounts do, more of them low than high."""
+    # Mean and median of n evenly spread numbers differ by 1 / sqrt(n) of the spread by chance.
     spread, limit = float(numbers.std()), 0.15 + 1 / np.sqrt(len(numbers))
     return spread > 0 and abs(float(numbers.mean() - np.median(numbers))) > limit * spread
 
@@ -928,6 +945,8 @@ def _one_length(numbers: Floats) -> bool:
 
 
 _Test = Callable[[_Values], Held | None]
+# The first test that fits decides, so that fixed forms and check digits come before what only
+# looks like something.
 _OF_TEXTS: tuple[_Test, ...] = (
     _shapes, _time, _pair, _words, _codes, _of_few, _national_number, _postcode, _phone, _free_text,
     _address, _name, _text,

@@ -56,6 +56,7 @@ class DatabaseTable:
             parts = urlsplit(url)
             asked = parse_qsl(parts.query, keep_blank_values=True)
         except ValueError:
+            # The parser's own error would quote the URL, and a password in it.
             raise _no_url() from None
         tables = [value for name, value in asked if name == "table"]
         if len(tables) != 1 or not tables[0] or "\0" in url:
@@ -155,6 +156,9 @@ def open_database(url: str) -> Source:
         chosen = ", ".join(map(_quoted, columns))
         with place.cursor() as (_, cursor):
             if place.module == "adbc_driver_sqlite":
+                # SQLite's columns hold values of any type: the driver takes the type that the first
+                # batch shows,
+                # and a larger one shows more.
                 rows = {"adbc.sqlite.query.batch_rows": str(BATCH_ROWS)}
                 cursor.adbc_statement.set_options(**rows)
             cursor.execute(f"SELECT {chosen} FROM {place.quoted}")  # noqa: S608
@@ -168,6 +172,7 @@ def _stored(batch: pa.RecordBatch) -> pa.RecordBatch:
     """A batch whose columns are of Arrow's own types; numerics of PostgreSQL are texts."""
     arrays = [
         array.storage
+        # A UUID keeps its type, by which `plain_column` knows that it has a text.
         if isinstance(array.type, pa.BaseExtensionType) and not isinstance(array.type, pa.UuidType)
         else array
         for array in batch.columns
@@ -183,6 +188,7 @@ def check_new_table(url: str) -> DatabaseTable:
         if not folder.is_dir() or not os.access(folder, os.W_OK):
             raise InputError(place.subject, "must be in a folder that can be written", found="none")
         if not Path(place.address).exists():
+            # A connection would make the file, which would stay behind if the work fails later.
             needed("adbc_driver_sqlite.dbapi", extra="databases", by=place.subject)
             return place
     with place.cursor() as (connection, _):
@@ -222,4 +228,5 @@ def write_database(table: pa.Table, url: str) -> None:
     plain = pa.Table.from_arrays(arrays, names=table.column_names)
     with place.cursor() as (connection, cursor):
         cursor.adbc_ingest(place.table, plain, mode="create", db_schema_name=place.group)
+        # Until here all is one transaction, so that an error leaves no part of a table behind.
         connection.commit()

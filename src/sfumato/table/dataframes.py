@@ -40,8 +40,10 @@ def open_frame(data: Any) -> sources.Source:
         or PySpark, or anything else that narwhals accepts. A lazy one runs when its columns
         are read.
     """
+    # narwhals knows tables of Arrow, but no single batches.
     if isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
+    # A table's `columns` are arrays, in which `_same_names` would look for names in vain.
     if isinstance(data, pa.Table):
         sources.check_names(data.column_names, SUBJECT)
     frame = _wrapped(_with_named_index(data))
@@ -55,6 +57,8 @@ def open_frame(data: Any) -> sources.Source:
 
 def _with_named_index(data: Any) -> Any:
     """A dataframe of pandas with the levels of its index that have names as columns."""
+    # Nobody has a dataframe of pandas without having imported it, so that it need not be loaded
+    # here.
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(data, pandas.DataFrame):
         return data
@@ -96,6 +100,7 @@ def _same_names(data: Any) -> InputError:
 
 def _names(frame: _Frame) -> tuple[str, ...]:
     """The checked names; DuckDB and Spark take names that differ only in case as the same."""
+    # Polars warns whoever asks a lazy frame for its columns that this works out its schema.
     lazy_polars = isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars()
     try:
         found = frame.collect_schema().names() if lazy_polars else frame.columns
@@ -142,6 +147,7 @@ def to_frame_like(table: pa.Table, original: Any) -> Any:
 
 def _batches(frame: _Frame, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     if isinstance(frame, nw.DataFrame):
+        # One by one, so that an error can name the column that Arrow does not take.
         arrays = [_array(frame, name) for name in columns]
     else:
         arrays = _computed(frame, columns)

@@ -73,6 +73,7 @@ def codes_of(column: pa.ChunkedArray | pa.Array) -> Ints:
     if not pa.types.is_dictionary(values.type):
         encoded = values.dictionary_encode()
     codes = sources.as_numpy(encoded.indices).astype(np.int64)
+    # Columns of floats from dataframes have NaN where files have no value.
     codes[sources.flags(pc.is_null(values, nan_is_null=True))] = MISSING
     return codes
 
@@ -111,6 +112,7 @@ def tells(by: Ints, of: Ints) -> float:
     # Each record as much as any other: within its class, the share of the others that agree.
     within_pairs = _agreeing(by, of, pairs)
     single = float((sizes == 1).sum())
+    # A record that is alone in its class is guessed as well as without the class.
     agree = (within_pairs + single * without) / total
     if not len(repeated):
         return 0.0
@@ -173,6 +175,7 @@ def narrows(by: Ints, of: Ints) -> float:
     places = np.unique(by, return_inverse=True)[1]
     sizes = np.bincount(places)
     within = _mean_difference(places, ranks)
+    # Nobody else of such a class shows its value: it is as far from another one as any two are.
     within[sizes == 1] = overall
     return float(max(0.0, 1.0 - (within * sizes).sum() / len(of) / overall))
 
@@ -240,6 +243,7 @@ def coded_rows(columns: Mapping[str, Ints], names: list[str]) -> Ints:
     rows = np.zeros(len(next(iter(columns.values()))), dtype=np.int64)
     for name in names:
         codes = columns[name] + 1
+        # Numbered anew after each column: the product of all sizes may exceed 64 bits.
         rows = np.unique(rows * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
     return rows
 
@@ -316,6 +320,7 @@ def check_leaks(table: Table) -> Table:
         "columns that tell neither a quasi-identifier nor the person",
         "make it a quasi-identifier, coarsen it under [recipe]",
     )
+    # Nothing behind this check needs direct identifiers, so that they are let go.
     return replace(table, column_figures=figures, identifiers=NO_COLUMNS)
 
 
@@ -392,6 +397,7 @@ def column_figures(table: Table) -> tuple[ColumnFigures, ...]:
     if few:
         return tuple(found)
     plain = [each.column for each in found if not (each.leak or each.accepted)]
+    # The last of equal keys stays in a dict: sorted, it is the leak of the largest share.
     more = {
         each.column: each for each in sorted(sample.foretold(plain), key=lambda each: each.share)
     }
@@ -439,6 +445,7 @@ def found_with(
         Class and person of each record, shape (records,).
     """
     step = max(1, len(class_of) // COUNTED)
+    # Whole classes: in a part of one, more people would seem to be alone with their value.
     rows = np.flatnonzero(class_of % step == 0)
     classes, persons = class_of[rows].astype(np.int64), person[rows].astype(np.int64)
     width = int(persons.max(initial=0)) + 1
@@ -478,6 +485,7 @@ def order_tells(columns: Mapping[str, Codes], class_of: Codes) -> dict[str, floa
     order = np.argsort(class_of, kind="stable")
     sizes = np.bincount(class_of)
     place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    # All pairs would take the square of the time. Half a class apart, a trend shows most.
     half = np.repeat((sizes + 1) // 2, sizes)
     earlier = np.flatnonzero(place + half < np.repeat(sizes, sizes))
     later = earlier + half[earlier]
@@ -609,6 +617,7 @@ class _Sample:
             # Of fewer, chance might do as much.
             if differ * len(one) < LEAST_PERSONS:
                 continue
+            # What alike people tell: 1 - P(differ | alike) / P(differ).
             share = 1.0 - float(np.mean(codes[one] != codes[other])) / differ
             if numbers is not None:
                 apart = float(_mean_difference(np.zeros(len(one), dtype=np.int64), ranks[one])[0])
@@ -826,6 +835,7 @@ class _Sample:
                 continue
             for made, where in (("of_records", ""), ("of_people", " in a person's records")):
                 for target, way, _ in screen.promising(getattr(cells, made)):
+                    # Sums over a person's records grow with their number, which is named already.
                     if where and target.words in self._counted:
                         continue
                     again = getattr(self._cells(name, more), made)[way]
@@ -940,6 +950,8 @@ class _Sample:
             else:
                 found.append(published_formulas.Quantity(of.name, numbers, target))
                 if 1900 <= np.nanmedian(numbers) <= 2030:
+                    # Numbers like these are years of birth. Their middle is at most half a year
+                    # off.
                     births = [(numbers - 1970) * DAYS + DAYS / 2]
             for born in births:
                 found += [
@@ -960,6 +972,8 @@ class _Sample:
             changes = exceptions(self.person[several].astype(np.int64), codes_of(whole)[several])
             own = changes <= MOST_EXCEPTIONS * several.sum()
         else:
+            # Of one record each nobody sees what stays the same: amounts change, unless something
+            # was added.
             own = not _is_amount(whole) or _has_further_digits(whole)
         how = f"leaves {alone:.0%} of the people of a class of {LARGE_CLASS} alone with their value"
         if len(np.unique(known)) >= (1.0 - MOST_EXCEPTIONS) * len(known):
@@ -974,6 +988,7 @@ def _alone(codes: Ints) -> float:
     """Share of people who would be alone with their value in a large class."""
     counts = np.bincount(codes, minlength=1).astype(np.float64)
     same = float((counts * (counts - 1.0)).sum()) / max(len(codes) * (len(codes) - 1.0), 1.0)
+    # Each of the others in the class has another value with the chance of any two people.
     return (1.0 - same) ** (LARGE_CLASS - 1) if len(codes) > 1 else 0.0
 
 
@@ -1090,6 +1105,7 @@ def _fitted(terms: Floats, numbers: Floats) -> float:
         own, by = wanted[known], terms[known]
         if len(own) < max(LEAST_PERSONS, NUMBERS_OF_TEXT * by.shape[1]) or np.ptp(own) == 0.0:
             continue
+        # Least squares drops what is tiny beside the largest term, so that all terms get one size.
         by = by / np.maximum(np.abs(by).max(axis=0), 1.0)
         rest = own - by @ np.linalg.lstsq(by, own)[0]
         share = max(share, 1.0 - float(np.sqrt(rest @ rest / (len(own) - by.shape[1])) / own.std()))
@@ -1193,6 +1209,7 @@ def _held(
         return 0.0
     shown, own = [texts[each] for each in known], [labels[each] for each in known]
     turn = len(known) // 2
+    # Not the next person's label: neighbours in a file may be of one family or of one day.
     chance = _own(shown, own[turn:] + own[:turn], held)
     return (_own(shown, own, held) - chance) / (1.0 - chance) if chance < 1.0 else 0.0
 
