@@ -75,6 +75,7 @@ def encode_quasi_identifier(
     hierarchy = None
     if quasi.hierarchy is not None:
         names = [domain.label(code) for code in range(domain.size)]
+        # Imported here: few schemas have a hierarchy, and others need not load its readers.
         from sfumato.hierarchies.builders import build_hierarchy
 
         hierarchy = build_hierarchy(quasi.hierarchy, names, raw.name)
@@ -112,6 +113,7 @@ def encode_sensitive(
         return table.CodedColumn(raw.name, raw.recoded_in_place(lookup), domain)
     label: dict[str, str] = {}
     for key, text in zip(read, scalars.printed(raw.values), strict=True):
+        # The least spelling, not the first one: it does not depend on the order of the records.
         label[key] = min(label.get(key, text), text)
     warnings.append(
         f"sensitive attribute '{raw.name}' has {len(read):,} spellings of {len(label):,} values; "
@@ -156,6 +158,7 @@ def encode_event(
                 found=f"level {event.level} of {hierarchy.height}",
                 accepted=f"level 1 to level {hierarchy.height}",
             )
+    # Not in place: a sensitive column is encoded from the same codes once more.
     return table.EventColumn(raw.name, raw.recoded(lookup), domain.size, event, domain, hierarchy)
 
 
@@ -231,6 +234,8 @@ def _numeric(
     else:
         text = is_text(raw.values.type)
         width = scalars.padded_width(raw.values) if text else 0
+        # Codes of one width mean missing as they are written. Other numbers do by value: -9.0 is
+        # -9.
         if text and not width:
             raw = raw.without(scalars.mean_missing_by_number(raw.values, missing))
             _check_some(raw, "quasi-identifier")
@@ -272,6 +277,7 @@ def _check_numeric(raw: RawColumn, contents: _Contents) -> None:
             accepted=_NUMERIC,
         )
     if contents.mixed:
+        # What is rarer is likelier the mistake, and its first row is named.
         fewer = min((contents.dates, contents.numbers), key=raw.count)
         name = "dates" if fewer is contents.dates else "numbers"
         raise InputError(
@@ -285,6 +291,7 @@ def _check_numeric(raw: RawColumn, contents: _Contents) -> None:
 def _nature(values: pa.Array, marked: Bools) -> str:
     """What kind of text the marked values are, where they are all of one kind."""
     texts = values.filter(from_numpy(marked))
+    # A message may show no value (docs/privacy.md): it says what kind of text stands there.
     for nature, pattern in (
         ("dates in another form", r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2})([ T].*)?$"),
         (
@@ -406,8 +413,11 @@ class _Bound:
             first = np.searchsorted(domain.points, low, "left")
             last = np.searchsorted(domain.points, high, "right")
             whole = point == floor(point)
+            # A bound between two points has more decimals than the column: it prints as it was
+            # given.
             text = domain.format(floor(point), domain.decimals) if whole else str(self.value)
             return int(first), int(last) - 1, text
+        # A bound may be a category that no record has: its place is in the declared order.
         order, text = order or domain.labels, str(self.value)
         if text not in order:
             raise InputError(
@@ -437,6 +447,7 @@ class _Bound:
     def _scaled(self, decimals: int) -> Decimal | None:
         if isinstance(self.value, str) and _NUMBER.fullmatch(self.value) is None:
             return None
+        # By its decimal digits, as the points are scaled: the float 0.1 is not a tenth exactly.
         return Decimal(str(self.value)).scaleb(decimals)
 
     def _since_epoch(self, domain: table.NumberDomain) -> Decimal | None:

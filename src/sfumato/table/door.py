@@ -82,14 +82,17 @@ def open_table(
     labels = source.labels
     if keep_source and labels != NO_LABELS:
         people = () if schema.person is None else (schema.person,)
+        # Before the recipe: labels quote values as the file has them.
         labels = quoting(source, {*people, *schema.direct_identifiers})
     if schema.recipe:
         source = prepared(source, schema)
     warnings = check_columns(source.subject, source.names, schema)
     raws, kept, identifiers = _read(source, schema, keep_source, progress)
+    # The recipe has counted everything only when the columns were read to their end.
     steps = () if source.counted is None else source.counted()
     person, spaces = _persons(raws, schema, source.subject)
     household = _households(raws, schema)
+    # Before the other columns are encoded, which uses their codes up.
     events = _named_events(raws, schema, warnings)
     others = {name: raws.pop(name) for name in _silent_events(schema) if name in raws}
     encoded = _encoded(raws, schema, len(person))
@@ -177,6 +180,7 @@ def _all_events(
 
 
 def _checked_table(table: Table, schema: Schema, keep_source: bool) -> Table:
+    # Dicts are equal in any order, but that of the quasi-identifiers is part of what was opened.
     same_names = list(schema.quasi_identifiers) == list(table.schema.quasi_identifiers)
     if not same_names or (
         schema != table.schema
@@ -231,6 +235,7 @@ def _read_with(
     encoded = {*people, *schema.quasi_identifiers, *schema.sensitive, *event_columns(schema)}
     carried = carried_columns(source.names, schema) if keep_source else []
     silent = _silent_events(schema)
+    # Nothing is handed on: no batch has to hold all columns at once.
     if source.column is not None and not carried:
         read = _read_apart(source, source.column, people, encoded - people, silent, progress)
         return read, NO_COLUMNS, NO_COLUMNS
@@ -250,6 +255,7 @@ def _read_with(
         else:
             for add in adding:
                 add()
+        # The bytes of a CSV file were checked while they passed.
         if not source.text:
             for name in carried:
                 check_utf8(batch.column(name), name)
@@ -259,6 +265,7 @@ def _read_with(
         rows += batch.num_rows
         if source.rows:
             progress("read", min(rows / source.rows, 1.0))
+        # Its memory is free before the next batch is read.
         del batch
     if rows == 0:
         raise InputError(source.subject, "must have records", found="none")
@@ -291,11 +298,13 @@ def _read_apart(
     progress: Progress,
 ) -> dict[str, RawColumn]:
     """The columns as codes, each read by itself; those of many values, the ids, first."""
+    # Ids take longest: begun last, they would keep one thread busy while the others have no work.
     names = sorted(people) + [name for name in source.names if name in others]
     large = source.rows is not None and source.rows > WORTH_THREADS
 
     def read(name: str) -> RawColumn | None:
         accumulator, checked = Accumulator(name, source.rows), None
+        # Ids take work to number, during which their next batch is read.
         for array in read_ahead(column(name)) if large and name in people else column(name):
             if array.type != checked:
                 checked = array.type
@@ -465,6 +474,7 @@ def check_type(name: str, kind: pa.DataType, *, person: bool) -> None:
         )
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         try:
+            # Arrow looks a time zone up only when it converts a value.
             pc.local_timestamp(pa.array([0], kind))
         except pa.ArrowInvalid:
             raise InputError(
@@ -603,6 +613,8 @@ def _is_constant(source: Source, name: str, missing: Sequence[str]) -> bool:
     records = 0
     try:
         for batch in source.batches([name]):
+            # Two values show that a column is not constant: all ids of a large file are not made
+            # objects.
             seen.update(pc.unique(batch.column(0)).slice(0, 2).to_pylist())
             records += batch.num_rows
             if len(seen) != 1 or not {None, *missing}.isdisjoint(seen):

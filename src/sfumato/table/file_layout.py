@@ -91,6 +91,7 @@ def find_delimiter(head: bytes) -> str:
     text = _text(head)
     best, best_score = CANDIDATES[0], (0.0, 0)
     for titles in (False, True):  # a title without it says nothing of the delimiter
+        # Of delimiters that do as well the first one stays, so that their order decides.
         for candidate in CANDIDATES:
             score = _score(text, candidate, titles=titles)
             if score > best_score:
@@ -126,6 +127,7 @@ def _score(text: str, delimiter: str, *, titles: bool) -> tuple[float, int]:
             return (0.0, 0)
     if not counts or counts[0] == 1:
         return (0.0, 0)
+    # The last record may be cut off where the head of the file ends.
     whole = counts[1:-1] or counts[1:] or counts
     share = sum(count == counts[0] for count in whole) / len(whole)
     return (share if not titles or share >= KNOWN_FORM else 0.0, counts[0])

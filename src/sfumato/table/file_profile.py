@@ -472,6 +472,7 @@ def columns_of(sample: pa.Table) -> dict[str, ColumnProfile]:
     forms = {name: form_of(sample[name]) for name in sample.column_names}
     habits = habits_of(forms.values())
     for name, form in forms.items():
+        # What can be read in two ways is read again as columns that leave no choice are.
         if not form.certain:
             forms[name] = form_of(sample[name], habits)
     columns = {}
@@ -518,6 +519,7 @@ def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[
             continue
         own = codes_of(sample[name][:LOOKED_AT])
         for code in of[Content.POSTCODE]:
+            # A postcode that fewer than three records share may number households.
             if 3 * columns[code].distinct > columns[code].filled or code in of_persons:
                 continue
             if tells(codes_of(sample[code][:LOOKED_AT]), own) > _TOLD:
@@ -531,6 +533,7 @@ def _by_each_other(columns: dict[str, ColumnProfile], sample: pa.Table) -> dict[
                         0.85,
                         f"codes that tell the places of '{name}'",
                     )
+        # Fewer than twelve words may be categories that go with any column of two values.
         several = columns[name] is each and 12 <= each.distinct <= 0.4 * each.filled
         if several and not numbers_persons(name, births):
             for sex in (*of[Content.SEX], *two):
@@ -583,9 +586,11 @@ def _is_exact(column: ColumnProfile) -> bool:
     if column.look != "numbers" or column.whole or column.distinct <= FEW:
         return False
     numbers = column.numbers()[:500]
+    # A choice: files of one country hardly span more than 30 degrees.
     if np.abs(numbers).max() > 180 or float(np.ptp(numbers)) > 30:
         return False
     decimals = np.array([len(f"{each:.9f}".rstrip("0").partition(".")[2]) for each in numbers])
+    # The fourth decimal of a degree is eleven metres, the seventh a centimetre.
     return bool((decimals >= 4).mean() > 0.7 and (decimals <= 7).all())
 
 
@@ -691,6 +696,7 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         return None
     scores = {name: _person_score(each) for name, each in columns.items()}
     best = max(scores, key=lambda name: scores[name])
+    # A header may err: within whose values sex and birth vary alike, that is no person.
     while (
         scores[best] > 0
         and not (
@@ -716,16 +722,21 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
               and not weighs(name)]  # fmt: skip
     if found.sampled == ROWS and unseen:
         readable = tuple(name for name in source.names if columns[name].look != "bytes")
+        # Columns without single values would end the reading with an error.
         whole = replace(source, names=readable)
         candidates = person_candidates.person_candidates_of(whole, unseen) + candidates
+    # What a place or a household shares is constant as well: something must be about persons.
     kept = [each for each in candidates if _is_about_persons(each, found)]
+    # The door refuses a record without a person, so that a column with gaps cannot be it.
     kept = [each for each in kept if columns[each.name].filled == columns[each.name].records]
     kept = [each for each in kept if not _is_of_several(each, kept, found)]
     if kept:
         order = list(columns)
+        # So near in number, the columns are told apart by header and form instead.
         alike = [each for each in kept if abs(each.values - kept[0].values) <= 0.05 * each.values]
         best_one = min(alike, key=lambda each: (*_rank(columns[each.name]), order.index(each.name)))
         rivals = {each.name: each.reason for each in kept if each is not best_one}
+        # Below `schema_guess.CERTAIN`: somebody is asked.
         sure = 0.55 if _is_doubtful(best_one, columns[best_one.name]) else 0.9
         return PersonFound(best_one.name, sure, best_one.reason, rivals)
     if scores[best] > 0:
@@ -817,6 +828,7 @@ def _varies_little(
             of = found.codes[each.name]
             differ = exceptions(own, of)
             by_chance = exceptions(own, np.random.default_rng(0).permutation(of))
+            # A column with nearly one value has few exceptions by chance, too.
             half = by_chance < person_candidates.LEAST_EXPECTED or 2 * differ <= by_chance
             little.append(differ <= MOST_FURTHER * further and half)
     return little
@@ -927,6 +939,7 @@ def _keys(found: FileProfile, source: Source) -> tuple[str, ...]:
               and each.content is not Content.MEASUREMENT]  # fmt: skip
     if found.sampled < ROWS:
         return tuple(unique)
+    # A value that is unique among the first records may come again behind them.
     keys: list[str] = []
     for first in range(0, len(unique), TOGETHER):
         read = _numbered(source, unique[first : first + TOGETHER])
@@ -947,6 +960,7 @@ def _keys_with(person: str, found: FileProfile, source: Source) -> tuple[str, ..
         and len(np.unique(coded_rows({"": first, name: found.codes[name]}, ["", name]))) == records
     ]  # fmt: skip
     likely.sort(key=lambda name: (columns[name].look != "dates", -columns[name].distinct))
+    # Counting in the whole file takes a pass over it, so that only the likeliest are counted.
     likely = likely[:TOGETHER]
     if (found.sampled <= records and found.sampled < ROWS) or not likely:
         return tuple(likely)

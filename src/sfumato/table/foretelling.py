@@ -218,6 +218,7 @@ def _of_people(cells: Cells) -> Made:
 
 def of_counts(counts: Floats) -> Made:
     """What is made of the number of a person's records."""
+    # Counts are small: larger moduli would leave most of them as they are.
     return {"number of records": counts} | {
         f"number of records modulo {each}": counts % each for each in MODULI[:8]
     }
@@ -238,6 +239,7 @@ def aggregates(numbers: Floats, starts: Ints) -> Made:
     square = np.add.reduceat(filled**2, starts) + none
     last = np.append(starts[1:], len(numbers)) - 1
     steps = np.diff(in_order, append=np.nan)
+    # From the last record of a person to the first of the next one is no step.
     steps[last] = np.nan
     smallest, largest = in_order[starts], in_order[ends]
     with np.errstate(all="ignore"):
@@ -254,6 +256,7 @@ def aggregates(numbers: Floats, starts: Ints) -> Made:
             "spread": np.sqrt(np.maximum(square / count - mean**2, 0.0)) + several,
             "sum of squares": square,
             "geometric mean": np.add.reduceat(logarithm, starts) / count,
+            # By logarithms, as a product of many records overflows and only its order counts.
             "product": np.add.reduceat(logarithm, starts),
             "last less first": numbers[last] - numbers[starts] + several,
             "second less first": numbers[np.minimum(starts + 1, last)] - numbers[starts] + several,
@@ -263,6 +266,7 @@ def aggregates(numbers: Floats, starts: Ints) -> Made:
     if _are_whole(numbers):
         whole = filled.astype(np.int64)
         made["exclusive or"] = np.bitwise_xor.reduceat(whole, starts).astype(np.float64)
+    # Equal sums of decimals may differ in their last bits, and must be equal.
     made["sum"] = np.round(made["sum"], 6)
     return {way: _finite(each) for way, each in made.items()}
 
@@ -295,6 +299,7 @@ def _of_number(numbers: Floats) -> Made:
     whole = np.abs(np.where(known, numbers, 0.0)).astype(np.int64)
     found = {f"remainder modulo {each}": whole % each for each in MODULI}
     digits = [whole // 10**place % 10 for place in range(min(len(str(whole.max(initial=1))), 16))]
+    # As if the check digit stood behind: the last digit is the first that is doubled (Luhn).
     doubled = [each if place % 2 else each * 2 // 10 + each * 2 % 10
                for place, each in enumerate(digits)]  # fmt: skip
     found["sum of digits"] = total = np.sum(digits, axis=0)
@@ -319,6 +324,7 @@ def _of_number(numbers: Floats) -> Made:
 
 
 def _from_gray(whole: Ints) -> Ints:
+    # Each bit is the exclusive or of all above it: six doublings reach 64 of them.
     for shift in (1, 2, 4, 8, 16, 32):
         whole = whole ^ (whole >> shift)
     return whole
@@ -482,6 +488,8 @@ def _legible(content: bytes) -> str:
     ValueError
         If it is none.
     """
+    # How gzip (RFC 1952) and zlib (RFC 1950) begin. The latter is also the letter x, so that what
+    # cannot be unpacked is text.
     if content[:2] == b"\x1f\x8b":
         content = gzip.decompress(content)
     elif content[:1] == b"\x78":
@@ -736,6 +744,7 @@ def _adjacent(hidden: Hidden, order: Ints, pairs: Bools) -> Floats:
             axis=1, where=pairs, dtype=np.float64
         ) / np.maximum(often, 1)
         some = np.sort((ends - (known - 1) / 2.0)[codes[codes >= 0]])
+        # The mean difference of the ranks of any two people, as in `dependence.narrows`.
         weights = 2.0 * np.arange(total) - total + 1.0
         overall = 2.0 * float(weights @ some) / (total * (total - 1.0))
         share, differ = 1.0 - apart / overall if overall > 0 else apart * 0.0, often
@@ -744,6 +753,8 @@ def _adjacent(hidden: Hidden, order: Ints, pairs: Bools) -> Floats:
         agree = ((in_order[:, 1:] == in_order[:, :-1]) & pairs).sum(axis=1) / np.maximum(often, 1)
         if _shared(codes) < LEAST_PAIRS:
             return np.zeros(len(order))
+        # What an order by the hidden value itself would reach: all neighbours agree, but where it
+        # changes.
         most = (total - np.count_nonzero(known)) / (total - 1.0)
         share, differ = (agree - same) / (most - same), (1.0 - same) * often
     return np.where(differ >= LEAST_PAIRS, share, 0.0)

@@ -80,6 +80,7 @@ def open_statistics(path: Path) -> sources.Source:
     meta = reader.read(metadataonly=True)[1]
     names = sources.check_names(meta.column_names, subject)
     rows = meta.number_rows if isinstance(meta.number_rows, int) else None
+    # Not every format says how many records it has: reading one shows whether there are any.
     if rows == 0 or not any(map(len, reader.read(row_limit=1)[0].values())):
         raise sources.no_records(subject)
 
@@ -142,6 +143,8 @@ class _Statistics:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Stream the columns."""
+        # A column's type is settled before the first chunk goes out, as that may hold no value of
+        # it.
         types = self._types(columns)
         schema = pa.schema(list(types.items()))
         for chunk in self._chunks(columns):
@@ -150,6 +153,7 @@ class _Statistics:
 
 
 def _type_of(value: object) -> pa.DataType:
+    # A moment is a date in Python, so that it is asked for first.
     if isinstance(value, datetime):
         return pa.timestamp("us")
     if isinstance(value, date):
@@ -161,6 +165,7 @@ def _array_of(values: Sequence[Any], kind: pa.DataType, name: str) -> pa.Array:
     if pa.types.is_string(kind):
         values = [None if value is None or value == "" else str(value) for value in values]
     try:
+        # The reader gives NaN for a number that is missing.
         return pa.array(values, kind, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise InputError(
@@ -207,6 +212,7 @@ class _Workbook:
         """The sheets that are shown."""
         try:
             with self._path.open("rb") as file, warnings.catch_warnings():
+                # openpyxl warns of styles and extensions that it drops, none of which is read here.
                 warnings.simplefilter("ignore")
                 book = self._openpyxl.load_workbook(file, read_only=True, data_only=not formulas)
                 if not book.worksheets:
@@ -269,6 +275,7 @@ class _Workbook:
     def _rows(self, place: int, *, formulas: bool = False) -> Iterator[Iterator[tuple[Any, ...]]]:
         """The rows of a sheet as tuples of cell values."""
         with self._book(formulas=formulas) as sheets:
+            # Programs write wrong sizes into a sheet, and rows beyond them would be left out.
             sheets[place].reset_dimensions()
             yield sheets[place].iter_rows(values_only=True)
 
@@ -288,6 +295,8 @@ class _Workbook:
                 if filled:
                     for place, column in zip(places, cells, strict=True):
                         column.append(filled[place] if place < len(filled) else None)
+        # Only a cell without a value may be such a formula, and the sheet is read twice more to
+        # see.
         if any(None in column for column in cells):
             self._check_formulas(places)
         arrays = [_typed(column, name) for name, column in zip(columns, cells, strict=True)]
@@ -333,6 +342,7 @@ def _is_table(rows: Sequence[tuple[Any, ...]]) -> bool:
         return False
     header = below[0]
     names = [cell for cell in header if cell not in (None, "")]
+    # One name may be lacking, as pandas writes none above the numbers of rows.
     whole = len(names) > 1 and len(names) >= len(header) - 1 and len(set(names)) == len(names)
     long = sum(1 < len(row) <= len(header) for row in below[1:])
     return whole and long >= KNOWN_FORM * len(below[1:])

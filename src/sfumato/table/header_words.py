@@ -12,6 +12,7 @@ from sfumato.table.common_words import LISTS, folded
 Role = Literal["person", "direct", "quasi", "sensitive"]
 _Hint = Literal["person", "direct", "named", "quasi", "sensitive", "household", "place"]
 
+# The last capital before a small letter begins the next word: ZIPCode is ZIP and Code.
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
 WORDS: dict[Role, str] = LISTS["roles"]
@@ -58,6 +59,7 @@ def identifies(words: tuple[str, ...]) -> bool:
     last = words[-1] if words else ""
     if named((last,), _IDENTIFIER_WORDS):
         return True
+    # Some words end in "id" by chance, such as paid or covid.
     return last.endswith("id") and not named((last,), _NO_IDENTIFIERS)
 
 

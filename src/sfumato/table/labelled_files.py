@@ -31,6 +31,7 @@ from sfumato.table.sources import (
 
 SHEET_ROWS, CELL_LETTERS = 1_048_576, 32_767
 """Rows of a sheet of Excel, and letters of a cell."""
+# The earliest time that an entry of a zip archive can have.
 _MADE = dt.datetime(1980, 1, 1, tzinfo=dt.UTC).replace(tzinfo=None)
 _NAMES = {
     ".dta": (re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,31}"), "letters, digits and _, 32 at most"),
@@ -78,6 +79,7 @@ def write_labelled(
             advice="rename them, or write .csv, .parquet or .xlsx",
         )
     pyreadstat = needed("pyreadstat", extra="formats", by=subject)
+    # pyreadstat writes a date by its Python type: a timestamp would get a time of day.
     frame = _plain(table).to_pandas(date_as_object=True)
     write = pyreadstat.write_dta if suffix == ".dta" else pyreadstat.write_sav
     try:
@@ -138,6 +140,7 @@ def quoting(source: Source, people: Collection[str]) -> Labels:
         for key in _windows(_words(text)):
             places.setdefault(key, set()).add(text)
     for own in several.values():
+        # Where most labels of a column are names, the others are, too: rare names are in no list.
         if 2 * sum(_is_name(_words(said)) for said in own) > len(own):
             quoted.update((said, {NAMES}) for said in own)
     for batch in source.batches(source.names) if quoted else ():
@@ -203,6 +206,7 @@ def _windows(words: Sequence[str]) -> Iterator[str]:
 def _keys(value: object, *, parts: bool) -> Iterator[str]:
     """How a value may stand in a label, as `_windows` joins its words."""
     if isinstance(value, dt.date):
+        # Labels write dates in any order, with zeros or without; the signs between fall away.
         for form in ("%Y%m%d", "%d%m%Y", "%m%d%Y"):
             yield value.strftime(form)
         yield f"{value.day}{value.month}{value.year}"
@@ -272,6 +276,7 @@ def _plain(table: pa.Table) -> pa.Table:
         elif pa.types.is_time(kind):
             arrays.append(column.cast(pa.string()))
         elif is_text(kind):
+            # In both formats a text that is missing is an empty one.
             arrays.append(column.cast(pa.string()).fill_null(""))
         else:
             arrays.append(column)
@@ -287,6 +292,7 @@ def _without_time(path: Path, suffix: str) -> None:
             file.write(b"01 Jan 8000:00:00")
             return
         begin = head.index(b"<timestamp>") + len(b"<timestamp>")
+        # Stata writes the length of the time into the byte before it.
         length = head[begin]
         file.seek(begin + 1)
         file.write(b"01 Jan 1980 00:00".ljust(length)[:length])

@@ -144,6 +144,8 @@ class SpelledTexts:
     def spelled_out(self) -> pa.Array:
         """The texts, as large ones."""
         keys = np.concatenate([np.empty(0, dtype=np.int64), *self.parts])
+        # With the one before them, n digits lie between 10**n and 2 * 10**n: its place is their
+        # number.
         digits = np.searchsorted(10 ** np.arange(DIGITS + 1), keys, "right") - 1
         offsets = np.zeros(len(keys) + 1, dtype=np.int64)
         np.cumsum(digits + len(self.prefix), out=offsets[1:])
@@ -164,6 +166,7 @@ class SpelledTexts:
     def are_plain(self, texts: Sequence[str]) -> bool:
         """Whether surely none of them is one of the given texts or has spaces around it."""
         prefix = self.prefix.decode()
+        # All begin with the prefix and end with a digit, so that one shows the ends of all.
         least = sources.from_texts([f"{prefix}0"])
         return bool(sources.trimmed(least).equals(least)) and not any(
             text.startswith(prefix) and text[-1:].isdecimal() for text in texts
@@ -212,6 +215,7 @@ class NearTexts:
         least, most = int(known.min()), int(known.max())
         if not len(self._prefix) < least <= most <= len(self._prefix) + DIGITS:
             return None
+        # Eight letters are read from each place, for which a short last text leaves no room.
         if least < LETTERS:
             data = np.append(data, np.zeros(LETTERS, dtype=np.uint8))
         words = np.ndarray(len(data) - LETTERS + 1, WORD, data, strides=(1,))
@@ -270,6 +274,7 @@ def _word(letters: bytes) -> np.uint64:
 
 def _digits_as_number(digits: Words) -> Words:
     """The numbers of eight digits, each a byte from 0 to 9; uses the words up."""
+    # Neighbours are joined two by two: eight digits become four numbers, then two, then one.
     for bits, mask in ((8, 0x00FF00FF00FF00FF), (16, 0x0000FFFF0000FFFF), (32, 0xFFFFFFFF)):
         lower = digits >> np.uint64(bits)
         digits *= np.uint64(10 ** (bits // 8))
@@ -319,6 +324,8 @@ class ManyValues:
             codes = self._near.number(values)
             if codes is not None:
                 return codes
+            # The hash takes the known values first and in their order, so that codes given so far
+            # hold.
             known = self.values()
             self._near = None
             self.number(known)
@@ -420,6 +427,7 @@ class RawColumn:
 
     def _recode(self, lookup: Integers, place: Codes) -> Codes:
         new = np.append(lookup, MISSING).astype(np.int32)
+        # By blocks: a second array of all records is not made.
         for start in range(0, len(place), BLOCK):
             place[start : start + BLOCK] = new.take(self.codes[start : start + BLOCK])
         return place
@@ -553,6 +561,7 @@ class Accumulator:
         if end <= len(self._room):
             self._room[self._taken : end] = codes
             codes = self._room[self._taken : end]
+        # A merge rewrites codes in place, and those in Arrow's memory may not be.
         elif not codes.flags.writeable:
             codes = codes.copy()
         self._taken = end
@@ -582,6 +591,7 @@ class Accumulator:
         if self._near is not None:
             values = self._near.values()
         raw = RawColumn(self.name, codes, values)
+        # Only dictionaries of the input list values in another order than that of their records.
         in_order = self._shared is None
         self._known = self._shared = self._many = self._near = None
         return raw if in_order else _by_first_appearance(raw)
@@ -640,6 +650,7 @@ def _by_first_appearance(raw: RawColumn) -> RawColumn:
     for start in range(0, records, length):
         block = raw.codes[start : start + length]
         seen = np.full(size + 1, records, dtype=np.int64)
+        # Written backwards: what stays is the first record of each value.
         seen[block[::-1]] = np.arange(start + len(block) - 1, start - 1, -1)
         np.minimum(first, seen, out=first)
         if first.max() < records:

@@ -153,6 +153,7 @@ def likeliest_first(found: Sequence[PersonCandidate | None]) -> list[PersonCandi
     records agree more often with others of theirs. Of what agrees alike it is the coarser one.
     """
     known = [each for each in found if each is not None and not each.strata]
+    # A sum over columns that only some have would favour who has more of them.
     common = set.intersection(*(set(each.constant) for each in known)) if known else set()
     compared = common or {each.name for each in known}
     return sorted(
@@ -231,6 +232,7 @@ def _are_strata(constants: Sequence[Ints]) -> bool:
     cells = np.unique(np.stack(coarse), axis=1, return_counts=True)[1]
     shares = [np.unique(each, return_counts=True)[1] / values for each in coarse]
     pairs = float((cells * (cells - 1)).sum()) / 2
+    # Pairs that agree by chance: n (n - 1) / 2 times the product of sum p ** 2 over the columns.
     expected = values * (values - 1) / 2 * float(np.prod([each @ each for each in shares]))
     return expected >= LEAST_PAIRS and pairs * FEWER_PAIRS <= expected
 
@@ -258,6 +260,7 @@ def _looked_at(columns: pa.Table, name: str) -> PersonCandidate | None:
 def _coded(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
     """A column as codes, -1 for missing, and its different values."""
     if pa.types.is_floating(column.type):
+        # `pa.scalar` would import pandas.
         none = sources.from_numpy(np.zeros(1), np.ones(1, dtype=np.bool_))[0]
         column = pc.if_else(pc.is_nan(column), none.cast(column.type), column)
     encoded = column.combine_chunks()
@@ -293,6 +296,7 @@ def _constant(groups: Ints, values: Ints) -> float | None:
     groups, values = groups[known], values[known]
     if not len(groups):
         return None
+    # A fixed seed, so that the same file gets the same answer.
     by_chance = exceptions(groups, np.random.default_rng(0).permutation(values))
     if by_chance < LEAST_EXPECTED:
         return None
@@ -309,6 +313,7 @@ def _independent(columns: Mapping[str, Ints]) -> list[str]:
     kept = list(columns)
     for name in list(kept):
         others = (columns[other] for other in kept if other != name)
+        # Removed at once: of two that follow from each other, one has to stay.
         if any(_constant(other, columns[name]) is not None for other in others):
             kept.remove(name)
     return kept
@@ -318,6 +323,7 @@ def _names_the_same(values: pa.Array, constant: Ints, other: pa.ChunkedArray) ->
     """Whether one of two columns is the label of the other's codes, and tells nothing more."""
     if len(np.unique(constant)) < len(constant):
         return False
+    # A code has digits and its label has none, or the other way round.
     return _hold_digits(values) != _hold_digits(_coded(other)[1])
 
 
@@ -351,6 +357,7 @@ def _is_unordered(values: pa.Array, constant: Ints, constants: pa.Array) -> bool
     in_order = constant[np.argsort(_ranks(values))]
     changes = np.count_nonzero(np.diff(in_order))
     by_chance = np.count_nonzero(np.diff(np.random.default_rng(0).permutation(in_order)))
+    # Along the order of postcodes, for example, the region seldom changes.
     if 2 * changes <= by_chance:
         return False
     known = in_order >= 0

@@ -112,6 +112,7 @@ class Preparation:
         """Some columns of a batch, cleaned or made of others."""
         done: dict[str, pa.Array] = {}
 
+        # A column may be made of one that is made itself: each is made once.
         def column(name: str) -> pa.Array:
             if name not in done:
                 done[name] = self._column(name, batch, column, tally, row)
@@ -131,6 +132,8 @@ class Preparation:
     ) -> pa.Array:
         line = self.recipe.get(name)
         if line is None or not line.derives:
+            # Cleaning looks into texts, and other bytes than UTF-8 would end in an error that shows
+            # them.
             given = batch.column(name)
             sources.check_utf8(given, name)
             if sources.is_bytes(given.type):
@@ -177,6 +180,7 @@ class Preparation:
             line = self.recipe[name]
             if kinds and line.unreadable is Unreadable.REFUSE:
                 raise self._unreadable(name, line, kinds, tally.first.get(name))
+        # Put in the place of those before, not added: a column that is read twice counts once.
         self._tally.counts |= tally.counts
 
     def _unreadable(
@@ -212,6 +216,7 @@ def prepared(source: sources.Source, schema: Schema) -> sources.Source:
         for batch in source.batches(preparation.needed(columns)):
             yield preparation.of_batch(batch, columns, tally, row)
             row += batch.num_rows
+        # Only a pass to the end counts every record.
         preparation.finish(tally)
 
     def column(name: str) -> Iterator[pa.Array]:
@@ -223,6 +228,7 @@ def prepared(source: sources.Source, schema: Schema) -> sources.Source:
         source,
         names=(*source.names, *preparation.derived),
         batches=batches,
+        # Lines of a recipe make numbers and dates, for which a reader of texts asks otherwise.
         text=False,
         column=None if source.column is None else column,
         counted=lambda: preparation.counts,
@@ -241,6 +247,7 @@ def fitting(schema: Schema, names: Sequence[str]) -> Schema:
         The columns of the table.
     """
     there, kept = set(names), {}
+    # A column that is made may be needed by the next line.
     for name in in_order(schema.recipe):
         line = schema.recipe[name]
         if (name not in names and set(line.sources) <= there) if line.derives else name in names:
@@ -263,6 +270,7 @@ def _date_of_parts(
     texts = [_as_texts(each, missing) for each in parts]
     joined = pc.binary_join_element_wise(*texts, sources.from_texts(["-"])[0])
     day = "-%d" if len(parts) == len(("year", "month", "day")) else ""
+    # Two digits mean a year only where a pivot says of which century.
     years = ("%Y",) if line.pivot is None else ("%Y", "%y")
     formats = tuple(f"{year}-{month}{day}" for year in years for month in ("%m", "%b"))
     found = cleaned(joined, Cleaning(date=formats, pivot=line.pivot), name=name)
@@ -316,6 +324,7 @@ def _days(values: pa.Array, missing: Sequence[str]) -> _Days:
     if not sources.is_moment(values.type):
         texts = _as_texts(values, missing)
         known = sources.flags(pc.is_valid(texts))
+        # Points take no missing value: any date does in its place, as `known` leaves it out.
         filled = pc.fill_null(texts, "1970-01-01")
         right = are_dates(filled)
         dates = pc.if_else(sources.from_numpy(right), filled, "1970-01-01")

@@ -73,12 +73,14 @@ class Formula:
 
 
 def _knee(value: Floats, at: Floats | float, below: Floats | float, above: float) -> Floats:
+    # min(x / kappa, 1) ** alpha * max(x / kappa, 1) ** beta, as CKD-EPI writes it.
     ratio = value / at
     return np.asarray(np.minimum(ratio, 1.0) ** below * np.maximum(ratio, 1.0) ** above)
 
 
 FORMULAS = (
     Formula(
+        # Kappa is 0.9 of men and 0.7 of women; alpha -0.302 and -0.241, in 2009 -0.411 and -0.329.
         "CKD-EPI 2021 (N Engl J Med 2021;385:1737)", "filtration",
         ("creatinine", "age", "female"),
         lambda scr, age, f: 142 * _knee(scr, 0.9 - 0.2 * f, -0.302 + 0.061 * f, -1.2)
@@ -102,6 +104,7 @@ FORMULAS = (
         * _knee(cys, 0.8, -0.323, -0.778) * 0.9961**age * 0.963**f,
     ),
     Formula(
+        # 175 is for creatinine as it is calibrated since 2006; 186 was for that of before.
         "MDRD (Ann Intern Med 2006;145:247)", "filtration", ("creatinine", "age", "female"),
         lambda scr, age, f: 175 * scr**-1.154 * age**-0.203 * 0.742**f,
     ),
@@ -217,6 +220,7 @@ def by_published(
         for chosen in _promising(formula, every, people[:FIRST]):
             names = [one.name for one, _ in chosen if one.name]
             own = [place for place, (one, _) in enumerate(chosen) if one.hidden is not None]
+            # A formula among hidden columns alone, or shown ones alone, gives nothing away.
             if len(set(names)) < len(names) or not own or len(own) == len(names):
                 continue
             if _median_error(_errors(formula, _inputs(chosen, people))) > EXACT:
@@ -314,6 +318,7 @@ def _solved(formula: Formula, chosen: Chosen, place: int) -> Floats:
     values = np.unique(given[place][~np.isnan(given[place])])
     values = values[np.unique(np.linspace(0, len(values) - 1, GRID).astype(np.int64))]
     best, least = np.full(len(given[0]), np.nan), np.full(len(given[0]), np.inf)
+    # Tried value by value, so that no formula has to be turned round by hand.
     for value in values:
         given[place] = np.full(len(best), value)
         errors = _errors(formula, given)
@@ -359,6 +364,7 @@ def by_fit(
                 continue
             for target in _targets(each, numbers):
                 model = _Model(own, of, target, each, told)
+                # What the hidden columns beside tell of each other is no fault of the shown ones.
                 if model.share() < least or model.share(frozenset(range(len(shown)))) >= least:
                     continue
                 carrying = model.carrying(len(shown), least)
@@ -449,6 +455,8 @@ class _Model:
             if fit.sum() >= TERMS * terms.shape[1]:
                 # Normal equations, of terms of length 1: ten times faster than a decomposition.
                 square = terms[fit].T @ terms[fit]
+                # Terms that add up to others make the matrix singular: a ridge of 1e-9 lets it be
+                # solved.
                 square[np.diag_indices_from(square)] *= 1.0 + 1e-9
                 square[np.diag_indices_from(square)] += 1e-9
                 solved = np.linalg.solve(square, terms[fit].T @ self._target[fit])

@@ -20,6 +20,7 @@ LIMIT = 2**53
 """Points stay below this size, so that they turn into floats without loss."""
 MOST_DECIMALS = 9
 """Decimal places up to which numbers are taken exactly."""
+# A float gives back every decimal number of 15 significant digits (IEEE 754, binary64).
 DIGITS = 15
 """Significant digits that are kept of numbers with more decimal places than that."""
 
@@ -161,6 +162,7 @@ def _without_exponents(texts: pa.Array) -> pa.Array:
     scientific = sources.matching(texts, "[eE]")
     if not scientific.any():
         return texts
+    # Larger than any float, so that it is read as infinite.
     beyond = "9" * 400
     plain = [
         np.format_float_positional(number, trim="-") if np.isfinite(number) else beyond
@@ -183,6 +185,7 @@ def _points_of_texts(texts: pa.Array) -> Points:
     fraction = pc.utf8_rtrim(pc.struct_field(parts, "fraction"), characters="0")
     decimals = pc.max(pc.utf8_length(fraction)).as_py() or 0
     longest = (pc.max(pc.utf8_length(whole)).as_py() or 0) + decimals
+    # Any 18 digits fit into 64 bits.
     if decimals <= MOST_DECIMALS and longest <= 18:
         padded = pc.utf8_rpad(fraction, decimals, "0") if decimals else fraction
         zero, empty = sources.from_texts(["0", ""])
@@ -201,6 +204,8 @@ def _points_of_floats(numbers: npt.NDArray[np.floating]) -> Points:
         scaled = np.rint(wide * 10.0**decimals)
         if (np.abs(scaled) >= LIMIT).any():
             break
+        # Both are exact floats, so that the quotient is rounded once: the float that the decimal
+        # reads as.
         if ((scaled / 10.0**decimals).astype(numbers.dtype) == numbers).all():
             return Points(scaled.astype(np.int64), decimals)
     return _rounded(wide)
@@ -210,6 +215,7 @@ def _rounded(numbers: Floats) -> Points:
     """Keep 15 significant digits of the largest number, and as many places of the others."""
     largest = float(np.abs(numbers).max(initial=0.0))
     ahead = int(np.floor(np.log10(largest))) + 1 if largest > 0 else 0
+    # Powers of ten beyond 308 are no floats.
     decimals = min(max(DIGITS - ahead, 0), 300)
     points = np.rint(numbers * 10.0**decimals).astype(np.int64)
     rounded = bool((points / 10.0**decimals != numbers).any())
@@ -286,6 +292,7 @@ def _moments_of(texts: pa.Array) -> tuple[Ints, Bools]:
     starts = first_days(months)
     days = starts + day - 1
     valid &= (month >= 1) & (month <= 12) & (day >= 1) & (days < first_days(months + 1))
+    # The year 0 has four digits, but neither Python nor the door has it.
     valid &= days >= FIRST_DAY
     seconds = (part("hour") * 60 + part("minute")) * 60 + part("second")
     fraction = pc.fill_null(pc.struct_field(parts, "fraction"), "")
@@ -318,6 +325,7 @@ def printed(values: pa.Array) -> list[str]:
         texts: list[str] = values.to_pylist()
         return texts
     if pa.types.is_floating(kind):
+        # -0.0 equals 0.0 and has to print alike.
         numbers = sources.as_numpy(values) + 0.0
         return [np.format_float_positional(number, trim="-") for number in numbers]
     if pa.types.is_decimal(kind):
@@ -507,6 +515,8 @@ def _printed_texts(values: pa.Array) -> pa.Array:
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return sources.from_texts(printed(values))
     if sources.is_moment(kind):
+        # Together they would print by the others: a midnight among other times is to print as its
+        # date.
         alone = [values.slice(place, 1) for place in range(len(values))]
         return sources.from_texts(text for value in alone for text in printed(value))
     return values.cast(pa.large_string())

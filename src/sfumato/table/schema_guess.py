@@ -265,6 +265,7 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
             roles[name] = Proposed("direct identifier", 0.65, "numbers that few persons share")
         else:
             roles[name] = _proposed(column, constant=constant.get(name))
+    # Each step overrules those before it, so that what columns tell of each other comes last.
     roles |= _weights(roles, found)
     roles |= _households(roles, found)
     roles |= _of_one_person(roles, found)
@@ -276,6 +277,7 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
     roles |= _readings(roles, found)
     asked, together, unasked = _asked(roles, found)
     for name in unasked:
+        # Nobody has said that it numbers households: without a question it is left out.
         if roles[name].role == "household":
             roles[name] = replace(roles[name], role="direct identifier")
     chosen = {name: each.role for name, each in roles.items()}
@@ -371,6 +373,7 @@ def _derived(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Pro
 def _curve(base: Floats, column: Floats) -> str:
     """By which curve a column follows from another one in every record; "" where by none."""
     both = np.isfinite(base) & np.isfinite(column)
+    # Logarithms and roots want no negative numbers, and squares of them do not rise throughout.
     if both.sum() < 20 or base[both].min() < 0:
         return ""
     whole = [bool((each[both] == np.floor(each[both])).all()) for each in (base, column)]
@@ -379,6 +382,7 @@ def _curve(base: Floats, column: Floats) -> str:
     for how, transform in _TRANSFORMS.items():
         if how == "square root" and whole[1]:
             continue
+        # Most pairs fail on the first records, which costs little.
         for of, own in ((base[both][:_TRIED], column[both][:_TRIED]), (base[both], column[both])):
             with np.errstate(divide="ignore"):
                 curved = transform(of)
@@ -708,6 +712,7 @@ def _may_number(column: ColumnProfile) -> bool:
 def _text(column: ColumnProfile, constant: bool | None) -> Proposed:
     """The role of words of many values that are of no known kind: a careful one, and a question."""
     if constant is None and column.distinct > 0.5 * column.filled and column.filled >= 20:
+        # Above `CERTAIN`: what is left out anyway needs no question.
         return Proposed("direct identifier", 0.65, "different in most records")
     if constant is False:
         said, other = "changes about a person", "what happened to a person (sensitive)"
@@ -750,6 +755,7 @@ def _asked(
         doubtful columns that are not asked about.
     """
     doubtful = [name for name, each in roles.items() if each.question and each.confidence < CERTAIN]
+    # The person comes first, as the role of all else hangs on it.
     doubtful.sort(key=lambda name: (roles[name].role != "person", roles[name].confidence))
     groups: list[list[str]] = []
     for name in doubtful:
@@ -761,6 +767,7 @@ def _asked(
     unasked: list[str] = []
     for first, *others in groups:
         quasi = sum(roles[name].role == "quasi-identifier" for name in (first, *others))
+        # What is asked about is undecided, and a schema has to keep a quasi-identifier.
         if len(asked) == MOST_QUESTIONS or (quasi and quasi >= left):
             unasked += [first, *others]
             continue
@@ -825,6 +832,7 @@ def _schema(
     household = by_role["household"]
     return Schema(
         person=person[0] if person else None,
+        # A schema has one column of households: further ones are left out.
         household=household[0] if household else None,
         direct_identifiers=by_role["direct identifier"] + household[1:],
         quasi_identifiers=quasi,
@@ -844,6 +852,7 @@ def _line(column: ColumnProfile, role: Role) -> Cleaning | None:
     if line is None or role == "insensitive":
         return None
     if role == "person":
+        # One case for all letters could make two persons one.
         return Cleaning(strip=True) if line.strip else None
     return line
 
@@ -852,6 +861,7 @@ def _weak(found: FileProfile, person: PersonFound | None, column: ColumnProfile)
     """Whether codes of the shape of postcodes are shared by too few persons to be such."""
     if person is None or column.content is not Content.POSTCODE or column.confidence > TOLD:
         return False
+    # Codes that fewer than three persons share may number households.
     return found.columns[person.name].distinct < 3 * column.distinct
 
 
@@ -879,6 +889,7 @@ def _is_coded(column: ColumnProfile, words: tuple[str, ...]) -> bool:
     if column.content in (Content.MONTH, Content.DAY):
         return not hinted(column.name, "quasi")
     numbers = column.numbers()
+    # Lists of codes leave numbers out; what is counted fills its range.
     dense = column.distinct > 0.8 * (np.ptp(numbers) + 1)
     return bool(column.distinct <= CODED or numbers.min() <= CODED or not dense)
 
@@ -891,6 +902,7 @@ def _quasi_identifier(column: ColumnProfile) -> QuasiIdentifier:
         if order is not None:
             return QuasiIdentifier(kind=Kind.ORDERED, order=order)
     coded = _is_coded(column, words)
+    # Numbers that large are no points of a scale (`scalars.LIMIT`), but codes.
     coded = coded or (column.look == "numbers" and bool((abs(column.numbers()) >= LIMIT).any()))
     if column.look == "dates" or (column.look == "numbers" and not coded):
         return QuasiIdentifier(kind=Kind.NUMERIC)

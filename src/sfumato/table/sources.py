@@ -64,6 +64,7 @@ def as_numpy(values: pa.Array) -> npt.NDArray[Any]:
     """An array without nulls as NumPy; numbers are not copied."""
     kind = values.type
     if pa.types.is_boolean(kind):
+        # An array may begin within a byte, so that all bits up to its end are unpacked.
         bits = np.frombuffer(values.buffers()[1], dtype=np.uint8)
         end = values.offset + len(values)
         return np.unpackbits(bits, count=end, bitorder="little")[values.offset :].view(np.bool_)
@@ -99,6 +100,7 @@ def texts_of(values: pa.Array) -> tuple[Integers, Bytes]:
     Null ones mean nothing. Views are no such texts: cast them first.
     """
     _, ends, letters = values.buffers()
+    # An empty array may come without buffers.
     if ends is None:
         return np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.uint8)
     large = pa.types.is_large_string(values.type) or pa.types.is_large_binary(values.type)
@@ -164,6 +166,8 @@ def _have_plain_ends(texts: pa.Array) -> bool:
     if (offsets[1:] == offsets[:-1]).any():
         return False
     return all(
+        # Bytes have no sign: those below the first wrap round to large ones, so that one comparison
+        # does.
         bool((data.take(places) - PRINTABLE[0] <= PRINTABLE[1] - PRINTABLE[0]).all())
         for places in (offsets[:-1], offsets[1:] - 1)
     )
@@ -426,6 +430,7 @@ def subject_of(path: Path) -> str:
 
 def check_no_url(path: str | os.PathLike[str]) -> None:
     """Refuse a database's URL in the place of a path; a message with its end could hold more."""
+    # A `Path` has made one slash of two, so that only what stands before the first is compared.
     begins = os.fsdecode(path).partition("/")[0] + "//"
     if any(scheme.startswith(begins) for scheme in DATABASES):
         raise InputError(
@@ -443,6 +448,7 @@ def check_file(path: Path) -> None:
     try:
         if path.is_dir():
             raise InputError(subject, "must be one file", found="a folder")
+        # A pipe gives its bytes once, and a file is read more than once.
         if path.exists() and not path.is_file():
             raise InputError(subject, "must be one file", found="a pipe or a device")
         with path.open("rb") as file:

@@ -86,6 +86,7 @@ def readings(values: pa.Array) -> list[str | None] | None:
         return None
     texts: Sequence[str] = values.to_pylist()
     read = [text if same else reading(text) for text, same in zip(texts, plain, strict=True)]
+    # Beside a plus, a dash alone is the other sign and no missing value.
     if "+" in read:
         return [
             SIGN if each is None and _seen(text).strip() == "-" else each
@@ -175,6 +176,7 @@ def _as_latin(text: str) -> str:
 
 def _capital(letter: str) -> str:
     upper = letter.upper()
+    # Some small letters have two capitals, such as the German sharp s.
     return upper if len(upper) == 1 else letter
 
 

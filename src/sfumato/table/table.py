@@ -17,6 +17,7 @@ from sfumato.schema import Event, Kind, Schema
 from sfumato.schema.recipe import StepCount
 from sfumato.table.sources import NO_LABELS, Labels, from_numpy
 
+# Needed for types alone: the door reads files without loading hierarchies.
 if TYPE_CHECKING:
     from sfumato.hierarchies.hierarchy import Hierarchy
 
@@ -59,6 +60,7 @@ class NumberDomain:
     @property
     def normalized(self) -> Floats:
         """Each value on the unit scale [0, 1] (paper 003, Section 4); 0 when constant."""
+        # A slice, as an empty domain has no first point.
         shifted = (self.points - self.points[:1]).astype(np.float64)
         return shifted / shifted[-1] if len(shifted) and shifted[-1] > 0 else shifted
 
@@ -74,6 +76,7 @@ class NumberDomain:
             return (EPOCH_TIME + timedelta(microseconds=point)).replace(tzinfo=None).isoformat()
         if decimals == 0:
             return f"{point:0{self.width}d}"
+        # By the digits of the integer: a float in between could print others.
         sign, digits = ("-" if point < 0 else ""), f"{abs(point):0{decimals + 1}d}"
         return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"
 
@@ -313,6 +316,7 @@ class Table:
             self.person[rows], return_index=True, return_inverse=True
         )
         number = np.empty(len(persons), dtype=np.int32)
+        # `np.unique` has persons in the order of their old numbers, not of their first records.
         number[np.argsort(first, kind="stable")] = np.arange(len(persons), dtype=np.int32)
         return replace(
             self,

@@ -105,6 +105,7 @@ def open_csv_file(path: Path, given: Layout = AS_FOUND) -> sources.Source:
     layout = _Layout(path, found.delimiter, found.lines, given.encoding)
     rest = b"".join(head.splitlines(keepends=True)[found.lines :])
     records = first_records(rest.decode("utf-8", errors="ignore"), found.delimiter, ROWS_COMPARED)
+    # The last record may be cut off where the head ends.
     if len(head) == HEAD_BYTES:
         records = records[:-1]
     if names := given_names(given, len(records[0]) if records else 0, layout.subject):
@@ -133,6 +134,7 @@ def _read_names(layout: _Layout) -> tuple[tuple[str, ...], _Layout]:
 
 
 def _has_record(batch: pa.RecordBatch, token: str) -> bool:
+    # The only row may be the mark that stands behind the file's last.
     if batch.num_rows == 1:
         return bool(batch.column(0)[0].as_py() != token)
     return bool(batch.num_rows)
@@ -150,6 +152,7 @@ def _read(layout: _Layout, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         for batch in _reader(text, layout, handler, columns):
             if not batch.num_rows:
                 continue
+            # A batch is held back until the next one is there, as the last one ends with the mark.
             if waiting is not None:
                 rows += waiting.num_rows
                 yield waiting
@@ -165,6 +168,7 @@ def _read(layout: _Layout, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
 def _token(delimiter: str) -> str:
     """A text that no cell holds, without the delimiter."""
     letters = [letter for letter in string.ascii_letters if letter != delimiter]
+    # Drawn anew for each reading, so that no file can hold it on purpose.
     return "".join(secrets.choice(letters) for _ in range(24))
 
 
@@ -178,6 +182,7 @@ def _reader(
         text,
         read_options=arrow_csv.ReadOptions(
             block_size=BLOCK_BYTES,
+            # Arrow knows the number of a wrong row in one thread only.
             use_threads=False,
             column_names=layout.names,
             skip_rows_after_names=layout.below,
@@ -190,6 +195,7 @@ def _reader(
         ),
         convert_options=arrow_csv.ConvertOptions(
             default_column_type=pa.string(),
+            # `CheckedText` has looked at all bytes.
             check_utf8=False,
             null_values=[""],
             strings_can_be_null=True,
@@ -205,9 +211,11 @@ def _arrow_errors(layout: _Layout, token: str) -> Iterator[_RowHandler]:
 
     def handler(row: Any) -> str:
         text = row.text.rstrip("\r\n")
+        # Where the number of columns is not known yet, the mark has one cell.
         if text == token:
             return "skip"
         open_quote = text.endswith(token)
+        # Arrow counts the header as the first row.
         bad_rows.append((row.number - 1, row.expected_columns, row.actual_columns, open_quote))
         return "error"
 
@@ -335,12 +343,14 @@ class CheckedText(io.RawIOBase):
         return chunk
 
     def _finish(self) -> bytes:
+        # The mark has to be a record of its own.
         return self._end if self._last in b"\r\n" else b"\n" + self._end
 
     def _check(self, chunk: bytes) -> None:
         zero = chunk.find(0)
         if zero >= 0:
             raise self._not_text(f"a zero byte at {self._place(chunk, zero)}")
+        # A character may be cut in two between chunks: its first bytes wait in the decoder.
         waiting = self._decoder.getstate()[0]
         if waiting or not chunk.isascii():
             try:
@@ -428,6 +438,7 @@ def _only_member(file: IO[bytes], subject: str) -> Iterator[IO[bytes]]:
         with zipfile.ZipFile(file) as archive:
             members = [
                 each for each in archive.infolist()
+                # macOS adds such a folder to what it packs.
                 if not each.is_dir() and not each.filename.startswith("__MACOSX/")
             ]  # fmt: skip
             found = [each for each in members if suffix_of(Path(each.filename)) in PLAIN_TEXT]
@@ -439,6 +450,7 @@ def _only_member(file: IO[bytes], subject: str) -> Iterator[IO[bytes]]:
                     accepted=", ".join(sorted(PLAIN_TEXT)),
                     advice="unpack it",
                 )
+            # The first bit says that the file is encrypted (APPNOTE of ZIP, 4.4.4).
             if found[0].flag_bits & 1:
                 raise InputError(
                     subject, "must be readable", found="an encrypted file", advice="unpack it"
@@ -477,6 +489,7 @@ def open_text(
         encoding = layout.encoding
     with _unpacked(path, subject) as file:
         if encoding is None:
+            # Opened once more, as what is looked at here would be lacking in the stream.
             with _unpacked(path, subject) as first:
                 try:
                     encoding = _encoding_of(first.read(512))
@@ -530,6 +543,7 @@ def open_source(data: object, **layout: Unpack[LayoutGiven]) -> sources.Source:
     given = Layout(**cast(dict[str, Any], layout))
     if not isinstance(data, (str, os.PathLike)):
         check_layout(given, (), "data that is not a path")
+        # Imported for dataframes alone: a file needs no narwhals.
         from sfumato.table.dataframes import open_frame
 
         return open_frame(data)
@@ -540,6 +554,7 @@ def open_source(data: object, **layout: Unpack[LayoutGiven]) -> sources.Source:
         return open_database(data)
     sources.check_no_url(data)
     path = Path(os.fsdecode(data))
+    # A file's content in the place of its path must not stand in an error.
     if "\n" in path.name:
         raise InputError(
             "data", "must be the path of a file, or a dataframe", found="text of several lines"
@@ -750,6 +765,7 @@ def _decoded(table: pa.Table) -> pa.Table:
 
 def _write_csv(table: pa.Table, file: IO[bytes], delimiter: str) -> None:
     names = _cells(sources.from_texts(table.column_names), delimiter).to_pylist()
+    # Readers take a byte-order mark off the beginning of a file; in quotes it stays.
     if names[0].startswith("\ufeff"):
         names[0] = f'"{names[0]}"'
     file.write((delimiter.join(names) + "\n").encode("utf-8"))
@@ -784,6 +800,7 @@ def _csv_lines(table: pa.Table, delimiter: str) -> Iterator[memoryview]:
         cells = [_cells(column, delimiter) for column in batch.columns]
         if len(cells) == 1:
             filled = pc.fill_null(cells[0], nothing)
+            # A reader skips an empty line, so that an empty cell that is alone gets quotes.
             lines = pc.if_else(pc.equal(filled, nothing), _text_scalar('""'), filled)
         else:
             lines = pc.binary_join_element_wise(

@@ -247,6 +247,7 @@ def _form_of_text(values: pa.Array, counts: Ints, records: int, habits: Habits) 
         found = Form("dates", *_merged(moments, counts), records, missing_words=words)
         return _without_placeholders(found, texts, moments)
     looked = _Looked(texts[:LOOKED_AT], counts[:LOOKED_AT], habits)
+    # Before numbers, as eight digits of a date are a number, too.
     line, certain = looked.dates()
     look: Look = "dates"
     if line is None:
@@ -283,12 +284,14 @@ def _read_otherwise(line: Cleaning, look: Look, habits: Habits) -> Cleaning | No
 
 
 def _exchanged(text: str) -> str:
+    # By way of a third sign, or the second exchange would undo the first.
     return text.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
 
 
 def _in_doubt(form: Form, otherwise: Form) -> Form:
     """A column with the other way to read it, unless one of them has firsts of months only."""
     if form.look == "dates":
+        # Firsts of many months are months. Read otherwise they would be days of one January.
         firsts = [_are_firsts(each) for each in (form, otherwise)]
         if any(firsts):
             return form if firsts[0] else otherwise
@@ -305,6 +308,7 @@ def _doubt(form: Form, otherwise: Form) -> Doubt:
     line = form.cleaning or _NUMBERS
     if form.look == "dates":
         old = line.model_dump(by_alias=True, exclude_defaults=True)
+        # The year is the same in both readings.
         careful = Cleaning(**{**old, "resolution": "year"})
         words = ["day first", "month first"]
         if any(each.startswith("%m") for each in line.date):
@@ -353,6 +357,7 @@ def _missing_marks(texts: pa.Array, counts: Ints) -> Bools:
     lengths = Counter(others.to_pylist())
     for place in np.flatnonzero(marks).tolist():
         text = texts[place].as_py()
+        # NA is Namibia among codes of countries, and ND North Dakota among those of states.
         alike = lengths[len(text)]
         if text.isalpha() and len(text) <= 3 and alike > 0.3 * (~marks).sum() and alike > 1:
             marks[place] = False
@@ -484,6 +489,7 @@ class _Looked:
         return bool(with_sign.any() and (with_sign == groups).all())
 
     def _means_thousands(self, sign: str) -> bool:
+        # A file writes decimals in one way. Where none tells, signs are read as in English.
         if self.habits.decimal:
             return sign != self.habits.decimal
         return sign == ","
@@ -521,6 +527,7 @@ class _Looked:
         fields: dict[str, Any] = {"date": chosen[0] if len(chosen) == 1 else chosen}
         if any("%y" in each for each in chosen):
             fields["pivot"] = _pivot()
+        # A month among days has no day: all are read as exactly as the least exact of them.
         levels = {_exactness(each) for each in chosen}
         if 3 not in levels and min(levels) < 3:
             fields["resolution"] = {1: "year", 2: "month"}[min(levels)]
@@ -574,6 +581,7 @@ class _Looked:
             return "", rest, True
         tried.sort(key=lambda each: each[:2])
         most = -tried[0][0]
+        # A few mistyped days, which only one order of day and month allows, do not decide.
         rivals = [each for each in tried[1:] if -each[0] >= most * 0.995]
         return tried[0][2], tried[0][3], not rivals
 
@@ -629,6 +637,7 @@ def _formats_of(shape: str, *, month_first: bool) -> list[str]:  # noqa: C901, P
         orders = [f"{a}{sign}{b}{sign}{year}{behind}" for a, b in days]
         return orders if year == "%Y" else [*orders, f"%y{sign}%m{sign}%d{behind}"]
     if found := re.fullmatch(r"[12]([-/. ]+)a(\.?[-/. ,]+)([24])", shape):
+        # `%b` takes a point behind the name of a month by itself.
         between = found[2] if found[2] == "." else found[2].replace(".", "", 1)
         return [f"%d{found[1]}%b{between}{'%Y' if found[3] == '4' else '%y'}{behind}"]
     if shape == "2a4":
@@ -668,6 +677,7 @@ def _read(
     return _without_placeholders(form, values, read) if look == "dates" else form
 
 
+# Among them are the first days of .NET (0001), SQL Server (1753) and Excel (1899 and 1900).
 _NO_DAYS = ("0001-01-01", "1111-11-11", "1753-01-01", "1800-01-01", "1899-12-30", "1899-12-31",
             "1900-01-01", "1901-01-01")  # fmt: skip
 """First days that programs write where there is no date, the zero of their calendars most often."""
@@ -703,6 +713,7 @@ def _placeholders(form: Form) -> Bools:
     ahead = days > 365.25 * (_this_year() + _BEYOND - 1970)
     marks: Bools = (ahead & last) | ends
     others = days[~marks]
+    # Where other dates lie so far ahead, too, the column has such dates.
     if not marks.any() or len(others) < 3 or (ahead & ~last).any():
         return np.zeros(len(days), dtype=np.bool_)
     often = form.counts >= BESIDE * form.counts[~marks].mean()
@@ -786,6 +797,7 @@ def _form_of_numbers(values: pa.Array, counts: Ints, records: int) -> Form:
         numbers = as_numpy(values).astype(np.int64)
         if (
             len(numbers) > 12
+            # Whole numbers such as 20240131 are days of the years 1800 to 2100.
             and np.mean((numbers > 18_000_000) & (numbers < 21_010_000)) > READABLE
         ):
             texts = values.cast(pa.large_string())
@@ -858,6 +870,7 @@ def _year_of_number(number: float, text: str) -> int:
 def _spares_weekends(form: Form, text: str) -> bool:
     """Whether numbers of days fall on Saturdays and Sundays far less often than on other days."""
     since = first_day(text)
+    # In fewer records two days of a week may be spared by chance.
     if since is None or form.filled < 200 or form.distinct <= 50:
         return False
     days = np.floor(form.numbers()).astype(np.int64) + since.toordinal() - 1  # Mondays are 0
@@ -886,6 +899,7 @@ def _may_be_a_limit(numbers: Floats, marks: Bools) -> bool:
     return not years and (times < _CUT_OFF or (top >= _AMOUNT and times < _CUT_OFF_AMOUNT))
 
 
+# Small numbers below zero are measured where others have decimals: fewer of them are marks there.
 _MARKS = (1, 7, 8, 9, 77, 88, 99, 777, 888, 999, 7777, 8888, 9999)
 _WHOLE_MARKS = (*range(1, 10), 66, 97, 98, *_MARKS)
 """Sizes of the numbers below zero that stand for something else."""
@@ -913,6 +927,7 @@ def _marks_among(numbers: Floats, counts: Ints) -> Bools:
         top = numbers[rest].max()
         here = rest & (numbers == top)
         others = numbers[rest & (numbers < top)].max()
+        # A largest number that is there once may be true, so that two are asked for below.
         nines = top in (88, 99, 888, 999, 9999, 99999, 999999, 8888, 9_999_999)
         if not nines or top < GAP * max(others, 1) or int(counts[here].sum()) < 2:
             break
