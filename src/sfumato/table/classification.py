@@ -187,8 +187,7 @@ def _candidates_in(table: Table, among: Sequence[str]) -> list[person_candidates
 def _columns(table: Table) -> pa.Table:
     """The columns of an encoded file, as far as they are at hand, missing values as null."""
     found = {each.name: _with_nulls(each.codes) for each in table.quasi_identifiers}
-    # A sensitive column may be the person's, which its labels tell; of a quasi-identifier nobody
-    # asks it.
+    # Labels where it matters how a value looks, as that of a person's id: in the sensitive columns.
     for each in table.sensitive:
         labels = from_texts(each.domain.label(code) for code in range(each.domain.size))
         found[each.name] = pa.DictionaryArray.from_arrays(_with_nulls(each.codes), labels)

@@ -76,8 +76,7 @@ def cleaned(
     line
         What is to be done; no line that makes a column of others.
     """
-    # A null within a dictionary would be one of its distinct values: cells without a value have no
-    # index.
+    # A null within a dictionary would be one of the distinct values: missing is what has no index.
     if not pa.types.is_dictionary(values.type) or values.dictionary.null_count:
         if pa.types.is_dictionary(values.type):
             values = values.dictionary_decode()
@@ -95,8 +94,7 @@ def cleaned(
     if texts:
         work.drop("missing", scalars.mean_missing(work.values, texts))
         if sources.is_text(work.values.type):
-            # A text that means missing may be typed with no-break blanks, or with another script's
-            # minus.
+            # What means missing may be typed with no-break blanks, or another script's minus.
             work.drop("missing", _among(_marks_as_ascii(work.values), texts))
     _spell(work, line)
     if line.reads("number"):
@@ -266,8 +264,7 @@ def _read_numbers(work: _Work, line: Cleaning, missing: Sequence[str]) -> None:
     given = work.values
     plain = _marks_as_ascii(given)
     if line.unit:
-        # The longest unit first: RE2 takes the first alternative that fits, and mg/dl begins with
-        # mg.
+        # The longest first: RE2 takes the first alternative that fits, and mg/dl begins with mg.
         units = "|".join(_escaped(unit) for unit in sorted(line.unit, key=len, reverse=True))
         plain = pc.replace_substring_regex(plain, rf"(?i)^([+-]?)\s*(?:{units})\s*", r"\1")
         plain = pc.replace_substring_regex(plain, rf"(?i)\s*(?:{units})$", "")
@@ -276,9 +273,8 @@ def _read_numbers(work: _Work, line: Cleaning, missing: Sequence[str]) -> None:
     whole = r"\d+"
     if line.thousands is not None:
         sign = _escaped(line.thousands)
-        # India parts by twos before the last three digits. Other groups are no thousands, or 1.5
-        # would
-        # read as 15 where the point parts thousands.
+        # India parts by twos before the last three digits. Other groups are no thousands: where a
+        # point parts them, 1.5 would read as 15.
         whole = rf"(?:\d{{1,3}}(?:{sign}\d{{3}})+|\d{{1,2}}(?:{sign}\d{{2}})+{sign}\d{{3}}|\d+)"
     number = rf"^[+-]?(?:{whole}(?:(?:{decimal})\d*)?|(?:{decimal})\d+)(?:[eE][+-]?\d+)?$"
     read = sources.matching(plain, number)
@@ -450,9 +446,8 @@ def _pattern(text: str) -> str:
             found += r"(?P<f>\d{1,9})"
         else:
             after_digits = place > 0 and pieces[place - 1][0] == "%" and pieces[place - 1] != "%%"
-            # Digits without a sign between them need two each, or they could be cut in several
-            # ways. The
-            # first may have one: spreadsheets drop its zero.
+            # Without a sign between them parts need two digits each, or they could be cut in
+            # several ways. The first part may have one digit, as spreadsheets drop its zero.
             exact = piece == "%y" or after_digits or (joined and place > 0)
             found += rf"(?P<{piece[1]}>\d{{{'2' if exact else '1,2'}}})"
     return found + "$"

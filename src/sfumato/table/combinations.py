@@ -132,8 +132,7 @@ def _foretold(
     carrying = []
     for place, column in enumerate(columns if share >= NAMED else ()):
         own = np.flatnonzero(owner == place)
-        # Shuffled, not left out: a model without the column would have to be fitted for each
-        # column.
+        # Shuffled, not left out, which would take another model for each column.
         shuffled = [task.right(model, part, own, rng) for model, part in fitted]
         if share - task.beyond(float(np.concatenate(shuffled).mean())) >= MATTERS * share:
             carrying.append(column)
@@ -184,8 +183,7 @@ class _Task:
         self._features, self._nominal, self._ordered = features, nominal, target.ordered
         values, place, often = np.unique(codes, return_inverse=True, return_counts=True)
         if target.ordered:
-            # Places in the order, not values: near then means the same whatever the distribution
-            # is.
+            # Places in the order, not values: near then means the same for every distribution.
             self._truth = np.searchsorted(np.sort(codes), codes) / len(codes)
             first = np.sort(self._truth)
             # The best that can be guessed without any column: the place near which most people are.

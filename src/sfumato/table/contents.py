@@ -639,8 +639,7 @@ def _postcode(column: _Values) -> Held | None:
     for shape, sure in _POSTCODES:
         if column.share(shape) < 0.97:
             continue
-        # Plain digits may count or number anything: postcodes repeat, and keep the zeros before
-        # them.
+        # Plain digits may count or number anything: postcodes repeat and keep leading zeros.
         plain = sure <= 0.6
         if plain and (
             (form.look == "numbers" and not form.width)

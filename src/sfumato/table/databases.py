@@ -156,9 +156,8 @@ def open_database(url: str) -> Source:
         chosen = ", ".join(map(_quoted, columns))
         with place.cursor() as (_, cursor):
             if place.module == "adbc_driver_sqlite":
-                # SQLite's columns hold values of any type: the driver takes the type that the first
-                # batch shows,
-                # and a larger one shows more.
+                # SQLite's columns hold values of any type: the driver takes the one that the first
+                # batch shows, and a larger batch shows more.
                 rows = {"adbc.sqlite.query.batch_rows": str(BATCH_ROWS)}
                 cursor.adbc_statement.set_options(**rows)
             cursor.execute(f"SELECT {chosen} FROM {place.quoted}")  # noqa: S608

@@ -57,8 +57,7 @@ def open_frame(data: Any) -> sources.Source:
 
 def _with_named_index(data: Any) -> Any:
     """A dataframe of pandas with the levels of its index that have names as columns."""
-    # Nobody has a dataframe of pandas without having imported it, so that it need not be loaded
-    # here.
+    # Whoever has a dataframe of pandas has imported it: for others it is not loaded.
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(data, pandas.DataFrame):
         return data

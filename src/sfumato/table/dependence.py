@@ -175,7 +175,7 @@ def narrows(by: Ints, of: Ints) -> float:
     places = np.unique(by, return_inverse=True)[1]
     sizes = np.bincount(places)
     within = _mean_difference(places, ranks)
-    # Nobody else of such a class shows its value: it is as far from another one as any two are.
+    # A record that is alone in its class counts as if there were no class.
     within[sizes == 1] = overall
     return float(max(0.0, 1.0 - (within * sizes).sum() / len(of) / overall))
 
@@ -950,8 +950,7 @@ class _Sample:
             else:
                 found.append(published_formulas.Quantity(of.name, numbers, target))
                 if 1900 <= np.nanmedian(numbers) <= 2030:
-                    # Numbers like these are years of birth. Their middle is at most half a year
-                    # off.
+                    # These are years of birth, of which the middle is half a year off at most.
                     births = [(numbers - 1970) * DAYS + DAYS / 2]
             for born in births:
                 found += [
@@ -972,8 +971,8 @@ class _Sample:
             changes = exceptions(self.person[several].astype(np.int64), codes_of(whole)[several])
             own = changes <= MOST_EXCEPTIONS * several.sum()
         else:
-            # Of one record each nobody sees what stays the same: amounts change, unless something
-            # was added.
+            # Of one record each nobody sees whether a value stays: amounts are taken to change,
+            # unless something small was added to them.
             own = not _is_amount(whole) or _has_further_digits(whole)
         how = f"leaves {alone:.0%} of the people of a class of {LARGE_CLASS} alone with their value"
         if len(np.unique(known)) >= (1.0 - MOST_EXCEPTIONS) * len(known):
@@ -988,7 +987,7 @@ def _alone(codes: Ints) -> float:
     """Share of people who would be alone with their value in a large class."""
     counts = np.bincount(codes, minlength=1).astype(np.float64)
     same = float((counts * (counts - 1.0)).sum()) / max(len(codes) * (len(codes) - 1.0), 1.0)
-    # Each of the others in the class has another value with the chance of any two people.
+    # Nobody else has the value: each of the 19 others differs with the chance of any two people.
     return (1.0 - same) ** (LARGE_CLASS - 1) if len(codes) > 1 else 0.0
 
 

@@ -234,8 +234,7 @@ def _numeric(
     else:
         text = is_text(raw.values.type)
         width = scalars.padded_width(raw.values) if text else 0
-        # Codes of one width mean missing as they are written. Other numbers do by value: -9.0 is
-        # -9.
+        # Codes of one width mean missing as they are written, other numbers by value: -9.0 is -9.
         if text and not width:
             raw = raw.without(scalars.mean_missing_by_number(raw.values, missing))
             _check_some(raw, "quasi-identifier")
@@ -413,8 +412,7 @@ class _Bound:
             first = np.searchsorted(domain.points, low, "left")
             last = np.searchsorted(domain.points, high, "right")
             whole = point == floor(point)
-            # A bound between two points has more decimals than the column: it prints as it was
-            # given.
+            # A bound between two points has more decimals than the column, and prints as given.
             text = domain.format(floor(point), domain.decimals) if whole else str(self.value)
             return int(first), int(last) - 1, text
         # A bound may be a category that no record has: its place is in the declared order.

@@ -613,8 +613,7 @@ def _is_constant(source: Source, name: str, missing: Sequence[str]) -> bool:
     records = 0
     try:
         for batch in source.batches([name]):
-            # Two values show that a column is not constant: all ids of a large file are not made
-            # objects.
+            # Two values show that a column varies: not all ids of a large file become objects.
             seen.update(pc.unique(batch.column(0)).slice(0, 2).to_pylist())
             records += batch.num_rows
             if len(seen) != 1 or not {None, *missing}.isdisjoint(seen):

@@ -91,7 +91,6 @@ def find_delimiter(head: bytes) -> str:
     text = _text(head)
     best, best_score = CANDIDATES[0], (0.0, 0)
     for titles in (False, True):  # a title without it says nothing of the delimiter
-        # Of delimiters that do as well the first one stays, so that their order decides.
         for candidate in CANDIDATES:
             score = _score(text, candidate, titles=titles)
             if score > best_score:

@@ -472,7 +472,7 @@ def columns_of(sample: pa.Table) -> dict[str, ColumnProfile]:
     forms = {name: form_of(sample[name]) for name in sample.column_names}
     habits = habits_of(forms.values())
     for name, form in forms.items():
-        # What can be read in two ways is read again as columns that leave no choice are.
+        # What can be read in two ways is read as columns are written that leave no choice.
         if not form.certain:
             forms[name] = form_of(sample[name], habits)
     columns = {}
@@ -696,7 +696,7 @@ def person_of(found: FileProfile, source: Source) -> PersonFound | None:
         return None
     scores = {name: _person_score(each) for name, each in columns.items()}
     best = max(scores, key=lambda name: scores[name])
-    # A header may err: within whose values sex and birth vary alike, that is no person.
+    # A header may err: a column within whose values sex and birth vary is no person.
     while (
         scores[best] > 0
         and not (

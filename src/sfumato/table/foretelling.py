@@ -266,7 +266,7 @@ def aggregates(numbers: Floats, starts: Ints) -> Made:
     if _are_whole(numbers):
         whole = filled.astype(np.int64)
         made["exclusive or"] = np.bitwise_xor.reduceat(whole, starts).astype(np.float64)
-    # Equal sums of decimals may differ in their last bits, and must be equal.
+    # Equal sums may differ in their last bits by the order of their terms, and have to agree.
     made["sum"] = np.round(made["sum"], 6)
     return {way: _finite(each) for way, each in made.items()}
 
@@ -488,8 +488,8 @@ def _legible(content: bytes) -> str:
     ValueError
         If it is none.
     """
-    # How gzip (RFC 1952) and zlib (RFC 1950) begin. The latter is also the letter x, so that what
-    # cannot be unpacked is text.
+    # How gzip (RFC 1952) and zlib (RFC 1950) begin. The latter is the letter x, too: what cannot be
+    # unpacked is text.
     if content[:2] == b"\x1f\x8b":
         content = gzip.decompress(content)
     elif content[:1] == b"\x78":
@@ -753,8 +753,7 @@ def _adjacent(hidden: Hidden, order: Ints, pairs: Bools) -> Floats:
         agree = ((in_order[:, 1:] == in_order[:, :-1]) & pairs).sum(axis=1) / np.maximum(often, 1)
         if _shared(codes) < LEAST_PAIRS:
             return np.zeros(len(order))
-        # What an order by the hidden value itself would reach: all neighbours agree, but where it
-        # changes.
+        # The most there can be: in the order of the hidden value only its changes differ.
         most = (total - np.count_nonzero(known)) / (total - 1.0)
         share, differ = (agree - same) / (most - same), (1.0 - same) * often
     return np.where(differ >= LEAST_PAIRS, share, 0.0)

@@ -143,8 +143,7 @@ class _Statistics:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Stream the columns."""
-        # A column's type is settled before the first chunk goes out, as that may hold no value of
-        # it.
+        # Settled before the first chunk goes out, as that may hold no value of a column.
         types = self._types(columns)
         schema = pa.schema(list(types.items()))
         for chunk in self._chunks(columns):
@@ -295,8 +294,7 @@ class _Workbook:
                 if filled:
                     for place, column in zip(places, cells, strict=True):
                         column.append(filled[place] if place < len(filled) else None)
-        # Only a cell without a value may be such a formula, and the sheet is read twice more to
-        # see.
+        # Only a cell without a value may be such a formula: to see, the sheet is read twice more.
         if any(None in column for column in cells):
             self._check_formulas(places)
         arrays = [_typed(column, name) for name, column in zip(columns, cells, strict=True)]

@@ -144,8 +144,7 @@ class SpelledTexts:
     def spelled_out(self) -> pa.Array:
         """The texts, as large ones."""
         keys = np.concatenate([np.empty(0, dtype=np.int64), *self.parts])
-        # With the one before them, n digits lie between 10**n and 2 * 10**n: its place is their
-        # number.
+        # With the one before them, n digits lie between 10**n and 2 * 10**n, which tells n.
         digits = np.searchsorted(10 ** np.arange(DIGITS + 1), keys, "right") - 1
         offsets = np.zeros(len(keys) + 1, dtype=np.int64)
         np.cumsum(digits + len(self.prefix), out=offsets[1:])
@@ -324,8 +323,7 @@ class ManyValues:
             codes = self._near.number(values)
             if codes is not None:
                 return codes
-            # The hash takes the known values first and in their order, so that codes given so far
-            # hold.
+            # The hash takes the known values first, in their order: codes given so far stay right.
             known = self.values()
             self._near = None
             self.number(known)

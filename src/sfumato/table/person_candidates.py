@@ -323,7 +323,7 @@ def _names_the_same(values: pa.Array, constant: Ints, other: pa.ChunkedArray) ->
     """Whether one of two columns is the label of the other's codes, and tells nothing more."""
     if len(np.unique(constant)) < len(constant):
         return False
-    # A code has digits and its label has none, or the other way round.
+    # Labels of codes are words: of the two, one has digits and the other none.
     return _hold_digits(values) != _hold_digits(_coded(other)[1])
 
 
@@ -357,7 +357,7 @@ def _is_unordered(values: pa.Array, constant: Ints, constants: pa.Array) -> bool
     in_order = constant[np.argsort(_ranks(values))]
     changes = np.count_nonzero(np.diff(in_order))
     by_chance = np.count_nonzero(np.diff(np.random.default_rng(0).permutation(in_order)))
-    # Along the order of postcodes, for example, the region seldom changes.
+    # What follows the order changes seldom along it, as a region does along its postcodes.
     if 2 * changes <= by_chance:
         return False
     known = in_order >= 0

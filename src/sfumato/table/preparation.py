@@ -132,8 +132,7 @@ class Preparation:
     ) -> pa.Array:
         line = self.recipe.get(name)
         if line is None or not line.derives:
-            # Cleaning looks into texts, and other bytes than UTF-8 would end in an error that shows
-            # them.
+            # Cleaning looks into texts: other bytes than UTF-8 would end in an error that shows them.
             given = batch.column(name)
             sources.check_utf8(given, name)
             if sources.is_bytes(given.type):
@@ -228,7 +227,7 @@ def prepared(source: sources.Source, schema: Schema) -> sources.Source:
         source,
         names=(*source.names, *preparation.derived),
         batches=batches,
-        # Lines of a recipe make numbers and dates, for which a reader of texts asks otherwise.
+        # What a recipe makes may be numbers and dates.
         text=False,
         column=None if source.column is None else column,
         counted=lambda: preparation.counts,

@@ -104,7 +104,7 @@ FORMULAS = (
         * _knee(cys, 0.8, -0.323, -0.778) * 0.9961**age * 0.963**f,
     ),
     Formula(
-        # 175 is for creatinine as it is calibrated since 2006; 186 was for that of before.
+        # 175 is for creatinine as calibrated since 2006 (IDMS), 186 for that of older methods.
         "MDRD (Ann Intern Med 2006;145:247)", "filtration", ("creatinine", "age", "female"),
         lambda scr, age, f: 175 * scr**-1.154 * age**-0.203 * 0.742**f,
     ),
@@ -455,8 +455,7 @@ class _Model:
             if fit.sum() >= TERMS * terms.shape[1]:
                 # Normal equations, of terms of length 1: ten times faster than a decomposition.
                 square = terms[fit].T @ terms[fit]
-                # Terms that add up to others make the matrix singular: a ridge of 1e-9 lets it be
-                # solved.
+                # Terms that add up to others make it singular: a ridge of 1e-9 lets it be solved.
                 square[np.diag_indices_from(square)] *= 1.0 + 1e-9
                 square[np.diag_indices_from(square)] += 1e-9
                 solved = np.linalg.solve(square, terms[fit].T @ self._target[fit])

@@ -204,8 +204,7 @@ def _points_of_floats(numbers: npt.NDArray[np.floating]) -> Points:
         scaled = np.rint(wide * 10.0**decimals)
         if (np.abs(scaled) >= LIMIT).any():
             break
-        # Both are exact floats, so that the quotient is rounded once: the float that the decimal
-        # reads as.
+        # Of two exact floats the quotient is rounded once: it is what the decimal reads as.
         if ((scaled / 10.0**decimals).astype(numbers.dtype) == numbers).all():
             return Points(scaled.astype(np.int64), decimals)
     return _rounded(wide)
@@ -515,8 +514,7 @@ def _printed_texts(values: pa.Array) -> pa.Array:
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return sources.from_texts(printed(values))
     if sources.is_moment(kind):
-        # Together they would print by the others: a midnight among other times is to print as its
-        # date.
+        # One by one: a midnight prints as a date, whatever times stand beside it.
         alone = [values.slice(place, 1) for place in range(len(values))]
         return sources.from_texts(text for value in alone for text in printed(value))
     return values.cast(pa.large_string())

@@ -382,7 +382,7 @@ def _curve(base: Floats, column: Floats) -> str:
     for how, transform in _TRANSFORMS.items():
         if how == "square root" and whole[1]:
             continue
-        # Most pairs fail on the first records, which costs little.
+        # Most pairs fail on the first records, so that few are worked out on all.
         for of, own in ((base[both][:_TRIED], column[both][:_TRIED]), (base[both], column[both])):
             with np.errstate(divide="ignore"):
                 curved = transform(of)

@@ -166,8 +166,7 @@ def _have_plain_ends(texts: pa.Array) -> bool:
     if (offsets[1:] == offsets[:-1]).any():
         return False
     return all(
-        # Bytes have no sign: those below the first wrap round to large ones, so that one comparison
-        # does.
+        # Bytes have no sign: one below the first wraps round to a large one, and is none, too.
         bool((data.take(places) - PRINTABLE[0] <= PRINTABLE[1] - PRINTABLE[0]).all())
         for places in (offsets[:-1], offsets[1:] - 1)
     )

@@ -899,7 +899,7 @@ def _may_be_a_limit(numbers: Floats, marks: Bools) -> bool:
     return not years and (times < _CUT_OFF or (top >= _AMOUNT and times < _CUT_OFF_AMOUNT))
 
 
-# Small numbers below zero are measured where others have decimals: fewer of them are marks there.
+# Beside decimals -2 to -6 may be measured: fewer numbers below zero are marks there.
 _MARKS = (1, 7, 8, 9, 77, 88, 99, 777, 888, 999, 7777, 8888, 9999)
 _WHOLE_MARKS = (*range(1, 10), 66, 97, 98, *_MARKS)
 """Sizes of the numbers below zero that stand for something else."""
