@@ -132,7 +132,7 @@ class Preparation:
     ) -> pa.Array:
         line = self.recipe.get(name)
         if line is None or not line.derives:
-            # Cleaning looks into texts: other bytes than UTF-8 would end in an error that shows them.
+            # Cleaning looks into texts: other bytes than UTF-8 would show in the error they end in.
             given = batch.column(name)
             sources.check_utf8(given, name)
             if sources.is_bytes(given.type):
