@@ -209,6 +209,22 @@ def test_a_file_without_header(tmp_path: Path, refused: Refused) -> None:
     assert profile(path, header=False).records == 40
 
 
+@pytest.mark.parametrize(
+    ("content", "layout"),
+    [
+        ("a,b\n", {}),
+        ("a,a\n", {}),
+        ("", {"header": False}),
+        ("", {"names": ["x", "y"]}),
+    ],
+)
+def test_a_bad_record_is_named_by_its_number(
+    content: str, layout: dict[str, object], tmp_path: Path, refused: Refused
+) -> None:
+    path = written(tmp_path, f"{content}1,2\n3,4\n5,6,7\n8,9\n")
+    refused(lambda: rows_of(path, **layout), "row 3")
+
+
 def test_where_a_table_begins() -> None:
     assert beginning_of(b"id\n1\n2\n").lines == 0
     assert beginning_of(b"id;x\n1;2\n").delimiter == ";"

@@ -22,7 +22,7 @@ from sfumato.schema.recipe import StepCount
 BATCH_ROWS = 1 << 17
 """Records of one batch, where the input leaves the choice."""
 ACCEPTED = "text, whole or decimal numbers, true/false, dates, times of day, date-times"
-"""How the URL of a table in a database begins."""
+"""What a column may hold, in an error."""
 PRINTABLE = np.frombuffer(b"!~", dtype=np.uint8)
 """The first and the last letter of ASCII that one sees."""
 

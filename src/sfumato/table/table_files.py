@@ -208,6 +208,9 @@ def _reader(
 def _arrow_errors(layout: _Layout, token: str) -> Iterator[_RowHandler]:
     """Turn what Arrow says about a file, rows of it included, into an error without values."""
     bad_rows: list[tuple[int, int, int, bool]] = []
+    # Arrow counts a header as the first row; where names are given and no row is passed over, the
+    # file has none.
+    header = 0 if layout.names and not layout.below else 1
 
     def handler(row: Any) -> str:
         text = row.text.rstrip("\r\n")
@@ -215,8 +218,7 @@ def _arrow_errors(layout: _Layout, token: str) -> Iterator[_RowHandler]:
         if text == token:
             return "skip"
         open_quote = text.endswith(token)
-        # Arrow counts the header as the first row.
-        bad_rows.append((row.number - 1, row.expected_columns, row.actual_columns, open_quote))
+        bad_rows.append((row.number - header, row.expected_columns, row.actual_columns, open_quote))
         return "error"
 
     try:
