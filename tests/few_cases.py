@@ -1,4 +1,4 @@
-"""Of the many cases of a test, some are for every change; CI tries the others, too."""
+"""Of the many cases and examples of a test, some are for every change; CI tries the others, too."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+
+def examples(number: int) -> int:
+    """So many examples of a property in CI, elsewhere the share of them that others try, too."""
+    usual, in_ci = (each.max_examples for each in (settings.default, settings.get_profile("ci")))
+    return max(2, number * usual // in_ci)
 
 
 def fast_first(fast: int, cases: Iterable[Any], *, tuples: bool = False) -> list[Any]:

@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import distances
@@ -58,7 +59,7 @@ def cases(draw):
 
 
 @both_ways
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(150))
 @given(case=cases())
 def test_sides_are_the_naive_distances(compiled, case):
     persons, file, rank = case
@@ -98,7 +99,7 @@ def test_sides_are_the_naive_distances(compiled, case):
 
 
 @both_ways
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(150))
 @given(case=cases())
 def test_classes_are_the_naive_distances(compiled, case):
     persons, file, rank = case

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import sharing
@@ -70,7 +71,7 @@ def naive(rows, person, shown):
 
 
 @both_ways
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(150))
 @given(case=records())
 def test_count_sharing_is_the_naive_count(compiled, case):
     class_of, person, shown = (np.array(column, dtype=np.int32) for column in case)
@@ -103,7 +104,7 @@ def rarest(numbers):
 
 
 @both_ways
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(150))
 @given(case=nodes())
 def test_sides_and_scans_are_the_naive_count(compiled, case):
     numbers, order, bounds, side = case

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import summaries
@@ -66,7 +67,7 @@ def by_oracle(class_of, person, codes):
     return (records, first), order, persons, values
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(200))
 @given(cases(), st.sampled_from([0, class_counts.MANY]))
 def test_loops_agree_with_oracles(case, many):
     records, order, *found = counted(case, compiled=True, many=many)
@@ -137,7 +138,7 @@ def naive_class(rows, person, codes):
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(150))
 @given(case=cases())
 def test_counts_agree_with_a_naive_count(compiled, case):
     class_of, person, codes = case

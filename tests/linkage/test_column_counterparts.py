@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,7 +68,7 @@ def meanings(one, two):
     return {(each.headers["a"], each.headers["b"]) for each in made.found}, made.questions
 
 
-@settings(max_examples=2, deadline=None)
+@settings(max_examples=examples(4), deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 0.5, 1.0]), st.booleans())
 def test_counterparts_are_found_under_any_headers(seed, shared, translated):
     one, two = register(1000, shared, seed)

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.remeasure import recount, remeasure
@@ -90,7 +91,7 @@ def test_targets_are_shared_and_keep_most_records(numbers, m):
     assert sum(targets) == best_kept(numbers, m)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(NUMBERS, min_size=1, max_size=4), st.integers(1, 3), st.randoms())
 def test_classes_are_lowered_one_by_one(groups, m, random):
     places = [(t, number) for t, numbers in enumerate(groups) for number in numbers]
@@ -103,7 +104,7 @@ def test_classes_are_lowered_one_by_one(groups, m, random):
         assert min(Counter(targets[own].tolist()).values()) >= m
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(NUMBERS, st.integers(1, 3))
 def test_pieces_keep_both_rules(numbers, m):
     pieces = pieces_of(np.array(numbers), m)

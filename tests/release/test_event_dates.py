@@ -5,6 +5,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import histories
@@ -42,7 +43,7 @@ def fits(rows, known, spread, low, high):
     st.one_of(st.integers(0, 9), st.none()),
     st.sampled_from([0, 8, 1 << 40]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_candidates_are_those_of_trying(seed, spread, most):
     rng = np.random.default_rng(seed)
     most = 1 << 40 if spread is None else most

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
+from few_cases import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -79,7 +80,7 @@ def penalty(values, tree, occurring):
     return 1.0
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(25))
 @given(st.integers(0, 2**32 - 1), st.integers(3, 8), st.integers(2, 3), st.sampled_from([0.0, 0.2]))
 def test_no_partition_is_below_it(schema, seed, records, k, missing):
     table = drawn(seed, records, missing)

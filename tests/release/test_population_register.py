@@ -7,6 +7,7 @@ import csv
 import numpy as np
 import pyarrow as pa
 import pytest
+from few_cases import examples
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from oracles.population import count_population, marketer_risk
@@ -182,7 +183,7 @@ def test_several_records_and_missing_values(population, name, cut, values, coars
         check(release, register, promises, "who", exact=False)
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(25))
 @given(populations(), st.sampled_from(["median", "search"]))
 def test_more_is_asked_of_a_smaller_register(population, cut):
     """Against the file alone as register, it is the file's own marketer risk."""

@@ -7,6 +7,7 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -77,7 +78,7 @@ def contents(data, class_of):
     return Counter(tuple(sorted(rows, key=repr)) for rows in classes.values())
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["median", "search"]),
@@ -122,7 +123,7 @@ def test_upper_levels_change_nothing_in_the_papers_tree(seed, constraints, ids, 
     assert found[0].tree.avg_gidr == pytest.approx(found[1].tree.avg_gidr, abs=1e-14)
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["median", "search"]),

@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.anonymity_sets import Naive
@@ -84,7 +85,7 @@ def test_index_answers_as_the_naive_twin_does(few, few_values, tallied, monkeypa
     monkeypatch.setattr(anonymity_index, "FEW_VALUES", few_values)
 
     @given(questions())
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     def agrees(question):
         columns, naive, record, known, opened, groups, policy = question
         index = index_of(columns)
@@ -111,7 +112,7 @@ def test_order_of_records_and_more_knowledge():
     """The order of records changes no size, and more knowledge never widens a set."""
 
     @given(questions(), st.randoms(use_true_random=False))
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     def holds(question, random):
         columns, _, record, known, opened, groups, policy = question
         index = index_of(columns)
@@ -138,7 +139,7 @@ def test_least_is_never_above_what_opening_leaves():
     """The smallest group is no larger than the set that the opening leaves (the cost bound)."""
 
     @given(questions())
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     def holds(question):
         columns, naive, record, known, _, _, policy = question
         index = index_of(columns)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from review.kapr_oracle import Case, cases, table_2
 
@@ -14,7 +15,7 @@ from sfumato.review.review_forecast import Outlook, outlook
 from sfumato.review.review_settings import Floor, Mode, Policy
 from sfumato.review.worker_state import Opening, Reason, Refusal, WorkerState
 
-few = settings(max_examples=20)
+few = settings(max_examples=examples(40))
 
 
 def outlook_of(case: Case) -> Outlook:

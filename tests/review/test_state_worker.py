@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
+from few_cases import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from review.kapr_oracle import TABLE_2, Case, Scratch, cases, clicks, table_2
@@ -28,7 +29,7 @@ from sfumato.review.worker_state import Charge, Opening, Reason, Refusal, Worker
 
 FREE = {"k": 1, "budget": None, "k_floor": Floor.REPORT}
 """Rules that refuse nothing."""
-few = settings(max_examples=20)
+few = settings(max_examples=examples(40))
 
 
 def start(case: Case, rows: int | None = None) -> WorkerState:

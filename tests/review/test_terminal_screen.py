@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import replace
 
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -59,7 +60,7 @@ ATTRIBUTES = tuple(
     for name, kind, part in KINDS
 )
 STANDING = Standing("reviewer", 0.02, 0.3, 0.1, 40, 4, 1, 0, 0, exact=False)
-few = settings(max_examples=20)
+few = settings(max_examples=examples(60))
 
 
 def view_of(

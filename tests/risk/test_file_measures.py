@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,7 +72,7 @@ def mean(values):
     return float(sum(values) / len(values))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(data=tables(), threshold=st.sampled_from([0.05, 0.2, 1 / 3, 0.5, 1.0]))
 def test_measures_agree_with_their_definitions(measure, data, threshold):
     risk = measure(data.classes, data.persons, threshold=threshold, illness=data.values)
@@ -109,7 +110,7 @@ def test_measures_agree_with_their_definitions(measure, data, threshold):
         assert found == pytest.approx(float(by_definition), abs=1e-12), place
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(data=tables().filter(lambda data: any(data.values)), asked=st.lists(st.integers(2, 6)))
 def test_recursive_diversity_is_measured_for_any_l(data, asked):
     columns = {"class": data.classes, "person": data.persons, "illness": data.values}

@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,7 +55,7 @@ def test_003_table_6b_gives_edward_away_with_pseudonyms(measure, records_003):
     assert names[risk.count_k_where.row - 1] == "Edward"
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=1, max_size=50))
 def test_measures_agree_with_their_definitions(measure, rows):
     classes, persons = zip(*rows, strict=True)
@@ -173,7 +174,7 @@ def test_one_role_each():
         sf.Schema(household="age", quasi_identifiers=["age"])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     st.lists(
         st.tuples(st.integers(0, 3), st.integers(0, 6), st.none() | st.integers(0, 3)),

@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import pyarrow as pa
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +34,7 @@ def minimal_by_force(rows, width, size):
     return {key: who for key, who in unique.items() if not set(parts(*key)) & unique.keys()}
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(200))
 @given(
     width=st.integers(1, 5),
     size=st.integers(1, 5),

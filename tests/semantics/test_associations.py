@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from semantics.made import NAMES, codes, hierarchy, trees
@@ -83,7 +84,7 @@ def naive_redundant(key, among) -> bool:
     return False
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(releases(), st.sampled_from([0.05, 0.2, 0.5]), st.sampled_from([0.5, 0.8, 1.0]))
 def test_mined_are_those_of_plain_counting_without_the_redundant(
     case, support: float, confidence: float

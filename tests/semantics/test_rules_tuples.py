@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from semantics.policies import example
@@ -201,7 +202,7 @@ cells = st.tuples(st.integers(-1, 3), st.integers(0, 3), st.integers(-1, 3), st.
 
 
 @given(st.lists(pairs, max_size=6), st.lists(cells, min_size=1, max_size=8))
-@settings(max_examples=10)
+@settings(max_examples=examples(25))
 def test_the_rules_find_what_a_naive_reader_infers(
     tmp_path: Path, drawn: list[tuple[Item, Item]], rows: list[tuple[int, int, int, int]]
 ) -> None:

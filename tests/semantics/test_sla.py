@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from semantics.figures import (
@@ -44,7 +45,7 @@ def leaf(code):
     return None if code < 0 else int(code)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(cases(), st.data())
 def test_the_naive_reader_never_gets_below_k_and_no_cheaper_way_holds(case, data) -> None:
     made, k = case[0], min(case[4], len(case[2]))
@@ -81,7 +82,7 @@ def test_the_naive_reader_never_gets_below_k_and_no_cheaper_way_holds(case, data
         assert set(change.associations) <= set(associations)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(cases(), st.data())
 def test_several_releases_leave_no_fewer_than_k_or_than_before(case, data) -> None:
     made, k = case[0], min(case[4], len(case[2]))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pytest
+from few_cases import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from messy_files import COUNTRIES
@@ -146,7 +147,7 @@ CHECKS = sorted({*_NATIONAL, ("iban", r"[A-Z]{2}\d{5,}", ""), ("luhn", r"\d{15}"
                  ("verhoeff", r"\d+", ""), ("of.nothing", r"\d+", "")})  # fmt: skip
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.sampled_from(CHECKS).flatmap(
     lambda each: st.tuples(st.just(each[0]), st.from_regex(rf"\A(?:{each[1]})\Z") | st.text())
 ))  # fmt: skip

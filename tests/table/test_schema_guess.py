@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -222,7 +223,7 @@ values = st.one_of(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(100))
 @given(st.dictionaries(st.sampled_from(list(VISITS)) | st.text("abid_", min_size=1), values,
                        min_size=1, max_size=4))  # fmt: skip
 def test_any_table_gives_a_schema_of_its_columns(columns: dict[str, list[Any]]) -> None:

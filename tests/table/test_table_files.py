@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -167,7 +168,7 @@ def text_of(path: Path) -> str:
     return path.read_bytes().decode()
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(150))
 @given(
     columns=st.integers(1, 3).flatmap(
         lambda width: st.lists(st.tuples(*[cells] * width), min_size=1, max_size=10)

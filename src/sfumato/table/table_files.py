@@ -237,7 +237,7 @@ def _error_without_values(
         cells = "1 cell" if actual == 1 else f"{actual} cells"
         return InputError(
             subject,
-            "must have as many cells in every row as in the header",
+            "must have as many cells in every row as it has columns",
             found=f"{cells} in row {number}",
             accepted=f"{expected} cells" if expected != 1 else "1 cell",
             advice="quote cells that hold the delimiter, name the right delimiter, or the number "

@@ -16,7 +16,7 @@ CSV = data()
 LINES = CSV.splitlines(keepends=True)
 WHOLE = "whole Parquet file; found another format, or a damaged or cut file"
 BOOK = "whole Excel workbook; found another format"
-CELLS = "must have as many cells in every row as in the header"
+CELLS = "must have as many cells in every row as it has columns"
 TWICE = "column names that differ; found the same name more than once among columns"
 NO_RECORD = "at least one record"
 ONE_COLUMN = "must have the column 'patient'.*found one column, .*--delimiter"

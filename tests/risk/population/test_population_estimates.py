@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from few_cases import fast_first
+from few_cases import examples, fast_first
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import csv
@@ -493,7 +493,7 @@ def test_the_classes_add_up_to_the_whole(marketer):
     assert float(inverse[single].sum()) == pytest.approx(max(alone, aim - rest), rel=1e-8)
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=examples(30))
 @given(
     st.lists(st.integers(1, 150), min_size=1, max_size=30),
     st.floats(1.01, 1e6),

@@ -63,7 +63,7 @@ class SparkSource:
         if broken:
             raise InputError(
                 self.subject,
-                "must have as many cells in every row as in the header",
+                "must have as many cells in every row as it has columns",
                 found=f"another number of cells in {counted_records(broken)}",
                 accepted="1 cell" if self.cells == 1 else f"{self.cells} cells",
                 advice="quote cells that hold the delimiter, or name the right delimiter",
