@@ -157,7 +157,8 @@ def released(path: Path, **options: Any) -> sf.Release:
         insensitive=["drug", "plain"],
         direct_identifiers=["name", "born"],
     )
-    return sf.anonymize(path, schema, sf.PidKAnonymity(12), seed=1, **options)
+    # Pseudonyms of a fresh secret have "nna" in them now and then.
+    return sf.anonymize(path, schema, sf.PidKAnonymity(12), seed=1, secret=b"s" * 32, **options)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
