@@ -702,7 +702,7 @@ class _Search:
             name = f"{what}_{told.m}" if drawn == "random" else f"{what}_{told.m}_worst"
             if exact or not number:
                 return Measure(name, value)
-            low, high = _wilson(value, number)[0], _wilson(_mean(upper), number)[1]
+            low, high = wilson(value, number)[0], wilson(_mean(upper), number)[1]
             # Everybody was looked at: only the choices are open, and those in one direction.
             if whole and drawn == "worst":
                 low, high = value, _mean(upper)
@@ -779,7 +779,7 @@ def _mean(values: Floats) -> float:
     return round(float(values.mean()), DIGITS)
 
 
-def _wilson(value: float, number: int) -> tuple[float, float]:
+def wilson(value: float, number: int) -> tuple[float, float]:
     """Wilson's interval (1927, equation 13) of a mean of shares, wide as if each was 0 or 1."""
     # (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n);
     # the variance of shares in [0, 1] is at most p(1−p).

@@ -1,0 +1,358 @@
+"""What three intruders find in a file, whatever was promised or declared.
+
+The stranger knows everybody's quasi-identifiers. The acquaintance knows as well that the person is
+in the file, and roughly with how many records. The insider knows as well two of the person's
+records as one further column shows them. The fourth, the recipient, is the ledger's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from sfumato.core.arrays import Codes, Floats, Ints
+from sfumato.engines.embedded.counts import group
+from sfumato.risk import learned_values
+from sfumato.risk.known_events import NORMAL, drawn_sets
+from sfumato.risk.learned_values import Learned, Share
+from sfumato.risk.shown_file import Crowds, Dated, FurtherColumn, ShownFile, distinct
+from sfumato.table.table import MISSING
+
+PEOPLE = 1_500
+"""People drawn for a column: the 95 % interval of a share then is at most .05 wide,
+2 · 1.96 · √(.25 / 1,500)."""
+PAIRS = 10
+"""Pairs of records of a person that are looked at: all of five records, drawn ones of more."""
+FEWEST, WORK = 200, 2_000_000
+"""People drawn at least, and candidates that are looked at for a column, however many there are."""
+MOST_LISTED = 2_000
+"""Candidates of a pair that are looked at; of more every so-manieth, each standing for several."""
+MOST_DATES = 50
+"""Records of a pseudonym whose moved dates are looked at, two at a time: of more, some."""
+SEED = 0x76657264
+"""One seed for every verdict: whoever judges a file again finds the same."""
+ANY = 0
+"""The code of what every unit shows: that it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What one intruder finds.
+
+    Attributes
+    ----------
+    found
+        Mean over people of the chance to be found.
+    person
+        Highest chance of one person; of the insider the 95th percentile of the people.
+    learned
+        By sensitive column; empty where there is none, or where nothing could be learned of any.
+    drawn
+        Number of people who were drawn; ``None`` where everybody was looked at.
+    """
+
+    found: Share
+    person: Share
+    learned: tuple[Learned, ...] = ()
+    drawn: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What each intruder finds in a file.
+
+    Attributes
+    ----------
+    people
+        Number of people.
+    fewest
+        People of the smallest class.
+    has_several
+        Whether anybody has several records, so that their number tells something.
+    alone
+        Number of people whom the acquaintance finds for certain.
+    sensitive
+        The columns that must not be learned.
+    insiders
+        What the insider finds by each further column, and by events together.
+    """
+
+    people: int
+    fewest: int
+    has_several: bool
+    alone: int
+    sensitive: tuple[str, ...]
+    stranger: Findings
+    acquaintance: Findings
+    insiders: Mapping[str, Findings]
+
+
+def measured(file: ShownFile) -> Found:
+    """What is found by everybody's quasi-identifiers, and by who knows more.
+
+    The acquaintance knows roughly how many records a person has, too. The insider knows two of them
+    as well, as seen in one further column, which are tried in turn; what the schema calls events is
+    known together, under these columns' names with `` + ``.
+    """
+    seen: dict[str, tuple[str, ...]] = {name: (name,) for name in file.columns}
+    if len(file.events) > 1:
+        seen[" + ".join(file.events)] = file.events
+    by_class = file.by_class
+    pairs = distinct(by_class.crowd.astype(np.int64) << 32 | by_class.person)
+    return Found(
+        people=len(distinct(file.person)),
+        fewest=int(np.bincount(pairs >> 32).min()),
+        has_several=file.has_several,
+        alone=len(distinct(file.by_band.person[file.by_band.chance == 1])),
+        sensitive=file.sensitive,
+        stranger=_of_crowds(by_class),
+        acquaintance=_of_crowds(file.by_band),
+        insiders={name: insider(file, columns) for name, columns in seen.items()},
+    )
+
+
+def _of_crowds(crowds: Crowds) -> Findings:
+    """What is found by nothing but the crowd."""
+    chance = crowds.by_person(crowds.person, crowds.chance)
+    everybody, crowd = np.arange(len(crowds.crowd)), crowds.crowd.astype(np.int64)
+    learned = learned_values.learned(crowds, everybody, crowd, (crowd, everybody))
+    return Findings(Share.of(float(chance.mean())), Share.of(float(chance[-1])), learned)
+
+
+def insider(file: ShownFile, names: Sequence[str]) -> Findings:
+    """What is found by two records of each person, as some columns show them together.
+
+    Everybody is looked at where they are few, and every pair of five records; more are drawn.
+    """
+    crowds = file.by_band
+    rng = np.random.default_rng(SEED)
+    every = distinct(crowds.person)
+    people = rng.permutation(every)[:PEOPLE]
+    units = _units_of(crowds, people)
+    shows = _Shows(crowds, [file.columns[name] for name in names], crowds.crowd[units])
+    pilot = shows.known(_units_of(crowds, people[:FEWEST]), rng)
+    each = max(shows.cost(pilot) / len(people[:FEWEST]), 1.0)
+    drawn = people[: int(np.clip(WORK / each, FEWEST, PEOPLE))]
+    units = _units_of(crowds, drawn)
+    known = shows.known(units, rng)
+    at, fitting, weight = shows.fitting(known)
+    person = crowds.person[units]
+    mine = crowds.person[fitting] == person[known.place[at]]
+    of_pair = np.bincount(at[mine]) / np.bincount(at, np.where(mine, 1.0, weight))
+    chance = np.bincount(known.place, of_pair) / np.bincount(known.place)
+    by_person = crowds.by_person(person, chance)
+    whole = len(drawn) == len(every)
+    # One pair of each unit says what is learned: the first is as good as any.
+    one = np.diff(known.place, prepend=-1)[at] != 0
+    learned = learned_values.learned(
+        crowds,
+        units,
+        np.arange(len(units)),
+        (known.place[at[one]], fitting[one]),
+        seen=names,
+        drawn=None if whole else len(drawn),
+    )
+    found = Share.of(float(by_person.mean()), None if whole else len(drawn))
+    return Findings(found, _percentile(by_person, whole), learned, None if whole else len(drawn))
+
+
+def _units_of(crowds: Crowds, people: Codes) -> Ints:
+    """The units of some people."""
+    chosen = np.zeros(int(crowds.person.max()) + 1, dtype=np.bool_)
+    chosen[people] = True
+    return np.flatnonzero(chosen[crowds.person])
+
+
+def _percentile(ascending: Floats, whole: bool) -> Share:
+    """The 95th percentile, a chance that somebody has; its interval by the error of its rank."""
+    off = 0.0 if whole else NORMAL * np.sqrt(0.95 * 0.05 / len(ascending))
+    value, low, high = (
+        float(np.quantile(ascending, min(rank, 1.0), method="inverted_cdf"))
+        for rank in (0.95, 0.95 - off, 0.95 + off)
+    )
+    return Share(value, low, high)
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """What is known of units, each time of one or two of their records; an entry each time.
+
+    Attributes
+    ----------
+    place
+        Place of the unit among those that were asked for.
+    first, second
+        The codes of what is known, `ANY` for nothing.
+    """
+
+    place: Ints
+    unit: Ints
+    first: Ints
+    second: Ints
+
+
+class _Shows:
+    """What units show of a column, or of several together, as codes.
+
+    A unit shows a value once, or twice and more: whoever knows two records with one value looks
+    for units that have two. Of dates that are not as they were two records together are one code.
+    """
+
+    def __init__(
+        self, crowds: Crowds, columns: Sequence[FurtherColumn], asked: Sequence[int] | Codes
+    ) -> None:
+        self._crowds = crowds
+        self._dates = next((each for each in columns if each.dated is not None), None)
+        # Nobody outside of a crowd fits its people: most crowds of a large file need no look.
+        looked = np.zeros(int(crowds.crowd.max()) + 1, dtype=np.bool_)
+        looked[asked] = True
+        self._units = np.flatnonzero(looked[crowds.crowd])
+        told = np.logical_or.reduce([each.codes != MISSING for each in columns])
+        rows = np.flatnonzero(told & looked[crowds.crowd][crowds.unit])
+        rows = rows[np.argsort(crowds.unit[rows], kind="stable")]
+        if self._dates is not None:
+            rows = _some_of_each(rows, crowds.unit[rows], MOST_DATES)
+        self._unit = crowds.unit[rows].astype(np.int64)
+        self._starts = np.searchsorted(self._unit, np.arange(len(crowds.crowd) + 1))
+        plain = [each.codes[rows] for each in columns if each.dated is None]
+        self._label = np.zeros(len(rows), dtype=np.int64)
+        if plain and len(rows):
+            self._label[:] = group(plain, [int(each.max()) + 1 for each in plain])[0]
+        # A release writes one column of dates; others it counts in days after that one.
+        if self._dates is not None:
+            self._day = self._dates.codes[rows].astype(np.int64)
+        self._index()
+
+    def _index(self) -> None:
+        """List the units by crowd and code."""
+        if self._dates is None:
+            order = np.lexsort((self._label, self._unit))
+            unit, label = self._unit[order], self._label[order]
+            again = np.zeros(len(order), dtype=np.int64)
+            again[1:] = (np.diff(unit) == 0) & (np.diff(label) == 0)
+            code = 1 + 2 * label + again
+        else:
+            first, second = _pairs_within(self._starts)
+            pairs = self._together(first, second)
+            self._codes = distinct(pairs)
+            unit = np.concatenate([self._unit, self._unit[first]])
+            code = np.concatenate([self._alone(), 1 + np.searchsorted(self._codes, pairs)])
+        self._width = np.int64(code.max(initial=0) + 1)
+        shown = np.concatenate([self._units * self._width + ANY, unit * self._width + code])
+        self._shown = distinct(shown)
+        unit = self._shown // self._width
+        keys = self._crowds.crowd[unit] * self._width + self._shown % self._width
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._listed = keys[order], unit[order]
+
+    def _alone(self) -> Ints:
+        """Of one date alone only what stands beside it tells anything."""
+        return 1 + len(self._codes) + self._label
+
+    def _together(self, first: Ints, second: Ints) -> Ints:
+        """Two records, and the days between them or which came first, as one code."""
+        assert self._dates is not None
+        apart = self._day[second] - self._day[first]
+        swapped = (apart < 0) | ((apart == 0) & (self._label[second] < self._label[first]))
+        first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+        apart = np.abs(apart)
+        if self._dates.dated is Dated.ORDERED:
+            apart = np.minimum(apart, 1)
+        labels, days = int(self._label.max(initial=0)) + 1, int(np.ptp(self._day)) + 1
+        both: Ints = (self._label[first] * labels + self._label[second]) * days + apart
+        return both
+
+    def known(self, units: Ints, rng: np.random.Generator) -> _Known:
+        """Two records of each unit, each two as often; the one that it has, or nothing."""
+        number = np.diff(self._starts)[units]
+        place, first, second = [], [], []
+        for many in np.unique(number).tolist():
+            own = np.flatnonzero(number == many)
+            if many < 2:
+                sets = np.array([[[0, 0]]])
+            elif comb(many, 2) <= PAIRS:
+                sets = np.array([[*combinations(range(many), 2)]])
+            else:
+                sets = drawn_sets(rng, many, 2, (len(own), PAIRS))
+            rows = self._starts[units[own]][:, None, None] + sets
+            place.append(np.repeat(own, rows.shape[1]))
+            one, other = rows[..., 0].ravel(), rows[..., 1].ravel()
+            some = self._two(one, other) if many > 1 else self._one(one, many)
+            first.append(some[0])
+            second.append(some[1])
+        every = np.concatenate(place)
+        return _Known(every, units[every], np.concatenate(first), np.concatenate(second))
+
+    def _one(self, rows: Ints, many: int) -> tuple[Ints, Ints]:
+        nothing = np.full(len(rows), ANY)
+        if not many:
+            return nothing, nothing
+        if self._dates is None:
+            return 1 + 2 * self._label[rows], nothing
+        return self._alone()[rows], nothing
+
+    def _two(self, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+        if self._dates is not None:
+            both = 1 + np.searchsorted(self._codes, self._together(first, second))
+            return both, np.full(len(both), ANY)
+        one, other = 1 + 2 * self._label[first], 1 + 2 * self._label[second]
+        same = one == other
+        return one + same, np.where(same, ANY, other)
+
+    def _lists(self, known: _Known) -> tuple[_Known, Ints, Ints]:
+        """The same with the rarer code first, the place of its list, and how long that is."""
+        crowd = self._crowds.crowd[known.unit] * self._width
+        starts, lengths = [], []
+        for code in (known.first, known.second):
+            start = np.searchsorted(self._keys, crowd + code)
+            starts.append(start)
+            lengths.append(np.searchsorted(self._keys, crowd + code, side="right") - start)
+        rarer = lengths[1] < lengths[0]
+        first = np.where(rarer, known.second, known.first)
+        second = np.where(rarer, known.first, known.second)
+        start, length = (np.where(rarer, two[1], two[0]) for two in (starts, lengths))
+        return _Known(known.place, known.unit, first, second), start, length
+
+    def cost(self, known: _Known) -> int:
+        """Candidates that are looked at."""
+        return int(np.minimum(self._lists(known)[2], MOST_LISTED).sum())
+
+    def fitting(self, known: _Known) -> tuple[Ints, Ints, Floats]:
+        """Which units of the crowd show as much, and the unit itself always.
+
+        Places in ``known``, units, and for how many units each stands.
+        """
+        known, start, length = self._lists(known)
+        some = np.minimum(length, MOST_LISTED)
+        at = np.repeat(np.arange(len(some)), some)
+        nth = np.arange(len(at)) - np.repeat(np.cumsum(some) - some, some)
+        unit = self._listed[start[at] + nth * length[at] // some[at]]
+        # The unit itself may be between two that are looked at.
+        at, unit = np.concatenate([at, np.arange(len(some))]), np.concatenate([unit, known.unit])
+        at, unit = np.divmod(distinct(at * np.int64(len(self._starts)) + unit), len(self._starts))
+        second = known.second[at]
+        key = unit * self._width + second
+        place = np.minimum(np.searchsorted(self._shown, key), len(self._shown) - 1)
+        fits = self._shown[place] == key
+        return at[fits], unit[fits], (length / some)[at[fits]]
+
+
+def _some_of_each(rows: Ints, unit: Codes, most: int) -> Ints:
+    """The rows of each unit, which lie together, or so many of them."""
+    _, place, number = np.unique(unit, return_inverse=True, return_counts=True)
+    nth = np.arange(len(rows)) - (np.cumsum(number) - number)[place]
+    share = np.minimum(most / number, 1.0)[place]
+    some: Ints = rows[np.floor(nth * share) > np.floor((nth - 1) * share)]
+    return some
+
+
+def _pairs_within(starts: Ints) -> tuple[Ints, Ints]:
+    """Every two rows between one start and the next."""
+    rows = np.arange(starts[-1])
+    later = np.repeat(starts[1:], np.diff(starts)) - rows - 1
+    first = np.repeat(rows, later)
+    return first, first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(later) - later, later)

@@ -1,0 +1,184 @@
+"""A file as its readers see it, and who cannot be told apart in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.core.arrays import Codes, Floats, Integers, Ints
+from sfumato.engines.embedded.counts import group
+from sfumato.table.dependence import codes_of
+from sfumato.table.table import Table
+
+BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
+"""Least numbers of records that an acquaintance tells apart: nobody counts another one's visits."""
+
+
+class Dated(Enum):
+    """What two dates of a column tell whoever knows when both were."""
+
+    MOVED = "moved"
+    """How many days lie between them."""
+    ORDERED = "ordered"
+    """Which came first."""
+
+
+@dataclass(frozen=True, eq=False)
+class FurtherColumn:
+    """A column that is no quasi-identifier, as its cells are released.
+
+    Attributes
+    ----------
+    codes
+        Number of each record's cell, `MISSING` where it says nothing; shape (records,). Of dates
+        the day, or the place.
+    dated
+        What dates tell that are not as they were; ``None`` where cells are known as they stand.
+    """
+
+    codes: Codes
+    dated: Dated | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ShownFile:
+    """A file as its readers see it, beside who is in it; every array has shape (records,).
+
+    Attributes
+    ----------
+    class_of
+        The class of each record, by its quasi-identifiers as they are released.
+    columns
+        The further columns that are released.
+    sensitive
+        Which of them must not be learned.
+    events
+        Which of them are known together.
+    exact
+        The quasi-identifiers as they were.
+    pseudonym
+        The pseudonym of each record, where people may have several.
+    foretold
+        Share of people whose value of a sensitive column is guessed without the file, by column;
+        filled as it is measured.
+    """
+
+    person: Codes
+    class_of: Codes
+    columns: Mapping[str, FurtherColumn] = field(default_factory=dict)
+    sensitive: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    exact: tuple[Codes, ...] = ()
+    pseudonym: Codes | None = None
+    foretold: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def has_several(self) -> bool:
+        """Whether anybody has several records, so that their number tells something."""
+        return len(distinct(self.person)) < len(self.person)
+
+    @cached_property
+    def by_class(self) -> Crowds:
+        """Who cannot be told apart by class."""
+        return Crowds(self, self.person, None)
+
+    @cached_property
+    def by_band(self) -> Crowds:
+        """Who cannot be told apart by class and band."""
+        if not self.has_several:
+            return self.by_class
+        return Crowds(self, self.person if self.pseudonym is None else self.pseudonym, BANDS)
+
+
+class Crowds:
+    """Units, each a pseudonym in its class, by crowds in which they are not told apart.
+
+    Attributes
+    ----------
+    unit
+        Unit of each record; shape (records,).
+    crowd, person
+        Crowd and person of each unit; shape (units,).
+    """
+
+    crowd: Codes
+
+    def __init__(self, file: ShownFile, shown: Codes, bands: Sequence[int] | None) -> None:
+        self.file = file
+        keys = [file.class_of, shown]
+        self.unit, units = group(keys, [int(each.max()) + 1 for each in keys])
+        _, first = np.unique(self.unit, return_index=True)
+        self.person = file.person[first]
+        self.crowd = file.class_of[first]
+        if bands is not None:
+            records = np.bincount(self.unit, minlength=units)
+            band = np.searchsorted(bands, records, side="right").astype(np.int32)
+            self.crowd, _ = group([self.crowd, band], [int(self.crowd.max()) + 1, len(bands) + 1])
+
+    @cached_property
+    def chance(self) -> Floats:
+        """The share of each unit's crowd that is its person's; shape (units,)."""
+        keys = [self.crowd, self.person]
+        own, _ = group(keys, [int(each.max()) + 1 for each in keys])
+        shares: Floats = np.bincount(own)[own] / np.bincount(self.crowd)[self.crowd]
+        return shares
+
+    @staticmethod
+    def by_person(person: Codes, chance: Floats) -> Floats:
+        """The highest chance of each person, ascending."""
+        best = np.full(int(person.max()) + 1, -1.0)
+        np.maximum.at(best, person, chance)
+        return np.sort(best[best >= 0])
+
+
+def shown(
+    table: Table,
+    class_of: Codes,
+    further: Callable[[str], FurtherColumn] | None = None,
+    withheld: Collection[str] = (),
+    pseudonym: Codes | None = None,
+) -> ShownFile:
+    """A table as its readers see it.
+
+    Parameters
+    ----------
+    class_of
+        The class of each record; shape (records,).
+    further
+        How a column that is no quasi-identifier is released; as it is where not given.
+    withheld
+        Columns that are left out although their roles would let them out.
+    pseudonym
+        The pseudonym of each record, where people may have several.
+    """
+    schema = table.schema
+    left_out = {*withheld, *schema.withheld(), schema.person, schema.household}
+    left_out |= {each.name for each in table.quasi_identifiers}
+    names = [name for name in table.source.column_names if name not in left_out]
+    return ShownFile(
+        table.person,
+        class_of,
+        {
+            name: further(name)
+            if further
+            else FurtherColumn(codes_of(table.source.column(name)).astype(np.int32))
+            for name in names
+        },
+        tuple(each.name for each in table.sensitive if each.name in names),
+        tuple(name for name in schema.events if name in names),
+        tuple(each.codes for each in table.quasi_identifiers),
+        pseudonym,
+    )
+
+
+def distinct(keys: Integers) -> Ints:
+    """The different numbers, ascending; `numpy.unique` hashes, ten times slower than sorting."""
+    keys = np.sort(keys)
+    new = np.ones(len(keys), dtype=np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    found: Ints = keys[new].astype(np.int64)
+    return found

@@ -1,0 +1,103 @@
+"""What intruders find, person by person and pair by pair."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from sfumato.risk.shown_file import BANDS
+from sfumato.table.table import MISSING
+
+
+class Record(NamedTuple):
+    """A record as it is released; cells by column, dates as days."""
+
+    person: int
+    pseudonym: int
+    class_of: int
+    cells: dict[str, int]
+
+
+Unit = list[Record]
+Fits = Callable[[Record, Record, Record, Record], bool]
+"""Whether two known records may be two others."""
+
+
+def units(records: Sequence[Record]) -> list[Unit]:
+    """The records of each pseudonym in its class."""
+    found: dict[tuple[int, int], Unit] = defaultdict(list)
+    for each in records:
+        found[each.class_of, each.pseudonym].append(each)
+    return list(found.values())
+
+
+def crowd(unit: Unit, bands: bool) -> tuple[int, int]:
+    """The class of a unit, and the band of its number of records."""
+    return unit[0].class_of, sum(each <= len(unit) for each in BANDS) if bands else 0
+
+
+def found(records: Sequence[Record], *, bands: bool) -> tuple[float, float]:
+    """Mean over people, and the largest, of the chance to be found by class (and band)."""
+    every, best = units(records), defaultdict(float)
+    for unit in every:
+        alike = [each for each in every if crowd(each, bands) == crowd(unit, bands)]
+        own = sum(each[0].person == unit[0].person for each in alike)
+        best[unit[0].person] = max(best[unit[0].person], own / len(alike))
+    return sum(best.values()) / len(best), max(best.values())
+
+
+def by_two(
+    records: Sequence[Record], columns: Sequence[str], fits: Fits | None = None
+) -> dict[int, float]:
+    """The chance of each person to be found by any two records, by the best of the units."""
+    every, best = units(records), defaultdict(float)
+    several = len({each.person for each in records}) < len(records)
+
+    def telling(unit: Unit) -> Unit:
+        return [each for each in unit if any(each.cells[name] != MISSING for name in columns)]
+
+    def value(record: Record) -> tuple[int, ...]:
+        return tuple(record.cells[name] for name in columns)
+
+    def shows(unit: Unit, known: Unit) -> bool:
+        own = telling(unit)
+        if fits is None or len(known) < 2:
+            wanted, there = Counter(map(value, known)), Counter(map(value, own))
+            return all(there[each] >= many for each, many in wanted.items())
+        pairs = ((one, other) for one in own for other in own if one is not other)
+        return any(fits(*known, one, other) for one, other in pairs)
+
+    for unit in every:
+        alike = [each for each in every if crowd(each, several) == crowd(unit, several)]
+        chances = []
+        for known in combinations(telling(unit), min(2, len(telling(unit)))):
+            candidates = [each for each in alike if shows(each, list(known))]
+            own = sum(each[0].person == unit[0].person for each in candidates)
+            chances.append(own / len(candidates))
+        person = unit[0].person
+        best[person] = max(best[person], sum(chances) / len(chances))
+    return dict(best)
+
+
+def learned(records: Sequence[Record], column: str, *, bands: bool) -> tuple[float, float]:
+    """Share of people who are guessed rightly by their crowd, and whose value is certain."""
+    every = units(records)
+    values = [{each.cells[column] for each in unit} - {MISSING} for unit in every]
+    often = Counter(each for own in values for each in own)
+    commonest = min(often, key=lambda each: (-often[each], each), default=None)
+    right, certain = defaultdict(list), defaultdict(bool)
+    for unit, own in zip(every, values, strict=True):
+        alike = [
+            mine
+            for each, mine in zip(every, values, strict=True)
+            if crowd(each, bands) == crowd(unit, bands)
+        ]
+        votes = Counter(each for mine in alike for each in mine)
+        guess = max(votes, key=lambda each: (votes[each], each), default=None)
+        right[unit[0].person].append(guess in own)
+        if guess is not None and votes[guess] == len(alike) and guess != commonest:
+            certain[unit[0].person] = True
+    people = len(right)
+    return sum(sum(each) / len(each) for each in right.values()) / people, len(certain) / people

@@ -1,0 +1,166 @@
+"""What three intruders find, against naive code and where it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from few_cases import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import intruders as oracle
+from oracles.intruders import Record
+
+from sfumato.risk import intruders, learned_values
+from sfumato.risk.intruders import measured
+from sfumato.risk.shown_file import Dated, FurtherColumn, ShownFile
+from sfumato.table.table import MISSING
+
+
+def codes(values: Sequence[int]) -> np.ndarray:
+    return np.array(values, dtype=np.int32)
+
+
+def file_of(records: Sequence[Record], dated: Dated | None = None) -> ShownFile:
+    """The same records as an intruder's measures read them."""
+    columns = {
+        name: FurtherColumn(
+            codes([each.cells[name] for each in records]), dated if name == "day" else None
+        )
+        for name in ("a", "b", "day")
+    }
+    return ShownFile(
+        codes([each.person for each in records]),
+        codes([each.class_of for each in records]),
+        columns,
+        sensitive=("a",),
+        events=("a", "b"),
+        pseudonym=codes([each.pseudonym for each in records]),
+    )
+
+
+@st.composite
+def files(draw: st.DrawFn) -> list[Record]:
+    """People of one or several records, some of them under two pseudonyms; at least two people."""
+    records, pseudonyms = [], 0
+    cell = st.integers(MISSING, 2)
+    for person in range(draw(st.integers(2, 9))):
+        class_of = draw(st.integers(0, 1))
+        for _ in range(draw(st.integers(1, 2))):
+            for _ in range(draw(st.integers(1, 4))):
+                cells = {"a": draw(cell), "b": draw(cell), "day": draw(st.integers(MISSING, 5))}
+                records.append(Record(person, pseudonyms, class_of, cells))
+            pseudonyms += 1
+    return records
+
+
+def days_apart(one: Record, other: Record, mine: Record, yours: Record) -> bool:
+    apart = other.cells["day"] - one.cells["day"]
+    return yours.cells["day"] - mine.cells["day"] == apart
+
+
+def in_order(one: Record, other: Record, mine: Record, yours: Record) -> bool:
+    apart = other.cells["day"] - one.cells["day"]
+    return np.sign(yours.cells["day"] - mine.cells["day"]) == np.sign(apart)
+
+
+@given(files())
+@settings(max_examples=examples(100))
+def test_who_is_found_and_what_is_learned(records: list[Record]) -> None:
+    several = len({each.person for each in records}) < len(records)
+    file = file_of(records)
+    found = measured(file)
+    # The stranger counts people, as marketer risk does; the acquaintance sees pseudonyms.
+    people = [each._replace(pseudonym=each.person) for each in records]
+    rows = ((found.stranger, people, False), (found.acquaintance, records, True))
+    for intruder, seen, bands in rows if several else ((found.acquaintance, people, False),):
+        expected = oracle.found(seen, bands=bands)
+        assert (intruder.found.value, intruder.person.value) == pytest.approx(expected)
+        right, certain = oracle.learned(seen, "a", bands=bands)
+        for each in intruder.learned:
+            beyond = max(0.0, (right - each.without) / max(1 - each.without, 1e-12))
+            assert (each.beyond.value, each.certain.value) == pytest.approx((beyond, certain))
+    for name, columns in {"a": ("a",), "a + b": ("a", "b")}.items():
+        chances = sorted(oracle.by_two(records, columns).values())
+        insider = found.insiders[name]
+        assert insider.drawn is None
+        assert insider.found.value == pytest.approx(float(np.mean(chances)))
+        p95 = np.quantile(chances, 0.95, method="inverted_cdf")
+        assert insider.person.value == pytest.approx(float(p95))
+
+
+@given(files(), st.sampled_from([(Dated.MOVED, days_apart), (Dated.ORDERED, in_order)]))
+@settings(max_examples=examples(100))
+def test_two_dates_that_are_not_as_they_were(
+    records: list[Record], how: tuple[Dated, oracle.Fits]
+) -> None:
+    """Days between, or which came first; of one date alone nothing is known but that it is one."""
+    dated, fits = how
+    file = file_of(records, dated)
+    told = [
+        each._replace(cells=each.cells | {"day": min(each.cells["day"], 0)}) for each in records
+    ]
+    chances = oracle.by_two(records, ("day",), fits)
+    single = oracle.by_two(told, ("day",))
+    # People all of whose units have two dates: of the others one date alone is known.
+    dates = [
+        (unit[0].person, sum(each.cells["day"] != MISSING for each in unit))
+        for unit in oracle.units(records)
+    ]
+    expected = {}
+    for person in chances:
+        own = [many for mine, many in dates if mine == person]
+        if min(own) >= 2:
+            expected[person] = chances[person]
+        elif max(own) < 2:
+            expected[person] = single[person]
+    found = intruders.insider(file, ["day"])
+    if len(expected) == len(chances):
+        assert found.found.value == pytest.approx(float(np.mean([*expected.values()])))
+
+
+def test_one_illness_in_each_class_is_learned_by_everybody() -> None:
+    """Thirty people in three classes: guessed rightly by a third of them without the file."""
+    class_of = np.repeat(codes([0, 1, 2]), 10)
+    file = ShownFile(codes(range(30)), class_of, {"icd9": FurtherColumn(class_of)}, ("icd9",))
+    (learned,) = measured(file).stranger.learned
+    assert learned.beyond.value == pytest.approx(1.0)
+    # The commonest value, one of three that are equally common, is certain and not counted.
+    assert learned.certain.value == pytest.approx(2 / 3)
+    assert 1 / 3 <= learned.without < 0.6
+
+
+def test_what_exact_quasi_identifiers_foretell_is_not_learned() -> None:
+    """Who knows the age knows the value without the file."""
+    age = codes(range(400))
+    value = codes(age // 100)
+    file = ShownFile(age, value, {"grade": FurtherColumn(value)}, ("grade",), exact=(age,))
+    assert learned_values.foretold(file.exact, age, value) > 0.9
+    people = np.random.default_rng(0).permutation(400)
+    unknown = learned_values.foretold([codes(people)], age, value)
+    assert unknown < 0.4
+
+
+def test_what_is_drawn_agrees_with_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 3,000 people 1,500 are drawn: the interval holds what is found of all of them."""
+    rng = np.random.default_rng(1)
+    person = codes(np.repeat(np.arange(3000), 3))
+    column = FurtherColumn(codes(rng.integers(0, 40, 9000)))
+    file = ShownFile(person, person % 20, {"icd9": column})
+    drawn = intruders.insider(file, ["icd9"])
+    monkeypatch.setattr(intruders, "PEOPLE", 3000)
+    every = intruders.insider(file, ["icd9"])
+    assert (drawn.drawn, every.drawn) == (1500, None)
+    assert drawn.found.low <= every.found.value <= drawn.found.high
+    assert drawn.person.low <= every.person.value <= drawn.person.high
+
+
+def test_long_lists_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many who fit every so-manieth is looked at, and stands for several."""
+    rng = np.random.default_rng(2)
+    person = codes(np.repeat(np.arange(1000), 2))
+    file = ShownFile(person, person * 0, {"a": FurtherColumn(codes(rng.integers(0, 4, 2000)))})
+    every = intruders.insider(file, ["a"]).found.value
+    monkeypatch.setattr(intruders, "MOST_LISTED", 100)
+    assert intruders.insider(file, ["a"]).found.value == pytest.approx(every, rel=0.1)
