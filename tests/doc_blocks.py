@@ -33,10 +33,19 @@ def run_python(code: str, names: dict[str, object]) -> str:
     return out.getvalue()
 
 
+LENIENT = """sfumato() {
+    ended=0; command sfumato "$@" || ended=$?
+    case "$1 $ended" in "anonymize 2" | "anonymize 4" | "run 2" | "run 4") ended=0 ;; esac
+    return $ended
+}
+"""
+"""Pages go on after a release that is above its limit: it was written all the same."""
+
+
 def run_sh(code: str, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     done = subprocess.run(
-        ["sh", "-e", "-c", code],
+        ["sh", "-e", "-c", LENIENT + code],
         cwd=folder,
         env={"PATH": path, "HOME": str(folder)},
         capture_output=True,

@@ -102,7 +102,8 @@ def run(home: Path, code: str, *arguments: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    # Above the limit it is released all the same.
+    assert done.returncode in (0, 2), done.stderr
     return done.stdout
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sfumato.risk.disclosure_risk import Risk
     from sfumato.risk.risk_thresholds import Preset, Threshold, thresholds
     from sfumato.risk.threshold_checks import hold
+    from sfumato.risk.verdict import Limits, Verdict
     from sfumato.schema import (
         Cleaning,
         Event,
@@ -70,6 +71,7 @@ _HOMES = {
     "InputError": "core.errors",
     "IntervalHierarchy": "schema",
     "Kind": "schema",
+    "Limits": "risk.verdict",
     "LinkSpec": "linkage.link_spec",
     "LinkageAnonymity": "semantics.linkage_anonymity",
     "Links": "linkage.linkage_result",
@@ -86,6 +88,7 @@ _HOMES = {
     "SfumatoError": "core.errors",
     "Threshold": "risk.risk_thresholds",
     "Tuned": "pipeline.tune",
+    "Verdict": "risk.verdict",
     "anonymize": "release.anonymize",
     "anonymize_requested": "semantics.requested_release",
     "assess": "risk.assessment",
@@ -125,6 +128,7 @@ __all__ = [
     "Kind",
     "KnownEvents",
     "LDiversity",
+    "Limits",
     "LinkSpec",
     "LinkageAnonymity",
     "Links",
@@ -146,6 +150,7 @@ __all__ = [
     "TCloseness",
     "Threshold",
     "Tuned",
+    "Verdict",
     "anonymize",
     "anonymize_requested",
     "assess",

@@ -26,6 +26,8 @@ class Result:
 
 
 Run = Callable[..., Result]
+RELEASED = {None, 0, 2, 4}
+"""How a command ends that made a release: below its limits, above them, or not measured."""
 
 
 @pytest.fixture
@@ -55,7 +57,8 @@ def done_in(folder: Path, *words: str | Path) -> None:
         patch.setattr(sys, "argv", ["sfumato", *map(str, words)])
         with pytest.raises(SystemExit) as end:
             main()
-    assert not end.value.code
+    # Above the limit it is released all the same: the fewest tests are about how much is found.
+    assert end.value.code in RELEASED
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
+from cli.conftest import RELEASED
 
 from sfumato.examples import generate_clinics
 from sfumato.schema import dump_schema
@@ -39,7 +40,7 @@ def test_a_release_and_its_repetition(spark: Any, run: Any, folder: Path) -> Non
         "anonymize", "visits.csv", *ASKED, "--engine", "spark",
         "-o", "one.parquet", "--report", "one.html", "--json",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert done.code in RELEASED, done.err
     found = json.loads(done.out)
     assert found["manifest"]["release"]["engine"] == "spark"
     assert found["ran"]["engine"] == "spark"
@@ -47,7 +48,7 @@ def test_a_release_and_its_repetition(spark: Any, run: Any, folder: Path) -> Non
     assert "Release:  one.parquet\nManifest: release.toml" in done.err
     again = ("--schema", "schema.toml", "--repeat", "release.toml", "-o", "two.parquet")
     done = run("anonymize", "visits.csv", *again)
-    assert done.code == 0, done.err
+    assert done.code in RELEASED, done.err
     assert "on Spark" in done.out
     assert rows(folder / "one.parquet") == rows(folder / "two.parquet")
     names = {path.name for path in folder.iterdir()}
@@ -99,7 +100,7 @@ def test_what_is_read_is_not_replaced(run: Any, folder: Path, data: str, output:
 
 def test_a_release_on_spark_is_not_repeated_by_an_attack(run: Any, folder: Path) -> None:
     done = run("anonymize", "visits.csv", *ASKED, "-o", "out.csv")
-    assert done.code == 0
+    assert done.code in RELEASED
     manifest = folder / "release.toml"
     text = manifest.read_text()
     assert "engine" not in text

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli.conftest import Run
+from cli.conftest import RELEASED, Run
 from few_cases import fast_first
 from semantics.requests import opened, write_example
 from server.forked import on_small_disk
@@ -121,7 +121,7 @@ def test_a_ledger_in_the_environment_notes_other_releases_as_drafts(
     monkeypatch.setenv("SFUMATO_LEDGER", str(folder / "book" / "ledger.sqlite"))
     monkeypatch.setenv("SFUMATO_LEDGER_KEYS", str(folder / "keys"))
     words = ("anonymize", "linked.csv", "--schema", "schema.toml", "--k", "2")
-    assert run(*words, "--output", "out.csv").code == 0
+    assert run(*words, "--output", "out.csv").code in RELEASED
     (draft,) = json.loads(run("ledger", "remembered", "--json").out)
     assert (draft["file"], draft["to"]) == ("out.csv", [])
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
-from cli.conftest import done_in
+from cli.conftest import RELEASED, done_in
 from few_cases import fast_first
 from intruder.generated import persons, schema_of
 
@@ -167,7 +167,7 @@ def test_the_same_order_and_no_original_at_all(files: Path, run: Run) -> None:
 def test_another_release_and_a_register(files: Path, run: Run) -> None:
     (files / "b").mkdir()
     made = ("anonymize", "in.csv", "--schema", "schema.toml", "--pid-k", "5", "--cut", "median")
-    assert run(*made, "--seed", "5", "--split", "range", "--output", "b/out.csv").code == 0
+    assert run(*made, "--seed", "5", "--split", "range", "--output", "b/out.csv").code in RELEASED
     done = run(
         "attack", "out.csv", "--schema", "schema.toml", "--original", "in.csv",
         "--register", "in.csv", "--prior", "b/out.csv", "--attack", "intersection", "--seed", "1",
@@ -232,7 +232,7 @@ def test_a_release_with_a_key_and_a_register(files: Path, run: Run) -> None:
         "anonymize", "in.csv", "--schema", "schema.toml", "--marketer", "0.3", "--cut", "median",
         "--register", "in.csv", "--pseudonym-key", "key", "--seed", "5", "--output", "b/out.csv",
     )  # fmt: skip
-    assert made.code == 0, made.err
+    assert made.code in RELEASED, made.err
     given = ("attack", "b/out.csv", "--schema", "schema.toml", "--original", "in.csv", *QUICK)
     assert "option --pseudonym-key must be given" in run(*given).err
     keyed = (*given, "--pseudonym-key", "key")

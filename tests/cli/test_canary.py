@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from cli.conftest import Run
+from cli.conftest import RELEASED, Run
 from cli.malformed.case import CANARY, GOOD, NUMBER, RECORDS, to_csv
 from cli.malformed.files import BROKEN_UTF8
 from few_cases import fast_first
@@ -159,7 +159,7 @@ def test_anonymize(
     output = f"release.{'parquet' if json else 'csv'}"
     line = ("anonymize", "visits.csv", "--schema", "schema.toml", "--pid-k", "3")
     result = run(*line, "--values", values, "--output", output, *json)
-    assert result.code == 0
+    assert result.code in RELEASED
     manifest = (clinic / "release.toml").read_text(encoding="utf-8")
     check_clean(result.out, result.err, caplog.text, manifest, names(clinic))
     assert not direct_identifiers_in(clinic / output)
@@ -176,7 +176,7 @@ def test_sensitive_values_are_in_the_release(clinic: Path, run: Run) -> None:
 def test_what_cannot_be_met(clinic: Path, run: Run) -> None:
     line = ("anonymize", "visits.csv", "--schema", "schema.toml", "--output", "release.csv")
     result = run(*line, "--h-affiliation", "0.01", "--g-balance", "0.999", "--l", "99")
-    assert result.code == 2
+    assert result.code == 5
     check_clean(result.out, result.err)
 
 
@@ -188,7 +188,7 @@ def test_reports(suffix: str, clinic: Path, run: Run) -> None:
         ("anonymize", *common, "--pid-k", "3", "--output", "release.csv"),
     ):
         result = run(*words)
-        assert result.code == 0
+        assert result.code in RELEASED
         report = (clinic / f"report{suffix}").read_text(encoding="utf-8")
         check_clean(result.out, result.err, names(clinic), report)
         check_clean((clinic / "report.json").read_text(encoding="utf-8"))

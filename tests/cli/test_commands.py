@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from cli.conftest import Run
+from cli.conftest import RELEASED, Run
 from cli.malformed.case import GOOD, PERSONS, RECORDS, make_folder, schema, to_csv
 from cli.malformed.files import PARQUET
 from few_cases import fast_first
@@ -97,7 +97,7 @@ def test_a_wrong_command_line(words: tuple[str, ...], said: str, run: Run) -> No
 
 def measures(run: Run, *words: str) -> dict[str, Any]:
     result = run(*(words or (*ASSESS, "--json")))
-    assert result.code == 0
+    assert result.code in RELEASED
     values: dict[str, Any] = json.loads(result.out)
     for name in COUNTS:
         assert isinstance(values[name], int)
@@ -189,18 +189,18 @@ def test_a_schema_is_not_written_over(output: str, said: str, folder: Path, run:
 
 def test_exit_codes(folder: Path, run: Run) -> None:
     words = (*ANONYMIZE, "--output", "release.csv")
-    assert run(*words, "--k", "12").code == 0
+    assert run(*words, "--k", "12").code in RELEASED
     assert run(*words, "--k", "0").code == 1
-    assert run(*words, "--k", "13").code == 2
+    assert run(*words, "--k", "13").code == 5
 
 
 def test_what_cannot_be_met_is_explained(folder: Path, run: Run) -> None:
     words = (*ANONYMIZE, "--output", "release.csv", "--g-balance", "0.83")
     result = run(*words)
-    assert result.code == 2
+    assert result.code == 5
     assert "reach 0.8194" in result.err
     assert "cap_records=1" in result.err
-    assert run(*words, "--cap-records", "1").code == 0
+    assert run(*words, "--cap-records", "1").code in RELEASED
 
 
 @pytest.mark.parametrize("suffix", fast_first(1, ["csv", "tsv", "parquet"]))
@@ -214,7 +214,7 @@ def test_a_release_can_be_repeated(
     first = run(*ANONYMIZE, *made, *options, "--output", f"release.{suffix}")
     again = ("--repeat", "release.toml", *options, "--output", f"again/release.{suffix}")
     second = run("anonymize", folder / "visits.csv", "--schema", folder / "schema.toml", *again)
-    assert (first.code, second.code) == (0, 0)
+    assert {first.code, second.code} <= RELEASED
     assert "Warning" not in second.err
     for name in (f"release.{suffix}", "release.toml"):
         assert (folder / name).read_bytes() == (folder / "again" / name).read_bytes()
@@ -229,7 +229,7 @@ def test_a_release_of_before_there_was_a_grid_is_repeated_with_tight_ends(
     assert manifest.count('ends = "tight"\n') == 1
     (folder / "release.toml").write_text(manifest.replace('ends = "tight"\n', ""))
     words = ("anonymize", folder / "visits.csv", "--schema", folder / "schema.toml")
-    assert run(*words, "--repeat", "release.toml", "--output", "again/release.csv").code == 0
+    assert run(*words, "--repeat", "release.toml", "--output", "again/release.csv").code in RELEASED
     assert (folder / "again" / "release.toml").read_text(encoding="utf-8") == manifest
     assert (folder / "release.csv").read_bytes() == (folder / "again/release.csv").read_bytes()
 
@@ -259,8 +259,8 @@ def test_another_releases_manifest_is_not_written_over(folder: Path, run: Run) -
         assert not (folder / "other.csv").exists()
         assert (folder / "release.toml").read_bytes() == kept
     words = ("anonymize", folder / "visits.csv", "--schema", folder / "schema.toml")
-    assert run(*words, "--repeat", "release.toml", "--output", "again.csv").code == 0
-    assert run(*ANONYMIZE, "--k", "3", "--output", "release.csv").code == 0
+    assert run(*words, "--repeat", "release.toml", "--output", "again.csv").code in RELEASED
+    assert run(*ANONYMIZE, "--k", "3", "--output", "release.csv").code in RELEASED
     assert (folder / "release.toml").read_bytes() != kept
 
 
@@ -289,7 +289,7 @@ def test_a_repetition_says_that_it_needs_the_secret(folder: Path, run: Run) -> N
     assert refused.code == 1
     assert "--secret" in refused.err
     assert not (folder / "again" / "r.csv").exists()
-    assert run(*words, "--secret", "inside/kept", "--output", "again/r.csv").code == 0
+    assert run(*words, "--secret", "inside/kept", "--output", "again/r.csv").code in RELEASED
     assert (folder / "again" / "r.csv").read_bytes() == (folder / "release.csv").read_bytes()
 
 
@@ -334,7 +334,7 @@ def test_parquet_equals_csv(values: str, folder: Path, run: Run) -> None:
     run(*ANONYMIZE, *made, "--output", "release.csv")
     again = (*ANONYMIZE, *made, "--output", "release.parquet")
     assert run(*again).code == 1  # its secret would take the place of the other release's
-    assert run(*again, "--secret", "release.secret").code == 0
+    assert run(*again, "--secret", "release.secret").code in RELEASED
     columns = pq.read_table(folder / "release.parquet").to_pydict()
     released = rows(folder / "release.csv")
     assert list(released[0]) == list(columns)
@@ -366,7 +366,7 @@ def test_reports(folder: Path, run: Run) -> None:
     assert (result.code, (folder / "risk.json").is_file()) == (0, True)
     words = ("--k", "2", "--output", "release.csv", "--report", "report.html")
     result = run(*ANONYMIZE, *words)
-    assert result.code == 0
+    assert result.code in RELEASED
     assert "Report:   report.html" in result.err
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.lower().startswith("<!doctype html>")

@@ -7,6 +7,7 @@ import json
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
+from cli.conftest import RELEASED
 from few_cases import fast_first
 from oracles.remeasure import read_rows
 
@@ -65,7 +66,7 @@ def test_assess(run, folder):
 def test_anonymize_keeps_t_closeness_and_again(run, folder, distance):
     asked = ("--t-closeness", "0.3", "--distance", distance, "--report", "report.html", "--json")
     result = run("anonymize", *WORDS, *asked, "--output", "out.csv")
-    assert result.code == 0, result.err
+    assert result.code in RELEASED, result.err
     found = json.loads(result.out)
     name = "t_closeness" if distance == "equal" else "t_closeness_ordered"
     assert found[name] <= 0.3 + 1e-9
@@ -77,7 +78,7 @@ def test_anonymize_keeps_t_closeness_and_again(run, folder, distance):
     assert "are nearly those of the whole file" in page
     (folder / "out.csv").rename(folder / "first.csv")
     again = run("anonymize", *WORDS, "--repeat", "release.toml", "--output", "out.csv")
-    assert again.code == 0, again.err
+    assert again.code in RELEASED, again.err
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
 

@@ -7,6 +7,7 @@ import json
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
+from cli.conftest import RELEASED
 from oracles.remeasure import read_rows
 
 import sfumato as sf
@@ -51,7 +52,7 @@ def test_presets_are_listed_with_source_and_evidence(run, folder):
 def test_assess_holds_the_file_against_them(run, folder):
     asked = ("--preset", "cms", "--preset", "arx", "--thresholds", "own.toml")
     result = run("assess", *WORDS, *asked, "--json")
-    assert result.code == 0, result.err
+    assert result.code in RELEASED, result.err
     lines = json.loads(result.out)["thresholds"]
     assert [(each["preset"], each["measure"], each["met"]) for each in lines] == [
         ("cms", "pid_k", False),
@@ -73,7 +74,7 @@ def test_anonymize_keeps_them(run, folder):
     more = ("--pid-k", "3", "--seed", "1", "--report", "r.html")
     asked = ("--preset", "cell-size-5", "--thresholds", "own.toml")
     result = run("anonymize", *WORDS, *asked, *more, "--output", "out.csv", "--json")
-    assert result.code == 0, result.err
+    assert result.code in RELEASED, result.err
     found = json.loads(result.out)
     assert [each["met"] for each in found["thresholds"]] == [True, True]
     assert [each["met"] for each in found["before"]["thresholds"]] == [False, False]
@@ -88,7 +89,7 @@ def test_anonymize_keeps_them(run, folder):
     assert "Thresholds that were asked" in page
     (folder / "out.csv").rename(folder / "first.csv")
     again = run("anonymize", *WORDS, "--repeat", "release.toml", "--output", "out.csv")
-    assert again.code == 0, again.err
+    assert again.code in RELEASED, again.err
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
 
@@ -109,7 +110,9 @@ def test_bad_input_is_refused_before_work_starts(run, folder, command, words, sa
 
 
 def test_a_preset_beside_repeat_is_refused(run, folder):
-    assert run("anonymize", *WORDS, "--preset", "cell-size-3", "--output", "out.csv").code == 0
+    assert (
+        run("anonymize", *WORDS, "--preset", "cell-size-3", "--output", "out.csv").code in RELEASED
+    )
     again = ("--repeat", "release.toml", "--preset", "cms", "--output", "b.csv")
     result = run("anonymize", *WORDS, *again)
     assert result.code == 1

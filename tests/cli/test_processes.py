@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from cli.conftest import PROGRAM, Run, command
+from cli.conftest import PROGRAM, RELEASED, Run, command
 from cli.malformed.case import CANARY, NUMBER, data, make_folder, schema
 from patience import PATIENCE
 from pyarrow import csv
@@ -230,7 +230,8 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     declared = schema(roles=few, edu=None, zip=None)
     make_folder(folder, {"schema.toml": declared})
     (folder / "out").mkdir()
-    subprocess.run(command(*REPORTED), cwd=folder, check=True, capture_output=True)
+    made = subprocess.run(command(*REPORTED), cwd=folder, check=False, capture_output=True)
+    assert made.returncode in RELEASED
     return folder
 
 
@@ -291,7 +292,7 @@ PROCESSES = {
     "text as number": (("assess", "text.csv", "--schema", "schema.toml"), 1),
     "a ragged row": (("assess", "ragged.csv", "--schema", "schema.toml"), 1),
     "binary": ((*ANONYMIZE, "--k", "2", "--pseudonym-key", "none", "--output", "r.csv"), 1),
-    "not met": ((*ANONYMIZE, "--k", "99", "--output", "r.csv"), 2),
+    "not met": ((*ANONYMIZE, "--k", "99", "--output", "r.csv"), 5),
     "no command": (("asses",), 1),
 }
 """Some of each kind; test_malformed has all of them, in this process."""

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from cli.conftest import RELEASED
 from messy_files import messy_file
 
 import sfumato as sf
@@ -45,7 +46,7 @@ def test_a_question_stops_a_release_until_it_is_answered(
     assert run("schema", "guess", "d.csv", "--ask", "--output", "answered.toml").code == 0
     answered = tomllib.loads((tmp_path / "answered.toml").read_text(encoding="utf-8"))
     assert "x1" in answered["quasi_identifiers"]
-    assert run(*words, "answered.toml").code == 0
+    assert run(*words, "answered.toml").code in RELEASED
 
 
 def test_a_project_says_what_must_be_answered(run, tmp_path: Path) -> None:

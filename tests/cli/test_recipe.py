@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.csv
 import pytest
+from cli.conftest import RELEASED
 
 import sfumato as sf
 from sfumato.linkage.spec_suggestion import suggest_links
@@ -68,22 +69,22 @@ def files(tmp_path: Path) -> Path:
 def test_a_release_is_made_repeated_and_attacked(files: Path, run: Run) -> None:
     assert load_schema(files / "schema.toml") == SCHEMA
     done = run("assess", "in.csv", "--schema", "schema.toml", "--json")
-    assert done.code == 0, done.err
+    assert done.code in RELEASED, done.err
     found = json.loads(done.out)
     assert found["persons"] == PEOPLE
     assert {each["name"] for each in found["recipe"]} == set(SCHEMA.recipe) - {"ward"}
     made = ("anonymize", "in.csv", "--schema", "schema.toml", "--pid-k", "5", "--output", "out.csv")
     done = run(*made)
-    assert done.code == 0, done.err
+    assert done.code in RELEASED, done.err
     released = pyarrow.csv.read_csv(files / "out.csv")
     assert released.column_names == ["pid", "sex", "weight", "dx", "ward", "age"]
     assert set(released["dx"].to_pylist()) == {"A", "B", "C"}
     done = run("anonymize", "in.csv", "--schema", "schema.toml", "--output", "out.csv", "--repeat",
                "release.toml")  # fmt: skip
-    assert done.code == 0, done.err
+    assert done.code in RELEASED, done.err
     done = run("attack", "out.csv", "--schema", "schema.toml", "--original", "in.csv",
                "--attack", "exact", "--attack", "inference", "--seed", "1", "--json")  # fmt: skip
-    assert done.code == 0, done.err
+    assert done.code in RELEASED, done.err
     assert json.loads(done.out)["persons"] == PEOPLE
     assert CANARY not in "".join(
         path.read_text(encoding="utf-8")
@@ -141,7 +142,7 @@ k = 3
 def test_a_project_runs_from_the_file_as_it_came(files: Path, run: Run) -> None:
     (files / "sfumato.toml").write_text(PROJECT, encoding="utf-8")
     done = run("run")
-    assert done.code == 0, done.out + done.err
+    assert done.code in RELEASED, done.out + done.err
     written = [path for path in files.rglob("*") if path.is_file() and path.suffix != ".csv"]
     for path in written:
         if path.name != "schema.toml":
@@ -156,14 +157,14 @@ def test_a_table_of_a_database_is_released_into_another(files: Path, run: Run) -
     write_database(pyarrow.csv.read_csv(files / "in.csv"), f"{url}visits")
     asked = ("anonymize", f"{url}visits", "--schema", "schema.toml", "--k", "4")
     done = run(*asked, "--output", f"{url}released")
-    assert done.code == 0, done.err
+    assert done.code in RELEASED, done.err
     assert "Release:  released\nManifest: release.toml" in done.err
     assert "Codebook: released.codebook.md beside it" in done.err
     assert str(files) not in done.err
     assert open_database(f"{url}released").names == ("pid", "sex", "weight", "dx", "ward", "age")
     assert (files / "release.toml").is_file()
     done = run("schema", "guess", f"{url}visits")
-    assert done.code == 0, done.err
+    assert done.code in RELEASED, done.err
     again = run(*asked, "--output", f"{url}released")
     assert again.code == 1
     assert "must be a new one; found a table of that name" in again.err

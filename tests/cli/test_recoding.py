@@ -6,6 +6,7 @@ import json
 
 import pyarrow.csv as pc
 import pytest
+from cli.conftest import RELEASED
 from few_cases import fast_first
 from oracles.remeasure import read_rows, remeasure
 
@@ -27,7 +28,7 @@ def folder(tmp_path):
 def test_full_domain_and_again(run, folder):
     asked = ("--g-balance", "0.5", "--recoding", "full-domain", "--output", "out.csv")
     result = run("anonymize", *WORDS, *asked, "--json", "--report", "report.html")
-    assert result.code == 0, result.err
+    assert result.code in RELEASED, result.err
     found = json.loads(result.out)
     assert found["manifest"]["options"]["recoding"] == "full-domain"
     assert found["levels"]["exact"]
@@ -40,7 +41,7 @@ def test_full_domain_and_again(run, folder):
     (folder / "out.csv").rename(folder / "first.csv")
     words = (*WORDS[:3], "--repeat", "release.toml", "--output", "out.csv")
     again = run("anonymize", *words)
-    assert again.code == 0, again.err
+    assert again.code in RELEASED, again.err
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
 
@@ -60,12 +61,12 @@ def test_full_domain_and_again(run, folder):
 )
 def test_the_manifest_names_the_cut_and_repeats_it(run, folder, asked, cut):
     result = run("anonymize", *WORDS, "--pid-k", "2", *asked, "--output", "out.csv", "--json")
-    assert result.code == 0, result.err
+    assert result.code in RELEASED, result.err
     assert json.loads(result.out)["manifest"]["options"].get("cut") == cut
     first = [(folder / name).read_bytes() for name in ("out.csv", "release.toml")]
     words = (*WORDS[:3], "--repeat", "release.toml", "--output", "out.csv")
     again = run("anonymize", *words)
-    assert again.code == 0, again.err
+    assert again.code in RELEASED, again.err
     assert [(folder / name).read_bytes() for name in ("out.csv", "release.toml")] == first
 
 
@@ -79,7 +80,7 @@ def test_a_search_has_no_split(run, folder):
 def test_suppression_and_again(run, folder):
     asked = ("--pid-k", "2", "--suppress", "0.25", "--output", "out.csv", "--json")
     result = run("anonymize", *WORDS, *asked)
-    assert result.code == 0, result.err
+    assert result.code in RELEASED, result.err
     found = json.loads(result.out)
     assert found["utility"]["suppressed_persons"] <= 2
     without = run("anonymize", *WORDS, *asked[:2], *asked[4:])
@@ -87,7 +88,7 @@ def test_suppression_and_again(run, folder):
     run("anonymize", *WORDS, *asked)
     (folder / "out.csv").rename(folder / "first.csv")
     words = (*WORDS[:3], "--repeat", "release.toml", "--output", "out.csv")
-    assert run("anonymize", *words).code == 0
+    assert run("anonymize", *words).code in RELEASED
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
+from cli.conftest import RELEASED
 from oracles.population import count_population, marketer_risk
 from oracles.remeasure import read_rows
 
@@ -33,7 +34,7 @@ def folder(tmp_path):
 def test_register_and_again(run, folder):
     asked = ("--marketer", "0.1", "--presence-high", "0.6", "--register", "register.csv")
     result = run("anonymize", *WORDS, *asked, "--seed", "1", "--json")
-    assert result.code == 0, result.err
+    assert result.code in RELEASED, result.err
     found = json.loads(result.out)
     classes = count_population(
         read_rows(folder / "out.csv"), read_rows(folder / "register.csv"), KINDS
@@ -53,7 +54,7 @@ def test_register_and_again(run, folder):
     assert "--register" in run("anonymize", *again).err
     assert "another content" in run("anonymize", *again, "--register", "first.csv").err
     counted = run("anonymize", *again, "--register", "register.csv")
-    assert counted.code == 0
+    assert counted.code in RELEASED
     assert "marketer (tau = 0.1): met" in counted.out
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
@@ -62,7 +63,7 @@ def test_register_and_again(run, folder):
 def test_population_and_again(run, folder):
     asked = ("--marketer", "0.1", "--k", "2", "--population", "300", "--seed", "1")
     result = run("anonymize", *WORDS, *asked, "--preset", "cancer-registry-research")
-    assert result.code == 0, result.err
+    assert result.code in RELEASED, result.err
     assert "; cell model)" in result.out
     said = [" ".join(each.split()) for each in result.out.splitlines()]
     assert "marketer (tau = 0.1): estimated, not promised" in said

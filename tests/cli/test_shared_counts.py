@@ -6,6 +6,7 @@ import json
 
 import pyarrow.csv as pc
 import pytest
+from cli.conftest import RELEASED
 from few_cases import fast_first
 from oracles.remeasure import read_rows, remeasure
 
@@ -39,7 +40,7 @@ def test_assess_says_who_is_exposed(run, folder):
 def test_anonymize_in_both_ways_and_again(run, folder, way, records, ids):
     words = (*WORDS, *ASKED, "--coarsen-counts", way, "--json", "--output", "out.csv")
     result = run("anonymize", *words, "--report", "report.html")
-    assert result.code == 0, result.err
+    assert result.code in RELEASED, result.err
     found = json.loads(result.out)
     assert found["utility"]["counts"]["way"] == way
     assert (found["count_k"], found["persons"]) == (2, 8)
@@ -51,13 +52,13 @@ def test_anonymize_in_both_ways_and_again(run, folder, way, records, ids):
     assert "exposed_persons" in page
     (folder / "out.csv").rename(folder / "first.csv")
     again = run("anonymize", *WORDS, "--repeat", "release.toml", "--output", "out.csv")
-    assert again.code == 0, again.err
+    assert again.code in RELEASED, again.err
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
 
 def test_what_cannot_be_met_offers_both_ways(run, folder):
     result = run("anonymize", *WORDS, "--shared-counts", "3", "--output", "out.csv")
-    assert result.code == 2
+    assert result.code == 5
     assert "shared_counts asks that at least 3 persons" in result.err
     assert "coarsen_counts='split'" in result.err
     assert not (folder / "out.csv").exists()

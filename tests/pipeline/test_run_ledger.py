@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from cli.conftest import RELEASED
 from ledger.releases import people
 from pipeline.clinics_project import Call, caller
 
@@ -72,7 +73,7 @@ def test_a_draft_then_handed_over_then_refused(call: Call, tmp_path: Path) -> No
     project = tmp_path / "sfumato.toml"
     project.write_text(PROJECT.format(more="", **FIRST))
     made = call("run", "--json")
-    assert made.code == 0, made.err
+    assert made.code in RELEASED, made.err
     (draft,) = remembered(call)
     assert draft["to"] == []
     assert call("run", "--json").ran() == []
@@ -109,7 +110,7 @@ def test_a_project_whose_head_is_kept_elsewhere(call: Call, tmp_path: Path) -> N
     (tmp_path / "elsewhere").mkdir()
     said = ("--note", "new disk", "--by", "carol")
     assert call("ledger", "register", "--head", "elsewhere/head", *said, *BOOK).code == 0
-    assert call("run").code == 0
+    assert call("run").code in RELEASED
     head = call("ledger", "checkpoint", *BOOK).out.strip()
     assert (tmp_path / "elsewhere" / "head").read_text(encoding="utf-8").startswith(head)
 
@@ -132,7 +133,7 @@ def test_a_project_that_names_no_ledger_is_remembered(call: Call, own: Path) -> 
     assert call("status").code == 0
     assert not own.exists()
     made = call("run")
-    assert made.code == 0, made.err
+    assert made.code in RELEASED, made.err
     assert str(own) in made.err
     assert "remember = false" in made.err
     (draft,) = json.loads(call("ledger", "remembered", "--json").out)
@@ -149,7 +150,7 @@ def test_the_own_ledger_is_the_one_that_the_environment_names(
 ) -> None:
     monkeypatch.setenv("SFUMATO_LEDGER", "book/ledger.sqlite")
     monkeypatch.setenv("SFUMATO_LEDGER_KEYS", "keys")
-    assert call("run").code == 0
+    assert call("run").code in RELEASED
     assert len(json.loads(call("ledger", "remembered", "--json").out)) == 1
     assert not own.exists()
     monkeypatch.setenv("SFUMATO_LEDGER", "book/legder.sqlite")
@@ -160,7 +161,7 @@ def test_a_project_that_is_not_to_be_remembered(call: Call, own: Path, tmp_path:
     project = tmp_path / "sfumato.toml"
     project.write_text(f"{UNNAMED}\n[ledger]\nremember = false\n")
     made = call("run")
-    assert made.code == 0, made.err
+    assert made.code in RELEASED, made.err
     assert "Not remembered" in made.err
     assert not own.exists()
     project.write_text(f'{UNNAMED}\n[ledger]\nremember = false\nto = "us"\n')
@@ -194,13 +195,13 @@ INIT = ("init", "visits.csv", "--g-balance", "0.5", "-o")
 def test_init_says_where_releases_are_remembered(call: Call, own: Path, tmp_path: Path) -> None:
     for name in ("one.toml", "two.toml"):  # the second finds the ledger there
         made = call(*INIT, name)
-        assert made.code == 0, made.err
+        assert made.code in RELEASED, made.err
         assert str(own) in made.err
         assert str(tmp_path / "config" / "sfumato" / "ledger-keys") in made.err
         assert "--no-remember" in made.err
     own.unlink()
     alone = call(*INIT, "three.toml", "--no-remember")
-    assert alone.code == 0, alone.err
+    assert alone.code in RELEASED, alone.err
     assert not own.exists()
     ledger = load_project(tmp_path / "three.toml").ledger
     assert ledger is not None
@@ -246,14 +247,14 @@ def test_under_another_home_the_error_says_which_ledger(
 def test_a_second_ledger_is_made_by_nothing_but_create(
     call: Call, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert call("run").code == 0
+    assert call("run").code in RELEASED
     monkeypatch.setenv("XDG_DATA_HOME", "elsewhere")
     for words in (("run", "--force", "release"), ("init", "visits.csv", "-o", "new.toml")):
         refused = call(*words)
         assert refused.code == 1, refused.err
         assert "must be the first that its keys know" in refused.err
     assert call("ledger", "create").code == 0
-    assert call("run", "--force", "release").code == 0
+    assert call("run", "--force", "release").code in RELEASED
 
 
 def test_a_release_that_is_repeated_is_noted(call: Call, tmp_path: Path) -> None:
@@ -264,8 +265,8 @@ def test_a_release_that_is_repeated_is_noted(call: Call, tmp_path: Path) -> None
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
     words = ("anonymize", "few.csv", "--schema", "schema.toml", "--output")
-    assert call(*words, "one/out.csv", "--pid-k", "20").code == 0
+    assert call(*words, "one/out.csv", "--pid-k", "20").code in RELEASED
     assert remembered(call) == []
     again = call(*words, "two/out.csv", "--repeat", "one/release.toml", *BOOK)
-    assert again.code == 0, again.err
+    assert again.code in RELEASED, again.err
     assert len(remembered(call)) == 1

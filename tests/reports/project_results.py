@@ -141,6 +141,7 @@ def results(release: Release, *, broken: bool = False, **changes: Any) -> Projec
         },
         "context": CONTEXT,
         "reasons": {"age": "known to neighbours"},
+        "verdict": told["verdict"],
     } | changes
     plain["stages"]["release"]["about"] = report_json(release)["report"]
     return ProjectResults.from_json(plain)

@@ -216,7 +216,8 @@ def test_each_constraint_has_its_line(release: Release) -> None:
         MarketerRisk(0.9),
     )
     text = Page(draw_release(replace(release, constraints=asked), *HEADING)).text
-    assert "What was asked is met: 6 of 6 constraints." in text
+    assert "6 of 6 promises are kept." in text
+    assert release.verdict.headline in text
     for words in (
         "is at least 0.8 in every class. Every class then has at least 5 persons.",
         "at most 50 % of the persons of a class".replace(" %", f"{number_text.NARROW}%"),
@@ -232,7 +233,7 @@ def test_each_constraint_has_its_line(release: Release) -> None:
 def test_what_is_not_met_is_said(release: Release) -> None:
     source = draw_release(replace(release, constraints=(GBalance(0.99), KAnonymity(2))), *HEADING)
     text = Page(source).text
-    assert "What was asked is not met: 1 of 2 constraints are." in text
+    assert "1 of 2 promises are kept." in text
     assert f"No class (0 of {release.risk.classes}) keeps g_balance" in text
     assert source.count('class="mark no"') >= 2
     assert 'class="verdict failed"' in source

@@ -21,7 +21,7 @@ from patience import PATIENCE
 from server import forked
 from server.forked import Forked
 
-from sfumato.cli.output import BAD_INPUT, NOT_MET
+from sfumato.cli.output import ABOVE, BAD_INPUT
 
 _MAIN = "from sfumato.cli.start import main; main()"
 
@@ -429,7 +429,7 @@ def test_the_log_is_checked_from_the_command_line(tmp_path: Path) -> None:
         database.execute("DELETE FROM audit_entry WHERE number = 3")
     assert _run("audit", "verify", *options).returncode == 0
     cut = _run("audit", "verify", "--against", head, *options)
-    assert cut.returncode == NOT_MET
+    assert cut.returncode == ABOVE
     assert "before entry 3 that was kept" in cut.stderr
     with sqlite3.connect(tmp_path / "data" / "sfumato.sqlite3") as database:
         database.execute("UPDATE audit_entry SET actor = 'w00000000' WHERE number = 1")

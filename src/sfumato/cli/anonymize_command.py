@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ from sfumato.cli.declared_options import (
     with_declared,
 )
 from sfumato.cli.output import (
+    READY,
     check_apart,
     print_found,
     print_json,
@@ -36,7 +38,7 @@ from sfumato.ledger.ledger_options import LedgerOptions
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import asked
 from sfumato.release.release_options import Circumstances, Options
-from sfumato.risk.assess_options import HeldAgainst
+from sfumato.risk.assess_options import HeldAgainst, JudgedBy
 from sfumato.semantics.request_options import RequestOptions
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ Repeat = Annotated[
 
 
 @with_declared(Circumstances)
+@with_declared(JudgedBy)
 @with_declared(HeldAgainst)
 @with_declared(LedgerOptions)
 @with_declared(RequestOptions, panel=REQUESTED)
@@ -84,12 +87,13 @@ def anonymize(
     report: Report = None,
     json: Json = False,
     given: Given,
-) -> None:
+) -> int:
     """Release a file whose every equivalence class keeps the promises asked for.
 
     With --policy: linked data, as a policy's rules allow it for a request.
 
-    Exit codes: 0 released and met, 1 bad input, 2 the promises cannot be met.
+    Exit codes: 0 ready, 1 bad input, 2 written, but a number is above its limit, 4 written, but
+    something was not measured, 5 a promise cannot be kept.
     """
     keep_memory()
     # The environment may name keys for other commands: only here do they want a ledger beside
@@ -98,12 +102,14 @@ def anonymize(
         raise InputError("option --keys", "needs --ledger beside it", advice="name the ledger")
     if is_requested(context, given):
         release_requested(given, data, schema, Path(output), report, json=json)
-        return
+        return READY
     from sfumato.release.anonymize import anonymize as release_file
+    from sfumato.risk.verdict import Limits
     from sfumato.schema import load_schema
     from sfumato.table.databases import DatabaseTable
 
     presets = HeldAgainst(**values_of(HeldAgainst, given)).chosen
+    limits = Limits(given["limits"])
     columns = load_schema(schema)
     earlier = (
         None
@@ -162,8 +168,9 @@ def anonymize(
             engine=engine,
             **making,
         )
-    release = _written(release, output, given, presets, report)
+    release = _written(replace(release, limits=limits), output, given, presets, report)
     _hand_over(release, str(place) if url else output, report, json=json)
+    return release.verdict.exit_code
 
 
 def _written(
@@ -282,6 +289,8 @@ def _summary(release: Release) -> str:
         stated = ", ".join(f"{name} = {value}" for name, value in constraint.parameters().items())
         said = verdict(True, release.manifest.promised(constraint))
         lines.append(f"  {constraint.name} ({stated}): {said}")
+    # Last, where a terminal leaves the eye.
+    lines += ["", str(release.verdict)]
     return "\n".join(lines)
 
 

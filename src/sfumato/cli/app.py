@@ -18,13 +18,14 @@ from typer.main import get_command
 
 from sfumato.cli import output
 from sfumato.cli.own_process import interrupted, remember_interrupts, settle
-from sfumato.core.errors import ConstraintsNotMetError, SfumatoError
+from sfumato.core.errors import ConstraintsNotMetError, HandOverRefusedError, SfumatoError
 
 # Each command is imported when it is named: all of them take a while.
 _HOMES = {
     "init": "init_command:init",
     "run": "project_commands:run",
     "status": "project_commands:status",
+    "accept": "project_commands:accept",
     "assess": "assess_command:assess",
     "anonymize": "anonymize_command:anonymize",
     "attack": "attack_command:attack",
@@ -129,7 +130,8 @@ app = typer.Typer(
     # They would print the values of variables, which are data.
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 done and met, 1 bad input, 2 constraints not met, 3 waiting for people.",
+    epilog="Exit codes: 0 ready, 1 bad input, 2 above a limit, 3 waiting for people, "
+    "4 not measured, 5 a promise cannot be kept.",
 )
 
 
@@ -192,15 +194,17 @@ def _run() -> tuple[int, str]:
     """
     try:
         code = _program()(prog_name="sfumato", standalone_mode=False)
+    except HandOverRefusedError as error:
+        return output.ABOVE, str(error)
     except ConstraintsNotMetError as error:
-        return output.NOT_MET, str(error)
+        return output.NOT_KEPT, str(error)
     except SfumatoError as error:
         return output.BAD_INPUT, f"Error: {error}"
     except typer.TyperException as error:
         return output.BAD_INPUT, _usage(error)
     except (typer.Abort, KeyboardInterrupt):
         return output.INTERRUPTED, ""
-    return (code if isinstance(code, int) else output.MET), ""
+    return (code if isinstance(code, int) else output.READY), ""
 
 
 @cache

@@ -12,7 +12,13 @@ from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_re
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import LAYOUT, Place
 from sfumato.core.errors import InputError
-from sfumato.risk.assess_options import Circumstances, HeldAgainst, KnownPopulation, Measuring
+from sfumato.risk.assess_options import (
+    Circumstances,
+    HeldAgainst,
+    JudgedBy,
+    KnownPopulation,
+    Measuring,
+)
 
 if TYPE_CHECKING:
     from sfumato.risk.disclosure_risk import Risk
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
 
 
 @with_declared(Circumstances, only=("seed", *LAYOUT, "engine"))
+@with_declared(JudgedBy)
 @with_declared(HeldAgainst)
 @with_declared(KnownPopulation)
 @with_declared(Measuring)
@@ -54,6 +61,7 @@ def assess(
             population=population,
             presets=presets,
             progress=progress,
+            **values_of(JudgedBy, given),
             **values_of(Measuring, given),
             **{name: given[name] for name in ("seed", *LAYOUT, "engine")},
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import MET, NOT_MET, hand_over, progress_bar, write_report
+from sfumato.cli.output import ABOVE, READY, hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Json, Report, argument, check_report, file_option
 from sfumato.cli.release_checks import MANIFEST, key_of, secret_of
@@ -135,7 +135,7 @@ def attack(
         )
     write_report(found, report)
     hand_over(found, report, json=json)
-    return NOT_MET if found.caught else MET
+    return ABOVE if found.caught else READY
 
 
 def _truth(truth: Place | None, *, same_order: bool) -> str | None:

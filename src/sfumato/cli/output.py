@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from sfumato.core.chain import Verdict
     from sfumato.core.declaration import Progress
 
-MET, BAD_INPUT, NOT_MET, WAITING, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 70, 130
-"""Exit codes: done and met, bad input, constraints not met, a project waits for somebody, a bug of
-ours, Ctrl-C at a question."""
+READY, BAD_INPUT, ABOVE, WAITING, NOT_MEASURED, NOT_KEPT = range(6)
+"""Exit codes: ready, bad input, a number above its limit (or what was verified or asked for is
+refused), a project waits for people, something was not measured, a promise cannot be kept."""
+INTERNAL, INTERRUPTED = 70, 130
+"""A bug of ours, Ctrl-C at a question."""
 SHOW_AFTER = 1.0
 """Seconds after which work shows its progress."""
 
@@ -141,7 +143,7 @@ def show_verdict(what: str, verdict: Verdict) -> None:
     """
     if not verdict.whole:
         say(f"The {what} is not whole: {verdict.fault}.")
-        raise typer.Exit(NOT_MET)
+        raise typer.Exit(ABOVE)
     typer.echo(f"The {what} is whole: {verdict.entries:,} entries.\nHead: {verdict.head}")
 
 

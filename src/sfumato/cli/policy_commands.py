@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import BAD_INPUT, MET, NOT_MET, print_found, print_json
+from sfumato.cli.output import ABOVE, BAD_INPUT, READY, print_found, print_json
 from sfumato.cli.parameters import Json, argument, file_option
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def check(policy: PolicyFile, rules: Rules = None, json: Json = False) -> int:
     counted = f"{errors} errors, {len(found) - errors} warnings"
     said.append(counted if found else "No contradiction and no gap found.")
     print_found([asdict(finding) for finding in found], said, json=json)
-    return BAD_INPUT if errors else MET
+    return BAD_INPUT if errors else READY
 
 
 @app.command()
@@ -86,7 +86,7 @@ def explain(
     else:
         because = (line for why in required.explain() for line in why.lines())
         typer.echo("\n".join((*_summary(loaded, required), "", *because)))
-    return NOT_MET if required.refused else MET
+    return ABOVE if required.refused else READY
 
 
 def _summary(policy: Policy, required: Requirements) -> list[str]:

@@ -1,15 +1,16 @@
-"""``sfumato run`` and ``status``: make what is not done of a project, say how far it is."""
+"""``sfumato run``, ``status`` and ``accept``: bring a project on, and answer for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import NOT_MET, WAITING, columns, print_found, print_json, progress_bar, say
+from sfumato.cli.output import ABOVE, WAITING, columns, print_found, print_json, progress_bar, say
 from sfumato.cli.parameters import Json, option
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ def run(
     What did not change is not made again; interrupted, the next run goes on. It stops where people
     are needed, and says what waits for whom.
 
-    Exit codes: 0 done, 1 bad input, 2 the promises cannot be met or
-    an attack found more than was predicted, 3 it waits for people.
+    Exit codes: 0 ready, 1 bad input, 2 a number is above its limit or an attack found more than
+    was predicted, 3 it waits for people, 4 something was not measured, 5 a promise cannot be kept.
     """
     from sfumato.pipeline.project_folder import open_project
 
@@ -49,12 +50,14 @@ def run(
         _say_remembered(place)
     if json:
         print_json(status.to_json())
-    waiting = status.waiting
+    waiting, verdict = status.waiting, status.verdict
     if waiting is None:
+        if verdict is not None and not json:
+            typer.echo(f"\n{verdict}")
         if status.is_caught:
             say("The attack found more than was predicted: read its report before you hand it out.")
-            raise typer.Exit(NOT_MET)
-        return
+            raise typer.Exit(ABOVE)
+        raise typer.Exit(0 if verdict is None else verdict.exit_code)
     for line in _waiting_lines(waiting, status.place.file):
         say(line)
     raise typer.Exit(WAITING)
@@ -84,6 +87,45 @@ def status(file: ProjectFile = Path("sfumato.toml"), json: Json = False) -> None
 
     found = status_of(open_project(file))
     print_found(found.to_json(), _status_lines(found), json=json)
+
+
+def accept(
+    row: Annotated[
+        str,
+        typer.Argument(metavar="ROW", help="stranger, acquaintance, recipient, or insider.COLUMN."),
+    ],
+    file: ProjectFile = Path("sfumato.toml"),
+    *,
+    by: Annotated[str, option(metavar="NAME", help="Who decided: role (name).")],
+    because: Annotated[str, option(metavar="WHY", help="Why; it stands in every report.")],
+    until: Annotated[
+        datetime,
+        option(metavar="DATE", formats=["%Y-%m-%d"], help="The last day on which it counts."),
+    ],
+    at_most: Annotated[
+        float | None,
+        option(
+            metavar="SHARE",
+            help="Share of people found that is covered: at most 1.2 times what is found now, "
+            "which it is without this.",
+        ),
+    ] = None,
+) -> int:
+    """Answer by name for what an intruder finds above the limit: noted in the project file.
+
+    Exit codes: those of the release with it, as 'sfumato run' has them.
+    """
+    from sfumato.pipeline.acceptances import accept as note
+    from sfumato.pipeline.project_folder import open_project
+    from sfumato.pipeline.run import status_of
+
+    place = open_project(file)
+    note(place, row, by, because, until.date(), at_most)
+    verdict = status_of(open_project(place.file)).verdict
+    assert verdict is not None
+    typer.echo(str(verdict))
+    say(f"Noted in {file}; the next run reports it: {run_again(place.file)}")
+    return verdict.exit_code
 
 
 def run_telling(
@@ -174,6 +216,8 @@ def _status_lines(status: Status) -> list[str]:
     lines = [f"Project: {status.place.project.about.name}", "", *columns(rows, (2, 3))]
     if status.waiting is not None:
         return [*lines, *_waiting_lines(status.waiting, status.place.file)]
+    if status.verdict is not None:
+        lines += ["", *str(status.verdict).splitlines()]
     return lines if status.is_done else [*lines, "", f"Next: {run_again(status.place.file)}"]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import NOT_MET, check_apart, print_json, progress_bar, say, warn
+from sfumato.cli.output import NOT_KEPT, check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Data, Json, Report, SchemaFile, check_report, file_option, option
 from sfumato.core.atomic import all_or_none
@@ -71,7 +71,7 @@ def tune(
     Prints the 'sfumato anonymize' command of the point that it finds. Ctrl-C stops the search
     and prints the best point until then.
 
-    Exit codes: 0 thresholds met, 1 bad input, 2 no point meets them, 130 interrupted.
+    Exit codes: 0 thresholds met, 1 bad input, 5 no point meets them, 130 interrupted.
     """
     keep_memory()
     from sfumato.pipeline.tune import tune as search
@@ -131,7 +131,7 @@ def _hand_over(
     if report is not None:
         say(f"Report: {report}")
     if not tuned.met:
-        raise typer.Exit(NOT_MET)
+        raise typer.Exit(NOT_KEPT)
 
 
 def thresholds_of(given: list[str] | None) -> dict[str, float]:

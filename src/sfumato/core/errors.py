@@ -78,3 +78,7 @@ class ConstraintsNotMetError(SfumatoError):
         if options:
             lines += ["What can be done:", *(f"- {option}" for option in options)]
         super().__init__("\n".join(lines))
+
+
+class HandOverRefusedError(ConstraintsNotMetError):
+    """With all that was handed over, a release would give away more than its limit."""

@@ -9,7 +9,7 @@ from shlex import quote
 
 import numpy as np
 
-from sfumato.core.errors import ConstraintsNotMetError
+from sfumato.core.errors import ConstraintsNotMetError, HandOverRefusedError
 from sfumato.ledger.composition import (
     Handed,
     Limits,
@@ -157,7 +157,7 @@ def coarser(
 
 def refusal(
     handed: Mapping[int, Handed], found: Together, limits: Limits, recoded: Proposal | None
-) -> ConstraintsNotMetError:
+) -> HandOverRefusedError:
     """The error for a release that gives away too much beside others: with what would help.
 
     Parameters
@@ -179,7 +179,7 @@ def refusal(
         f"one person: where they are other people, sfumato ledger waive --release {last} --note "
         "WHY --by NAME"
     )
-    return ConstraintsNotMetError(
+    return HandOverRefusedError(
         found.broken(limits),
         (*(tuple(map(str, options)) or (OTHERWISE,)), *([strangers] if others else [])),
         f"Release {last} is not handed over: with what was handed over before it "

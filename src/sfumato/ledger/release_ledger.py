@@ -77,6 +77,8 @@ class Remembered:
     beyond
         Share of a release's persons who would be found if it were handed over to somebody who
         holds all that was handed over when it was noted; ``None`` where that is tolerable.
+    together
+        The share of its own persons found so, and the fewest candidates for one of them.
     """
 
     number: int
@@ -95,6 +97,7 @@ class Remembered:
     found: float | None = None
     kept_in: int = 0
     beyond: float | None = None
+    together: Mapping[str, Any] | None = None
 
     @property
     def again(self) -> tuple[object, ...]:
@@ -145,7 +148,8 @@ class ReleaseLedger(Ledger):
         # A draft has no recipient yet: "" is nobody who was waived, so all releases are compared.
         handed = {**self._beside(""), self.head().number + 1: made}
         terms, found = self.terms(), together(handed)
-        beyond: dict[str, object] = {}
+        own = found.all[self.head().number + 1]
+        beyond: dict[str, object] = {"together": {"found": own.found, "fewest": own.fewest}}
         if found.broken(terms):
             beyond["beyond"] = found.most
             # Now, while the data is at hand: a hand-over has the sketch alone.
@@ -470,6 +474,7 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
             request=detail.get("request", 0),
             kept_in=entry.number,
             beyond=detail.get("beyond"),
+            together=detail.get("together"),
         )
         return
     old = known[detail["release"]]

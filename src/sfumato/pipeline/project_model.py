@@ -52,6 +52,7 @@ from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget, Constraint, asked
 from sfumato.release.release_options import Circumstances, Options
 from sfumato.review.review_settings import CHOSEN, Settings
+from sfumato.risk import verdict
 from sfumato.risk.assess_options import HeldAgainst, KnownPopulation, Measuring
 from sfumato.risk.population.estimator_protocol import check_estimator
 from sfumato.risk.risk_thresholds import thresholds
@@ -429,6 +430,64 @@ class LedgerSection(Frozen):
         return self
 
 
+Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+Portion = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+
+
+class LimitsSection(Frozen):
+    """What intruders may find in the release.
+
+    Attributes
+    ----------
+    preset
+        Whose limits these are; ``contract`` where controls are stated, else ``public``.
+    found, person, learned
+        Limits of your own in their places, each a share.
+    """
+
+    preset: Literal["public", "contract", "room", "public-strict", "cms"] | None = None
+    found: Portion | None = None
+    person: Portion | None = None
+    learned: Portion | None = None
+
+
+class AtMost(Frozen):
+    """What an acceptance covers, each a share."""
+
+    found: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    person: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    learned: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class Accepted(Frozen):
+    """That somebody answers for what an intruder finds above the limit.
+
+    Attributes
+    ----------
+    by
+        Who decided; the report that may be published gives the role alone, what stands before a
+        bracket.
+    because
+        Why; it stands in every report.
+    until
+        The last day on which it counts.
+    """
+
+    by: Said
+    because: Said
+    until: date
+    at_most: AtMost
+
+
+class Accept(Frozen):
+    """Who answers for which intruder; for the insider by column."""
+
+    stranger: Accepted | None = None
+    acquaintance: Accepted | None = None
+    recipient: Accepted | None = None
+    insider: dict[str, Accepted] = Field(default_factory=dict)
+
+
 def _check_presets(names: tuple[str, ...]) -> None:
     if names:
         with as_value_errors("presets"):
@@ -497,7 +556,6 @@ class Outputs(Frozen):
 SEED_BITS = 63
 Seed = Annotated[StrictInt, Field(ge=0, lt=1 << SEED_BITS)]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]{0,79}$")]
-Said = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
 
 
 class About(Frozen):
@@ -582,6 +640,10 @@ class Project(Frozen):
         ``[assess]``: what is measured first.
     release
         ``[release]``: promises, where no policy decides.
+    limits
+        ``[limits]``: what intruders may find in the release.
+    accept
+        ``[accept.INTRUDER]``, ``[accept.insider.COLUMN]``: who answers for what is above.
     ledger
         ``[ledger]``: where releases are remembered, and whether; without it in the user's own
         ledger, which is made where there is none.
@@ -599,9 +661,32 @@ class Project(Frozen):
     policy: OnRequest | None = None
     assess: Assess = Assess()
     release: Release = Release()
+    limits: LimitsSection = LimitsSection()
+    accept: Annotated[Accept, Field(default_factory=Accept)]
     ledger: LedgerSection | None = None
     attack: Attack | None = None
     outputs: Outputs = Outputs()
+
+    @property
+    def judged_by(self) -> verdict.Limits:
+        """The limits of the release: those of a public one where no controls are stated."""
+        usual = "public" if self.about.controls is None else "contract"
+        given = self.limits.model_dump(exclude_none=True)
+        return verdict.Limits(**{"preset": usual} | given)
+
+    @property
+    def acceptances(self) -> tuple[verdict.Acceptance, ...]:
+        """Who answers for what."""
+        own = self.accept
+        given: dict[tuple[str, str], Accepted | None] = {}
+        given |= {("insider", column): each for column, each in own.insider.items()}
+        for name in ("stranger", "acquaintance", "recipient"):
+            given[name, ""] = getattr(own, name)
+        return tuple(
+            verdict.Acceptance(name, column=column, **each.model_dump())
+            for (name, column), each in given.items()
+            if each is not None
+        )
 
     @property
     def is_linked(self) -> bool:
@@ -629,6 +714,15 @@ class Project(Frozen):
                 "as 'keys' under [ledger]"
             )
         return fields
+
+    @model_validator(mode="after")
+    def _controls_are_stated(self) -> Project:
+        if self.limits.preset in ("contract", "room") and self.about.controls is None:
+            raise ValueError(
+                f"limits: preset '{self.limits.preset}' is for a release with controls: state them "
+                "as 'controls' under [project], or take 'public'"
+            )
+        return self
 
     @model_validator(mode="after")
     def _fits_together(self) -> Project:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,15 @@ from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys, n
 from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
 from sfumato.pipeline.project_model import Assess, Attack, LedgerSection
 from sfumato.pipeline.project_model import Release as ReleaseSection
-from sfumato.pipeline.stage import Made, Stage, depends, kept_secret, write_report
+from sfumato.pipeline.stage import (
+    MEASURED,
+    Made,
+    Stage,
+    depends,
+    kept_secret,
+    read_object,
+    write_report,
+)
 from sfumato.release.anonymize import anonymize, check_asked
 from sfumato.release.preset_promises import held_against
 from sfumato.release.preset_promises import promises as promises_of
@@ -21,8 +30,11 @@ from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_options import Options
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
+from sfumato.risk.intruders import Findings
+from sfumato.risk.learned_values import Share
 from sfumato.risk.risk_thresholds import Preset, thresholds
 from sfumato.risk.threshold_checks import check_numbers
+from sfumato.risk.verdict import Verdict, judged_again
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.table.table_files import write_table
 
@@ -238,18 +250,38 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         for name in others:
             write_table(release.table, making / name, labels=release.content.shown_labels)
         write_report(release, place, making, "Release")
-        noted = "" if memory is None else f"; draft {memory.remembered()[-1].number} of the ledger"
+        draft = None if memory is None else memory.remembered()[-1]
+        noted = "" if draft is None else f"; draft {draft.number} of the ledger"
         # Last: what is handed over must have been written as a whole.
         if memory is not None and section.to is not None:
             memory.hand_over(memory.head().number, section.to, tolerable=section.tolerable)
             noted = f"; handed over to {section.to}"
     risk = release.risk
-    return Made.of(
+    made = Made.of(
         release,
         f"{release.nothing_left}{risk.records:,} records of {risk.persons:,} persons in "
         f"{risk.classes:,} classes; information lost: ncp {release.utility.ncp:.1%}{noted}",
         place,
     )
+    together = None if draft is None else draft.together
+    return replace(made, measured={**made.measured, "recipient": together})
+
+
+def verdict_of(place: ProjectFolder) -> Verdict | None:
+    """What is said of the release of a project; ``None`` where none was made, or a policy decided.
+
+    Limits and acceptances are those of the project file as it is now: nothing is made again for
+    them.
+    """
+    measured = read_object(place.of_stage(RELEASE) / MEASURED) or {}
+    if "verdict" not in measured:
+        return None
+    recipient: Findings | str = "the ledger is off"
+    if measured["recipient"] is not None:
+        own = measured["recipient"]
+        recipient = Findings(Share.of(own["found"]), Share.of(1 / max(own["fewest"], 1)))
+    project = place.project
+    return judged_again(measured["verdict"], project.judged_by, project.acceptances, recipient)
 
 
 RELEASE_STAGE = Stage(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +17,12 @@ from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
 from sfumato.pipeline import project_folder
 from sfumato.pipeline.project_model import ReportForm
-from sfumato.pipeline.release_stages import FOR_DATABASE, RELEASE_MANIFEST, release_files
+from sfumato.pipeline.release_stages import (
+    FOR_DATABASE,
+    RELEASE_MANIFEST,
+    release_files,
+    verdict_of,
+)
 from sfumato.pipeline.stage import MEASURED, PAGE, TWIN, Made, Stage, read_object, read_record
 from sfumato.release.codebook import codebook_name
 from sfumato.reports.audience import Audience
@@ -41,6 +47,8 @@ def _settings(place: project_folder.ProjectFolder) -> dict[str, Any]:
         "formats": list(place.project.outputs.formats),
         "database": place.project.outputs.database,
         "forms": list(_forms(place)),
+        "limits": asdict(place.project.judged_by),
+        "accept": place.project.accept.model_dump(mode="json", exclude_none=True),
     }
 
 
@@ -74,8 +82,10 @@ def _collected(place: project_folder.ProjectFolder) -> dict[str, Any]:
             "measured"
         ]["expected"]
     about = place.project.about.model_dump(mode="json", exclude_none=True)
+    verdict = verdict_of(place)
     return {
         "project": place.project.about.name,
+        "verdict": None if verdict is None else verdict.to_json(),
         "context": {name: about[name] for name in CONTEXT if name in about},
         "reasons": about["reasons"],
         "stages": stages,

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,12 @@ from sfumato.core.errors import InputError
 from sfumato.core.workspace import lock_file
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
 from sfumato.pipeline.project_folder import ATTACK, RELEASE, REVIEW, ProjectFolder
-from sfumato.pipeline.release_stages import ASSESS_STAGE, ATTACK_STAGE, RELEASE_STAGE
+from sfumato.pipeline.release_stages import (
+    ASSESS_STAGE,
+    ATTACK_STAGE,
+    RELEASE_STAGE,
+    verdict_of,
+)
 from sfumato.pipeline.report_stage import REPORT_STAGE
 from sfumato.pipeline.stage import (
     MEASURED,
@@ -32,6 +38,7 @@ from sfumato.pipeline.stage import (
     read_record,
 )
 from sfumato.review.review_extra import needs_review
+from sfumato.risk.verdict import Verdict
 
 Working = Callable[[str], AbstractContextManager[Progress]]
 """Shows how far a stage is, while it is being made."""
@@ -124,6 +131,12 @@ class Status:
         """Whether nothing is left to do."""
         return all(each.state is State.DONE for each in self.stages)
 
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """What is said of the release; ``None`` where none is there, or a policy decided."""
+        made = any(each.name == RELEASE and each.state is State.DONE for each in self.stages)
+        return verdict_of(self.place) if made else None
+
     @property
     def is_caught(self) -> bool:
         """Whether the simulated intruder found more than was predicted."""
@@ -142,6 +155,7 @@ class Status:
             "done": self.is_done,
             "waiting": None if waiting is None else waiting.to_json(),
             "stages": [each.to_json() for each in self.stages],
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
         }
 
 

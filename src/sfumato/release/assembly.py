@@ -305,6 +305,7 @@ def make_release(
             finished.pseudonym_of,
             again,
             frozenset(options.withhold),
+            None if finished.protection is None else finished.protection.dates,
         ),
         secret=given.own,
     )

@@ -74,6 +74,11 @@ class DateScheme:
     loss: float
 
     @property
+    def moves(self) -> bool:
+        """Whether only what lies between two dates is told, and not when they were."""
+        return self.dating in (Dating.SHIFTED, Dating.RELATIVE, Dating.ORDER)
+
+    @property
     def words(self) -> str:
         """It in short: ``shifted, weeks``."""
         if self.dating is Dating.NOTHING:

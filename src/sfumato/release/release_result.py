@@ -22,6 +22,7 @@ from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.notebook_parts import notes
 from sfumato.core.secret_keys import FOR_REPEATING, Secret
 from sfumato.release.codebook import codebook_name, codebook_text
+from sfumato.release.event_dates import Dates, Dating
 from sfumato.release.full_domain import Levels
 from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
 from sfumato.release.lost_columns import LostColumn, lost_events, named_only, nothing_left
@@ -31,11 +32,16 @@ from sfumato.release.release_manifest import Manifest, file_sha256, what_repeats
 from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Utility
 from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.intruders import Findings, Found, measured
+from sfumato.risk.learned_values import Share
 from sfumato.risk.notebook_view import class_sizes_picture, measures_table
+from sfumato.risk.shown_file import Dated, FurtherColumn, shown
+from sfumato.risk.verdict import PUBLIC, Acceptance, Limits, Verdict, judge, unmeasured
 from sfumato.schema import Schema
 from sfumato.table.databases import check_new_table, write_database
+from sfumato.table.dependence import codes_of
 from sfumato.table.sources import NO_LABELS, Labels
-from sfumato.table.table import Table
+from sfumato.table.table import MISSING, Table
 from sfumato.table.table_files import check_output_path, content_sha256, write_table
 
 MANIFEST_FILE = "release.toml"
@@ -209,6 +215,8 @@ class Disclosed:
         Makes the same release under a budget beside its promises; ``None`` where it cannot.
     withheld
         Columns of the table that are left out although their roles would let them out.
+    dates
+        How dates are written that a promise about events changed; ``None`` where it changed none.
     """
 
     table: Table
@@ -218,6 +226,28 @@ class Disclosed:
     pseudonym_of: npt.NDArray[np.integer[Any]]
     again: Callable[[Budget], Release] | None = None
     withheld: frozenset[str] = frozenset()
+    dates: Dates | None = None
+
+    @cached_property
+    def found(self) -> Found:
+        """What intruders find in the release, whatever it promises."""
+        class_of, own = (each.astype(np.int32) for each in (self.class_of, self.pseudonym_of))
+        return measured(shown(self.table, class_of, self._further, self.withheld, own))
+
+    def _further(self, name: str) -> FurtherColumn:
+        """A column that is no quasi-identifier, as its cells are released."""
+        dates, cells = self.dates, self.cells.get(name)
+        if dates is not None and dates.column.name == name and dates.scheme.moves:
+            codes = np.where(dates.dated, dates.shown - dates.shown.min(), MISSING)
+            dated = Dated.ORDERED if dates.scheme.dating is Dating.ORDER else Dated.MOVED
+            return FurtherColumn(codes.astype(np.int32), dated)
+        codes = codes_of(self.table.source.column(name) if cells is None else cells)
+        if cells is not None:
+            # What is left out of a cell tells nothing.
+            codes[np.asarray(pc.fill_null(pc.equal(pc.cast(cells, pa.string()), "*"), False))] = (
+                MISSING
+            )
+        return FurtherColumn(codes.astype(np.int32))
 
 
 class Memory(Protocol):
@@ -265,6 +295,10 @@ class Release:
     disclosed
         Who is in the release and what it shows of them, for a memory of releases; ``None`` on
         Spark.
+    limits
+        What may be found and learned at most.
+    accepted
+        Who answers for what is above the limits.
     secret
         What pseudonyms, order and offsets of dates come from; `anonymize` repeats the release
         with it. In no manifest, JSON, printout or pickle; ``None`` where it was pickled.
@@ -290,6 +324,8 @@ class Release:
     tried: Callable[[], tuple[LostColumn, ...]] | None = field(default=None, repr=False)
     disclosed: Disclosed | None = field(default=None, repr=False)
     secret: Secret | None = field(default=None, repr=False)
+    limits: Limits = PUBLIC
+    accepted: tuple[Acceptance, ...] = ()
 
     def __post_init__(self) -> None:
         """Give no release out whose manifest names a promise that was not measured and kept.
@@ -307,6 +343,24 @@ class Release:
                     f"no release is given out: that it keeps {each.name} was not found when it was "
                     "measured. This is a mistake of sfumato; please report it."
                 )
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What four intruders find in the release, held against its limits."""
+        if self.disclosed is None:
+            risk = self.risk
+            stranger = Findings(Share.of(risk.marketer.value), Share.of(risk.prosecutor.value))
+            return unmeasured(risk.persons, stranger, "not measured on Spark", self.limits)
+        against = None
+        if self.population is not None:
+            found, least = self.population.marketer, self.population.k_map
+            against = (Share.estimated(found), Share.of(1 / least.value))
+        return judge(self.disclosed.found, self.limits, self.accepted, population=against)
+
+    def judged(self, limits: str | Limits, accepted: tuple[Acceptance, ...] = ()) -> Verdict:
+        """The same under other limits: the name of a preset, or `Limits`."""
+        limits = Limits(limits) if isinstance(limits, str) else limits
+        return replace(self, limits=limits, accepted=accepted).verdict
 
     @cached_property
     def lost(self) -> tuple[LostColumn, ...]:
@@ -518,6 +572,7 @@ class Release:
                 }
                 for each in self.constraints
             ],
+            "verdict": self.verdict.to_json(),
             "manifest": self.manifest.to_dict(),
             "warnings": list(self.warnings),
         }

@@ -54,12 +54,15 @@ class ProjectResults:
         What the project file says of recipients, purpose, controls, context and the review date.
     reasons
         Why columns have their roles, in the custodian's words, by column.
+    verdict
+        What is said of the release, as `sfumato.risk.verdict` has it; ``None`` on request.
     """
 
     name: str
     stages: Mapping[str, StageFound]
     context: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
+    verdict: Mapping[str, Any] | None = None
 
     @property
     def is_on_request(self) -> bool:
@@ -146,7 +149,7 @@ class ProjectResults:
                 found="none",
                 advice="run the project first: sfumato run",
             )
-        return cls(name, stages, said, reasons)
+        return cls(name, stages, said, reasons, plain.get("verdict"))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ProjectResults:

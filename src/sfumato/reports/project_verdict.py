@@ -1,106 +1,189 @@
-"""The first page: what was released, to whom, under which promise, and what could go wrong."""
+"""The first page of a project's report: the verdict, the four intruders, what goes out and to whom.
+
+The rows are those of `sfumato.risk.verdict`: here they are only laid out. Where a policy decided,
+its rules stand in their place.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sfumato.core.measure import ESTIMATED
 from sfumato.release.history_utility import DIVIDED, UNCHANGED
 from sfumato.release.lost_columns import nothing_left
-from sfumato.release.promises import PROMISES
-from sfumato.reports.audience import Discretion, disclosed_measure
-from sfumato.reports.printed_numbers import SHARE, at_most, is_small, listed, printed, some
-from sfumato.reports.project_results import INSENSITIVE, QUASI, RELEASE, ProjectResults
-from sfumato.reports.project_risk import limit_words
+from sfumato.reports.audience import Discretion
+from sfumato.reports.printed_numbers import SHARE, is_small, listed, printed, some
+from sfumato.reports.project_results import RELEASE, ProjectResults
+from sfumato.risk.verdict import State, share_text
 
-QUESTIONS = (
-    "What was released",
-    "To whom, and for what",
-    "Under which promise",
-    "What could go wrong",
-)
 _UNSAID = "The project file does not say"
+_KNOWS = {
+    "stranger": "Has a register with everybody’s {exact}.",
+    "acquaintance": "Knows that the person is in the file, the exact {exact}, and roughly the "
+    "number of records (1, 2, 3–4, 5–9, 10–19, …).",
+    "insider": "An acquaintance who also knows two values of one column. Each column is tried; the "
+    "worst that nobody accepted counts{column}.",
+    "recipient": "An acquaintance who also has every earlier release.",
+}
+"""What each intruder knows."""
 
 
 def first_page(
     content: dict[str, Any], results: ProjectResults, show: Discretion
 ) -> dict[str, Any]:
-    """The verdict and its four answers."""
-    answers = (
-        _released(content, results),
-        _to_whom(content),
-        _promised(content),
-        _residual_risks(content, results, show),
-    )
+    """The verdict, its rows, and what stands below them."""
     lost = results.measured(RELEASE).get("lost", ())
-    hidden = {each["column"]: each["hidden"] for each in lost}
+    hidden = nothing_left({each["column"]: each["hidden"] for each in lost})
+    verdict = results.verdict
+    answers = {
+        "What is released": _released(content, results),
+        "To whom, and for what": _to_whom(content),
+        "How it was checked": _checked(content),
+    }
+    if verdict is None:
+        ready, headline = _on_request(content)
+        return {
+            "ready": ready,
+            "state": None,
+            "headline": f"{hidden}{headline}",
+            "sentences": [],
+            "limits": "",
+            "rows": [],
+            "answers": answers,
+        }
+    limits = verdict["limits"]
     return {
-        "met": _is_met(content),
-        "promised": all(each["promised"] for each in _limits(content)),
-        "headline": f"{nothing_left(hidden)}{_headline(content)}",
-        "answers": dict(zip(QUESTIONS, answers, strict=True)),
+        "ready": verdict["ready"],
+        "state": verdict["state"],
+        "headline": f"{hidden}{verdict['headline']}",
+        "sentences": [] if show.is_public else _worst(verdict),
+        "limits": f"Limits: {limits['preset']}, at most {share_text(limits['found'])} of people "
+        f"found, {share_text(limits['person'])} for one person, {share_text(limits['learned'])} "
+        "learned. A row is above if one of its three numbers is.",
+        "rows": [_row(each, verdict, results, show) for each in verdict["rows"]],
+        "answers": answers,
     }
 
 
-def _is_met(content: dict[str, Any]) -> bool:
-    attack, request = content["attack"], content["request"]
-    kept = all(each["met"] for each in _limits(content))
-    # On request the rules decide, and there are no promises of one's own.
+def _worst(verdict: Mapping[str, Any]) -> list[str]:
+    """The two worst rows that are above, in a sentence each."""
+    above = [each for each in verdict["rows"] if each["state"] == State.ABOVE]
+    said = [
+        f"{'An' if each['intruder'][0] in 'ai' else 'A'} {each['intruder']} finds "
+        f"{share_text(each['found']['value'])} of people."
+        for each in above[:2]
+    ]
+    return [*said, f"The limit is {share_text(verdict['limits']['found'])}."] if said else []
+
+
+def _row(
+    row: Mapping[str, Any], verdict: Mapping[str, Any], results: ProjectResults, show: Discretion
+) -> dict[str, Any]:
+    """An intruder: what is known, what is found, and what it comes from."""
+    exact = listed(list(results.schema["quasi_identifiers"])) or "record"
+    column = f": {row['column']}" if "column" in row else ""
+    told = {
+        "intruder": row["intruder"].capitalize(),
+        "knows": _KNOWS[row["intruder"]].format(exact=exact, column=column),
+        "state": row["state"],
+        "found": None,
+        "ends": None,
+        "person": None,
+        "learned": None,
+        "notes": [] if show.is_public and "found" in row else [f"{row['why'].capitalize()}."],
+    }
+    if "column" in row and not show.is_public:
+        told["notes"] = [f"{row['why'][0].upper()}{row['why'][1:]}."]
+    for each in row.get("accepted", ()):
+        # Names of people stay inside: outside the role alone, which stands before the bracket.
+        who = each["by"].partition("(")[0].strip() if show.is_public else each["by"]
+        what = each["column"] or "this"
+        told["notes"].append(
+            f"{what[0].upper()}{what[1:]} is accepted by {who} until {each['until']}: "
+            f"“{each['because']}”."
+        )
+    if "found" not in row:
+        return told
+    shares = {"found": row["found"], "person": row["person"], "learned": _learned(row)}
+    for name, share in shares.items():
+        if share is None:
+            continue
+        limit = verdict["limits"][name]
+        coarse = show.chance if name == "person" else show.mean
+        told[name] = (
+            printed(coarse(share["value"]), SHARE)
+            if show.is_public
+            else share_text(share["value"], limit)
+        )
+    low, high = row["found"]["low"], row["found"]["high"]
+    if low < high and not show.is_public:
+        told["ends"] = " – ".join(share_text(each).removesuffix(" %") for each in (low, high))
+    return told
+
+
+def _learned(row: Mapping[str, Any]) -> Mapping[str, float] | None:
+    """The most that is learned of a sensitive column."""
+    every = [each[name] for each in row["learned"] for name in ("beyond", "certain")]
+    return max(every, key=lambda each: float(each["high"]), default=None)
+
+
+def _on_request(content: dict[str, Any]) -> tuple[bool, str]:
+    """Whether the policy's rules are kept, in a sentence; what has no verdict is not ready."""
+    request = content["request"]
+    if request is None:
+        return False, "Do not release yet: what intruders find was not measured."
+    word = "keeps" if request["kept"] else "does not keep"
+    said = f"The release {word} what the policy’s rules require: k = {request['k']}."
+    return bool(request["kept"]), said
+
+
+def _checked(content: dict[str, Any]) -> list[str]:
+    """Promises, attacks and the quality of the linkage, in a line each."""
+    request, said = content["request"], []
     if request is not None:
-        kept = request["kept"]
-    return kept and (attack is None or not attack["caught"])
+        names = listed([each["name"] for each in request["databases"]])
+        said.append(
+            f"Every record matches at least {request['k']} individuals of {names}, whatever a "
+            "reader infers from the accepted associations."
+        )
+        said += _request_risks(request)
+    elif content["promises"]:
+        promises = content["promises"]
+        kept = sum(each["met"] and each["promised"] for each in promises)
+        said.append(f"Promises: {kept} of {len(promises)} kept.{_estimated(promises)}")
+    failed = [each for each in content["thresholds"] if not each["met"]]
+    if content["thresholds"]:
+        whole = len(content["thresholds"])
+        said.append(
+            f"Thresholds: {whole - len(failed)} of {whole} met.{_estimated(content['thresholds'])}"
+        )
+    said.append(_attacked(content["attack"]))
+    if content["linkage"] is not None:
+        said.append(_wrong_links(content["linkage"]))
+    review = content["review"]
+    if review is not None and review["by"] == "simulated":
+        said.append("A simulated worker answered the doubtful pairs; no person looked at them.")
+    return said
 
 
-def _limits(content: dict[str, Any]) -> list[dict[str, Any]]:
-    return [*content["promises"], *content["thresholds"]]
-
-
-def _estimated(limits: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _estimated(limits: list[dict[str, Any]]) -> str:
     """Those that only an estimate of the population keeps."""
-    return [each for each in limits if each["met"] and not each["promised"]]
+    found = [each for each in limits if each["met"] and not each["promised"]]
+    names = tuple(dict.fromkeys(each.get("name") or each["measure"] for each in found))
+    return f" {ESTIMATED.capitalize()}: {listed(names)}." if found else ""
 
 
-def _headline(content: dict[str, Any]) -> str:
-    promises, attack, request = content["promises"], content["attack"], content["request"]
-    estimated = _estimated(_limits(content))
-    # What only an estimate keeps is told apart, and is not counted as kept.
-    promises = [each for each in promises if each not in estimated]
-    kept = sum(each["met"] for each in promises)
-    if request is not None:
-        said = f"The release keeps what the policy’s rules require: k = {request['k']}"
-        if not request["kept"]:
-            said = f"The release does not keep what the policy’s rules require: k = {request['k']}"
-    elif not promises:
-        said = "The release promises nothing"
-    elif kept == len(promises):
-        whole = "its promise" if kept == 1 else f"all {kept} of its promises"
-        said = f"The release keeps {whole}"
-    else:
-        said = f"The release keeps {kept} of {len(promises)} promises"
-    failed = sum(not each["met"] for each in content["thresholds"])
-    if failed:
-        verb = "is" if failed == 1 else "are"
-        said += f"; {failed} of {len(content['thresholds'])} thresholds {verb} not met"
-    if estimated:
-        said += f"; {ESTIMATED}: {listed(_names(estimated))}"
+def _attacked(attack: Mapping[str, Any] | None) -> str:
+    """How many simulated attacks there were, and whether one beat its prediction."""
     if attack is None:
-        return f"{said}. No attack on it was simulated."
+        return "No attack was simulated."
     if attack["broken"]:
-        made = f"{attack['broken']} of {attack['attacks']}"
-        return f"{said}. {made} attacks found more than predicted."
-    if attack["caught"]:
-        exceeded = [each["criterion"] for each in attack["verdict"] if _is_exceeded(each)]
-        return f"{said}. Attacks found more than is tolerable: {listed(exceeded)}."
-    return f"{said}. None of {attack['attacks']} simulated attacks found more than predicted."
-
-
-def _is_exceeded(criterion: dict[str, Any]) -> bool:
-    return bool(criterion["verdict"] == "exceeded")
-
-
-def _names(limits: list[dict[str, Any]]) -> tuple[str, ...]:
-    """Of each the name of a promise, or the measure of a threshold, once."""
-    return tuple(dict.fromkeys(each.get("name") or each["measure"] for each in limits))
+        return (
+            f"Attacks: {attack['broken']} of {attack['attacks']} found more than predicted, a "
+            "defect of sfumato or of the file’s roles."
+        )
+    return f"Attacks: {attack['attacks']}, none beat its prediction."
 
 
 def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
@@ -159,148 +242,9 @@ def _to_whom(content: dict[str, Any]) -> list[str]:
     if context["controls"]:
         said.append(f"Controls: {context['controls']}.")
     else:
-        said.append("No controls are named: read the numbers as if an attack were certain.")
+        said.append("No controls are stated. The limits for a public release apply.")
     # What the project file says may end with a full stop already.
     return [each.replace("..", ".") for each in said]
-
-
-def _promised(content: dict[str, Any]) -> list[str]:
-    request = content["request"]
-    if request is not None:
-        names = listed([each["name"] for each in request["databases"]])
-        promise = (
-            f"Every record matches at least {request['k']} individuals of {names}, whatever a "
-            "reader infers from the accepted associations."
-        )
-        return [promise]
-    quasi = [each["name"] for each in content["variables"] if each["role"] == QUASI]
-    said = []
-    if quasi:
-        said.append(f"A class is all records that show the same {listed(quasi)}.")
-    for each in content["promises"]:
-        word = "" if each["met"] else " This is not kept."
-        if each["met"] and not each["promised"]:
-            word = f" This is {ESTIMATED}."
-        said.append(f"{_in_short(each)}{word}")
-    return [*said, *_threshold_sentences(content["thresholds"])]
-
-
-def _in_short(promise: dict[str, Any]) -> str:
-    """A promise without the formula of its measure, which stands further back."""
-    says: str = promise["says"]
-    words = PROMISES.get(promise["name"])
-    if words is None or not words.in_short or promise["limit"] is None:
-        return says
-    rest = says.partition(". ")[2]
-    return str(words.in_short.format(limit=limit_words(promise), rest=rest)).strip()
-
-
-def _threshold_sentences(thresholds: list[dict[str, Any]]) -> list[str]:
-    """Thresholds of others: all that are met in a sentence, each of the others in one."""
-    failed = [each for each in thresholds if not each["met"]]
-    estimated = _estimated(thresholds)
-    # A source is met only if all of its thresholds are.
-    sources = {each["source"] for each in (*failed, *estimated)}
-    others = (each["source"] for each in thresholds if each["source"] not in sources)
-    met = tuple(dict.fromkeys(others))
-    said = [f"That meets the thresholds of {listed(met)}."] if met else []
-    return said + [
-        f"{word}: {each['source']}, {each['measure']} {limit_words(each)}."
-        for word, several in (("Not met", failed), (ESTIMATED.capitalize(), estimated))
-        for each in several
-    ]
-
-
-def _residual_risks(
-    content: dict[str, Any], results: ProjectResults, show: Discretion
-) -> list[str]:
-    """What could go wrong, whether or not a promise covers it."""
-    if content["request"] is not None:
-        said = _request_risks(content["request"])
-    else:
-        said = [*_can_be_found(content, results, show), *_known_events(results)]
-        said += _can_be_learned(content)
-    said += _released_unchanged(content, results)
-    if content["linkage"] is not None:
-        said.append(_wrong_links(content["linkage"]))
-    return [*said, *_unreviewed(content), *_attack_succeeded(content)]
-
-
-def _can_be_found(content: dict[str, Any], results: ProjectResults, show: Discretion) -> list[str]:
-    before, after = results.before, results.after
-
-    def measure(name: str, of: Any = after) -> Any:
-        return disclosed_measure(name, of[name], of, show)
-
-    known = listed(list(results.schema["quasi_identifiers"]))
-    first = (
-        f"Somebody who knows that a person is in the file, and {known} of that person exactly, "
-        f"finds the person with a chance of {at_most(measure('prosecutor'))} "
-        f"({printed(measure('prosecutor', before), SHARE)} before the release); averaged over "
-        f"everybody, {printed(measure('marketer'), SHARE)}."
-    )
-    said = [first]
-    if results.schema["person"]:
-        said.append(
-            f"In the class that is worst off, {printed(measure('max_gidr'), SHARE)} of the records "
-            "are one person’s: whoever names that person for one of them is right that often."
-        )
-    if after["exposed_persons"] > 0:
-        covered = any(
-            each["name"] in PROMISES and "count_k" in PROMISES[each["name"]].measures
-            for each in content["promises"]
-        )
-        note = "" if covered else " No promise covers this."
-        said.append(
-            "Somebody who also knows how many records the person has finds "
-            f"{printed(measure('exposed_persons'), SHARE)} of the people for certain.{note}"
-        )
-    return said
-
-
-def _known_events(results: ProjectResults) -> list[str]:
-    """What somebody finds who knows two events of a person, too."""
-    told = results.after.get("known_events", ())
-    two = next((each for each in told if (each["m"], each["drawn"]) == (2, "random")), None)
-    if two is None:
-        return []
-    columns = results.after["events"]["columns"]
-    say = f"{listed(columns)} of a record {'says' if len(columns) == 1 else 'say'}"
-    said = (
-        f"Somebody who also knows two events of a person (what {say}) finds "
-        f"{printed(two['found'], SHARE)} of the people and learns more of "
-        f"{printed(two['learned'], SHARE)}; of the people who have most events, more."
-    )
-    if not results.after["events"]["named"]:
-        said += " Nobody has named the events that may be known, and no promise covers this."
-    return [said]
-
-
-def _can_be_learned(content: dict[str, Any]) -> list[str]:
-    said = []
-    for group in content["sensitive"]:
-        highest = next(line["after"] for line in group["lines"] if line["name"] == "max_gsar")
-        said.append(
-            f"One may learn {group['attribute']} without finding a record: in the class that is "
-            f"worst off, {printed(highest, SHARE)} of the people share a value."
-        )
-    return said
-
-
-def _released_unchanged(content: dict[str, Any], results: ProjectResults) -> list[str]:
-    told = results.after.get("events", {}).get("columns", ())
-    names = [
-        each["name"]
-        for each in content["variables"]
-        if each["role"] == INSENSITIVE and each["name"] not in told
-    ]
-    if not names:
-        return []
-    said = (
-        f"{listed(names)} {'is' if len(names) == 1 else 'are'} released unchanged: whoever knows "
-        "that of a person can narrow the search further, which is not measured."
-    )
-    return [said]
 
 
 def _wrong_links(linkage: dict[str, Any]) -> str:
@@ -316,25 +260,6 @@ def _wrong_links(linkage: dict[str, Any]) -> str:
         f"{printed(by['recall'], SHARE)} of those that should be there are "
         "(estimated after review)."
     )
-
-
-def _unreviewed(content: dict[str, Any]) -> list[str]:
-    review = content["review"]
-    if review is None or review["by"] != "simulated":
-        return []
-    return ["Nobody looked at the doubtful pairs of records: a simulated worker answered."]
-
-
-def _attack_succeeded(content: dict[str, Any]) -> list[str]:
-    attack = content["attack"]
-    # Fewer than ten, as the public is told, may be none.
-    if attack is None or not attack["exposed"] or is_small(attack["exposed"]):
-        return []
-    said = (
-        f"An attack made {some(attack['exposed'], 'right guess', 'right guesses')} of which it was "
-        f"surer than {printed(attack['threshold'], SHARE)}."
-    )
-    return [said]
 
 
 def _request_risks(request: dict[str, Any]) -> list[str]:

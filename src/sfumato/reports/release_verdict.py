@@ -122,16 +122,14 @@ class Verdict:
 
     Attributes
     ----------
-    met
-        Whether everything that was asked is met; ``None`` where nothing was asked.
-    promised
-        Whether nothing of it is met by an estimate only.
+    ready
+        Whether the release may go out; of a file that was measured only ``None``, where nothing was
+        asked.
     figures
         Numbers at a glance: what it is, original, release (or the assessed file's alone).
     """
 
-    met: bool | None
-    promised: bool
+    ready: bool | None
     headline: str
     sentences: tuple[str, ...]
     figures: tuple[tuple[str, tuple[str, ...]], ...]
@@ -142,20 +140,13 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
     kept = sum(each.met for each in promises)
     estimated = sum(each.met and not each.promised for each in promises)
     before, after = release.risk_before, release.risk
-    met = kept == len(promises)
-    of = f"of {len(promises)} constraints"
-    if not met:
-        headline = f"What was asked is not met: {kept - estimated} {of} are."
-    elif estimated:
-        headline = f"Not everything that was asked is promised: {kept - estimated} {of} are met."
-    else:
-        headline = f"What was asked is met: {kept} {of}."
+    said = f"{kept - estimated} of {len(promises)} promises are kept."
     if estimated:
-        headline += f" {ESTIMATED.capitalize()}: {estimated}."
-    headline = f"{release.nothing_left}{headline}"
+        said += f" {ESTIMATED.capitalize()}: {estimated}."
     sentences = [
         *map(str, release.lost),
         *(f"Accepted: {each}." for each in acceptances(after.columns)),
+        said,
         _untold(after),
         (
             f"The release holds {count(after.records)} of {count(before.records)} records and "
@@ -178,7 +169,10 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
         _thresholds_sentence(after),
     ]
     figures = _figures(before, after, own_population=release.population is None)
-    return Verdict(met, not estimated, headline, tuple(filter(None, sentences)), figures)
+    judged = release.verdict
+    headline = f"{release.nothing_left}{judged.headline}"
+    ready = judged.ready and kept == len(promises)
+    return Verdict(ready, headline, tuple(filter(None, sentences)), figures)
 
 
 def _untold(risk: Risk) -> str:
@@ -230,7 +224,9 @@ def assessment_verdict(risk: Risk) -> Verdict:
         headline = f"Held against thresholds: {which} are met."
         if estimated:
             headline += f" {ESTIMATED.capitalize()}: {count(estimated)}."
-    return Verdict(met, not estimated, headline, tuple(filter(None, sentences)), _figures(risk))
+    if risk.verdict is not None:
+        sentences[:0], headline, met = [headline], risk.verdict.headline, risk.verdict.ready
+    return Verdict(met, headline, tuple(filter(None, sentences)), _figures(risk))
 
 
 def _thresholds_sentence(risk: Risk) -> str:

@@ -24,6 +24,7 @@ from sfumato.risk.population.estimator_protocol import AUTO
 if TYPE_CHECKING:
     from sfumato.risk.population.population_size import Given
     from sfumato.risk.risk_thresholds import Preset
+    from sfumato.risk.verdict import Limits
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,13 @@ class Circumstances(Layout):
             "`thresholds` gives."
         ),
     ] = ()
+    limits: Annotated[
+        Any,
+        Parameter(
+            "Limits that the file is judged by: the name of a preset, or `Limits`. Without them "
+            "what intruders find is not measured."
+        ),
+    ] = None
     seed: Seed = None
     engine: EngineName = None
 
@@ -127,6 +135,7 @@ class AssessOptions(LayoutGiven, total=False):
     population: Any
     register: Any
     presets: Sequence[str | Preset]
+    limits: str | Limits | None
     seed: int | None
     engine: str | None
 
@@ -183,6 +192,20 @@ class KnownPopulation:
             return None
         # A path is not told from a column's name here, as each has an option of its own.
         return Given(weights=self.weights, register=self.register)
+
+
+@dataclass(frozen=True)
+class JudgedBy:
+    """The limits that what intruders find is held against."""
+
+    limits: Annotated[
+        str,
+        Parameter(
+            "Limits of what intruders may find: public, contract, room, public-strict or cms. Take "
+            "those of public where no controls are stated.",
+            "NAME",
+        ),
+    ] = "public"
 
 
 @dataclass(frozen=True)

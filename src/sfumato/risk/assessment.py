@@ -48,6 +48,7 @@ from sfumato.table.table_files import open_source
 if TYPE_CHECKING:
     from sfumato.risk.population.population_size import Given
     from sfumato.risk.risk_thresholds import Preset
+    from sfumato.risk.verdict import Limits
 
 _Read = TypeVar("_Read")
 
@@ -215,33 +216,24 @@ def assess(
     more = class_measures.checked_l(asked.recursive_l)
     chosen = _chosen(given.presets) if given.presets else ()
     check_schema(schema)
+    limits = _limits(given.limits)
     if takes_spark(data, given.engine):
-        # Refused and not left out silently: a reader would take what is missing for nothing found.
-        for name, is_set in (
-            ("parameter special_uniques", asked.special_uniques),
-            ("parameter columns", asked.columns),
-            ("parameter counts", asked.counts),
-            ("parameter cluster", asked.cluster is not None),
-            ("schema: its events", bool(schema.events)),
-        ):
-            if is_set:
-                raise InputError(
-                    name,
-                    "must be left out on Spark",
-                    advice="leave it out, or take engine='embedded'",
-                )
-        return _on_spark(
+        _refuse_on_spark(asked, schema)
+        risk = _on_spark(
             data, schema, given, progress,
             threshold=asked.threshold, ordered_distance=asked.ordered_distance,
             estimator=asked.estimator, seed=given.seed, presets=chosen, recursive_l=more,
         )  # fmt: skip
+        return _judged(risk, limits)
     source = data if isinstance(data, Table) else open_source(data, **layout_of(given))
     if schema.recipe and not isinstance(source, Table):
         source = prepared(source, schema)
     names = source.columns if isinstance(source, Table) else source.names
     known = _given(given, tuple(names))
     _check_clusters(asked, known)
-    table = open_table(source, schema, keep_source=asked.columns, progress=progress)
+    table = open_table(
+        source, schema, keep_source=asked.columns or limits is not None, progress=progress
+    )
     progress("measure", 0.0)
     risk, class_of = _measured(table, asked.threshold, asked.ordered_distance, more)
     told = measure_known_events(table, class_of, risk.classes, given.seed, counts=asked.counts)
@@ -268,16 +260,68 @@ def assess(
             )  # fmt: skip
             risk = risk.with_population(found)
     if asked.special_uniques:
-        columns = {column.name: column.codes for column in table.quasi_identifiers}
-        unique = find_special_uniques(columns, table.person, class_of, asked.msu_size)
+        unique = find_special_uniques(
+            {column.name: column.codes for column in table.quasi_identifiers},
+            table.person, class_of, asked.msu_size,
+        )  # fmt: skip
         risk = replace(risk, special_uniques=unique)
+    risk = _judged(risk, limits, table, class_of)
     progress("measure", 1.0)
-    if not chosen:
-        return risk
     # Few ask for thresholds: what checks them is imported only then.
-    from sfumato.risk.threshold_checks import hold
+    if chosen:
+        from sfumato.risk.threshold_checks import hold
 
-    return hold(risk, *chosen)
+        risk = hold(risk, *chosen)
+    return risk
+
+
+def _refuse_on_spark(asked: Measuring, schema: Schema) -> None:
+    """Refuse what a cluster does not measure."""
+    # Refused and not left out silently: a reader would take what is missing for nothing found.
+    for name, is_set in (
+        ("parameter special_uniques", asked.special_uniques),
+        ("parameter columns", asked.columns),
+        ("parameter counts", asked.counts),
+        ("parameter cluster", asked.cluster is not None),
+        ("schema: its events", bool(schema.events)),
+    ):
+        if is_set:
+            raise InputError(
+                name,
+                "must be left out on Spark",
+                advice="leave it out, or take engine='embedded'",
+            )
+
+
+def _limits(given: Any) -> Limits | None:
+    """The limits that were given, by name or as they are."""
+    if given is None:
+        return None
+    from sfumato.risk.verdict import Limits
+
+    return given if isinstance(given, Limits) else Limits(given)
+
+
+def _judged(
+    risk: Risk, limits: Limits | None, table: Table | None = None, class_of: Codes | None = None
+) -> Risk:
+    """The same with what intruders find, where limits were given; by classes alone on Spark."""
+    if limits is None:
+        return risk
+    from sfumato.risk import intruders
+    from sfumato.risk.learned_values import Share
+    from sfumato.risk.shown_file import shown
+    from sfumato.risk.verdict import judge, unmeasured
+
+    against = Share.estimated(risk.marketer), Share.estimated(risk.journalist)
+    if table is None or class_of is None:
+        alone = intruders.Findings(*against)
+        verdict = unmeasured(risk.persons, alone, "not measured on Spark", limits)
+    else:
+        found = intruders.measured(shown(table, class_of))
+        population = None if risk.population is None else against
+        verdict = judge(found, limits, population=population)
+    return replace(risk, verdict=verdict)
 
 
 def _chosen(presets: Sequence[str | Preset]) -> tuple[Preset, ...]:

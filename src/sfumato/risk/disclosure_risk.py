@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sfumato.risk.reidentification import HouseholdRisk
     from sfumato.risk.risk_thresholds import Held
     from sfumato.risk.special_uniques import SpecialUniques
+    from sfumato.risk.verdict import Verdict
     from sfumato.schema.recipe import StepCount
     from sfumato.table.table import ColumnFigures
 
@@ -154,6 +155,8 @@ class Risk:
         What the steps of the schema's recipe did to the columns before they were measured.
     columns
         What each column that is no quasi-identifier gives away, where that was measured.
+    verdict
+        What intruders find, where limits were given.
     """
 
     records: int
@@ -193,6 +196,7 @@ class Risk:
     ran: Ran | None = None
     preparation: tuple[StepCount, ...] = ()
     columns: tuple[ColumnFigures, ...] = ()
+    verdict: Verdict | None = None
 
     @cached_property
     def shape(self) -> ClassShape:
@@ -328,6 +332,8 @@ class Risk:
         places = {"positions": self.positions} if self.ran is None else {"ran": self.ran.to_json()}
         if self.preparation:
             out["recipe"] = [each.to_json() for each in self.preparation]
+        if self.verdict is not None:
+            out["verdict"] = self.verdict.to_json()
         if self.columns:
             out["columns"] = [each.to_json() for each in self.columns]
         return out | {
@@ -389,7 +395,8 @@ class Risk:
         return "Disclosure risk" if self.ran is None else f"Disclosure risk, on {self.ran}"
 
     def __str__(self) -> str:
-        return "\n\n".join(measure_table.text(*each) for each in self._tables())
+        tables = [measure_table.text(*each) for each in self._tables()]
+        return "\n\n".join([*tables, *([] if self.verdict is None else [str(self.verdict)])])
 
     def _repr_html_(self) -> str:
         """One table and one picture."""

@@ -445,42 +445,42 @@ NOT_MET = [
         f"{NO_RELEASE}.*k asks for at least 13 records; the file has {len(PERSONS)}",
         "--k",
         "13",
-        code=2,
+        code=5,
     ),
     promise(
         "more persons than there are",
         f"{NO_RELEASE}.*pid_k asks for at least 7 persons; the file has 6",
         "--pid-k",
         "7",
-        code=2,
+        code=5,
     ),
-    promise("a huge k", f"{NO_RELEASE}.*k asks", "--k", str(10**30), code=2),
-    promise("a huge pid_k", f"{NO_RELEASE}.*pid_k asks", "--pid-k", str(10**30), code=2),
-    promise("a huge l", f"{NO_RELEASE}.*l asks", "--l", str(10**30), code=2),
+    promise("a huge k", f"{NO_RELEASE}.*k asks", "--k", str(10**30), code=5),
+    promise("a huge pid_k", f"{NO_RELEASE}.*pid_k asks", "--pid-k", str(10**30), code=5),
+    promise("a huge l", f"{NO_RELEASE}.*l asks", "--l", str(10**30), code=5),
     promise(
         "more balance than there is",
         f"{NO_RELEASE}.*g_balance asks for at least 0.99; .* reach",
         "--g-balance",
         "0.99",
-        code=2,
+        code=5,
     ),
-    promise("less affiliation than there is", SHARED, "--h-affiliation", "0.1", code=2),
+    promise("less affiliation than there is", SHARED, "--h-affiliation", "0.1", code=5),
     promise(
         "more values than there are",
         f"{NO_RELEASE}.*l asks for at least 6 distinct values; column 'icd9' has 5",
         "--l",
         "6",
-        code=2,
+        code=5,
     ),
     promise(
         "a smaller marketer risk than there is",
         f"{NO_RELEASE}.*marketer allows",
         "--marketer",
         "0.01",
-        code=2,
+        code=5,
     ),
     promise(
-        "one of two cannot be met", f"{NO_RELEASE}.*pid_k asks", "--k", "2", "--pid-k", "7", code=2
+        "one of two cannot be met", f"{NO_RELEASE}.*pid_k asks", "--k", "2", "--pid-k", "7", code=5
     ),
     promise(
         "none of two can be met",
@@ -489,7 +489,7 @@ NOT_MET = [
         "99",
         "--pid-k",
         "99",
-        code=2,
+        code=5,
     ),
     promise(
         "too little suppression",
@@ -498,7 +498,7 @@ NOT_MET = [
         "0.83",
         "--suppress",
         "0.01",
-        code=2,
+        code=5,
     ),
     promise(
         "a cap that takes too much",
@@ -507,7 +507,7 @@ NOT_MET = [
         "10",
         "--cap-records",
         "1",
-        code=2,
+        code=5,
     ),
     Case(
         "promise: one person alone",
@@ -515,7 +515,7 @@ NOT_MET = [
         {"visits.csv": data(patient=[f"{CANARY}-1"] * len(PERSONS))},
         promise=("--g-balance", "0.1"),
         commands=("anonymize",),
-        code=2,
+        code=5,
     ),
 ]
 

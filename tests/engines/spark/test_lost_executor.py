@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 JOB = Path(__file__).with_name("lost_executor_job.py")
 PERSONS, RECORDS = 1_800, 7_200
-OF_ONE_ENGINE = ("columns", "manifest", "positions", "ran", "warnings", "written")
+OF_ONE_ENGINE = ("columns", "manifest", "positions", "ran", "verdict", "warnings", "written")
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ SCHEMA = sf.Schema(
     sensitive=["icd9"],
 )
 KEY = b"pseudonyms that both engines give"
-OF_ONE_ENGINE = ("columns", "manifest", "positions", "ran", "warnings")
+OF_ONE_ENGINE = ("columns", "manifest", "positions", "ran", "verdict", "warnings")
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from sfumato.release.release_result import Release
 pytestmark = pytest.mark.slow
 
 KEY = b"a secret of the custodian"
-OF_ONE_ENGINE = ("columns", "lost", "manifest", "positions", "ran")
+OF_ONE_ENGINE = ("columns", "lost", "manifest", "positions", "ran", "verdict")
 
 
 def visits(persons: int, *, several: bool) -> pa.Table:

@@ -1,0 +1,506 @@
+"""One answer for who signs a release: what four intruders find, held against limits.
+
+Terminal, JSON, reports and exit code print the rows of a `Verdict`; nothing else compares with a
+limit, and nothing else chooses the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime
+from enum import StrEnum
+from math import ceil
+from textwrap import wrap
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from sfumato.core.errors import InputError
+from sfumato.risk.intruders import Findings, Found
+from sfumato.risk.learned_values import Share
+
+INTRUDERS = ("stranger", "acquaintance", "insider", "recipient")
+AT_HAND_OVER = "judged when the release is handed over"
+RELATIVE = 1 + 1e-9
+"""By how much more a number is still at its limit: 1/11 is at 1/11 however it was added up."""
+GROWS = 1.2
+"""How much more than was measured then an acceptance may cover, as data grows and is drawn anew."""
+WIDTH = 100
+"""Signs of a line, as everything that commands print."""
+NAMED = 5
+"""Columns that are named in a sentence; of more their number."""
+
+
+class State(StrEnum):
+    """What is said of an intruder, the worst first."""
+
+    ABOVE = "above"
+    NOT_MEASURED = "not measured"
+    ACCEPTED = "above, accepted"
+    BELOW = "below"
+    DOES_NOT_APPLY = "does not apply"
+
+
+_WORST = list(State)
+EXIT_CODES = {State.ABOVE: 2, State.NOT_MEASURED: 4}
+"""How a command ends by the worst row; with 0 by every other."""
+
+PRESETS: Mapping[str, tuple[float, float, float, str]] = {
+    "contract": (1 / 11, 0.33, 0.20, "El Emam and Malin 2015, by secondary sources"),
+    "room": (0.20, 0.50, 0.20, "research in cancer registries"),
+    "public": (1 / 11, 1 / 11, 0.20, "EMA policy 0070 and Health Canada: 11 people in a class"),
+    "public-strict": (0.05, 0.05, 0.09, "CIHI and IPC"),
+    "cms": (1 / 11, 1 / 11, 0.20, "CMS: 11 people in a class"),
+}
+"""People found, one person, learned, and whose limits these are; what may be learned is ours."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be found and learned at most, each a share in (0, 1].
+
+    Attributes
+    ----------
+    preset
+        Whose limits these are: a name of `PRESETS`. Without stated controls those of a public
+        release.
+    found
+        Mean over people of the chance to be found.
+    person
+        Highest chance of one person.
+    learned
+        Right guesses of a sensitive value beyond those that are made without the file.
+
+    Raises
+    ------
+    InputError
+        If there is no such preset, or a limit is no share.
+    """
+
+    preset: str = "public"
+    found: float = None  # type: ignore[assignment]  # filled from the preset
+    person: float = None  # type: ignore[assignment]
+    learned: float = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise InputError("limits", "must name a preset", accepted=", ".join(PRESETS))
+        for name, usual in zip(("found", "person", "learned"), PRESETS[self.preset], strict=False):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, usual)
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"limits: {name}", "must be a share", accepted="in (0, 1]")
+
+    def above(self, findings: Findings) -> bool:
+        """Whether a number is above its limit; what was drawn or estimated by its upper end."""
+        return any(
+            share.high > limit * RELATIVE
+            for share, limit in (
+                (findings.found, self.found),
+                (findings.person, self.person),
+                *((each.worst, self.learned) for each in findings.learned),
+            )
+        )
+
+    def __str__(self) -> str:
+        said = f"{self.preset}, because no controls are stated"
+        said = said if self == PUBLIC else self.preset
+        return (
+            f"{said} ({share_text(self.found)} found, {share_text(self.person)} one person, "
+            f"{share_text(self.learned)} learned)"
+        )
+
+
+PUBLIC = Limits()
+"""Those of a release for which no controls are stated."""
+
+
+@dataclass(frozen=True)
+class Acceptance:
+    """That somebody answers for what an intruder finds above the limit.
+
+    Attributes
+    ----------
+    intruder, column
+        The row; of the insider by one column.
+    by, because
+        Who decided, and why.
+    until
+        The last day on which it counts.
+    at_most
+        What it covers: `found`, `person` and `learned`.
+    """
+
+    intruder: str
+    by: str
+    because: str
+    until: date
+    at_most: Mapping[str, float]
+    column: str = ""
+
+    def __post_init__(self) -> None:
+        where = ".".join(filter(None, ("accept", self.intruder, self.column)))
+        if self.intruder not in INTRUDERS or bool(self.column) != (self.intruder == "insider"):
+            raise InputError(
+                where, "must name an intruder, the insider with a column", accepted=str(INTRUDERS)
+            )
+        for name in ("by", "because"):
+            if not getattr(self, name).strip():
+                raise InputError(f"{where}: {name}", "must not be empty")
+        if set(self.at_most) != {"found", "person", "learned"}:
+            raise InputError(f"{where}: at_most", "must state found, person and learned")
+
+    def covers(self, findings: Findings | None, today: date) -> bool:
+        """Whether it still counts, and nothing that was measured is beyond what it covers."""
+        if findings is None:
+            return today <= self.until
+        learned = max((each.worst.value for each in findings.learned), default=0.0)
+        values = (findings.found.value, findings.person.value, learned)
+        most = (self.at_most[name] for name in ("found", "person", "learned"))
+        within = all(v <= m * RELATIVE for v, m in zip(values, most, strict=True))
+        return within and today <= self.until
+
+    def __str__(self) -> str:
+        """Who answers, until when and why."""
+        return f"is accepted until {self.until} by {self.by}, because {self.because}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self) | {"until": self.until.isoformat()}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one intruder finds, and what is said of it.
+
+    Attributes
+    ----------
+    findings
+        ``None`` where nothing was measured.
+    why
+        One sentence on what the numbers come from.
+    column
+        By which column the insider finds so much.
+    accepted
+        Who answers for what is above.
+    """
+
+    intruder: str
+    state: State
+    findings: Findings | None = None
+    why: str = ""
+    column: str = ""
+    accepted: tuple[Acceptance, ...] = ()
+
+    @property
+    def learned(self) -> Share | None:
+        """The most that is learned of a sensitive column."""
+        every = () if self.findings is None else self.findings.learned
+        return max((each.worst for each in every), key=lambda each: each.high, default=None)
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """The worst row's is the smallest."""
+        return _WORST.index(self.state), 0 if self.findings is None else -self.findings.found.value
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        found = None if self.findings is None else asdict(self.findings)
+        return {
+            "intruder": self.intruder,
+            "state": self.state.value,
+            **({"column": self.column} if self.column else {}),
+            **(found or {}),
+            "why": self.why,
+            **({"accepted": [each.to_json() for each in self.accepted]} if self.accepted else {}),
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the four intruders find, the worst first, and what follows.
+
+    Attributes
+    ----------
+    people
+        Number of people; every share is of them.
+    found
+        What the rows come from; ``None`` where classes alone were measured.
+    population
+        What the stranger finds where the file is a sample.
+    """
+
+    rows: tuple[Row, ...]
+    limits: Limits
+    people: int
+    found: Found | None = None
+    population: tuple[Share, Share] | None = None
+
+    @property
+    def state(self) -> State:
+        """The state of the worst row."""
+        return self.rows[0].state
+
+    @property
+    def exit_code(self) -> int:
+        """How a command ends."""
+        return EXIT_CODES.get(self.state, 0)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the release may go out."""
+        return not self.exit_code
+
+    def row(self, intruder: str) -> Row:
+        """The row of an intruder."""
+        return next(each for each in self.rows if each.intruder == intruder)
+
+    @property
+    def headline(self) -> str:
+        """The last line of every command, and the first of every page."""
+        above = [each for each in self.rows if each.state is State.ABOVE]
+        blank = [each for each in self.rows if each.state is State.NOT_MEASURED]
+        if above:
+            of = f"{len(above)} of {len(self.rows)} intruders"
+            return f"Do not release yet: {of} {_are(len(above))} above the limit."
+        if blank:
+            who = " and ".join(f"the {each.intruder}" for each in blank)
+            return f"Do not release yet: {who} {_are(len(blank))} not measured."
+        accepted = [one for each in self.rows for one in each.accepted]
+        measured = [each for each in self.rows if each.state is State.BELOW]
+        below = "no intruder was measured"
+        if measured:
+            worst = max(measured, key=lambda each: _found(each).value)
+            below = (
+                f"{len(measured)} of {len(self.rows)} intruders are below the limit; the highest "
+                f"is the {worst.intruder} with {share_text(_found(worst).value)} of people found"
+            )
+        if accepted:
+            ready = f"Ready with {len(accepted)} acceptance{'s' * (len(accepted) > 1)}"
+        else:
+            ready = "Ready" if len(measured) == len(self.rows) else "Below the limits so far"
+        elsewhere = [each for each in self.rows if each.state is State.DOES_NOT_APPLY and each.why]
+        beside = "".join(f" The {each.intruder}: {each.why}." for each in elsewhere)
+        return f"{ready}: {below}.{beside}"
+
+    def __str__(self) -> str:
+        """The rows as a table, with what they come from."""
+        notes = [(each.intruder, each.why) for each in self.rows if each.why]
+        for row in self.rows:
+            notes += [("", f"{one.column or row.intruder} {one}") for one in row.accepted]
+        lines = [f"Limits: {self.limits}.", "", *self._table(), ""]
+        for who, text in notes:
+            lines += wrap(text, WIDTH, initial_indent=f"  {who:<12}  ", subsequent_indent=" " * 16)
+        return "\n".join([*lines, "", *wrap(self.headline, WIDTH)])
+
+    def _table(self) -> list[str]:
+        heads = ("intruder", "people found", "one person", "learned", "verdict")
+        cells = [heads, *(self._cells(each) for each in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return [
+            "  "
+            + "   ".join(
+                cell.rjust(width) if 0 < place < 4 else cell.ljust(width)
+                for place, (cell, width) in enumerate(zip(each, widths, strict=True))
+            ).rstrip()
+            for each in cells
+        ]
+
+    def _cells(self, row: Row) -> tuple[str, ...]:
+        said = row.state.upper() if row.state is State.ABOVE else row.state.value
+        if row.findings is None:
+            return (row.intruder, "-", "-", "-", said)
+        found, limits = row.findings, self.limits
+        people = share_text(found.found.value, limits.found)
+        if found.found.high > found.found.low:
+            ends = (share_text(each)[:-2] for each in (found.found.low, found.found.high))
+            people += f" ({' to '.join(ends)})"
+        learned = "-" if row.learned is None else share_text(row.learned.value, limits.learned)
+        return (row.intruder, people, share_text(found.person.value, limits.person), learned, said)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "state": self.state.value,
+            "ready": self.ready,
+            "headline": self.headline,
+            "people": self.people,
+            "limits": asdict(self.limits),
+            "rows": [each.to_json() for each in self.rows],
+            "found": None if self.found is None else asdict(self.found),
+            "population": None if self.population is None else [*map(asdict, self.population)],
+        }
+
+
+def judged_again(
+    plain: Mapping[str, Any],
+    limits: Limits,
+    accepted: Sequence[Acceptance] = (),
+    recipient: Findings | str | None = None,
+) -> Verdict:
+    """What was measured once, held against other limits and acceptances.
+
+    Parameters
+    ----------
+    plain
+        A verdict as plain values.
+    """
+    population = TypeAdapter(tuple[Share, Share] | None).validate_python(plain["population"])
+    found = TypeAdapter(Found | None).validate_python(plain["found"])
+    if found is not None:
+        return judge(found, limits, accepted, population=population, recipient=recipient)
+    row = next(each for each in plain["rows"] if each["intruder"] == "stranger")
+    stranger = TypeAdapter(Findings).validate_python(row)
+    why = next(each["why"] for each in plain["rows"] if each["intruder"] == "insider")
+    return unmeasured(plain["people"], stranger, why, limits)
+
+
+def judge(
+    found: Found,
+    limits: Limits | None = None,
+    accepted: Sequence[Acceptance] = (),
+    *,
+    population: tuple[Share, Share] | None = None,
+    recipient: Findings | str | None = None,
+    today: date | None = None,
+) -> Verdict:
+    """Hold what intruders find against limits.
+
+    Parameters
+    ----------
+    found
+        What is found in the file.
+    limits
+        Those of a public release where not given.
+    population
+        What the stranger finds where the file is a sample: people found, and one person.
+    recipient
+        What is found by who holds earlier releases, too, or why that was not measured; without it
+        the recipient is judged at hand-over.
+    today
+        The day on which acceptances must still count.
+    """
+    limits, today = limits or PUBLIC, today or datetime.now(UTC).date()
+
+    def row(intruder: str, findings: Findings | None, why: str) -> Row:
+        state = State.NOT_MEASURED
+        if findings is not None:
+            state = State.ABOVE if limits.above(findings) else State.BELOW
+        own = [each for each in accepted if each.intruder == intruder]
+        own = [each for each in own if each.covers(findings, today)][:1]
+        if state is State.BELOW or not own:
+            return Row(intruder, state, findings, why)
+        return Row(intruder, State.ACCEPTED, findings, why, accepted=(*own,))
+
+    stranger = found.stranger
+    if population is not None:
+        stranger = Findings(*population, learned=stranger.learned)
+    rows = [
+        row("stranger", stranger, _of_classes(found, limits, population is not None)),
+        row("acquaintance", found.acquaintance, _of_bands(found, population is not None)),
+        _insider(found, limits, [each for each in accepted if each.column], today),
+        Row("recipient", State.DOES_NOT_APPLY, why=AT_HAND_OVER)
+        if recipient is None
+        else row("recipient", None, recipient)
+        if isinstance(recipient, str)
+        else row("recipient", recipient, "with all that was handed over, to anybody"),
+    ]
+    rows.sort(key=lambda each: each.rank)
+    return Verdict((*rows,), limits, found.people, found, population)
+
+
+def _insider(found: Found, limits: Limits, accepted: Sequence[Acceptance], today: date) -> Row:
+    """The row of who knows values of one further column: the worst that nobody accepted."""
+    if not found.insiders:
+        return Row("insider", State.DOES_NOT_APPLY, why="no further column is released")
+    above = {name: each for name, each in found.insiders.items() if limits.above(each)}
+    covered = {
+        each.column: each
+        for each in accepted
+        if each.column in above and each.covers(above[each.column], today)
+    }
+    left = {name: each for name, each in above.items() if name not in covered}
+    state = State.ABOVE if left else State.ACCEPTED if covered else State.BELOW
+    worst = max(left or above or found.insiders, key=lambda name: found.insiders[name].found.high)
+    many = "two values" if found.has_several else "one value"
+    shares = sorted(found.insiders, key=lambda name: -found.insiders[name].found.value)
+    why = f"{many} of one column: " + _listed(
+        f"{name} {share_text(found.insiders[name].found.value)}" for name in shares
+    )
+    return Row(
+        "insider",
+        state,
+        found.insiders[worst],
+        why,
+        worst,
+        (*covered.values(),),
+    )
+
+
+def unmeasured(people: int, stranger: Findings, why: str, limits: Limits) -> Verdict:
+    """The verdict where classes alone were measured, and nothing of who knows more.
+
+    Parameters
+    ----------
+    why
+        Why not, as half a sentence.
+    """
+    state = State.ABOVE if limits.above(stranger) else State.BELOW
+    rows = [
+        Row("stranger", state, stranger),
+        *(Row(each, State.NOT_MEASURED, why=why) for each in INTRUDERS[1:3]),
+        Row("recipient", State.DOES_NOT_APPLY, why=AT_HAND_OVER),
+    ]
+    return Verdict(tuple(sorted(rows, key=lambda each: each.rank)), limits, people)
+
+
+def _of_classes(found: Found, limits: Limits, sample: bool) -> str:
+    """What the stranger's numbers come from."""
+    if sample:
+        return "the file is a sample: found in its population, by the upper end of the estimate"
+    needed = ceil(1 / limits.person - 1e-9)
+    least = f"the smallest class has {found.fewest:,} {'person' if found.fewest == 1 else 'people'}"
+    return least if found.fewest >= needed else f"{least}; {needed} are needed"
+
+
+def _of_bands(found: Found, sample: bool) -> str:
+    """What the acquaintance's numbers come from."""
+    if found.has_several:
+        alone = f"{found.alone:,} of {found.people:,} people are alone in their band"
+        return f"the number of records, roughly: {alone}"
+    same = "one record a person, and knows who is in the file"
+    return same if sample else "same as the stranger: one record a person, and no population given"
+
+
+def share_text(share: float, limit: float | None = None) -> str:
+    """A share as a percentage of two digits, and as many more as show its side of a limit.
+
+    0 and 100 stand only for exactly that.
+    """
+    value = 100 * share
+    if value in (0, 100):
+        return f"{value:.0f} %"
+    if value > 99.9:
+        return "over 99.9 %"
+    digits = 3 if value > 90 else 2
+    text = f"{value:.{digits}g}"
+    while limit is not None and digits < 9 and (float(text) > 100 * limit) != (share > limit):
+        digits += 1
+        text = f"{value:.{digits}g}"
+    return f"{text} %"
+
+
+def _found(row: Row) -> Share:
+    assert row.findings is not None
+    return row.findings.found
+
+
+def _are(many: int) -> str:
+    return "is" if many == 1 else "are"
+
+
+def _listed(words: Iterable[str]) -> str:
+    every = [*words]
+    more = len(every) - NAMED
+    return ", ".join(every[:NAMED]) + (f", and {more} more" if more > 0 else "")

@@ -1,0 +1,257 @@
+"""What is said of intruders: each number against its limit, the worst first."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from few_cases import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.core.errors import InputError
+from sfumato.risk.intruders import Findings, Found
+from sfumato.risk.learned_values import Learned, Share
+from sfumato.risk.verdict import (
+    PRESETS,
+    Acceptance,
+    Limits,
+    State,
+    Verdict,
+    judge,
+    judged_again,
+    share_text,
+    unmeasured,
+)
+
+TODAY = date(2026, 11, 29)
+LOW = Findings(Share.of(0.05), Share.of(0.05))
+HIGH = Findings(Share.of(0.5), Share.of(1.0))
+
+
+def found(**changes: object) -> Found:
+    usual = {
+        "people": 100,
+        "fewest": 20,
+        "has_several": True,
+        "alone": 0,
+        "sensitive": (),
+        "stranger": LOW,
+        "acquaintance": LOW,
+        "insiders": {"icd9": LOW, "charge": LOW},
+    }
+    return Found(**(usual | changes))  # type: ignore[arg-type]
+
+
+def accepted(intruder: str = "insider", column: str = "charge", **changes: object) -> Acceptance:
+    usual = {
+        "intruder": intruder,
+        "column": column,
+        "by": "the privacy officer",
+        "because": "bills are not known outside",
+        "until": TODAY,
+        "at_most": {"found": 1.0, "person": 1.0, "learned": 0.25},
+    }
+    return Acceptance(**(usual | changes))  # type: ignore[arg-type]
+
+
+def states(verdict: Verdict) -> dict[str, State]:
+    return {each.intruder: each.state for each in verdict.rows}
+
+
+def test_a_release_below_every_limit() -> None:
+    verdict = judge(found(), Limits("contract"))
+    assert states(verdict) == {
+        "stranger": State.BELOW,
+        "acquaintance": State.BELOW,
+        "insider": State.BELOW,
+        "recipient": State.DOES_NOT_APPLY,
+    }
+    assert (verdict.exit_code, verdict.ready, verdict.state) == (0, True, State.BELOW)
+
+
+@pytest.mark.parametrize("name", ["found", "person", "learned"])
+@pytest.mark.parametrize("intruder", ["stranger", "acquaintance", "insider"])
+def test_each_number_puts_each_row_above(intruder: str, name: str) -> None:
+    """By its upper end where it was drawn; at the limit it is below."""
+    limits = Limits("contract")
+    most = getattr(limits, name)
+    for high, state in ((most, State.BELOW), (most + 1e-6, State.ABOVE)):
+        share = Share(most / 2, most / 4, high)
+        learned = (Learned("icd9", share, Share.of(0.0), 0.5),)
+        findings = replace(LOW, **{name: learned if name == "learned" else share})
+        changed = (
+            {"insiders": {"icd9": findings}} if intruder == "insider" else {intruder: findings}
+        )
+        verdict = judge(found(**changed), limits)
+        assert states(verdict)[intruder] is state
+        assert verdict.exit_code == (2 if state is State.ABOVE else 0)
+        assert verdict.rows[0].intruder == intruder or state is State.BELOW
+
+
+def test_what_is_certain_of_too_many_is_above() -> None:
+    learned = (Learned("icd9", Share.of(0.0), Share.of(0.3), 0.5),)
+    verdict = judge(found(stranger=replace(LOW, learned=learned)))
+    assert states(verdict)["stranger"] is State.ABOVE
+
+
+def test_the_worst_column_that_nobody_accepted_counts() -> None:
+    insiders = {"icd9": HIGH, "charge": replace(HIGH, found=Share.of(1.0)), "sex": LOW}
+    one = judge(found(insiders=insiders), accepted=[accepted()], today=TODAY)
+    assert (one.row("insider").column, one.row("insider").state) == ("icd9", State.ABOVE)
+    both = [accepted(), accepted(column="icd9")]
+    verdict = judge(found(insiders=insiders), accepted=both, today=TODAY)
+    row = verdict.row("insider")
+    assert (row.state, row.column) == (State.ACCEPTED, "charge")
+    assert {each.column for each in row.accepted} == {"icd9", "charge"}
+    assert (verdict.exit_code, verdict.state) == (0, State.ACCEPTED)
+    assert set(verdict.to_json()["found"]["insiders"]) == set(insiders)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"until": TODAY - timedelta(days=1)},
+        {"at_most": {"found": 0.4, "person": 1.0, "learned": 1.0}},
+        {"at_most": {"found": 1.0, "person": 0.9, "learned": 1.0}},
+        {"intruder": "stranger"},
+    ],
+)
+def test_what_an_acceptance_does_not_cover(changes: dict[str, object]) -> None:
+    own = accepted(**({"intruder": "acquaintance", "column": ""} | changes))  # type: ignore[arg-type]
+    verdict = judge(found(acquaintance=HIGH), accepted=[own], today=TODAY)
+    assert states(verdict)["acquaintance"] is State.ABOVE
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"column": ""},
+        {"intruder": "stranger"},
+        {"intruder": "nobody", "column": ""},
+        {"by": " "},
+        {"because": ""},
+        {"at_most": {"found": 1.0}},
+    ],
+)
+def test_an_acceptance_that_is_not_whole(changes: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        accepted(**changes)  # type: ignore[arg-type]
+
+
+def test_limits() -> None:
+    """Presets, with a number of one's own in the place of another."""
+    assert {name: Limits(name).found for name in PRESETS} == {
+        "contract": 1 / 11,
+        "room": 0.2,
+        "public": 1 / 11,
+        "public-strict": 0.05,
+        "cms": 1 / 11,
+    }
+    assert Limits("contract", person=0.2).person == 0.2
+    with pytest.raises(InputError):
+        Limits("private")
+    with pytest.raises(InputError):
+        Limits(found=0.0)
+
+
+def test_eleven_people_in_a_class_keep_the_public_limit() -> None:
+    """1/11 is at the limit, however it was added up."""
+    share = Share.of(float(np.mean(np.full(22, 1 / 11))))
+    assert judge(found(stranger=Findings(share, share))).ready
+
+
+def test_nothing_is_certified_that_was_not_measured() -> None:
+    verdict = unmeasured(100, LOW, "not measured on Spark", Limits())
+    assert (verdict.exit_code, verdict.ready) == (4, False)
+    blank = "the ledger is off"
+    assert judge(found(), recipient=blank).exit_code == 4
+    own = accepted("recipient", "")
+    assert judge(found(), accepted=[own], recipient=blank, today=TODAY).ready
+    assert judge(found(), recipient=LOW).row("recipient").state is State.BELOW
+    assert judge(found(), recipient=HIGH).row("recipient").state is State.ABOVE
+    assert judge(found(stranger=HIGH), recipient=blank).exit_code == 2
+
+
+@pytest.mark.parametrize("population", [None, (Share(0.01, 0.0, 0.2), Share.of(0.05))])
+def test_what_was_measured_once_is_judged_again(population: tuple[Share, Share] | None) -> None:
+    """From JSON, under other limits and acceptances."""
+    learned = (Learned("icd9", Share.of(0.1), Share.of(0.3), 0.5),)
+    every = found(acquaintance=HIGH, stranger=replace(LOW, learned=learned))
+    first = judge(every, population=population, today=TODAY)
+    plain = json.loads(json.dumps(first.to_json()))
+    assert judged_again(plain, first.limits) == first
+    room = Limits("room", person=1.0, learned=1.0)
+    assert judged_again(plain, room) == judge(every, room, population=population)
+    blank = unmeasured(100, LOW, "not measured on Spark", Limits())
+    again = json.loads(json.dumps(blank.to_json()))
+    assert judged_again(again, blank.limits) == blank
+
+
+def test_in_a_sample_the_stranger_uses_the_estimate() -> None:
+    estimate = Share(0.01, 0.005, 0.02), Share.of(0.05)
+    verdict = judge(found(stranger=HIGH), population=estimate)
+    assert verdict.row("stranger").findings.found.high == 0.02  # type: ignore[union-attr]
+    assert verdict.ready
+    above = judge(found(), population=(Share(0.01, 0.0, 0.2), Share.of(0.05)))
+    assert above.exit_code == 2
+
+
+@given(st.floats(0, 1), st.sampled_from([None, 0.05, 1 / 11, 0.33]))
+@settings(max_examples=examples(300))
+def test_a_share_shows_the_side_of_its_limit(share: float, limit: float | None) -> None:
+    text = share_text(share, limit)
+    if share in (0, 1):
+        assert text == f"{100 * share:.0f} %"
+    elif limit is not None and share <= 0.999:
+        assert (float(text[:-2]) > 100 * limit) == (share > limit)
+    if 0 < share < 1:
+        assert text not in ("0 %", "100 %")
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("sensitive", [False, True])
+def test_homogeneous_classes_and_undeclared_values(several: bool, sensitive: bool) -> None:
+    """One illness in each class, and a value of one's own, which no measure of classes sees."""
+    people, each = 60, 2 if several else 1
+    owner = np.repeat(np.arange(people), each)
+    visits = pa.table(
+        {
+            "patient": owner,
+            "age": 20 + owner // 20,
+            "icd9": [f"E{age}" for age in owner // 20],
+            "bill": [f"{row}.5" for row in np.random.default_rng(0).permutation(len(owner))],
+        }
+    )
+    roles = ("sensitive", "insensitive") if sensitive else ("insensitive", "sensitive")
+    schema = sf.Schema(
+        person="patient",
+        quasi_identifiers=["age"],
+        accepted=dict.fromkeys(("icd9", "bill"), "this is a test"),
+        **{roles[0]: ["icd9"], roles[1]: ["bill"]},
+    )
+    release = sf.anonymize(visits, schema, sf.PidKAnonymity(11), seed=1)
+    verdict = release.verdict
+    assert states(verdict)["stranger"] is (State.ABOVE if sensitive else State.BELOW)
+    insider = verdict.row("insider")
+    assert (insider.column, insider.state) == ("bill", State.ABOVE)
+    assert insider.findings.found.value == 1  # type: ignore[union-attr]
+    assert release.to_json()["verdict"]["state"] == "above"
+    every = Limits("room", 1.0, 1.0, 1.0)
+    assert release.judged(every).ready
+    assert release.judged("room").limits == Limits("room")
+    own = sf.assess(release.data, schema, limits="public")
+    assert own.verdict is not None
+    assert states(own.verdict) == states(verdict)
+
+
+def test_a_file_that_is_assessed_without_limits_is_not_judged() -> None:
+    schema = sf.Schema(quasi_identifiers=["age"])
+    risk = sf.assess(pa.table({"age": [1, 1, 2]}), schema)
+    assert risk.verdict is None
+    assert "verdict" not in risk.to_json()
