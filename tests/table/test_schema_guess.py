@@ -404,6 +404,29 @@ def test_few_people_are_the_persons_of_their_records(people: int) -> None:
     assert found.schema.person == "v2"
 
 
+LONE_NAMES = (
+    "Anna Piet Wytze Sjoukje Terzis Quilp Aoife Noor Tijs", "HOEKSTRA HADDAD JANSEN ZLIMPI BAKKER",
+    "wytze sanne piet aoife quilp", "de Vries|O'Brien|van Dijk|Kvist-Berg|Terzis",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("header", ["x1", "col_b"])
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("people", [2, 5, 9])
+def test_lone_names_of_few_people_are_asked_about_or_hidden(
+    people: int, known: bool, header: str
+) -> None:
+    for names in LONE_NAMES:
+        words = (names.split("|") if "|" in names else names.split())[:people]
+        who = [i % len(words) for i in range(40 * len(words))]
+        columns = {header: [words[i] for i in who], "born": [1931 + 9 * i for i in who]}
+        if known:
+            columns["pid"] = [f"P{i}" for i in who]
+        visits = {"visit": VISITS["admitted"][: len(who)], "sys": [90 + i % 83 for i in who]}
+        found = guess({**columns, **visits})
+        assert role_of(found.answered(), header) in {"direct identifier", "person"}, words
+
+
 CATEGORIES = (
     "Internal Medicine|General Surgery|Emergency Room", "Brown|Green|Blue|Hazel",
     "Vienna|Graz|Linz|Salzburg", "Austin|Jackson|Houston|Madison", "April|May|June|July",

@@ -271,6 +271,7 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
     roles |= _of_one_person(roles, found)
     roles |= _derived(roles, found)
     roles |= _batteries(roles, found)
+    roles |= _few_names(roles, found, person)
     if not any(each.role == "quasi-identifier" for each in roles.values()):
         roles |= _most_plausible(roles, found)
     _hide_what_gives_away(roles, found)
@@ -330,6 +331,33 @@ def _household(reason: str) -> Proposed:
         "does it number households (household), or other things (direct identifier), or does it "
         "measure or count (sensitive)?",
     )  # fmt: skip
+
+
+def _few_names(
+    roles: Mapping[str, Proposed], found: FileProfile, person: PersonFound | None
+) -> dict[str, Proposed]:
+    """Few words that may name people, under headers that say nothing."""
+    by_id = person is not None and found.columns[person.name].distinct < FEW_PEOPLE
+    names: dict[str, Proposed] = {}
+    for name, each in roles.items():
+        column = found.columns[name]
+        hidden = each.role in ("person", "direct identifier") or column.look != "text"
+        if hidden or not 1 < column.distinct < FEW_PEOPLE or not says_nothing(name):
+            continue
+        texts = column.values.to_pylist()
+        # One word tells a name from a category no better than its letters do, so that it is asked
+        # about where records are of so few people, by their id or by what goes with each word.
+        few = by_id or (person is None and bool(replace(found, person=name).constant))
+        if may_be_names(texts) or (few and all(map(_WORDS.fullmatch, texts))):
+            names[name] = Proposed(
+                "direct identifier", 0.5, "few values in words, as names of people",
+                "does it name people (direct identifier), or what may be known of them "
+                "(quasi-identifier)?",
+            )  # fmt: skip
+    return names
+
+
+_WORDS = re.compile(r"(?:[^\W\d_][.'’ -]*){2,}")
 
 
 _TRANSFORMS: dict[str, Callable[[Floats], Floats]] = {
@@ -651,13 +679,6 @@ def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
         return Proposed(
             "sensitive", sure, "a measurement or an amount, not to be learned: check it"
         )
-    unnamed = column.distinct < FEW_PEOPLE and column.look == "text" and says_nothing(column.name)
-    if unnamed and may_be_names(column.values.to_pylist()):
-        return Proposed(
-            "direct identifier", 0.5, "few values in words with capitals, as names of people",
-            "does it name people (direct identifier), or what may be known of them "
-            "(quasi-identifier)?",
-        )  # fmt: skip
     words = content is Content.CATEGORY and column.distinct > MOST_CATEGORIES and are_words(column)
     if constant is False and column.distinct > 20 and content is Content.CATEGORY and not words:
         return Proposed("sensitive", CERTAIN, "categories that change about a person, as events do")
