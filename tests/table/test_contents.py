@@ -13,6 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from messy_files import COUNTRIES
 
+from sfumato.linkage.column_counterparts import Content as Sample
+from sfumato.linkage.column_meanings import kind_by_values
+from sfumato.linkage.link_spec import ColumnKind
 from sfumato.table.contents import _NATIONAL, Content, held_in, validator
 from sfumato.table.value_forms import form_of
 
@@ -141,6 +144,40 @@ def test_codes_different_in_every_record_are_no_public_codes() -> None:
 )
 def test_shapes_that_look_like_others(values: list[object], header: str, held: str) -> None:
     assert content(values, header) == held
+
+
+NUMBERED = [
+    *([f"{letter}{i:04d}" for i in range(1, 61)] for letter in ("U", "p", "AB")),
+    [f"Z{i * 7919 % 9999:05d}" for i in range(1, 300)], [f"U{i}" for i in range(1500, 1600)],
+    [f"{('AB', 'CD')[i % 2]}{i:04d}" for i in range(1, 61)],
+    [f"U-{i * 7919 % 9999:04d}" for i in range(60)],
+    [f"P-{i:04d}" for i in range(1, 61)], [f"D-{10_000 + i}" for i in range(60)],
+    [f"U{i:04d}" for i in range(1, 20)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("values", NUMBERED, ids=lambda each: f"{each[0]}x{len(each)}")
+def test_a_letter_and_a_number_are_no_postcode(values: list[str]) -> None:
+    assert content([*values] * 5, "v1") == "identifier"
+    assert kind_by_values(Sample(pa.chunked_array([values]))) is not ColumnKind.POSTCODE
+    assert kind_by_values(Sample(pa.chunked_array([values * 5]))) is not ColumnKind.POSTCODE
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["SW###AA", "LS##9ZZ", "K1A #B#", "##5#AB", "D-8####", "A-1#5#", "LV-1###", "LT-0####",
+     "AZ1###", "FL-9###"],
+)  # fmt: skip
+def test_postcodes_with_letters_stay_postcodes(shape: str) -> None:
+    rng = np.random.default_rng(5)
+    drawn = ["".join(str(rng.integers(10)) if c == "#" else c for c in shape) for _ in range(40)]
+    assert content(drawn * 4, "v1") == "postcode"
+    assert kind_by_values(Sample(pa.chunked_array([drawn * 4]))) is ColumnKind.POSTCODE
+
+
+def test_postcodes_of_many_districts_and_by_their_header_stay_postcodes() -> None:
+    districts = [f"{('BA', 'KB', 'TA')[i % 3]}{1000 + i * 7919 % 8000}" for i in range(60)] * 5
+    assert content(districts, "v1") == content(NUMBERED[0] * 5, "postcode") == "postcode"
 
 
 CHECKS = sorted({*_NATIONAL, ("iban", r"[A-Z]{2}\d{5,}", ""), ("luhn", r"\d{15}", ""),

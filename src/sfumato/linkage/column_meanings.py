@@ -13,6 +13,7 @@ from sfumato.linkage.column_counterparts import Content, Form
 from sfumato.linkage.link_sources import as_text
 from sfumato.linkage.link_spec import ColumnKind, sql_name
 from sfumato.schema import Schema
+from sfumato.table.contents import LOOKED_AT, are_numbered
 from sfumato.table.header_words import WORDS, identifies, named, says_money, words_of
 from sfumato.table.sources import Source, is_bytes
 
@@ -232,6 +233,9 @@ def _kind_of_digits(content: Content) -> ColumnKind | None:
     long = content.share(r"^.{6,}$") > 0.5
     if content.telling > TELLING and long:
         return ColumnKind.IDENTIFIER
+    # What each table numbers on its own is no sign of who a person is.
+    if are_numbered(pc.unique(content.filled)[:LOOKED_AT].to_pylist()):
+        return None
     if content.share(r"^[\p{L}\d][\p{L}\d -]{3,8}$") > 0.9:
         return ColumnKind.POSTCODE
     return None if content.form is Form.NUMBER else ColumnKind.ADDRESS

@@ -611,6 +611,8 @@ def _with_a_wrong_digit(texts: list[str]) -> Iterator[str]:
 
 
 _STREET = re.compile(STREET)
+_PREFIXED = r"^[A-Za-z]{1,2}-?\d{4,5}$"
+"""A letter and a number: the number of a person, or a postcode behind the sign of a country."""
 _POSTCODES = (
     (r"^[A-Za-z]{1,2}\d[A-Za-z\d]? ?\d[A-Za-z]{2}$", 0.95),
     (r"^[A-Za-z]\d[A-Za-z] ?\d[A-Za-z]\d$", 0.95),
@@ -619,7 +621,7 @@ _POSTCODES = (
     (r"^\d{5}-\d{3,4}$", 0.9),
     (r"^\d{3} \d{2}$", 0.9),
     (r"^\d{4}-\d{3}$", 0.9),
-    (r"^[A-Z]{1,2}-?\d{4,5}$", 0.5),
+    (_PREFIXED, 0.5),
     (r"^\d{5}$", 0.6),
     (r"^\d{4}$", 0.5),
     (r"^\d{6}$", 0.4),
@@ -649,8 +651,41 @@ def _postcode(column: _Values) -> Held | None:
             return None
         if sure == 0.5 and form.look == "numbers" and _years(form.numbers()):
             return None
+        if shape == _PREFIXED and are_numbered(column.texts.to_pylist()):
+            return Held(
+                Content.IDENTIFIER, CERTAIN, "a letter and a number, as things are numbered"
+            )
         return Held(Content.POSTCODE, sure, "codes of the shape of postcodes")
     return None
+
+
+def are_numbered(texts: list[str]) -> bool:
+    """Whether codes are a letter or some and a number that counts, rather than a postcode.
+
+    Before a postcode stands the sign of a country, or the letter of one of many districts, and it
+    does not count up.
+    """
+    found = [re.fullmatch(r"([A-Za-z]{1,3})(-?)(\d{2,8})", each) for each in texts]
+    parts = [each.groups() for each in found if each is not None]
+    if not texts or len(parts) < MOSTLY * len(texts):
+        return False
+    letters, dashes, digits = (set(each) for each in zip(*parts, strict=True))
+    numbers = np.array([*map(int, digits)])
+    if 2 * len(numbers) > np.ptp(numbers) + 1:
+        return True
+    if len(letters) == 1:
+        sign = letters.pop().upper()
+        return sign not in f"{_SIGNS} {_BEFORE_DASHES if dashes == {'-'} else ''}".split()
+    return any(each.startswith("0") for each in digits)
+
+
+_SIGNS = "AI AZ BB CH FL HT LT LV MD VC VG"
+"""What countries write before a postcode."""
+_BEFORE_DASHES = (
+    "A AL AM B BE BG CY CZ D DE DK E EE ES EST F FI FR FIN GE GR H HR HU I IL IS IT L LU MC MK MNE "
+    "N NL NO P PL PT RO RS S SE SI SK SLO SM SRB TR UA"
+)
+"""What stands before others, with a dash, in letters from abroad."""
 
 
 def _years(numbers: Floats) -> bool:
