@@ -12,6 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+import pyreadstat
 import pytest
 from few_cases import fast_first
 from hypothesis import given
@@ -40,6 +41,7 @@ from sfumato.semantics.requested_release import (
 from sfumato.semantics.rules.derivation import derive
 from sfumato.semantics.rules.reasoner import house_rules
 from sfumato.semantics.sla import semantic_levels
+from sfumato.table.sources import Labels
 from sfumato.table.table_files import data_sha256
 
 ASSOCIATION = "language Chinese languages -> ethnicity Chinese"
@@ -117,6 +119,26 @@ def test_a_codebook_stands_beside_it_and_the_recipe_in_manifest_and_report(folde
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "How columns were read before they were measured" in page
     assert "spelled in upper case" in page
+
+
+def test_labels_that_are_left_out_are_warned_about(folder: Path) -> None:
+    linked = pd.read_csv(folder / "linked.csv", dtype=str).assign(dose="1", form="2")
+    said = {"name": "Full name", "drug": "Drug that Alice takes", "dose": "Daily dose"}
+    pyreadstat.write_sav(linked, folder / "linked.sav", column_labels=said,
+                         variable_value_labels={"form": {"2": "as Tom has it"}})  # fmt: skip
+    text = (folder / "schema.toml").read_text(encoding="utf-8")
+    schema = (
+        f'insensitive = ["dose", "form"]\n{text}\n[recipe]\ndose = {{ rename = {{ 1 = "9" }} }}\n'
+    )
+    (folder / "schema.toml").write_text(schema, encoding="utf-8")
+    made = anonymize_requested(
+        folder / "linked.sav", sf.load_schema(folder / "schema.toml"), policy=folder / "one.toml",
+        request="diabetes", local={"Hospital A": folder / "hospital.csv"},
+    )  # fmt: skip
+    assert made.shown_labels == Labels({}, {})
+    (warned,) = [each for each in made.warnings if "labels" in each]
+    assert "'form', 'drug'" in warned
+    assert "Alice" not in warned
 
 
 def test_time_2_is_changed_by_an_association_accepted_between(folder: Path) -> None:

@@ -74,8 +74,8 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
 from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures, untested_events
-from sfumato.table.labelled_files import quotations, shown
-from sfumato.table.sources import NO_LABELS, from_numpy, from_texts, is_bytes, listed
+from sfumato.table.labelled_files import left_out, shown
+from sfumato.table.sources import NO_LABELS, from_numpy, from_texts, is_bytes
 from sfumato.table.table import ColumnFigures, Table
 
 ORDER_OF_ROWS, PERSONS, HOUSEHOLDS, DATES = "order", "persons", "households", "dates"
@@ -268,7 +268,7 @@ def make_release(
     if table.labels != NO_LABELS:
         untouched = _untouched(content.column_names, finished)
         labels = shown(table.labels, content, untouched)
-        quoting = _without_labels(quotations(table.labels, untouched))
+        quoting = left_out(table.labels, untouched)
     return Release(
         content=ReleasedTable(content, original, labels),
         schema=table.schema,
@@ -311,31 +311,17 @@ def make_release(
     )
 
 
-_COARSER = ("rename", "first", "resolution", "parts", "from_")
-"""Steps of a recipe after which a column says something else than its file."""
-
-
 def _untouched(names: Sequence[str], finished: _Generalised) -> frozenset[str]:
     """The columns of a release whose every cell is that of the original."""
     draft, schema = finished.draft, finished.draft.table.schema
     changed = {schema.person, schema.household, *finished.cells}
-    for name, line in schema.recipe.items():
-        if any(getattr(line, step) for step in _COARSER):
-            changed.add(name)
+    changed |= {name for name, line in schema.recipe.items() if line.retells}
     for column in draft.table.quasi_identifiers:
         shown_as = finished.released[column.name]
         single = len(shown_as) == 1 and bool((shown_as[0].leaves <= 1).all())
         if not single or column.domain.size < 2 or column.ends or draft.levels:
             changed |= {each.name for each in shown_as}
     return frozenset(names) - changed
-
-
-def _without_labels(columns: Sequence[str]) -> tuple[str, ...]:
-    """Whose labels quote what the release hides."""
-    if not columns:
-        return ()
-    what = "labels in which people, or values that the release hides, are named"
-    return (f"{what}, are left out of {listed(columns)}",)
 
 
 def _under_budget(

@@ -178,6 +178,11 @@ class Cleaning(Part):
     at: Annotated[str | None, BeforeValidator(_day)] = None
     unreadable: Unreadable = Unreadable.REFUSE
 
+    @property
+    def retells(self) -> bool:
+        """Whether the column says something else than its file then, of which labels speak."""
+        return bool(self.rename or self.first or self.resolution or self.parts or self.from_)
+
     model_config = ConfigDict(populate_by_name=True)
 
     @model_validator(mode="before")

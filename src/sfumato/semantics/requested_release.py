@@ -53,7 +53,7 @@ from sfumato.semantics.requested_content import Members, NotedAssociation, Relea
 from sfumato.semantics.rules.derivation import Requirements, derive
 from sfumato.semantics.sla import MANY, Change, by_rules, disclosure_risks, semantic_levels
 from sfumato.table.dataframes import to_frame_like as like
-from sfumato.table.labelled_files import shown
+from sfumato.table.labelled_files import left_out, shown
 from sfumato.table.sources import Labels
 from sfumato.table.table_files import check_output_path, data_sha256, write_table
 
@@ -517,14 +517,20 @@ class RequestedRelease:
                 f"earlier releases alone leave {self.exposed:,} linked individuals below k; "
                 "this one does not make it worse"
             )
-        return tuple(found)
+        return (*found, *left_out(self.linked.table.labels, self._untouched))
 
     @property
     def shown_labels(self) -> Labels:
         """Labels of its columns, and of those of their values that occur."""
-        original = self.linked.table
-        changed = {original.schema.person, *original.schema.quasi_identifiers}
-        return shown(original.labels, self.table, {*self.table.column_names} - changed)
+        return shown(self.linked.table.labels, self.table, self._untouched)
+
+    @property
+    def _untouched(self) -> frozenset[str]:
+        """The columns of which every cell is that of the linked data."""
+        schema = self.linked.table.schema
+        changed = {name for name, line in schema.recipe.items() if line.retells}
+        changed |= {*schema.quasi_identifiers}
+        return frozenset(self.table.column_names) - changed - {schema.person}
 
     def codebook(self, name: str = "the release") -> str:
         """What each column is, what was done to it and how its cells are read, as Markdown.

@@ -175,16 +175,20 @@ def shown(labels: Labels, table: pa.Table, untouched: Collection[str]) -> Labels
     )
 
 
-def quotations(labels: Labels, untouched: Collection[str]) -> tuple[str, ...]:
-    """The columns that are released as they are, but without labels that quote what is hidden."""
+def left_out(labels: Labels, untouched: Collection[str]) -> tuple[str, ...]:
+    """A warning of columns that go out as they are, but for labels that quote what is hidden."""
     texts = {name: [*own.values()] for name, own in labels.values.items()}
     for name, said in labels.columns.items():
         texts.setdefault(name, []).append(said)
-    return tuple(
+    columns = [
         name
         for name, own in texts.items()
         if name in untouched and any(_quotes(said, labels, untouched) for said in own)
-    )
+    ]
+    if not columns:
+        return ()
+    what = "labels in which people, or values that the release hides, are named"
+    return (f"{what}, are left out of {listed(columns)}",)
 
 
 def _quotes(label: str, labels: Labels, untouched: Collection[str]) -> bool:
