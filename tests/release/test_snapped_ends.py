@@ -369,3 +369,41 @@ def test_sets_within_a_hierarchy(tmp_path: Path, missing: bool) -> None:
             assert cell == "*" or true in members_of(cell, set())
         else:
             assert cell == "*" or not isinstance(cell, str)
+
+
+@pytest.mark.parametrize(
+    ("times", "options", "warned"),
+    [
+        (0, {}, ""), (0, {"ends": "tight"}, "ends='snapped'"), (1, {}, "values='hierarchy'"),
+        (1, {"values": "range"}, "values='hierarchy'"), (12, {}, ""), (0, {"population": 4000}, ""),
+    ],
+)  # fmt: skip
+def test_sets_of_what_occurs_are_warned_of_where_members_are_single_peoples(
+    times: int, options: dict[str, object], warned: str
+) -> None:
+    everybody = citizens(3, 400 * max(times, 1), 150)
+    data, known = everybody[:400], everybody[["age", "town"]] if times else None
+    asked = {"values": "set", "register": known, "effort": 0, "seed": 1, **options}
+    release = sf.anonymize(data, TOWNS, sf.KAnonymity(5), **asked)
+    said = [each for each in release.warnings if "members" in each]
+    assert len(said) == bool(warned)
+    if warned:
+        assert "'town'" in said[0]
+        assert warned in said[0]
+        shown, listed, alone = release.data.copy(), 0, 0
+        for name in ("age", "town"):
+            shown["true"] = data[name].to_numpy()[release.source_rows]
+            for cells, people in shown.groupby(["age", "town"]):
+                cell = cells[name == "town"]
+                if f"'{name}'" in said[0] and cell.startswith("{"):
+                    listed += len(members_of(cell, set()))
+                    alone += int((people["true"].value_counts() == 1).sum())
+        assert said[0].startswith(f"{alone:,} of {listed:,} members")
+
+
+def test_sets_of_what_occurs_are_asked_for_on_spark() -> None:
+    asked = {"engine": "spark", "values": "set", "register": pd.DataFrame()}
+    with pytest.raises(InputError, match="parameter values must say ends='tight' beside it"):
+        sf.anonymize("nowhere.csv", TOWNS, sf.KAnonymity(5), **asked)
+    with pytest.raises(InputError, match="parameter register"):
+        sf.anonymize("nowhere.csv", TOWNS, sf.KAnonymity(5), ends="tight", **asked)

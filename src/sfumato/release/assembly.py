@@ -29,9 +29,11 @@ from sfumato.release.coarsen_counts import (
 from sfumato.release.distributions import query_stream
 from sfumato.release.full_domain import shown_at, with_hierarchies
 from sfumato.release.generalisation import (
+    MOST_LONE,
     ReleasedColumn,
     ReleasedColumns,
     generalised,
+    listed_alone,
     with_coded_ends,
     with_snapped_ends,
 )
@@ -75,7 +77,7 @@ from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
 from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures, untested_events
 from sfumato.table.labelled_files import left_out, shown
-from sfumato.table.sources import NO_LABELS, from_numpy, from_texts, is_bytes
+from sfumato.table.sources import NO_LABELS, from_numpy, from_texts, is_bytes, listed
 from sfumato.table.table import ColumnFigures, Table
 
 ORDER_OF_ROWS, PERSONS, HOUSEHOLDS, DATES = "order", "persons", "households", "dates"
@@ -292,6 +294,7 @@ def make_release(
             *(f"the {each.column} {each.leak}" for each in risk.columns if each.role == ORDER),
             *table.warnings,
             *quoting,
+            *_single_members(finished, everybody=population is not None),
             *(draft.levels.notes() if draft.levels else ()),
             *(against.warnings() if against else ()),
         ),
@@ -394,6 +397,25 @@ def _utility(table: Table, finished: _Generalised, manifest: Manifest) -> Utilit
             own.person, events.pseudonym_of, events.exact, events.done, events.dates, cells
         )
     return replace(found, counts=finished.count_loss, histories=left)
+
+
+def _single_members(finished: _Generalised, *, everybody: bool) -> tuple[str, ...]:
+    """Sets of what occurs that single people out more often than whoever guesses without them."""
+    part, class_of = finished.draft.table, finished.draft.class_of
+    counts = {
+        each.name: listed_alone(each, part.person, class_of, finished.released[each.name][0])
+        for each in part.quasi_identifiers
+        if each.lone is None
+    }
+    found = {name: own for name, own in counts.items() if own[0] > MOST_LONE * own[1]}
+    if not found:
+        return ()
+    alone, members = np.sum([*found.values()], axis=0).tolist()
+    cure = "ends='snapped' lists neighbours that nobody has, too"
+    if everybody:
+        cure = "a hierarchy's labels (values='hierarchy') list none"
+    what = f"{alone:,} of {members:,} members that the sets of {listed([*found])} list"
+    return (f"{what} are those of one person of the class and single people out; {cure}",)
 
 
 def _told_first(risk: Risk) -> tuple[str, ...]:

@@ -646,6 +646,21 @@ def _sets(column: CodedColumn, class_of: Codes, spread: Spread) -> ReleasedColum
     return _printed(column, spread, sets.of_class, value, sets.sizes[sets.of_class])
 
 
+def listed_alone(
+    column: CodedColumn, person: Codes, class_of: Codes, shown: ReleasedColumn
+) -> tuple[int, int]:
+    """Of the members that its sets list, those that one person of the class has; and all of them.
+
+    A member that a class lists without a record of it, as those of a register, is nobody's.
+    """
+    listing = np.array([(each or "").startswith("{") for each in shown.texts])
+    of_class = listing[shown.text_of_class] & (shown.leaves > 1)
+    of = of_class[class_of] & (column.codes != MISSING)
+    held = np.stack([class_of[of], column.codes[of], person[of]])
+    people = np.unique(np.unique(held, axis=1)[:2], axis=1, return_counts=True)[1]
+    return int((people == 1).sum()), int(shown.leaves[of_class].sum())
+
+
 ReleasedColumns = dict[str, tuple[ReleasedColumn, ...]]
 
 

@@ -315,9 +315,21 @@ class Options:
             what its people have.
         engine
             Where the release is computed.
+
+        Raises
+        ------
+        InputError
+            If sets on Spark, which tell what occurs, are not asked for by their ends.
         """
         if self.ends is not None:
             return self
+        if engine is Engine.SPARK and self.form is Form.SET:
+            raise InputError(
+                "parameter values",
+                "must say ends='tight' beside it on Spark",
+                found="sets, which are of what occurs there, most of it one person's of the class",
+                advice="say so, or take engine='embedded', whose sets are public blocks",
+            )
         on_grid = not everybody and engine is Engine.EMBEDDED and self.form in WITH_ENDS
         return replace(self, ends=Ends.SNAPPED if on_grid else Ends.TIGHT)
 
