@@ -13,8 +13,9 @@ from few_cases import fast_first
 import sfumato as sf
 from sfumato.reports.promise_words import promise_lines
 from sfumato.reports.release_verdict import release_verdict
+from sfumato.table import dependence
 from sfumato.table.classification import open_classified
-from sfumato.table.dependence import column_figures
+from sfumato.table.dependence import column_figures, leaks_by_making
 from sfumato.table.door import open_table
 
 HONEST = ("icd", "charge", "department", "region", "days", "remark")
@@ -349,3 +350,32 @@ def test_nobody_is_asked_about_few_persons() -> None:
     honest, leaks = people(7, repeated=False)
     data = honest.assign(birth_year=leaks["birth_year"])[:40]
     assert open_classified(data, schema_of(data, False)).records == 40
+
+
+def test_few_texts_are_read_where_nothing_shows_and_more_where_a_name_may(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So many that 25, then 200 people are asked of 1,200, as the reasons of the constants say."""
+    n = 1200
+    honest, told = ([f"{each} {i} {i:05d}X" for i in range(n)] for each in ("ward", "seen"))
+    ids = [f"Q{i * 7919 % n:05d}V" for i in range(n)]
+    data = pd.DataFrame({
+        "id": ids, "age": [18 + i * i % 61 for i in range(n)],
+        "icd": ["abc"[i % 3] for i in range(n)],
+        "honest": honest, "told": [f"{one} {own}" for one, own in zip(told, ids, strict=True)],
+    })  # fmt: skip
+    schema = sf.Schema(
+        direct_identifiers=["id"], quasi_identifiers={"age": "numeric"}, sensitive=["icd"],
+        insensitive=["honest", "told"],
+    )  # fmt: skip
+    read, held = set(), dict(dependence.HELD)
+
+    def noting(text: str) -> frozenset[str]:
+        read.add(text)
+        return held[dependence.WORDS][0](text)
+
+    monkeypatch.setitem(dependence.HELD, dependence.WORDS, (noting, held[dependence.WORDS][1]))
+    (found,) = leaks_by_making(open_table(data, schema))
+    assert (found.column, "holds the" in found.how) == ("told", True)
+    assert len(read & set(honest)) == 25
+    assert len(read & set(data["told"])) == 200

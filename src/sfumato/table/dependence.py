@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -250,9 +251,12 @@ def coded_rows(columns: Mapping[str, Ints], names: list[str]) -> Ints:
 
 PERSONS_LOOKED_AT = 10_000
 """Persons whose records are looked at, evenly spaced in the file."""
-TEXTS_LOOKED_AT, TEXTS_READ, FEW_TEXTS = 2_000, 200, 25
-"""Texts in which labels are looked for; in whatever they may be read as, fewer: of 200 a share of
-80 % is seen to within 6 %, and one below 60 % of the first 25 is no such share in 98 of 100."""
+TEXTS_LOOKED_AT = 2_000
+"""Texts in which labels are looked for."""
+TEXTS_READ = 200
+"""Of whatever they may be read as fewer: of these a share of 80 % is seen to within 6 %."""
+FEW_TEXTS = 25
+"""Texts that are read first: a share below 60 % of them is none of 80 % in 98 of 100."""
 LEAST_PERSONS = 50
 """Of fewer, nothing can be said."""
 GIVEN_AWAY = 0.8
@@ -266,9 +270,9 @@ MOST_EXCEPTIONS = 0.05
 """Largest share of the records in which an attribute of persons differs within one: who moved."""
 NUMBERS_OF_TEXT = 3
 """So many numbers are read from each text, in their order."""
-DECIMALS, LEAST_DIGITS, DIGITS, ROUNDING = 9, 3, 15, 1e-13
-"""Decimal places that are looked at, digits from which a number is looked for in others and which
-a float holds, and the share of a number that computing it adds."""
+DECIMALS, LEAST_DIGITS, ROUNDING = 9, 3, 1e-13
+"""Decimal places that are looked at, digits from which a number is looked for in others, and the
+share of a number that computing it adds."""
 CENSORED = 0.6
 """Share of the texts of a column that are no numbers where the others are read as numbers: more
 than half of healthy people have an eGFR of "more than 90"."""
@@ -775,7 +779,7 @@ class _Sample:
         for name in self._identifiers:
             cells = self._cells(name, everybody)
             digits = [_digits(each or "") for each in cells.firsts] if cells else []
-            numbers = np.array([float(each[:DIGITS] or "nan") for each in digits])
+            numbers = np.array([float(each[: sys.float_info.dig] or "nan") for each in digits])
             # Smaller ones might be the places of people in some order.
             if (numbers > MEASURED_AGAIN).mean() > ALONE:
                 found.append(
