@@ -126,6 +126,7 @@ def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> Non
         register=None,
         key=None,
         secret=None,
+        layout={},
         progress=silent,
     )
     rows = pa.array(release.source_rows)
@@ -151,6 +152,20 @@ def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> Non
 
 
 @pytest.mark.slow
+def test_a_release_is_repeated_from_an_original_without_header(files: Path, run: Run) -> None:
+    first, _, rest = (files / "in.csv").read_text("utf-8").partition("\n")
+    (files / "bare.csv").write_text(f"title\n{rest}", encoding="utf-8")
+    (files / "again").mkdir()
+    layout = ("--no-header", "--names", first.replace('"', ""), "--skip-lines", "1")
+    words = ("anonymize", "bare.csv", "--schema", "schema.toml", "--pid-k", "5", "--cut", "median")
+    done_in(files, *words, *layout, "--seed", "4", "--output", "again/out.csv")
+    given = ("attack", "again/out.csv", "--schema", "schema.toml", "--original", "bare.csv", *QUICK)
+    assert run(*given).code != 0
+    done = run(*given, *layout, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["persons"] == 80
+
+
 def test_the_same_order_and_no_original_at_all(files: Path, run: Run) -> None:
     original = original_of(files)
     pa_csv.write_csv(original.drop(["name"]), files / "raw.csv")

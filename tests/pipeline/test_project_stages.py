@@ -5,15 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from linkage.linked_tables import households
-from pipeline.clinics_project import PROJECT, change
+from pipeline.clinics_project import PROJECT, change, write_project
 from pyarrow import csv
 
+from sfumato.core.declaration import silent
 from sfumato.core.errors import InputError
 from sfumato.linkage.link_spec import Mode
+from sfumato.pipeline import linking_stages
 from sfumato.pipeline.linking_stages import specification
 from sfumato.pipeline.project_folder import open_project
 from sfumato.pipeline.run import remove_leftovers, run, stages_of
@@ -101,6 +104,35 @@ def test_a_schema_of_linked_tables_names_no_person(folder: Path) -> None:
     [link, *_] = stages_of(open_project(folder))
     with pytest.raises(InputError, match="linkage finds the persons"):
         link.check(open_project(folder))
+
+
+def test_an_attached_table_has_a_layout_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_project(tmp_path).parent
+    first, *rest = (folder / "visits_hospital.csv").read_text("utf-8").splitlines(keepends=True)
+    (folder / "visits_hospital.csv").write_text("".join(rest), encoding="utf-8")
+    with pytest.raises(InputError, match="visits_hospital"):
+        linking_stages.check_classified(open_project(folder))
+    names = [f'"{each}"' for each in first.strip().split(",")]
+    table = f'{{ file = "visits_hospital.csv", header = false, names = [{", ".join(names)}] }}'
+    before = stages_of(open_project(folder))[0].settings(open_project(folder))
+    change(folder, '"visits_hospital.csv"', table)
+    project = open_project(folder)
+    [link, *_] = stages_of(project)
+    linking_stages.check_classified(project)
+    assert link.settings(project) != before
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(
+        linking_stages, "link", lambda *_, **options: given.update(options) or 1 / 0
+    )
+    with pytest.raises(ZeroDivisionError):
+        link.make(project, folder, silent)
+    assert ",".join(given["attach_tables"]["hospital"].names) == first.strip()
+    assert given["attach_tables"]["practice"] == folder / "visits_practice.csv"
+    change(folder, "header = false", "headers = false")
+    with pytest.raises(InputError, match=r"sources\.hospital\.attach\.headers"):
+        open_project(folder)
 
 
 def test_output_of_somebody_else_is_not_replaced(folder: Path) -> None:

@@ -13,7 +13,7 @@ from sfumato.cli.output import ABOVE, READY, hand_over, progress_bar, write_repo
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Json, Report, argument, check_report, file_option
 from sfumato.cli.release_checks import MANIFEST, key_of, secret_of
-from sfumato.core.declaration import Place, is_database
+from sfumato.core.declaration import Place, is_database, layout_of
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import Secrets
 from sfumato.core.workspace import Workspace
@@ -21,7 +21,7 @@ from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Ref
 from sfumato.risk.assess_options import HeldAgainst
 
 if TYPE_CHECKING:
-    from sfumato.core.declaration import Progress
+    from sfumato.core.declaration import LayoutGiven, Progress
     from sfumato.release.release_manifest import Manifest
     from sfumato.release.release_result import Release
     from sfumato.schema import Schema
@@ -95,9 +95,11 @@ def attack(
     keep_memory()
     from sfumato.intruder.attack import attack as attack_file
     from sfumato.schema import load_schema
+    from sfumato.table.table_files import open_source
 
     _check_given(release, schema, given["review"])
-    original, truth = given["original"], _truth(given["truth"], same_order=same_order)
+    original: Any = given["original"]
+    truth = _truth(given["truth"], same_order=same_order)
     # A truth says whose the records are: nothing needs to be repeated to find out.
     repeated = release if original is not None and truth is None else None
     for option, file in (("--pseudonym-key", pseudonym_key), ("--secret", secret)):
@@ -112,7 +114,10 @@ def attack(
     check_report(report)
     with progress_bar() as progress:
         target: Any = release
+        around = values_of(Circumstances, given)
         if repeated and original and declared:
+            # The released file is only compared, byte by byte: what is laid out is the original.
+            layout, around = layout_of(around), {"seed": around["seed"]}
             target = repeated_release(
                 repeated,
                 original,
@@ -120,8 +125,10 @@ def attack(
                 register=given["register"],
                 key=pseudonym_key,
                 secret=secret,
+                layout=layout,
                 progress=progress,
             )
+            original = open_source(original, **layout) if layout else original
         found = attack_file(
             target,
             schema=declared,
@@ -131,7 +138,7 @@ def attack(
             **values_of(Holding, given),
             **values_of(Judging, given),
             **values_of(HeldAgainst, given),
-            **values_of(Circumstances, given),
+            **around,
         )
     write_report(found, report)
     hand_over(found, report, json=json)
@@ -174,6 +181,7 @@ def repeated_release(
     register: Place | None,
     key: Path | None,
     secret: Path | None,
+    layout: LayoutGiven,
     progress: Progress,
 ) -> Release:
     """The release that the manifest beside a released file describes, made again.
@@ -190,6 +198,8 @@ def repeated_release(
         The file with the key of its pseudonyms, if any.
     secret
         The file with its secret; ``release.secret`` beside it where not given.
+    layout
+        How the original's file is laid out, as far as that is said.
     progress
         Told how far the work is.
 
@@ -224,7 +234,7 @@ def repeated_release(
         secret_of(secret, released.with_name(MANIFEST), inputs, "option --original"),
         key_of(key, inputs),
     )
-    table = open_table(original, declared, progress=progress)
+    table = open_table(original, declared, **layout, progress=progress)
     # A register that the release was not made with is the intruder's alone.
     counted = register if manifest.register_sha256 else None
     everybody = None if counted is None else open_register(counted, table.schema)

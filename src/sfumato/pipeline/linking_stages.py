@@ -15,7 +15,7 @@ from sfumato.linkage.link import changed, link
 from sfumato.linkage.link_sources import numbers_a_person
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder, copy_private
-from sfumato.pipeline.project_model import InFile, Link, Reviewers
+from sfumato.pipeline.project_model import InFile, Link, Reviewers, TableFile
 from sfumato.pipeline.stage import (
     MEASURED,
     Made,
@@ -53,12 +53,12 @@ _APPLIED_TO = (
 
 def _source_tables(place: ProjectFolder) -> dict[str, object]:
     """The sources by name: paths, or opened where their layout is given."""
-    return {
-        name: place.at(source.file)
-        if not layout_of(source)
-        else open_source(place.at(source.file), **layout_of(source))
-        for name, source in place.project.sources.items()
-    }
+    return {name: _table(place, source) for name, source in place.project.sources.items()}
+
+
+def _table(place: ProjectFolder, table: TableFile) -> object:
+    path, layout = place.at(table.file), layout_of(table)
+    return open_source(path, **layout) if layout else path
 
 
 def specification(place: ProjectFolder) -> Suggestion:
@@ -157,7 +157,7 @@ def check_classified(place: ProjectFolder) -> None:
         known = {link_spec.sql_name(each) for each in (*schema.columns(), *compared, *headers)}
         tables = [open_source(place.at(source.file), **layout_of(source))]
         if source.attach is not None:
-            tables.append(open_source(place.at(source.attach)))
+            tables.append(open_source(place.at(source.attach.file), **layout_of(source.attach)))
         for table in tables:
             unnamed = [name for name in table.names if link_spec.sql_name(name) not in known]
             names = [name for name in unnamed if not numbers_a_person(name)]
@@ -167,6 +167,11 @@ def check_classified(place: ProjectFolder) -> None:
 def _link_settings(place: ProjectFolder) -> dict[str, Any]:
     asked = place.project.link or Link()
     given = _given(place, asked)
+    attached = {
+        name: source.attach.model_dump(mode="json", exclude={"file"})
+        for name, source in place.project.sources.items()
+        if source.attach is not None and layout_of(source.attach)
+    }
     sources = {
         name: source.model_dump(mode="json", include={*LAYOUT, "id"})
         for name, source in place.project.sources.items()
@@ -174,6 +179,7 @@ def _link_settings(place: ProjectFolder) -> dict[str, Any]:
     return {
         "seed": place.project.about.seed,
         "sources": sources,
+        **({"attached": attached} if attached else {}),
         # Roles alone: a change of a hierarchy must not make the linkage again.
         "schema": place.plain_schema(place.schema_to_link()),
         # The specification stands below as what it says: moved to a file it stays the same.
@@ -187,7 +193,9 @@ def _link_files(place: ProjectFolder) -> dict[str, Place]:
     asked = place.project.link or Link()
     inputs = place.named(LINK, model=asked.model, key_file=asked.key_file)
     for name, source in place.project.sources.items():
-        inputs |= place.named(f"sources.{name}", file=source.file, attach=source.attach)
+        inputs |= place.named(f"sources.{name}", file=source.file)
+        if source.attach is not None:
+            inputs |= place.named(f"sources.{name}", attach=source.attach.file)
     if asked.previous is not None:
         folder = place.at(asked.previous)
         inputs["link.previous"] = folder / linkage_files.MANIFEST
@@ -208,7 +216,7 @@ def _link(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         model=None if asked.model is None else place.at(asked.model),
         previous=None if asked.previous is None else place.at(asked.previous),
         attach_tables={
-            name: place.at(source.attach)
+            name: _table(place, source.attach)
             for name, source in place.project.sources.items()
             if source.attach is not None
         },

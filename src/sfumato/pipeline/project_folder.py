@@ -116,9 +116,9 @@ class ProjectFolder:
             return None
         # Data is no secret: a table that is named as a key by mistake is refused.
         tables = (
-            table
+            table.file
             for source in self.project.sources.values()
-            for table in (source.file, source.attach)
+            for table in (source, source.attach)
             if table is not None
         )
         return read_secret(self.at(path), name, (self.file, *map(self.at, tables)))

@@ -586,8 +586,8 @@ class About(Frozen):
     reasons: Annotated[dict[str, Said], Field(default_factory=dict)]
 
 
-class Source(Frozen):
-    """A table that the project starts from.
+class TableFile(Frozen):
+    """A table, and how its file is laid out.
 
     Attributes
     ----------
@@ -598,11 +598,6 @@ class Source(Frozen):
         The separator of a CSV file; found by itself when not given.
     header, names, encoding, skip_lines, sheet
         How the file is laid out, as far as that is not found by itself, as the options say it.
-    id
-        The column that names each record within the table.
-    attach
-        Further records of the table's persons by its ids, such as visits; they stand in the
-        linked file instead of the table's own.
     """
 
     file: TablePlace
@@ -612,8 +607,30 @@ class Source(Frozen):
     encoding: Encoding = None
     skip_lines: SkippedLines = None
     sheet: Sheet = None
+
+
+def _of_file(given: object) -> object:
+    """A place alone as the table there."""
+    return {"file": given} if isinstance(given, (str, Path)) else given
+
+
+class Source(TableFile):
+    """A table that the project starts from.
+
+    Attributes
+    ----------
+    id
+        The column that names each record within the table.
+    attach
+        Further records of the table's persons by its ids, such as visits; they stand in the
+        linked file instead of the table's own. A file, or one with its layout.
+    """
+
     id: str | None = None
-    attach: TablePlace | None = None
+    attach: (
+        Annotated[TableFile, BeforeValidator(_of_file, json_schema_input_type=str | TableFile)]
+        | None
+    ) = None
 
 
 SourceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")]

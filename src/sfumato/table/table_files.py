@@ -535,7 +535,7 @@ def open_source(data: object, **layout: Unpack[LayoutGiven]) -> sources.Source:
         A path (`.csv`, `.tsv`, `.txt`, each also with `.gz`, `.zst`, `.zip`; `.parquet`, `.pq`;
         with the extra ``[formats]`` `.xlsx`, `.sav`, `.dta`, `.sas7bdat`, `.xpt`), the URL of a
         table of PostgreSQL or SQLite (with ``[databases]``), or a dataframe of pandas, Polars
-        (eager or lazy), PyArrow, DuckDB or PySpark.
+        (eager or lazy), PyArrow, DuckDB or PySpark; a source that is open stays itself.
 
     Returns
     -------
@@ -545,6 +545,8 @@ def open_source(data: object, **layout: Unpack[LayoutGiven]) -> sources.Source:
     given = Layout(**cast(dict[str, Any], layout))
     if not isinstance(data, (str, os.PathLike)):
         check_layout(given, (), "data that is not a path")
+        if isinstance(data, sources.Source):
+            return data
         # Imported for dataframes alone: a file needs no narwhals.
         from sfumato.table.dataframes import open_frame
 
