@@ -122,6 +122,8 @@ def grown(data: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return data.sample(frac=0.7, random_state=5).sort_index(), data
 
 
+ANY = sf.Limits(found=1, person=1, learned=1)
+"""Under which every release is ready: what is refused is for those before it."""
 MARKET = (sf.GBalance(0.9), sf.HAffiliation(0.5))
 
 
@@ -257,7 +259,8 @@ def through(series: list[Wanted], folder: Path, terms: Terms) -> tuple[list[Hand
                 release.write(path, memory=book)
                 tried += 1
                 try:
-                    found = book.hand_over(book.remembered()[-1].number, f"r{number}")
+                    number_of = book.remembered()[-1].number
+                    found = book.hand_over(number_of, f"r{number}", limits=ANY)
                 except ConstraintsNotMetError as refused:
                     if tried == 1:
                         waiting = [

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from sfumato.risk.disclosure_risk import Risk
     from sfumato.risk.risk_thresholds import Preset, Threshold, thresholds
     from sfumato.risk.threshold_checks import hold
-    from sfumato.risk.verdict import Limits, Verdict
+    from sfumato.risk.verdict import Acceptance, Limits, Verdict
     from sfumato.schema import (
         Cleaning,
         Event,
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from sfumato.table.schema_guess import Guess, guess_schema
 
 _HOMES = {
+    "Acceptance": "risk.verdict",
     "Attack": "intruder.attack_result",
     "Cleaning": "schema",
     "ConstraintsNotMetError": "core.errors",
@@ -109,6 +110,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Acceptance",
     "Attack",
     "Cleaning",
     "ConstraintsNotMetError",

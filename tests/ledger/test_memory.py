@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +16,12 @@ from ledger.releases import FIRST, SECOND, draft, opened, people, released
 import sfumato as sf
 from sfumato.cli.anonymize_command import check_memory
 from sfumato.core.chain import parse_head
-from sfumato.core.errors import InputError
+from sfumato.core.errors import HandOverRefusedError, InputError
 from sfumato.ledger.overlap import by_id, followed
 from sfumato.ledger.release_ledger import Terms
 from sfumato.ledger.sketches import RECORDS, Shown, sketch_of, sketch_of_parts
 from sfumato.release.release_manifest import load_manifest
+from sfumato.risk.verdict import Acceptance
 
 KEY = bytes(range(32))
 
@@ -47,7 +48,7 @@ def test_a_release_is_the_same_whether_it_is_remembered_or_not(tmp_path: Path) -
     plain, noted = ((tmp_path / name / "first.csv").read_bytes() for name in ("plain", "first"))
     assert plain == noted
     one, two = (load_manifest(tmp_path / n / "release.toml") for n in ("plain", "first"))
-    assert replace(two, ledger_head="") == one
+    assert replace(two, ledger_head="", verdict=one.verdict) == one
 
 
 def test_manifest_and_report_print_the_head_that_proves_the_draft(tmp_path: Path) -> None:
@@ -313,11 +314,31 @@ def test_a_time_that_is_none(keep: str) -> None:
         Terms(keep=keep)
 
 
-def test_no_more_than_the_ledger_allows(tmp_path: Path) -> None:
+def test_what_is_not_ready_is_not_handed_over(tmp_path: Path) -> None:
+    made = released(people(), FIRST)
     with opened(tmp_path) as ledger:
-        one = draft(released(people(), FIRST), tmp_path, "first", ledger)
-        with pytest.raises(InputError, match="no more than the ledger allows"):
-            ledger.hand_over(one, "a", tolerable=0.5)
+        one = draft(made, tmp_path, "first", ledger)
+        with pytest.raises(HandOverRefusedError, match=r"accept insider\.code"):
+            ledger.hand_over(one, "a", limits=sf.Limits())
+        assert ledger.noted(one).to == ()
+        most = dict.fromkeys(("found", "person", "learned"), 1.0)
+        answers = "carol", "nobody knows them", date(2999, 1, 1), most
+        rows = (("insider", "code"), ("acquaintance", ""), ("stranger", ""))
+        accepted = [Acceptance(row, *answers, column) for row, column in rows]
+        ledger.hand_over(one, "a", limits=sf.Limits(), accepted=accepted)
+        assert ledger.noted(one).to == ("a",)
+
+
+def test_the_limits_of_a_release_hold_beside_the_terms(tmp_path: Path) -> None:
+    made = released(people(), FIRST)
+    with opened(tmp_path) as ledger:
+        one = draft(made, tmp_path, "first", ledger)
+        share = ledger.noted(one).together["found"]
+        with pytest.raises(HandOverRefusedError):
+            ledger.hand_over(one, "a", limits=replace(sf.Limits(), found=share * 0.9))
+        ledger.settle(Terms(tolerable=share * 0.9), note="stricter", by="carol")
+        with pytest.raises(HandOverRefusedError):
+            ledger.hand_over(one, "a")
 
 
 def test_nothing_of_the_data_is_in_the_ledger(tmp_path: Path) -> None:

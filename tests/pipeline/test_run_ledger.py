@@ -36,6 +36,11 @@ direct_identifiers = {direct}
 [release]
 g_balance = 0.93
 
+[limits]
+found = 1
+person = 1
+learned = 1
+
 [ledger]
 file = "book/ledger.sqlite"
 keys = "keys"
@@ -77,7 +82,9 @@ def test_a_draft_then_handed_over_then_refused(call: Call, tmp_path: Path) -> No
     (draft,) = remembered(call)
     assert draft["to"] == []
     assert call("run", "--json").ran() == []
-    assert call("ledger", "hand-over", str(draft["number"]), "--to", "us", *BOOK).code == 0
+    words = ("ledger", "hand-over", str(draft["number"]), "--to", "us", *BOOK)
+    assert call(*words).code == 2  # as it was noted: by the limits of a public release
+    assert call(*words, "--project", "sfumato.toml").code == 0
     project.write_text(PROJECT.format(more='to = "them"', **SECOND))
     refused = call("run", "--json")
     assert refused.code == 2, refused.err

@@ -243,8 +243,8 @@ def test_homogeneous_classes_and_undeclared_values(several: bool, sensitive: boo
     assert insider.findings.found.value == 1  # type: ignore[union-attr]
     assert release.to_json()["verdict"]["state"] == "above"
     every = Limits("room", 1.0, 1.0, 1.0)
-    assert release.judged(every).ready
-    assert release.judged("room").limits == Limits("room")
+    assert release.judged(every).verdict.ready
+    assert release.judged("room").verdict.limits == Limits("room")
     own = sf.assess(release.data, schema, limits="public")
     assert own.verdict is not None
     assert states(own.verdict) == states(verdict)

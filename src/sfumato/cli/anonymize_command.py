@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -168,7 +167,7 @@ def anonymize(
             engine=engine,
             **making,
         )
-    release = _written(replace(release, limits=limits), output, given, presets, report)
+    release = _written(release.judged(limits), output, given, presets, report)
     _hand_over(release, str(place) if url else output, report, json=json)
     return release.verdict.exit_code
 

@@ -163,17 +163,26 @@ def _plain(release: Remembered) -> dict[str, Any]:
 def hand_over(
     number: Number,
     to: Annotated[str, option(metavar="RECIPIENT", help="Who gets it.")],
+    project: Annotated[
+        Path | None,
+        option(metavar="FILE", help="The project file whose limits and acceptances count."),
+    ] = None,
     ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
-    tolerable: Tolerable = None,
     json: Json = False,
 ) -> None:
-    """Let a draft count as handed over, if all that was handed over stays tolerable.
+    """Let a draft that is ready count as handed over, if all that was stays tolerable.
 
-    Exit code 2 where it does not; then it says what would help, and at which price.
+    Exit code 2 where it is not, or does not; then it says what would help, and at which price.
     """
+    from sfumato.pipeline.project_folder import open_project
+
+    own: dict[str, Any] = {}
+    if project is not None:
+        file = open_project(project).project
+        own = {"limits": file.judged_by, "accepted": file.acceptances}
     with remembering(ledger, keys) as book:
-        found = book.hand_over(number, to, tolerable=tolerable)
+        found = book.hand_over(number, to, **own)
         head = book.head()
     plain = {**found.to_json(), "head": str(head)}
     print_found(plain, _lines_of_composition(found), json=json)

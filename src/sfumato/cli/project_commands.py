@@ -43,6 +43,7 @@ def run(
     was predicted, 3 it waits for people, 4 something was not measured, 5 a promise cannot be kept.
     """
     from sfumato.pipeline.project_folder import open_project
+    from sfumato.pipeline.release_stages import hand_over
 
     place = open_project(file)
     status = run_telling(place, until, tuple(force or ()))
@@ -54,6 +55,9 @@ def run(
     if waiting is None:
         if verdict is not None and not json:
             typer.echo(f"\n{verdict}")
+        # After the rows, which say why a release is refused.
+        if status.is_done and (to := hand_over(place)):
+            say(f"Handed over to {to}.")
         if status.is_caught:
             say("The attack found more than was predicted: read its report before you hand it out.")
             raise typer.Exit(ABOVE)

@@ -22,6 +22,7 @@ from sfumato.ledger.composition import (
 from sfumato.ledger.sketches import RECORDS, Shown, Sketch
 from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.release_result import Release
+from sfumato.risk.verdict import Verdict
 
 TRIALS, FEWER, SURELY = 3, 0.75, 0.97
 """How often a release is made with fewer classes: as many as would be found in proportion, somewhat
@@ -184,4 +185,14 @@ def refusal(
         (*(tuple(map(str, options)) or (OTHERWISE,)), *([strangers] if others else [])),
         f"Release {last} is not handed over: with what was handed over before it "
         "gives away too much.",
+    )
+
+
+def unready(number: int, verdict: Verdict) -> HandOverRefusedError:
+    """The error for a release of which a row is above its limit, or not measured."""
+    rows = [each.name for each in verdict.rows if each.stops]
+    return HandOverRefusedError(
+        (verdict.headline,),
+        (*(f"sfumato accept {row}, by name and with a reason" for row in rows), OTHERWISE),
+        f"Release {number} is not handed over: it is not ready.",
     )

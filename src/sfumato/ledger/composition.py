@@ -28,6 +28,7 @@ from sfumato.ledger.overlap import People, common_columns, people_of
 from sfumato.ledger.sketches import Shown, Sketch, SketchColumn, joined_digests
 from sfumato.release.promises.promise import Constraint
 from sfumato.risk.classes import ClassSummary, summarize
+from sfumato.risk.verdict import PUBLIC
 
 Pairs = Sequence[tuple[SketchColumn, SketchColumn]]
 LEAST_ALIKE, MOSTLY_ALIKE = 0.05, 0.98
@@ -36,9 +37,6 @@ nobody, below the other somebody may allow for changes."""
 Unkept = tuple[tuple[float, int], ...]
 DIGITS = 12
 """Decimals of shares that are compared with each other."""
-# The threshold of EMA policy 0070, as the preset of that name states it.
-TOLERABLE = 0.09
-"""Share of a release's persons who may be found, where nobody says otherwise."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class Limits:
         Share of its persons for whom a promise about its classes may fail.
     """
 
-    tolerable: float = TOLERABLE
+    tolerable: float = PUBLIC.found
     unkept: float = 0.0
 
     def __post_init__(self) -> None:

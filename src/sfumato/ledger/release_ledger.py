@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -13,13 +13,16 @@ import numpy as np
 
 from sfumato.core.errors import InputError
 from sfumato.ledger import ledger_store, sketches
-from sfumato.ledger.composed_proposals import Proposal, coarser, refusal
+from sfumato.ledger.composed_proposals import Proposal, coarser, refusal, unready
 from sfumato.ledger.composition import Handed, Limits, Together, of_classes, together
 from sfumato.ledger.ledger import Ledger, check_said
 from sfumato.ledger.overlap import by_id, followed
 from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import AboutAttribute
 from sfumato.release.release_result import Disclosed, Release
+from sfumato.risk.intruders import Findings
+from sfumato.risk.verdict import Acceptance, Verdict, acceptance_of, judged_again, limits_of
+from sfumato.risk.verdict import Limits as Judged
 
 _TERMS, _DRAFT, _HANDED, _WAIVED, _FORGOT = "terms", "draft", "handed over", "waived", "forgotten"
 # The longest month and year, so that nothing is erased before its time.
@@ -147,9 +150,13 @@ class ReleaseLedger(Ledger):
         made = _as_handed(release, key)
         # A draft has no recipient yet: "" is nobody who was waived, so all releases are compared.
         handed = {**self._beside(""), self.head().number + 1: made}
-        terms, found = self.terms(), together(handed)
+        terms, found = self._limits(release.limits), together(handed)
         own = found.all[self.head().number + 1]
-        beyond: dict[str, object] = {"together": {"found": own.found, "fewest": own.fewest}}
+        beyond: dict[str, object] = {
+            "together": {"found": own.found, "fewest": own.fewest},
+            "verdict": release.verdict.to_json(),
+            "accepted": [each.to_json() for each in release.accepted],
+        }
         if found.broken(terms):
             beyond["beyond"] = found.most
             # Now, while the data is at hand: a hand-over has the sketch alone.
@@ -197,6 +204,13 @@ class ReleaseLedger(Ledger):
         for entry in self._log.entries():
             _follow(known, entry)
         return list(known.values())
+
+    def noted(self, number: int) -> Remembered:
+        """The release that was noted under a number."""
+        own = next((each for each in self.remembered() if each.number == number), None)
+        if own is None:
+            raise _no_release(number)
+        return own
 
     def sketch(self, release: Remembered) -> sketches.Sketch:
         """The sketch of a release."""
@@ -251,20 +265,25 @@ class ReleaseLedger(Ledger):
 
         All that was handed over to anybody, but for what the custodian waived.
         """
-        own = next((each for each in self.remembered() if each.number == number), None)
-        if own is None:
-            raise _no_release(number)
+        own = self.noted(number)
         beside = {n: each for n, each in self._beside(to).items() if n != number}
         # Last, since it is the one that is asked about.
         return {**beside, number: self._handed(own)}
 
-    def hand_over(self, number: int, to: str, *, tolerable: float | None = None) -> Together:
-        """Let a release count as handed over, if all that was handed over stays tolerable.
+    def hand_over(
+        self,
+        number: int,
+        to: str,
+        *,
+        limits: Judged | None = None,
+        accepted: Sequence[Acceptance] | None = None,
+    ) -> Together:
+        """Let a release that is ready count as handed over, if all that was stays tolerable.
 
         Parameters
         ----------
-        tolerable
-            A stricter share than the ledger's.
+        limits, accepted
+            What intruders may find, and who answers for more; as when it was noted without these.
 
         Returns
         -------
@@ -274,18 +293,10 @@ class ReleaseLedger(Ledger):
         Raises
         ------
         ConstraintsNotMetError
-            If more than is tolerable would be given away; it says what could be done.
+            If it is not ready, or more than is tolerable would be given away; it says what could
+            be done.
         """
         check_said(to=to)
-        limits = self.terms()
-        if tolerable is not None and tolerable > limits.tolerable:
-            raise InputError(
-                "parameter tolerable",
-                "must be no more than the ledger allows",
-                accepted=f"at most {limits.tolerable:g}",
-                advice="the custodian changes it with 'sfumato ledger terms'",
-            )
-        limits = limits if tolerable is None else replace(limits, tolerable=tolerable)
         # Compared within the transaction: no other release may be handed over in between.
         with self.changing():
             handed = self.compared(number, to)
@@ -294,17 +305,58 @@ class ReleaseLedger(Ledger):
                 # What earlier releases lost among themselves was refused or waived before.
                 if number in pair:
                     raise self._unfollowed(number, sum(pair) - number)
-            if found.broken(limits):
+            verdict = self._judged(number, found, limits, accepted)
+            terms = self._limits(None if verdict is None else verdict.limits)
+            if verdict is not None and verdict.row("recipient").accepted:
+                terms = replace(terms, tolerable=1.0)
+            if found.broken(terms):
                 noted = self._detail(number).get("coarser")
-                raise refusal(handed, found, limits, None if noted is None else Proposal(**noted))
+                raise refusal(handed, found, terms, None if noted is None else Proposal(**noted))
+            if verdict is not None and not verdict.ready:
+                raise unready(number, verdict)
             detail = {
                 "release": number,
                 "compared": [each for each in found.all if each != number],
                 "found": found.found[number],
-                "tolerable": limits.tolerable,
+                "tolerable": terms.tolerable,
             }
             self._log.append(_HANDED, to, detail)
         return replace(found, unknown=tuple(self._unknown(number, found)))
+
+    def _limits(self, limits: Judged | None) -> Limits:
+        """What may be given away together: what a release's own limits and the terms allow."""
+        terms = self.terms()
+        return (
+            terms
+            if limits is None
+            else replace(terms, tolerable=min(limits.found, terms.tolerable))
+        )
+
+    def _judged(
+        self,
+        number: int,
+        found: Together,
+        limits: Judged | None,
+        accepted: Sequence[Acceptance] | None,
+    ) -> Verdict | None:
+        """What is said of a draft beside what was handed over; ``None`` of one on request."""
+        noted = self._detail(number)
+        if noted.get("request"):
+            return None
+        if "verdict" not in noted:
+            raise InputError(
+                f"release {number}",
+                "must have been judged",
+                found="one that an earlier version noted",
+                advice="make it again",
+            )
+        own = found.all[number]
+        return judged_again(
+            noted["verdict"],
+            limits or limits_of(noted["verdict"]),
+            [*map(acceptance_of, noted["accepted"])] if accepted is None else accepted,
+            Findings.among(own.found, own.fewest),
+        )
 
     def _unfollowed(self, number: int, other: int) -> InputError:
         """What refuses a release that nobody was followed to; one on request is not noted yet."""
@@ -342,8 +394,8 @@ class ReleaseLedger(Ledger):
     def waive(self, who: str | int, *, note: str, by: str) -> None:
         """Waive that a recipient shares with others, or that a release has persons in common."""
         check_said(note=note, by=by)
-        if isinstance(who, int) and all(each.number != who for each in self.remembered()):
-            raise _no_release(who)
+        if isinstance(who, int):
+            self.noted(who)
         self._log.append(_WAIVED, by, {"waived": who, "note": note})
 
     def follow(self, disclosed: Disclosed, request: int) -> tuple[sketches.Names, sketches.Names]:

@@ -407,11 +407,8 @@ class LedgerSection(Frozen):
         A file elsewhere that holds the ledger's head as well: an older or cut copy is refused. See
         ``sfumato ledger create --head``.
     to
-        Who gets the release: it is handed over as soon as it is made. Without it, it is a draft
-        until ``sfumato ledger hand-over``.
-    tolerable
-        Share of the persons of a release who may be found by all that was handed over; the ledger's
-        own when not given, never more.
+        Who gets the release: ``sfumato run`` hands it over as soon as it is ready. Without it, it
+        is a draft until ``sfumato ledger hand-over``.
     """
 
     remember: bool = True
@@ -419,14 +416,11 @@ class LedgerSection(Frozen):
     keys: Path | None = None
     head: Path | None = None
     to: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] | None = None
-    tolerable: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
 
     @model_validator(mode="after")
     def _handed_over(self) -> LedgerSection:
         if not self.remember and self.model_fields_set != {"remember"}:
             raise ValueError("'remember = false' stands alone: leave out the other keys")
-        if self.tolerable is not None and self.to is None:
-            raise ValueError("'tolerable' is for a release that is handed over: name 'to', too")
         return self
 
 

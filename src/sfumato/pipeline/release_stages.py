@@ -11,6 +11,7 @@ from sfumato.core.declaration import Place, Progress, fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import FOR_REPEATING
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys, named_ledger
+from sfumato.linkage.linked_file import PERSON, SOURCE
 from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
 from sfumato.pipeline.project_model import Assess, Attack, LedgerSection
 from sfumato.pipeline.project_model import Release as ReleaseSection
@@ -31,7 +32,6 @@ from sfumato.release.release_options import Options
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.intruders import Findings
-from sfumato.risk.learned_values import Share
 from sfumato.risk.risk_thresholds import Preset, thresholds
 from sfumato.risk.threshold_checks import check_numbers
 from sfumato.risk.verdict import Verdict, judged_again
@@ -124,8 +124,8 @@ def _release_settings(place: ProjectFolder) -> dict[str, Any]:
         "release": place.project.release.model_dump(mode="json", by_alias=True),
         "files": list(made_files(place)),
         "report": place.report_form.value,
-        # Where keys and head lie changes nothing of the release.
-        "ledger": _ledger(place).model_dump(mode="json", exclude={"keys", "head"}),
+        # Where keys and head lie, and who gets the release, changes nothing of it.
+        "ledger": _ledger(place).model_dump(mode="json", exclude={"keys", "head", "to"}),
     }
 
 
@@ -181,7 +181,9 @@ def _check_release(place: ProjectFolder) -> None:
     if schema is None:
         return
     if place.project.is_linked:
-        schema = schema.model_copy(update={"person": "person"})  # the linkage finds the persons
+        # What the linkage adds: it finds the persons, and says where a record is from.
+        added = {"person": PERSON, "insensitive": (*schema.insensitive, SOURCE)}
+        schema = schema.model_copy(update=added)
     check_asked(
         schema,
         _promised(place),
@@ -243,7 +245,6 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     if place.project.attack is not None:
         place.made[depends(place, RELEASE_STAGE).key] = release
     first, *others = made_files(place)
-    section = _ledger(place)
     with ledger_of(place) as memory:
         written = release.write(making / first, memory=memory, secret=making / FOR_REPEATING)
         release = held_against(written, _presets(place, place.project.release))
@@ -252,10 +253,6 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         write_report(release, place, making, "Release")
         draft = None if memory is None else memory.remembered()[-1]
         noted = "" if draft is None else f"; draft {draft.number} of the ledger"
-        # Last: what is handed over must have been written as a whole.
-        if memory is not None and section.to is not None:
-            memory.hand_over(memory.head().number, section.to, tolerable=section.tolerable)
-            noted = f"; handed over to {section.to}"
     risk = release.risk
     made = Made.of(
         release,
@@ -263,8 +260,8 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         f"{risk.classes:,} classes; information lost: ncp {release.utility.ncp:.1%}{noted}",
         place,
     )
-    together = None if draft is None else draft.together
-    return replace(made, measured={**made.measured, "recipient": together})
+    own = {} if draft is None else {"recipient": draft.together, "draft": draft.number}
+    return replace(made, measured={**made.measured, **own})
 
 
 def verdict_of(place: ProjectFolder) -> Verdict | None:
@@ -277,11 +274,35 @@ def verdict_of(place: ProjectFolder) -> Verdict | None:
     if "verdict" not in measured:
         return None
     recipient: Findings | str = "the ledger is off"
-    if measured["recipient"] is not None:
-        own = measured["recipient"]
-        recipient = Findings(Share.of(own["found"]), Share.of(1 / max(own["fewest"], 1)))
+    if "recipient" in measured:
+        recipient = Findings.among(**measured["recipient"])
     project = place.project
     return judged_again(measured["verdict"], project.judged_by, project.acceptances, recipient)
+
+
+def hand_over(place: ProjectFolder) -> str:
+    """Hand the release over to whom the project file names, if it is ready; once.
+
+    Returns
+    -------
+    str
+        Who got it now; empty where nobody is named, or had it before.
+
+    Raises
+    ------
+    HandOverRefusedError
+        If it is not ready, or with what was handed over gives away too much.
+    """
+    section, project = _ledger(place), place.project
+    measured = read_object(place.of_stage(RELEASE) / MEASURED) or {}
+    if section.to is None or "draft" not in measured:
+        return ""
+    number = measured["draft"]
+    with ledger_of(place) as memory:
+        if memory is None or section.to in memory.noted(number).to:
+            return ""
+        memory.hand_over(number, section.to, limits=project.judged_by, accepted=project.acceptances)
+    return section.to
 
 
 RELEASE_STAGE = Stage(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +25,7 @@ from sfumato.pipeline.release_stages import (
 )
 from sfumato.pipeline.stage import MEASURED, PAGE, TWIN, Made, Stage, read_object, read_record
 from sfumato.release.codebook import codebook_name
+from sfumato.release.release_manifest import load_manifest
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import CONTEXT, ProjectResults
 from sfumato.reports.report_files import HTML, JSON, PDF, write_project
@@ -130,7 +131,13 @@ def _make(place: project_folder.ProjectFolder, making: Path, progress: Progress)
     codebook = made / codebook_name(release_files(place)[0])
     if codebook.is_file():
         project_folder.copy_private(codebook, out / codebook.name)
-    project_folder.copy_private(made / RELEASE_MANIFEST, inside / RELEASE_MANIFEST)
+    verdict = verdict_of(place)
+    if verdict is None:
+        project_folder.copy_private(made / RELEASE_MANIFEST, inside / RELEASE_MANIFEST)
+    else:
+        # What the project accepts, and who holds earlier releases, the release does not know.
+        manifest = replace(load_manifest(made / RELEASE_MANIFEST), verdict=verdict.noted)
+        manifest.write(inside / RELEASE_MANIFEST)
     pages = 0
     found = _collected(place)
     for stage in found["stages"]:

@@ -52,6 +52,8 @@ class Manifest:
         What the steps of the schema's recipe did to the columns of the file.
     ledger_head
         The head of the ledger when the release had been noted; ``""`` where it was in none.
+    verdict
+        Whether it is ``ready``, and the ``headline`` of its verdict; empty until it is written.
     """
 
     options: Options
@@ -67,6 +69,7 @@ class Manifest:
     engine: Engine = Engine.EMBEDDED
     preparation: tuple[StepCount, ...] = ()
     ledger_head: str = ""
+    verdict: Mapping[str, Any] = field(default_factory=dict)
 
     def promised(self, constraint: Constraint | Budget) -> bool:
         """Whether a count, in the file or a register, keeps a constraint, and no estimate."""
@@ -77,6 +80,7 @@ class Manifest:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for TOML and JSON."""
         return {
+            **({"verdict": dict(self.verdict)} if self.verdict else {}),
             "release": {
                 "seed": self.seed,
                 "keyed_pseudonyms": self.keyed,
@@ -123,7 +127,7 @@ class Manifest:
         write_text(path, self.to_toml())
 
 
-_AFTERWARDS = {"recipe", "ledger", "versions"}
+_AFTERWARDS = {"recipe", "ledger", "versions", "verdict"}
 
 
 def what_repeats(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,6 +166,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             engine=Engine(release.get("engine", Engine.EMBEDDED)),
             preparation=tuple(_step(**each) for each in fields.get("recipe", ())),
             ledger_head=fields.get("ledger", {}).get("head", ""),
+            verdict=fields.get("verdict", {}),
         )
     # The file may be anybody's. Whatever is wrong with it is one mistake to its reader.
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

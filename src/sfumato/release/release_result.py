@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -357,10 +357,10 @@ class Release:
             against = (Share.estimated(found), Share.of(1 / least.value))
         return judge(self.disclosed.found, self.limits, self.accepted, population=against)
 
-    def judged(self, limits: str | Limits, accepted: tuple[Acceptance, ...] = ()) -> Verdict:
-        """The same under other limits: the name of a preset, or `Limits`."""
+    def judged(self, limits: str | Limits, accepted: Sequence[Acceptance] = ()) -> Release:
+        """The same release under other limits: the name of a preset, or `Limits`."""
         limits = Limits(limits) if isinstance(limits, str) else limits
-        return replace(self, limits=limits, accepted=accepted).verdict
+        return replace(self, limits=limits, accepted=(*accepted,))
 
     @cached_property
     def lost(self) -> tuple[LostColumn, ...]:
@@ -488,8 +488,9 @@ class Release:
         self.secret.write(file)
 
     def _noted(self, digest: str, name: str, memory: Memory | None) -> Release:
-        """The release with the hash of its file, and with the head of a memory that noted it."""
-        noted = replace(self, manifest=replace(self.manifest, output_sha256=digest))
+        """The release with its verdict, the hash of its file, and the head of a memory."""
+        manifest = replace(self.manifest, output_sha256=digest, verdict=self.verdict.noted)
+        noted = replace(self, manifest=manifest)
         if memory is None:
             return noted
         head = memory.remember(noted, name)

@@ -130,6 +130,11 @@ class Acceptance:
         The last day on which it counts.
     at_most
         What it covers: `found`, `person` and `learned`.
+
+    Raises
+    ------
+    InputError
+        If the row is none, a reason is empty, or a share is missing.
     """
 
     intruder: str
@@ -200,6 +205,16 @@ class Row:
         return max((each.worst for each in every), key=lambda each: each.high, default=None)
 
     @property
+    def name(self) -> str:
+        """What is accepted where the row is: ``insider.icd9``."""
+        return f"{self.intruder}.{self.column}" if self.column else self.intruder
+
+    @property
+    def stops(self) -> bool:
+        """Whether the release may not go out because of it."""
+        return self.state in EXIT_CODES
+
+    @property
     def rank(self) -> tuple[int, float]:
         """The worst row's is the smallest."""
         return _WORST.index(self.state), 0 if self.findings is None else -self.findings.found.value
@@ -223,6 +238,10 @@ class Verdict:
 
     Attributes
     ----------
+    rows
+        One of each intruder, the worst first.
+    limits
+        What they are held against.
     people
         Number of people; every share is of them.
     found
@@ -251,6 +270,11 @@ class Verdict:
     def ready(self) -> bool:
         """Whether the release may go out."""
         return not self.exit_code
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What a manifest says of it."""
+        return {"ready": self.ready, "headline": self.headline}
 
     def row(self, intruder: str) -> Row:
         """The row of an intruder."""
@@ -323,14 +347,23 @@ class Verdict:
         """Plain values."""
         return {
             "state": self.state.value,
-            "ready": self.ready,
-            "headline": self.headline,
+            **self.noted,
             "people": self.people,
             "limits": asdict(self.limits),
             "rows": [each.to_json() for each in self.rows],
             "found": None if self.found is None else asdict(self.found),
             "population": None if self.population is None else [*map(asdict, self.population)],
         }
+
+
+def limits_of(plain: Mapping[str, Any]) -> Limits:
+    """The limits of a verdict as plain values."""
+    return TypeAdapter(Limits).validate_python(plain["limits"])
+
+
+def acceptance_of(plain: Mapping[str, Any]) -> Acceptance:
+    """An acceptance as `Acceptance.to_json` has it."""
+    return TypeAdapter(Acceptance).validate_python(plain)
 
 
 def judged_again(
