@@ -14,12 +14,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from cli.review_terminal import Terminal
-from doc_blocks import NUMBER, blocks, read, run_python
+from doc_blocks import LENIENT, NUMBER, blocks, read, run_python
 
 pytestmark = pytest.mark.slow
 
 OF_A_SECRET = re.compile(
-    r"named rightly|matching, each|\((?:found_2|marketer|max_gidr|h_affiliation)\)"
+    r"named rightly|found by|persons of the release|matching, each"
+    r"|\((?:found_2|marketer|max_gidr|h_affiliation)\)"
 )
 """What a fresh secret changes: persons come in another order and with other dates, so that ties of
 the search end otherwise."""
@@ -70,7 +71,7 @@ def run_in_order(page, folder, monkeypatch):
             review(code.split()[1:])
         elif language == "sh":
             waits = after is not None and "Waiting for the reviewers" in after[1]
-            words = ["sh", "-e", "-c", code]
+            words = ["sh", "-e", "-c", LENIENT + code]
             printed = run(words, folder, code=3 if waits else 0, PYTHONPATH=lacking)
         else:
             shown.append((code, printed))
@@ -143,6 +144,12 @@ def figures(demo):
     attack = {each["attack"]: each for each in report["attack"]["outcomes"]}
     one, near = attack["exact_free"], attack["probabilistic"]
     assert one["predicted"] == near["predicted"]
+    reports = place / "output" / "reports"
+    release, verdict = (
+        json.loads((reports / name).read_text("utf-8")) for name in ("release.json", "project.json")
+    )
+    rows, insiders = verdict["verdict"]["rows"], verdict["verdict"]["found"]["insiders"]
+    others = [each["found"]["value"] for each in rows if each["intruder"] != "insider"]
     return {
         "persons whom the clinics know": truly,
         "right pairs as expected, from, in %": precision[0],
@@ -157,12 +164,17 @@ def figures(demo):
         "right answers": rightly,
         "right pairs after the review, in %": precision[4],
         "pairs found after the review, in %": recall[4],
-        "visits": f"{report['sources']['file']['records']:,}",
-        "persons of the release": f"{report['sources']['file']['persons']:,}",
+        "persons of the release": f"{release['persons']:,}",
+        "persons before": f"{report['sources']['file']['persons']:,}",
+        "people of a class": f"{release['pid_k']}",
         "named rightly by exact values, in %": f"{100 * one['success']['value']:.1f}",
         "named rightly with near misses, in %": f"{100 * near['success']['value']:.1f}",
         "named rightly as predicted, in %": f"{100 * one['predicted']:.1f}",
         "attacks": f"{report['attack']['attacks']}",
+        "acceptances": f"{sum(len(each.get('accepted', ())) for each in rows)}",
+        "found by others, in %": f"{100 * max(others):.1f}",
+        "found by two diagnoses, in %": f"{100 * insiders['icd9']['found']['value']:.0f}",
+        "found by two departments, in %": f"{100 * insiders['department']['found']['value']:.0f}",
     }
 
 
@@ -183,11 +195,12 @@ def test_the_figures_of_the_readme(demo, project_root):
 def test_the_picture_of_the_readme(demo, project_root):
     """What its description says of the classes before and after."""
     described = (project_root / "README.md").read_text("utf-8").partition("![Risk")[2]
-    assert "nearly all are at 100 % before, none above 50 % after" in described.partition("]")[0]
+    assert "nearly all are at 100 % before" in described.partition("]")[0]
+    assert "with 14 % at most" in described.partition("]")[0]
     file = demo[0] / "sfumato-demo" / "output" / "reports" / "release.json"
     after = json.loads(file.read_text("utf-8"))
     before = after["before"]
-    assert max(after["max_gidr"], after["prosecutor"], after["max_gsar"]) <= 0.5
+    assert max(after["max_gidr"], after["prosecutor"]) <= 0.14
     assert min(before["avg_gidr"], before["marketer"], before["avg_gsar"]) > 0.95
 
 
@@ -237,12 +250,12 @@ def test_the_page_on_linkage(tmp_path, project_root, monkeypatch, few_random_pai
         for language, code in shown
         if language == "sh" and ("linked.parquet" in code or "cd " in code)
     )
-    told = run(["sh", "-e", "-c", link], tmp_path)
+    told = run(["sh", "-e", "-c", LENIENT + link], tmp_path)
     printed = next(code for language, code in shown if language == "text")
     for line in told.splitlines():
         if line.startswith(("Records", "Matches", "Possible", "Persons")):
             assert line in printed
-    run(["sh", "-e", "-c", measure], clinics)
+    run(["sh", "-e", "-c", LENIENT + measure], clinics)
     (clinics / "linked" / "report.html").unlink()
     keep_few_patients(clinics, 5)  # as no figure is printed of what follows
     monkeypatch.chdir(clinics)

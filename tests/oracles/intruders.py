@@ -22,7 +22,7 @@ class Record(NamedTuple):
 
 Unit = list[Record]
 Fits = Callable[[Record, Record, Record, Record], bool]
-"""Whether two known records may be two others."""
+"""Whether two known records may be two others; of one alone nothing is known but that it is one."""
 
 
 def units(records: Sequence[Record]) -> list[Unit]:
@@ -51,7 +51,10 @@ def found(records: Sequence[Record], *, bands: bool) -> tuple[float, float]:
 def by_two(
     records: Sequence[Record], columns: Sequence[str], fits: Fits | None = None
 ) -> dict[int, float]:
-    """The chance of each person to be found by any two records, by the best of the units."""
+    """The chance of each person to be found by any two records, by the best of the units.
+
+    A record of which nothing is shown tells nothing.
+    """
     every, best = units(records), defaultdict(float)
     several = len({each.person for each in records}) < len(records)
 
@@ -63,7 +66,9 @@ def by_two(
 
     def shows(unit: Unit, known: Unit) -> bool:
         own = telling(unit)
-        if fits is None or len(known) < 2:
+        if fits is not None and len(known) < 2:
+            return len(own) >= len(known)
+        if fits is None:
             wanted, there = Counter(map(value, known)), Counter(map(value, own))
             return all(there[each] >= many for each, many in wanted.items())
         pairs = ((one, other) for one in own for other in own if one is not other)
@@ -72,8 +77,8 @@ def by_two(
     for unit in every:
         alike = [each for each in every if crowd(each, several) == crowd(unit, several)]
         chances = []
-        for known in combinations(telling(unit), min(2, len(telling(unit)))):
-            candidates = [each for each in alike if shows(each, list(known))]
+        for known in combinations(unit, min(2, len(unit))):
+            candidates = [each for each in alike if shows(each, telling([*known]))]
             own = sum(each[0].person == unit[0].person for each in candidates)
             chances.append(own / len(candidates))
         person = unit[0].person

@@ -151,6 +151,17 @@ def test_below_the_rows_stands_what_goes_out_to_whom_and_how_it_was_checked(
     assert "97\u202f%" not in checked  # the matches by score, before any answer
 
 
+def test_a_column_that_is_withheld_is_called_removed(release: Release) -> None:
+    found = results(release)
+    out = [found.schema["person"], found.schema["sensitive"][0]]
+    found.stages["release"].measured["manifest"]["options"]["withhold"] = out
+    plain = content(found)
+    assert {each["done"] for each in plain["variables"] if each["name"] in out} == {"removed"}
+    said, *_ = plain["verdict"]["answers"].values()
+    for name in out:
+        assert [each.startswith("Removed:") for each in said if name in each] == [True]
+
+
 def test_a_linkage_of_unknown_quality_says_so(
     release: Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:

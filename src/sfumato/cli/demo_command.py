@@ -47,8 +47,8 @@ def demo(
     status = run_telling(place)
     typer.echo(f"{findings(status, against_the_truth(place))}\n\n{status.verdict}")
     say(f"Done in {time.monotonic() - started:.0f} seconds.")
-    if status.is_caught:
-        raise typer.Exit(ABOVE)
+    verdict = status.verdict
+    raise typer.Exit(ABOVE if status.is_caught or verdict is None else verdict.exit_code)
 
 
 def _make_folder(folder: Path) -> None:

@@ -251,11 +251,11 @@ def _of_release(release: dict[str, Any]) -> list[str]:
     ]
     two = "persons found with two visits known (found_2)"
     rows.append((two, _two_events(before), _two_events(release)))
-    g, h, known = demo_project.G_BALANCE, demo_project.H_AFFILIATION, demo_project.KNOWN_EVENTS
+    k, h = demo_project.PEOPLE, demo_project.H_AFFILIATION
     said = [
         f"Released: {release['records']:,} visits of these {release['persons']:,} persons. Asked",
-        f"for: g_balance >= {g} and h_affiliation <= {h} in every class, and",
-        f"known_events {known}: two visits known to within 3 days find at most 9 %.",
+        f"for: {k} people with about as many visits in every class, h_affiliation <= {h}, and",
+        "known_events: two visits known to within 3 days find at most 1 in 11.",
     ]
     lost = f"ncp {loss['ncp']:.1%}, mean error of a value (ane) {loss['ane']:.3f}"
     table = _table(rows, "before", "after")

@@ -16,25 +16,41 @@ from sfumato.examples import (
     generate_registrations,
     write_registrations,
 )
+from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
-from sfumato.pipeline.project_model import LedgerSection, Link, Review, Reviewers
+from sfumato.pipeline.project_model import (
+    Accept,
+    Accepted,
+    LedgerSection,
+    Link,
+    Review,
+    Reviewers,
+)
 from sfumato.pipeline.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.proposal import NOTES, ProposalRequest, propose, write_project_file
+from sfumato.release.release_options import KnownCounts
 from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Event, EventKind
 
 PERSONS, SEED = 2_000, 2020
 CLINICS = ("hospital", "practice")
 """The clinics whose patients are linked."""
-G_BALANCE, H_AFFILIATION = 0.9, 0.5
-"""What every class of the release keeps to."""
+PEOPLE, H_AFFILIATION = 11, 0.8
+"""What every class of the release keeps to: 11 people, as EMA policy 0070 has it, and less than a
+certain diagnosis; of the few with most visits nearly three in four have one."""
 AGE_WEIGHT = 3.0
 """How much more a year of age is worth to those who get the release than another value."""
-KNOWN_EVENTS = "2:0.09"
-"""Who knows two visits of a person, to within 3 days, finds so many."""
+RELEASE = {
+    "known_events": f"2:{1 / 11:.4f}",
+    "known_counts": KnownCounts.BANDS,
+    "withhold": ("source", "charge"),
+}
+"""Who knows two visits of a person, to within 3 days, and about how many there were, finds no more
+than by the quasi-identifiers; no class can hold bills that are nearly all different."""
 _VISIT = "visit_date"
 _EVENTS = {_VISIT: Event(kind=EventKind.DATE, known="3 days")}
+LEDGER, LEDGER_KEYS = Path("ledger/ledger.sqlite"), Path("ledger-keys")
 TRUTH = "truth.csv"
 """The file that says who is who; nothing that the project makes is made of it."""
 # Wider than what is proposed, so that there are possible matches to look at.
@@ -64,7 +80,7 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
     # Aside first: a folder that holds another project must not be touched.
     with tempfile.TemporaryDirectory() as name:
         write_registrations(registrations, name)
-        text = _project_text(Path(name), seed)
+        text = _project_text(Path(name), persons, seed)
     file = folder / PROJECT_FILE
     # The same demo may be written again; a project that somebody changed stays as it is.
     if file.is_file() and file.read_bytes() != text.encode():
@@ -76,7 +92,8 @@ def write_demo_project(folder: Path, persons: int = PERSONS, seed: int = SEED) -
         )
     write_registrations(registrations, folder)
     write_project_file(text, file)
-    return open_project(file)
+    with ReleaseLedger.open(folder / LEDGER, folder / LEDGER_KEYS, make=True):
+        return open_project(file)
 
 
 def truth_of(place: ProjectFolder) -> pa.Table:
@@ -100,7 +117,7 @@ def _for_release(registrations: Registrations) -> Registrations:
     return replace(registrations, schema=dated)
 
 
-def _project_text(folder: Path, seed: int) -> str:
+def _project_text(folder: Path, persons: int, seed: int) -> str:
     """The project file: what is proposed for the tables, but for what is reviewed."""
     made = propose(
         ProposalRequest(
@@ -113,7 +130,7 @@ def _project_text(folder: Path, seed: int) -> str:
             schema=folder / "schema.toml",
             dedupe=True,
             reviewers=_REVIEW.by,
-            g_balance=G_BALANCE,
+            pid_k=PEOPLE,
             h_affiliation=H_AFFILIATION,
         )
     )
@@ -123,8 +140,13 @@ def _project_text(folder: Path, seed: int) -> str:
         raise InputError("the demo", "must propose how records are linked", found="nothing")
     wider = Link(specification=given.model_copy(update={"thresholds": _DOUBTFUL}))
     about = made.project.about.model_copy(update=NOTES["about"])
-    release = made.project.release.model_copy(update={"known_events": KNOWN_EVENTS})
+    # As many as a band of too few people may have.
+    few = {"suppress": round(PEOPLE / persons, 4)}
+    release = made.project.release.model_copy(update=RELEASE | few)
     changed = {"about": about, "link": wider, "review": _REVIEW, "release": release}
-    unremembered = LedgerSection(remember=False)  # its people do not exist
-    project = made.project.model_copy(update={**changed, "ledger": unremembered})
+    answers = {name: Accepted.model_validate(each) for name, each in NOTES["accept"].items()}
+    # Of its own: people who do not exist are in nobody's ledger.
+    ledger = LedgerSection(file=LEDGER, keys=LEDGER_KEYS)
+    changed |= {"accept": Accept(insider=answers), "ledger": ledger}
+    project = made.project.model_copy(update=changed)
     return dump_project(project, {**made.notes, **NOTES["demo"]})

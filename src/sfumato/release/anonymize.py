@@ -15,6 +15,7 @@ from sfumato.release import release_options
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
 from sfumato.release.household_classes import household_of
+from sfumato.release.known_counts import check_beside
 from sfumato.release.lost_columns import lost_columns
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.population_register import check_population
@@ -156,9 +157,11 @@ def check_asked(
     about = any(isinstance(each, promise.AboutPopulation) for each in constraints)
     if about or register or population is not None:
         check_population(constraints, options, register=register, population=population)
+        check_beside(options, "a population, of whose numbers of records nothing is known")
     _check_coarsening(options, constraints, pseudonym_key)
     _check_withheld(schema, options.withhold)
     if promise.asked_of_households(constraints):
+        check_beside(options, "a promise about households, whose members have several")
         _check_households(schema, options, about=register or population is not None)
     _check_key(schema, pseudonym_key)
 

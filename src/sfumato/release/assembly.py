@@ -40,6 +40,7 @@ from sfumato.release.generalisation import (
 from sfumato.release.histories import ROUGH, USUAL, Pricing
 from sfumato.release.history_utility import ShownCells, history_utility
 from sfumato.release.household_classes import divide_households, household_of
+from sfumato.release.known_counts import Width, by_band, divide_by_bands
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.population_cells import with_gaps
@@ -467,13 +468,15 @@ def _protected(
     ) -> event_protection.Attempt:
         # Every attempt draws the same numbers, so that attempts differ by their width alone.
         rng.bit_generator.state = state
-        found = made(options, some, rng, *([PidKAnonymity(width)] if width else []))
+        found = made(options, some, rng, *([Width(width)] if width else []))
         offset_of = partial(person_offsets, found.draft.table, secrets)
         draft = found.draft
         own = event_protection.quasi_identifier_loss(draft.table, draft.class_of, draft.classes)
         least = counts * own / whole if whole > 0 else 0.0
+        # Who knows how many records a person has counts those of the person's band alone.
+        known = options.known_counts is not None
         kept = event_protection.protect(
-            found.draft,
+            by_band(found.draft) if known else found.draft,
             found.pseudonym_of,
             promise,
             weights,
@@ -556,6 +559,21 @@ def _divided(
     progress: Progress,
 ) -> Draft:
     """The records that remain, divided into classes; ``rows`` are those of the table."""
+    if options.known_counts is not None:
+        return divide_by_bands(
+            table,
+            promises,
+            options,
+            lambda part, own, chosen: _divided(
+                part,
+                own,
+                [each for each in own if not isinstance(each, Budget)],
+                chosen,
+                population,
+                rng,
+                progress,
+            ),
+        )
     budgets = [each for each in promises if isinstance(each, Budget)]
     # Numbers of records that are made coarser later need not be shared while the tree is cut.
     coarsening = options.coarsen_counts

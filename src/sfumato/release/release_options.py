@@ -108,6 +108,13 @@ class Coarsening(StrEnum):
     """Persons get several pseudonyms, of sizes that enough persons of the class show."""
 
 
+class KnownCounts(StrEnum):
+    """What may be known of how many records a person has."""
+
+    BANDS = "bands"
+    """About how many, as somebody does who did not count."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How a release is made; checked when made, and written to the manifest.
@@ -179,6 +186,14 @@ class Options:
             "pseudonyms; without it, by larger classes."
         ),
     ] = None
+    known_counts: Annotated[
+        KnownCounts | None,
+        Parameter(
+            "What may be known of a person's number of records: its band (1, 2, 3-4, 5-9, 10-19, "
+            "20-49, ...). Classes then hold people of one band, and known events are counted "
+            "among them; bands of too few people are suppressed, as far as --suppress allows."
+        ),
+    ] = None
     suppress: Annotated[
         float,
         Parameter(
@@ -240,6 +255,8 @@ class Options:
                 found=f"{self.form.value} as the form of released values",
                 accepted="range, bounds, set",
             )
+        if self.known_counts is not None:
+            self._check_known_counts()
         if self.loss is not None and not self.passes():
             raise InputError(
                 "parameter loss",
@@ -290,6 +307,19 @@ class Options:
                 found="full-domain recoding, which may put a person into several",
                 advice="leave it out, or use local recoding",
             )
+
+    def _check_known_counts(self) -> None:
+        for name, is_set, why in (
+            ("recoding", self.recoding is not Recoding.LOCAL, "one level for all records"),
+            ("cap_records", self.cap_records is not None, "numbers of records that are cut"),
+            ("coarsen_counts", self.coarsen_counts is not None, "numbers that are made coarser"),
+        ):
+            if is_set:
+                raise InputError(
+                    f"parameter {name}",
+                    "must be left out where numbers of records may be known in bands",
+                    found=why,
+                )
 
     def passes(self, persons: int = 1) -> int:
         """Passes over the classes of so many persons after the tree, where nothing forbids them."""
@@ -381,6 +411,7 @@ class AnonymizeOptions(declaration.LayoutGiven, total=False):
     keep_order: bool
     cap_records: int | None
     coarsen_counts: str | None
+    known_counts: str | None
     suppress: float
     techniques: str | None
     lower_bound: bool

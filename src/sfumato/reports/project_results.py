@@ -178,6 +178,8 @@ def _wrong() -> InputError:
 DIRECT, PERSON, HOUSEHOLD = "direct identifier", "person", "household"
 QUASI, SENSITIVE, INSENSITIVE = "quasi-identifier", "sensitive", "insensitive"
 UNDECIDED = "undecided"
+REMOVED = "removed"
+"""What was done to a column that is not in the release."""
 _WHY = {
     DIRECT: "names, numbers or reaches a person by itself",
     PERSON: "says which records are of one person",
@@ -193,11 +195,14 @@ _WHY = {
 def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
     """One line for each column, direct identifiers first."""
     schema = results.schema
-    lines = [_line(results, name, DIRECT, "removed") for name in schema["direct_identifiers"]]
+    lines = [_line(results, name, DIRECT, REMOVED) for name in schema["direct_identifiers"]]
+    options = results.measured(RELEASE).get("manifest", {}).get("options", {})
+    withheld = options.get("withhold", ())
     if schema["person"]:
-        lines.append(_line(results, schema["person"], PERSON, _pseudonyms(results)))
+        done = REMOVED if schema["person"] in withheld else _pseudonyms(results)
+        lines.append(_line(results, schema["person"], PERSON, done))
     if schema["household"]:
-        lines.append(_line(results, schema["household"], HOUSEHOLD, "removed"))
+        lines.append(_line(results, schema["household"], HOUSEHOLD, REMOVED))
     lost = {
         each["column"]: each["ncp"]
         for each in results.measured(RELEASE).get("utility", {}).get("columns", ())
@@ -209,8 +214,9 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
     for role, names in ((SENSITIVE, schema["sensitive"]), (INSENSITIVE, schema["insensitive"])):
         for name in names:
             done = written(events[name]) if name in events else UNCHANGED
+            done = REMOVED if name in withheld else done
             lines.append(_line(results, name, role, done))
-    lines += [_line(results, name, UNDECIDED, "removed") for name in schema["undecided"]]
+    lines += [_line(results, name, UNDECIDED, REMOVED) for name in schema["undecided"]]
     # Whoever signs must find every column of the sources, those that went early among them.
     told = {line["name"] for line in lines}
     linked = results.settings(LINK).get("schema", {})

@@ -14,7 +14,7 @@ from sfumato.release.history_utility import DIVIDED, UNCHANGED
 from sfumato.release.lost_columns import nothing_left
 from sfumato.reports.audience import Discretion
 from sfumato.reports.printed_numbers import SHARE, is_small, listed, printed, some
-from sfumato.reports.project_results import RELEASE, ProjectResults
+from sfumato.reports.project_results import RELEASE, REMOVED, ProjectResults
 from sfumato.risk.verdict import State, share_text
 
 _UNSAID = "The project file does not say"
@@ -204,11 +204,12 @@ def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
     said += [
         f"Of {name}, which an intruder may know, the release says: {done[name]}."
         for name in others
-        if name not in kept
+        if done[name] not in (UNCHANGED, REMOVED)
     ]
-    if schema["direct_identifiers"]:
-        said.append(f"Removed: {listed(schema['direct_identifiers'])}.")
-    if schema["person"]:
+    removed = [name for name, how in done.items() if how == REMOVED]
+    if removed:
+        said.append(f"Removed: {listed(removed)}.")
+    if schema["person"] and schema["person"] not in removed:
         said.append(
             "A person has one pseudonym or several, which do not say that they are one person’s."
             if done[schema["person"]] == DIVIDED

@@ -60,6 +60,11 @@ class Findings:
     learned: tuple[Learned, ...] = ()
     drawn: int | None = None
 
+    @classmethod
+    def among(cls, found: float, fewest: int) -> Findings:
+        """From the mean of 1 / candidates, and the fewest candidates for a person."""
+        return cls(Share.of(found), Share.of(1 / max(fewest, 1)))
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -156,7 +161,7 @@ def insider(file: ShownFile, names: Sequence[str]) -> Findings:
         seen=names,
         drawn=None if whole else len(drawn),
     )
-    found = Share.of(float(by_person.mean()), None if whole else len(drawn))
+    found = Share.of(float(by_person.mean()), None if whole else _answers(by_person, len(every)))
     return Findings(found, _percentile(by_person, whole), learned, None if whole else len(drawn))
 
 
@@ -165,6 +170,16 @@ def _units_of(crowds: Crowds, people: Codes) -> Ints:
     chosen = np.zeros(int(crowds.person.max()) + 1, dtype=np.bool_)
     chosen[people] = True
     return np.flatnonzero(chosen[crowds.person])
+
+
+def _answers(chances: Floats, people: int) -> float:
+    """How many yes-or-no answers of a mean vary as much as that of the chances of people drawn.
+
+    p(1 − p)/m = s²/n · (1 − n/N); m = n where all chances are equal, which says little of others.
+    """
+    drawn, mean = len(chances), float(chances.mean())
+    spread = float(chances.var(ddof=1)) * (1 - drawn / people)
+    return max(drawn, drawn * mean * (1 - mean) / spread) if spread > 0 else drawn
 
 
 def _percentile(ascending: Floats, whole: bool) -> Share:
@@ -200,6 +215,7 @@ class _Shows:
 
     A unit shows a value once, or twice and more: whoever knows two records with one value looks
     for units that have two. Of dates that are not as they were two records together are one code.
+    A record of which nothing is shown may be one of the two, and tells nothing.
     """
 
     def __init__(
@@ -211,13 +227,13 @@ class _Shows:
         looked = np.zeros(int(crowds.crowd.max()) + 1, dtype=np.bool_)
         looked[asked] = True
         self._units = np.flatnonzero(looked[crowds.crowd])
-        told = np.logical_or.reduce([each.codes != MISSING for each in columns])
-        rows = np.flatnonzero(told & looked[crowds.crowd][crowds.unit])
+        rows = np.flatnonzero(looked[crowds.crowd][crowds.unit])
         rows = rows[np.argsort(crowds.unit[rows], kind="stable")]
         if self._dates is not None:
             rows = _some_of_each(rows, crowds.unit[rows], MOST_DATES)
         self._unit = crowds.unit[rows].astype(np.int64)
         self._starts = np.searchsorted(self._unit, np.arange(len(crowds.crowd) + 1))
+        self._tells = np.logical_or.reduce([each.codes[rows] != MISSING for each in columns])
         plain = [each.codes[rows] for each in columns if each.dated is None]
         self._label = np.zeros(len(rows), dtype=np.int64)
         if plain and len(rows):
@@ -229,18 +245,21 @@ class _Shows:
 
     def _index(self) -> None:
         """List the units by crowd and code."""
+        tells = np.flatnonzero(self._tells)
         if self._dates is None:
-            order = np.lexsort((self._label, self._unit))
+            order = tells[np.lexsort((self._label[tells], self._unit[tells]))]
             unit, label = self._unit[order], self._label[order]
             again = np.zeros(len(order), dtype=np.int64)
             again[1:] = (np.diff(unit) == 0) & (np.diff(label) == 0)
             code = 1 + 2 * label + again
         else:
             first, second = _pairs_within(self._starts)
+            both = self._tells[first] & self._tells[second]
+            first, second = first[both], second[both]
             pairs = self._together(first, second)
             self._codes = distinct(pairs)
-            unit = np.concatenate([self._unit, self._unit[first]])
-            code = np.concatenate([self._alone(), 1 + np.searchsorted(self._codes, pairs)])
+            unit = np.concatenate([self._unit[tells], self._unit[first]])
+            code = np.concatenate([self._alone()[tells], 1 + np.searchsorted(self._codes, pairs)])
         self._width = np.int64(code.max(initial=0) + 1)
         shown = np.concatenate([self._units * self._width + ANY, unit * self._width + code])
         self._shown = distinct(shown)
@@ -289,18 +308,20 @@ class _Shows:
 
     def _one(self, rows: Ints, many: int) -> tuple[Ints, Ints]:
         nothing = np.full(len(rows), ANY)
-        if not many:
-            return nothing, nothing
-        if self._dates is None:
-            return 1 + 2 * self._label[rows], nothing
-        return self._alone()[rows], nothing
+        return (self._code(rows) if many else nothing), nothing
+
+    def _code(self, rows: Ints) -> Ints:
+        """What one record tells alone."""
+        own = 1 + 2 * self._label if self._dates is None else self._alone()
+        return np.where(self._tells[rows], own[rows], ANY)
 
     def _two(self, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+        one, other = self._code(first), self._code(second)
         if self._dates is not None:
             both = 1 + np.searchsorted(self._codes, self._together(first, second))
+            both = np.where((one != ANY) & (other != ANY), both, np.maximum(one, other))
             return both, np.full(len(both), ANY)
-        one, other = 1 + 2 * self._label[first], 1 + 2 * self._label[second]
-        same = one == other
+        same = (one == other) & (one != ANY)
         return one + same, np.where(same, ANY, other)
 
     def _lists(self, known: _Known) -> tuple[_Known, Ints, Ints]:

@@ -779,7 +779,7 @@ def _mean(values: Floats) -> float:
     return round(float(values.mean()), DIGITS)
 
 
-def wilson(value: float, number: int) -> tuple[float, float]:
+def wilson(value: float, number: float) -> tuple[float, float]:
     """Wilson's interval (1927, equation 13) of a mean of shares, wide as if each was 0 or 1."""
     # (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n);
     # the variance of shares in [0, 1] is at most p(1−p).

@@ -51,7 +51,7 @@ class Share:
         return cls(value, value if low is None else low, value if high is None else high)
 
     @classmethod
-    def of(cls, value: float, drawn: int | None = None) -> Share:
+    def of(cls, value: float, drawn: float | None = None) -> Share:
         """A share that was counted, or the mean of people who were drawn."""
         return cls(value, *(wilson(value, drawn) if drawn else (value, value)))
 

@@ -58,6 +58,7 @@ def refuse_options(manifest: Manifest) -> None:
         ("suppress", options.suppress > 0),
         ("cap_records", options.cap_records is not None),
         ("coarsen_counts", options.coarsen_counts is not None),
+        ("known_counts", options.known_counts is not None),
         ("withhold", bool(options.withhold)),
         ("population", manifest.population is not None),
         ("register", bool(manifest.register_sha256)),

@@ -1,0 +1,130 @@
+"""Classes of people whose numbers of records are about the same.
+
+Who knows roughly how many records a person has looks for the person among those of a class who have
+about as many. Nobody is found more easily for it where all of a class have: the file is divided by
+bands of numbers of records first, and each part as a file of its own. Classes of several parts that
+show the same become one later, in which each band still has as many people as a class must have;
+shares of values in it lie between those of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.core.arrays import Codes
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.engines.embedded.counts import group
+from sfumato.release.partitioning import Draft
+from sfumato.release.person_table import person_table
+from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.release.promises.promise import Budget, Constraint, unmet
+from sfumato.release.release_options import Options
+from sfumato.release.tree import Partition
+from sfumato.risk.shown_file import BANDS
+from sfumato.table.table import Table
+
+Promises = Sequence[Constraint | Budget]
+
+
+@dataclass(frozen=True)
+class Width(PidKAnonymity):
+    """How many people a class has, or all of its band where these are fewer: no promise."""
+
+    name = "width"
+
+    def among(self, persons: int) -> Width:
+        """The same among so many people."""
+        return Width(min(self.k, persons))
+
+
+def check_beside(options: Options, found: str) -> None:
+    """Refuse numbers of records that are known in bands beside what they do not go with."""
+    if options.known_counts is not None:
+        raise InputError("parameter known_counts", "must be left out", found=found)
+
+
+def bands_of(person: Codes) -> Codes:
+    """The band of each person's number of records, from 1; shape (persons,)."""
+    return np.searchsorted(BANDS, np.bincount(person), side="right").astype(np.int32)
+
+
+def by_band(draft: Draft) -> Draft:
+    """A draft whose classes are what somebody takes for one who knows the bands."""
+    person = draft.table.person
+    keys = [draft.class_of, bands_of(person)[person]]
+    class_of, classes = group(keys, [draft.classes, len(BANDS) + 1])
+    return replace(draft, class_of=class_of, classes=classes)
+
+
+def divide_by_bands(
+    table: Table,
+    promises: Promises,
+    options: Options,
+    divided: Callable[[Table, Promises, Options], Draft],
+) -> Draft:
+    """Divide the people of each band by themselves.
+
+    Bands whose people as one class break a promise are left out, those of fewest people first, as
+    far as so many may be suppressed.
+
+    Raises
+    ------
+    ConstraintsNotMetError
+        If the people of a band cannot keep a promise, and may not be left out.
+    """
+    band = bands_of(table.person)
+    parts = {int(each): np.flatnonzero(band[table.person] == each) for each in np.unique(band)}
+    people = np.bincount(band, minlength=len(BANDS) + 1)
+    # As in `divide`: products of shares are inexact.
+    left = int(np.floor(table.persons * options.suppress + 1e-9))
+    for each in sorted(parts, key=lambda each: people[each]):
+        whole = person_table(table.take(parts[each])).whole()
+        own = [one for one in _among(promises, people[each]) if not isinstance(one, Budget)]
+        if people[each] <= left and unmet(whole, own):
+            left -= int(people[each])
+            del parts[each]
+    options = replace(options, known_counts=None, suppress=left / table.persons)
+    drafts = []
+    for each, rows in parts.items():
+        part = table.take(rows)
+        try:
+            draft = divided(part, _among(promises, part.persons), options)
+        except ConstraintsNotMetError as error:
+            raise _of_band(each, part.persons, error) from None
+        drafts.append(replace(draft, rows=rows[draft.rows]))
+    return _joined(table, drafts)
+
+
+def _among(promises: Promises, persons: int) -> Promises:
+    return [each.among(persons) if isinstance(each, Width) else each for each in promises]
+
+
+def _of_band(band: int, persons: int, error: ConstraintsNotMetError) -> ConstraintsNotMetError:
+    """The error of the people of a band, whose band it names."""
+    more = band == len(BANDS)
+    ends = f"{BANDS[band - 1]} or more" if more else f"{BANDS[band - 1]} to {BANDS[band] - 1}"
+    who = f"of the {persons} persons with {ends} records, divided by themselves (known_counts)"
+    return ConstraintsNotMetError(
+        (f"{who}: {error.failures[0]}", *error.failures[1:]),
+        (*error.options, "a larger share of persons who may be suppressed, or no known_counts"),
+    )
+
+
+def _joined(table: Table, drafts: Sequence[Draft]) -> Draft:
+    """The drafts of several parts of a table as one."""
+    if not drafts:
+        raise ConstraintsNotMetError(("no band of numbers of records (known_counts) keeps it.",))
+    starts = np.cumsum([0, *(each.classes for each in drafts)])
+    rows = np.concatenate([each.rows for each in drafts])
+    numbers = [each.class_of + start for each, start in zip(drafts, starts, strict=False)]
+    order = np.argsort(rows)
+    rows, class_of = rows[order], np.concatenate(numbers)[order].astype(np.int32)
+    part = table.take(rows)
+    records = np.bincount(part.person)
+    of_person = np.empty(part.persons, dtype=np.int32)
+    of_person[part.person] = class_of
+    tree = Partition(of_person, int(starts[-1]), 0).measured(records)
+    return Draft(rows, part, class_of, tree, int(starts[-1]))
