@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from io import StringIO
@@ -14,6 +15,7 @@ from pipeline.clinics_project import Call, caller
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 from sfumato.pipeline.project_model import Reviewers
 from sfumato.pipeline.project_text import load_project
+from sfumato.release.release_options import KnownCounts
 from sfumato.schema import Schema
 from sfumato.table.schema_guess import Guess, Proposed
 
@@ -196,9 +198,15 @@ def test_promises_are_those_that_the_persons_keep(call: Call, tmp_path: Path) ->
     assert isinstance(project.columns, Schema)
     assert "smoker" in project.columns.sensitive
     assert project.release.h_affiliation is None
+    assert project.release.pid_k == 11
+    assert project.release.known_counts is KnownCounts.BANDS
     assert "Tried on the first 1,000 records" in path.read_text()
     made = call("run")
     assert made.code in RELEASED, made.err
+    # What is proposed keeps the limits of those who know no value.
+    rows = json.loads(call("status", "--json").out)["verdict"]["rows"]
+    states = {each["intruder"]: each["state"] for each in rows}
+    assert (states["stranger"], states["acquaintance"]) == ("below", "below")
 
 
 def test_questions_of_several_tables_are_answered() -> None:

@@ -33,7 +33,9 @@ from sfumato.pipeline.project_model import SEED_BITS, Project, Release, Reviewer
 from sfumato.release.anonymize import anonymize, check_constraints
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.promise import Budget, Constraint, unmet
+from sfumato.release.release_options import KnownCounts
 from sfumato.review.review_settings import PROPOSED
+from sfumato.risk.verdict import PUBLIC
 from sfumato.schema import Schema, load_schema
 from sfumato.schema.recipe import Cleaning
 from sfumato.table.classification import open_classified
@@ -43,9 +45,11 @@ from sfumato.table.preparation import prepared_in_part
 from sfumato.table.schema_guess import CERTAIN, Guess, Proposed, guess_schema
 from sfumato.table.table_files import open_source
 
-G_BALANCE, H_AFFILIATION, PERSONS = 0.9, 0.5, 5
-"""What is promised where nobody says: of files with several records per person, and with one."""
-KNOWN_EVENTS = "2:0.2"
+PERSONS = ceil(1 / PUBLIC.person - 1e-9)
+"""People of a class where nobody says: nobody is found more easily than a public release allows."""
+G_BALANCE, H_AFFILIATION = 0.9, 0.5
+"""What is promised where nobody says, and the linkage finds the persons first."""
+KNOWN_EVENTS = f"2:{PUBLIC.found:.4f}"
 """Who knows two events that a schema declares to be known finds so many, where nobody says."""
 TECHNIQUES = (
     "widen=2,roll-up,suppress-cells,shift-dates,coarsen-dates,relative-dates,split-pseudonyms"
@@ -55,6 +59,9 @@ _PROMISES = ("g_balance", "h_affiliation", "pid_k")
 """The promises that can be asked for, by the keys of their section."""
 _MARGIN, _STEP = 0.1, 0.05
 """By how much h must exceed the share of persons with the most frequent value, and its steps."""
+CANNOT = "cannot be kept"
+MISSED = 0.05
+"""Share of the persons left out at most: a proposal must not change whom a study is about."""
 TRIED = 20_000
 """Records on which promises are tried."""
 
@@ -376,23 +383,29 @@ def _tried(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], str]
         if guess.profile is None
         else guess.profile.sample
     )
-    usual: list[dict[str, float]] = [{"pid_k": each} for each in (PERSONS, 2)]
-    if columns.person is not None:
-        usual.insert(0, {"g_balance": G_BALANCE})
+    usual: list[dict[str, Any]] = [{"pid_k": each} for each in (PERSONS, 2)]
+    few = sample.slice(0, TRIED)
     try:
         whole = person_table(open_classified(sample, columns)).whole()
+        persons = int(whole.persons[0])
         most = max((int(each[0]) for each in whole.affiliation.values()), default=None)
-        share = {} if most is None else _share_above(most / int(whole.persons[0]))
-        kept = [each for each in usual if not unmet(whole, _each_class(each))]
-        first = (kept or usual)[0]
-        promised = {**first, **share}
+        share = {} if most is None else _share_above(most / persons)
+        if int(whole.largest[0]) > 1:
+            # As many may be left out as a band of too few people has, up to a limit.
+            out = min(round(PERSONS / persons, 4), MISSED)
+            banded = {"pid_k": PERSONS, "known_counts": KnownCounts.BANDS.value, "suppress": out}
+            usual.insert(0, banded)
+        kept = [each for each in usual if not unmet(whole, _each_class(each))] or usual
+        # Whether bands of numbers of records keep it shows only when it is tried.
+        while CANNOT in (said := _said(few, columns, {**kept[0], **share})) and kept[1:]:
+            kept = kept[1:]
+        promised = {**kept[0], **share}
         others: list[Mapping[str, Any]] = [
-            *([first] if share else []),
+            *([kept[0]] if share else []),
             *kept[1:2],
             {"pid_k": 2 * PERSONS},
         ]
-        few = sample.slice(0, TRIED)
-        lost = [_said(few, columns, each) for each in (promised, *others)]
+        lost = [said, *(_said(few, columns, each) for each in others)]
     # Without the trial there is still a project, whose promises its reader decides about.
     except InputError as error:
         return usual[0], f"It could not be tried: {error}"
@@ -407,12 +420,17 @@ def _each_class(keys: Mapping[str, Any]) -> list[Constraint]:
 
 def _said(sample: pa.Table, columns: Schema, keys: Mapping[str, Any]) -> str:
     """What promises lose of a table, in words."""
-    named = " and ".join(f"{name} = {value:g}" for name, value in keys.items())
+    asked = Release(**keys)
+    named = " and ".join(
+        f"{name} = {value if isinstance(value, str) else format(value, 'g')}"
+        for name, value in keys.items()
+    )
+    # Without regrouping: enough to compare losses by, and a matter of seconds.
+    making = {**asked.making, "effort": 0}
     try:
-        # Without regrouping: enough to compare losses by, and a matter of seconds.
-        release = anonymize(sample, columns, *Release(**keys).promises, effort=0, seed=0)
+        release = anonymize(sample, columns, *asked.promises, **making, seed=0)
     except ConstraintsNotMetError:
-        return f"{named} cannot be kept"
+        return f"{named} {CANNOT}"
     return f"{release.utility.ncp:.1%} ({named})"
 
 
