@@ -329,6 +329,25 @@ def test_what_is_not_ready_is_not_handed_over(tmp_path: Path) -> None:
         assert ledger.noted(one).to == ("a",)
 
 
+def test_who_answers_for_the_recipient_does_not_lift_the_terms(tmp_path: Path) -> None:
+    made = released(people(), FIRST)
+    most = dict.fromkeys(("found", "person", "learned"), 1.0)
+    answer = Acceptance("recipient", "carol", "they are one house", date(2999, 1, 1), most)
+    with opened(tmp_path) as ledger:
+        one = draft(made, tmp_path, "first", ledger)
+        share = ledger.noted(one).together["found"]
+        strict = {"limits": replace(sf.Limits(found=1, person=1, learned=1), found=share * 0.9)}
+        rows = [replace(answer, intruder=each) for each in ("stranger", "acquaintance")]
+        rows.append(replace(answer, intruder="insider", column="code"))
+        with pytest.raises(HandOverRefusedError):
+            ledger.hand_over(one, "a", **strict, accepted=rows)
+        ledger.settle(Terms(tolerable=share * 0.9), note="stricter", by="carol")
+        with pytest.raises(HandOverRefusedError):
+            ledger.hand_over(one, "a", **strict, accepted=[*rows, answer])
+        ledger.settle(Terms(), note="as before", by="carol")
+        ledger.hand_over(one, "a", **strict, accepted=[*rows, answer])
+
+
 def test_the_limits_of_a_release_hold_beside_the_terms(tmp_path: Path) -> None:
     made = released(people(), FIRST)
     with opened(tmp_path) as ledger:

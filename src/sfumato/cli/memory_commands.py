@@ -175,10 +175,10 @@ def hand_over(
 
     Exit code 2 where it is not, or does not; then it says what would help, and at which price.
     """
-    from sfumato.pipeline.project_folder import open_project
-
     own: dict[str, Any] = {}
     if project is not None:
+        from sfumato.pipeline.project_folder import open_project
+
         file = open_project(project).project
         own = {"limits": file.judged_by, "accepted": file.acceptances}
     with remembering(ledger, keys) as book:

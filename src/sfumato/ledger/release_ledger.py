@@ -306,9 +306,9 @@ class ReleaseLedger(Ledger):
                 if number in pair:
                     raise self._unfollowed(number, sum(pair) - number)
             verdict = self._judged(number, found, limits, accepted)
-            terms = self._limits(None if verdict is None else verdict.limits)
-            if verdict is not None and verdict.row("recipient").accepted:
-                terms = replace(terms, tolerable=1.0)
+            # Who answers for the recipient lifts the release's own limits, not the ledger's terms.
+            own = None if verdict is None or verdict.row("recipient").accepted else verdict.limits
+            terms = self._limits(own)
             if found.broken(terms):
                 noted = self._detail(number).get("coarser")
                 raise refusal(handed, found, terms, None if noted is None else Proposal(**noted))
@@ -326,11 +326,8 @@ class ReleaseLedger(Ledger):
     def _limits(self, limits: Judged | None) -> Limits:
         """What may be given away together: what a release's own limits and the terms allow."""
         terms = self.terms()
-        return (
-            terms
-            if limits is None
-            else replace(terms, tolerable=min(limits.found, terms.tolerable))
-        )
+        most = terms.tolerable if limits is None else min(limits.found, terms.tolerable)
+        return replace(terms, tolerable=most)
 
     def _judged(
         self,
