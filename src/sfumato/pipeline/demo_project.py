@@ -28,7 +28,14 @@ from sfumato.pipeline.project_model import (
     Reviewers,
 )
 from sfumato.pipeline.project_text import PROJECT_FILE, dump_project
-from sfumato.pipeline.proposal import NOTES, ProposalRequest, propose, write_project_file
+from sfumato.pipeline.proposal import (
+    FEWEST,
+    KNOWN_EVENTS,
+    NOTES,
+    ProposalRequest,
+    propose,
+    write_project_file,
+)
 from sfumato.release.release_options import KnownCounts
 from sfumato.review.review_settings import PROPOSED
 from sfumato.schema import Event, EventKind
@@ -36,13 +43,12 @@ from sfumato.schema import Event, EventKind
 PERSONS, SEED = 2_000, 2020
 CLINICS = ("hospital", "practice")
 """The clinics whose patients are linked."""
-PEOPLE, H_AFFILIATION = 11, 0.8
-"""What every class of the release keeps to: 11 people, as EMA policy 0070 has it, and less than a
-certain diagnosis; of the few with most visits nearly three in four have one."""
+H_AFFILIATION = 0.8
+"""Less than a certain diagnosis: of the few with most visits nearly three in four have one."""
 AGE_WEIGHT = 3.0
 """How much more a year of age is worth to those who get the release than another value."""
 RELEASE = {
-    "known_events": f"2:{1 / 11:.4f}",
+    "known_events": KNOWN_EVENTS,
     "known_counts": KnownCounts.BANDS,
     "withhold": ("source", "charge"),
 }
@@ -130,7 +136,7 @@ def _project_text(folder: Path, persons: int, seed: int) -> str:
             schema=folder / "schema.toml",
             dedupe=True,
             reviewers=_REVIEW.by,
-            pid_k=PEOPLE,
+            pid_k=FEWEST,
             h_affiliation=H_AFFILIATION,
         )
     )
@@ -141,7 +147,7 @@ def _project_text(folder: Path, persons: int, seed: int) -> str:
     wider = Link(specification=given.model_copy(update={"thresholds": _DOUBTFUL}))
     about = made.project.about.model_copy(update=NOTES["about"])
     # As many as a band of too few people may have.
-    few = {"suppress": round(PEOPLE / persons, 4)}
+    few = {"suppress": round(FEWEST / persons, 4)}
     release = made.project.release.model_copy(update=RELEASE | few)
     changed = {"about": about, "link": wider, "review": _REVIEW, "release": release}
     answers = {name: Accepted.model_validate(each) for name, each in NOTES["accept"].items()}

@@ -9,15 +9,18 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import ceil
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ValidationError
 
+from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, write_text
 from sfumato.core.declaration import LayoutGiven, Place, is_database
 from sfumato.core.errors import ConstraintsNotMetError, InputError
@@ -35,6 +38,7 @@ from sfumato.release.person_table import person_table
 from sfumato.release.promises.promise import Budget, Constraint, unmet
 from sfumato.release.release_options import KnownCounts
 from sfumato.review.review_settings import PROPOSED
+from sfumato.risk.shown_file import band_of
 from sfumato.risk.verdict import PUBLIC
 from sfumato.schema import Schema, load_schema
 from sfumato.schema.recipe import Cleaning
@@ -45,7 +49,7 @@ from sfumato.table.preparation import prepared_in_part
 from sfumato.table.schema_guess import CERTAIN, Guess, Proposed, guess_schema
 from sfumato.table.table_files import open_source
 
-PERSONS = ceil(1 / PUBLIC.person - 1e-9)
+FEWEST = ceil(1 / PUBLIC.person - 1e-9)
 """People of a class where nobody says: nobody is found more easily than a public release allows."""
 G_BALANCE, H_AFFILIATION = 0.9, 0.5
 """What is promised where nobody says, and the linkage finds the persons first."""
@@ -59,9 +63,6 @@ _PROMISES = ("g_balance", "h_affiliation", "pid_k")
 """The promises that can be asked for, by the keys of their section."""
 _MARGIN, _STEP = 0.1, 0.05
 """By how much h must exceed the share of persons with the most frequent value, and its steps."""
-CANNOT = "cannot be kept"
-MISSED = 0.05
-"""Share of the persons left out at most: a proposal must not change whom a study is about."""
 TRIED = 20_000
 """Records on which promises are tried."""
 
@@ -174,7 +175,7 @@ def propose(request: ProposalRequest) -> Proposal:
             )  # fmt: skip
     _check_of_use(request)
     # Once without columns: a wrong name or promise is refused before any table is read.
-    _project(request, None, None, _asked_promises(request) or {"pid_k": PERSONS})
+    _project(request, None, None, _asked_promises(request) or {"pid_k": FEWEST})
     if request.attach and request.id is None:
         request = replace(request, id=_id_of(request))
     guess = _guess(request)
@@ -383,34 +384,42 @@ def _tried(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], str]
         if guess.profile is None
         else guess.profile.sample
     )
-    usual: list[dict[str, Any]] = [{"pid_k": each} for each in (PERSONS, 2)]
+    usual: list[dict[str, Any]] = [{"pid_k": each} for each in (FEWEST, 2)]
     few = sample.slice(0, TRIED)
+    lost = partial(_lost, few, columns)
     try:
-        whole = person_table(open_classified(sample, columns)).whole()
-        persons = int(whole.persons[0])
+        table = person_table(open_classified(sample, columns))
+        whole = table.whole()
         most = max((int(each[0]) for each in whole.affiliation.values()), default=None)
-        share = {} if most is None else _share_above(most / persons)
-        if int(whole.largest[0]) > 1:
-            # As many may be left out as a band of too few people has, up to a limit.
-            out = min(round(PERSONS / persons, 4), MISSED)
-            banded = {"pid_k": PERSONS, "known_counts": KnownCounts.BANDS.value, "suppress": out}
-            usual.insert(0, banded)
+        share = {} if most is None else _share_above(most / table.persons)
+        out = _in_few(table.records)
+        if int(whole.largest[0]) > 1 and out < 1:
+            banded = {"known_counts": KnownCounts.BANDS.value, "suppress": out}
+            usual.insert(0, {"pid_k": FEWEST, **banded})
         kept = [each for each in usual if not unmet(whole, _each_class(each))] or usual
         # Whether bands of numbers of records keep it shows only when it is tried.
-        while CANNOT in (said := _said(few, columns, {**kept[0], **share})) and kept[1:]:
+        first = lost({**kept[0], **share})
+        if first is None and kept[1:]:
             kept = kept[1:]
+            first = lost({**kept[0], **share})
         promised = {**kept[0], **share}
         others: list[Mapping[str, Any]] = [
             *([kept[0]] if share else []),
             *kept[1:2],
-            {"pid_k": 2 * PERSONS},
+            {"pid_k": 2 * FEWEST},
         ]
-        lost = [said, *(_said(few, columns, each) for each in others)]
+        said = [_said(promised, first), *(_said(each, lost(each)) for each in others)]
     # Without the trial there is still a project, whose promises its reader decides about.
     except InputError as error:
         return usual[0], f"It could not be tried: {error}"
-    said = f"Tried on the first {few.num_rows:,} records, before regrouping: this loses {lost[0]}"
-    return promised, f"{said}; others would lose {', '.join(lost[1:])}."
+    tried = f"Tried on the first {few.num_rows:,} records, before regrouping: this loses {said[0]}"
+    return promised, f"{tried}; others would lose {', '.join(said[1:])}."
+
+
+def _in_few(records: Ints) -> float:
+    """Share of the people whose numbers of records too few have for a class, rounded up."""
+    people = np.bincount(band_of(records))
+    return ceil(1e4 * int(people[people < FEWEST].sum()) / len(records)) / 1e4
 
 
 def _each_class(keys: Mapping[str, Any]) -> list[Constraint]:
@@ -418,20 +427,25 @@ def _each_class(keys: Mapping[str, Any]) -> list[Constraint]:
     return [each for each in Release(**keys).promises if not isinstance(each, Budget)]
 
 
-def _said(sample: pa.Table, columns: Schema, keys: Mapping[str, Any]) -> str:
-    """What promises lose of a table, in words."""
+def _lost(sample: pa.Table, columns: Schema, keys: Mapping[str, Any]) -> float | None:
+    """What promises lose of a table; ``None`` where they cannot be kept."""
+    if "known_counts" in keys:
+        # Of fewer records more bands have too few people.
+        own = person_table(open_classified(sample, columns)).records
+        keys = {**keys, "suppress": _in_few(own)}
     asked = Release(**keys)
-    named = " and ".join(
-        f"{name} = {value if isinstance(value, str) else format(value, 'g')}"
-        for name, value in keys.items()
-    )
     # Without regrouping: enough to compare losses by, and a matter of seconds.
     making = {**asked.making, "effort": 0}
     try:
-        release = anonymize(sample, columns, *asked.promises, **making, seed=0)
+        return anonymize(sample, columns, *asked.promises, **making, seed=0).utility.ncp
     except ConstraintsNotMetError:
-        return f"{named} {CANNOT}"
-    return f"{release.utility.ncp:.1%} ({named})"
+        return None
+
+
+def _said(keys: Mapping[str, Any], lost: float | None) -> str:
+    """The same in words."""
+    named = " and ".join(f"{name} = {value}" for name, value in keys.items())
+    return f"{named} cannot be kept" if lost is None else f"{lost:.1%} ({named})"
 
 
 def _from(request: ProposalRequest, place: Place) -> Place:

@@ -437,7 +437,7 @@ def _made(
     """The records in classes that keep the promises and those beside them, with their cells."""
     every = [*(each for each in promises if not isinstance(each, KnownEvents)), *beside]
     constraints = [each for each in every if not isinstance(each, Budget)]
-    draft = _divided(table, every, constraints, options, population, rng, progress)
+    draft = _divided(table, every, options, population, rng, progress)
     return _generalised(draft, constraints, options, rng)
 
 
@@ -473,10 +473,8 @@ def _protected(
         draft = found.draft
         own = event_protection.quasi_identifier_loss(draft.table, draft.class_of, draft.classes)
         least = counts * own / whole if whole > 0 else 0.0
-        # Who knows how many records a person has counts those of the person's band alone.
-        known = options.known_counts is not None
         kept = event_protection.protect(
-            by_band(found.draft) if known else found.draft,
+            _told_apart(found.draft, options),
             found.pseudonym_of,
             promise,
             weights,
@@ -512,6 +510,11 @@ def _protected(
     kept = found.protection
     assert kept is not None
     return replace(made_so, protection=kept, pseudonym_of=kept.pseudonym_of)
+
+
+def _told_apart(draft: Draft, options: Options) -> Draft:
+    """The classes in which whoever knows events looks: of one band where numbers are known, too."""
+    return draft if options.known_counts is None else by_band(draft)
 
 
 def _others(table: Table) -> bool:
@@ -552,7 +555,6 @@ def person_offsets(table: Table, secrets: Secrets, most: int) -> Ints:
 def _divided(
     table: Table,
     promises: Sequence[Constraint | Budget],
-    constraints: Sequence[Constraint],
     options: Options,
     population: Population | None,
     rng: np.random.Generator,
@@ -560,24 +562,13 @@ def _divided(
 ) -> Draft:
     """The records that remain, divided into classes; ``rows`` are those of the table."""
     if options.known_counts is not None:
-        return divide_by_bands(
-            table,
-            promises,
-            options,
-            lambda part, own, chosen: _divided(
-                part,
-                own,
-                [each for each in own if not isinstance(each, Budget)],
-                chosen,
-                population,
-                rng,
-                progress,
-            ),
-        )
+        divided = partial(_divided, population=None, rng=rng, progress=progress)
+        return divide_by_bands(table, promises, options, divided)
     budgets = [each for each in promises if isinstance(each, Budget)]
+    constraints = [each for each in promises if not isinstance(each, Budget)]
     # Numbers of records that are made coarser later need not be shared while the tree is cut.
     coarsening = options.coarsen_counts
-    while_tree = while_cutting(constraints, coarsening) if coarsening else [*constraints]
+    while_tree = while_cutting(constraints, coarsening) if coarsening else constraints
     rows, part, owned = _remaining(
         with_coded_ends(table), while_tree, budgets, options, rng, population
     )
@@ -691,10 +682,11 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
     kept = generalised.protection
     told = None if kept is None or kept.measure is None else kept.measure()
     if told is None:
+        told_apart = _told_apart(draft, manifest.options)
         told = measure_known_events(
             part,
-            draft.class_of,
-            draft.classes,
+            told_apart.class_of,
+            told_apart.classes,
             manifest.seed,
             pseudonym=generalised.pseudonym_of if coarsened else None,
             shown=None if kept is None else kept.shown,
@@ -725,10 +717,8 @@ def _with_population(
             promises = population.bound(manifest.constraints)
             if not any(isinstance(each, AboutPopulation) for each in promises):
                 return None
-            constraints = [each for each in promises if not isinstance(each, Budget)]
-            options = manifest.options
             try:
-                return _divided(part, promises, constraints, options, population, rng, silent)
+                return _divided(part, promises, manifest.options, population, rng, silent)
             # Half of a file may break a promise that the whole keeps. Nothing is tried then.
             except ConstraintsNotMetError:
                 return None

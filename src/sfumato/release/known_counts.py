@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.core.arrays import Codes
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.engines.embedded.counts import group
 from sfumato.release.partitioning import Draft
@@ -23,7 +22,7 @@ from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.promise import Budget, Constraint, unmet
 from sfumato.release.release_options import Options
 from sfumato.release.tree import Partition
-from sfumato.risk.shown_file import BANDS
+from sfumato.risk.shown_file import BANDS, band_of
 from sfumato.table.table import Table
 
 Promises = Sequence[Constraint | Budget]
@@ -32,8 +31,6 @@ Promises = Sequence[Constraint | Budget]
 @dataclass(frozen=True)
 class Width(PidKAnonymity):
     """How many people a class has, or all of its band where these are fewer: no promise."""
-
-    name = "width"
 
     def among(self, persons: int) -> Width:
         """The same among so many people."""
@@ -46,15 +43,10 @@ def check_beside(options: Options, found: str) -> None:
         raise InputError("parameter known_counts", "must be left out", found=found)
 
 
-def bands_of(person: Codes) -> Codes:
-    """The band of each person's number of records, from 1; shape (persons,)."""
-    return np.searchsorted(BANDS, np.bincount(person), side="right").astype(np.int32)
-
-
 def by_band(draft: Draft) -> Draft:
     """A draft whose classes are what somebody takes for one who knows the bands."""
     person = draft.table.person
-    keys = [draft.class_of, bands_of(person)[person]]
+    keys = [draft.class_of, band_of(np.bincount(person))[person]]
     class_of, classes = group(keys, [draft.classes, len(BANDS) + 1])
     return replace(draft, class_of=class_of, classes=classes)
 
@@ -75,15 +67,17 @@ def divide_by_bands(
     ConstraintsNotMetError
         If the people of a band cannot keep a promise, and may not be left out.
     """
-    band = bands_of(table.person)
+    band = band_of(np.bincount(table.person))
     parts = {int(each): np.flatnonzero(band[table.person] == each) for each in np.unique(band)}
     people = np.bincount(band, minlength=len(BANDS) + 1)
     # As in `divide`: products of shares are inexact.
     left = int(np.floor(table.persons * options.suppress + 1e-9))
     for each in sorted(parts, key=lambda each: people[each]):
+        if people[each] > left:
+            break
         whole = person_table(table.take(parts[each])).whole()
         own = [one for one in _among(promises, people[each]) if not isinstance(one, Budget)]
-        if people[each] <= left and unmet(whole, own):
+        if unmet(whole, own):
             left -= int(people[each])
             del parts[each]
     options = replace(options, known_counts=None, suppress=left / table.persons)
@@ -104,9 +98,10 @@ def _among(promises: Promises, persons: int) -> Promises:
 
 def _of_band(band: int, persons: int, error: ConstraintsNotMetError) -> ConstraintsNotMetError:
     """The error of the people of a band, whose band it names."""
-    more = band == len(BANDS)
-    ends = f"{BANDS[band - 1]} or more" if more else f"{BANDS[band - 1]} to {BANDS[band] - 1}"
-    who = f"of the {persons} persons with {ends} records, divided by themselves (known_counts)"
+    least, most = (*BANDS, 0)[band - 1 : band + 1]
+    ends = f"{least} to {most - 1}" if most else f"{least} or more"
+    ends = f"{least}" if most == least + 1 else ends
+    who = f"persons with {ends} records, divided by themselves (known_counts, {persons:,} persons)"
     return ConstraintsNotMetError(
         (f"{who}: {error.failures[0]}", *error.failures[1:]),
         (*error.options, "a larger share of persons who may be suppressed, or no known_counts"),
@@ -115,8 +110,6 @@ def _of_band(band: int, persons: int, error: ConstraintsNotMetError) -> Constrai
 
 def _joined(table: Table, drafts: Sequence[Draft]) -> Draft:
     """The drafts of several parts of a table as one."""
-    if not drafts:
-        raise ConstraintsNotMetError(("no band of numbers of records (known_counts) keeps it.",))
     starts = np.cumsum([0, *(each.classes for each in drafts)])
     rows = np.concatenate([each.rows for each in drafts])
     numbers = [each.class_of + start for each, start in zip(drafts, starts, strict=False)]

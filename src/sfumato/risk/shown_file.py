@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -16,6 +16,11 @@ from sfumato.table.table import Table
 
 BANDS = (1, 2, 3, 5, 10, 20, 50, 100, 200)
 """Least numbers of records that an acquaintance tells apart: nobody counts another one's visits."""
+
+
+def band_of(records: Ints) -> Codes:
+    """The band of each number of records, from 1 on; shape as given."""
+    return np.searchsorted(BANDS, records, side="right").astype(np.int32)
 
 
 class Dated(Enum):
@@ -84,14 +89,15 @@ class ShownFile:
     @cached_property
     def by_class(self) -> Crowds:
         """Who cannot be told apart by class."""
-        return Crowds(self, self.person, None)
+        return Crowds(self, self.person, bands=False)
 
     @cached_property
     def by_band(self) -> Crowds:
         """Who cannot be told apart by class and band."""
         if not self.has_several:
             return self.by_class
-        return Crowds(self, self.person if self.pseudonym is None else self.pseudonym, BANDS)
+        shown = self.person if self.pseudonym is None else self.pseudonym
+        return Crowds(self, shown, bands=True)
 
 
 class Crowds:
@@ -107,17 +113,16 @@ class Crowds:
 
     crowd: Codes
 
-    def __init__(self, file: ShownFile, shown: Codes, bands: Sequence[int] | None) -> None:
+    def __init__(self, file: ShownFile, shown: Codes, *, bands: bool) -> None:
         self.file = file
         keys = [file.class_of, shown]
         self.unit, units = group(keys, [int(each.max()) + 1 for each in keys])
         _, first = np.unique(self.unit, return_index=True)
         self.person = file.person[first]
         self.crowd = file.class_of[first]
-        if bands is not None:
-            records = np.bincount(self.unit, minlength=units)
-            band = np.searchsorted(bands, records, side="right").astype(np.int32)
-            self.crowd, _ = group([self.crowd, band], [int(self.crowd.max()) + 1, len(bands) + 1])
+        if bands:
+            band = band_of(np.bincount(self.unit, minlength=units))
+            self.crowd, _ = group([self.crowd, band], [int(self.crowd.max()) + 1, len(BANDS) + 1])
 
     @cached_property
     def chance(self) -> Floats:
