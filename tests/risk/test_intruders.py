@@ -150,17 +150,32 @@ def test_long_lists_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> No
     assert intruders.insider(file, ["a"]).found.value == pytest.approx(every, rel=0.1)
 
 
-def test_the_interval_of_a_mean_of_people_drawn_holds_the_mean_of_all() -> None:
-    """In 95 % of draws at least, and narrower than that of answers that are yes or no."""
+CHANCES = {
+    "alike": lambda rng: 1 / rng.integers(8, 14, 3_000),
+    "a few certain": lambda rng: np.where(rng.random(3_000) < 0.02, 1.0, 1 / 40),
+    "spread": lambda rng: rng.beta(0.3, 3, 3_000),
+    "nearly all certain": lambda rng: np.where(rng.random(3_000) < 0.98, 1.0, 0.5),
+}
+
+
+@pytest.mark.parametrize("name", CHANCES)
+def test_the_interval_of_a_mean_of_people_drawn_holds_the_mean_of_all(name: str) -> None:
+    """In 95 % of draws, but for what 400 draws are off by chance (three standard errors)."""
     rng = np.random.default_rng(1)
-    every = 1 / rng.integers(8, 14, 3_000)
-    inside, widths = 0, []
+    every = CHANCES[name](rng)
+    inside = 0
     for _ in range(400):
         drawn = rng.choice(every, 1_500, replace=False)
         share = Share.of(float(drawn.mean()), intruders._answers(drawn, len(every)))
         inside += share.low <= every.mean() <= share.high
-        widths.append(share.high - share.low)
-    assert inside >= 0.93 * 400
-    plain = Share.of(float(every.mean()), 1_500)
-    assert max(widths) < 0.1 * (plain.high - plain.low)
+    assert inside / 400 >= 0.95 - 3 * (0.95 * 0.05 / 400) ** 0.5
+
+
+def test_chances_that_are_alike_have_a_narrow_interval() -> None:
+    """As answers that are yes or no where all are equal, which says little of others."""
+    alike = CHANCES["alike"](np.random.default_rng(1))[:1_500]
+    own, plain = (
+        Share.of(float(alike.mean()), drawn) for drawn in (intruders._answers(alike, 3_000), 1_500)
+    )
+    assert own.high - own.low < 0.1 * (plain.high - plain.low)
     assert intruders._answers(np.ones(1_500), 3_000) == 1_500

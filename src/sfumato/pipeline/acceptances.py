@@ -13,10 +13,7 @@ from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_text import parse_project
 from sfumato.pipeline.run import status_of
 from sfumato.risk.intruders import Findings
-from sfumato.risk.verdict import GROWS, INTRUDERS, Acceptance, State, Verdict
-
-NAMES = ("found", "person", "learned")
-"""What an acceptance covers, each a share."""
+from sfumato.risk.verdict import GROWS, INTRUDERS, SHARES, Acceptance, State, Verdict
 
 
 def accept(
@@ -44,11 +41,8 @@ def accept(
         )
     intruder, _, column = row.partition(".")
     findings = _findings(verdict, intruder, column)
-    most = dict.fromkeys(NAMES, 1.0)
-    if findings is not None:
-        learned = max((each.worst.value for each in findings.learned), default=0.0)
-        now = (findings.found.value, findings.person.value, learned)
-        most = {name: min(1.0, GROWS * value) for name, value in zip(NAMES, now, strict=True)}
+    now = dict.fromkeys(SHARES, 1.0) if findings is None else findings.shares
+    most = {name: min(1.0, GROWS * share) for name, share in now.items()}
     if at_most is not None:
         if not 0 < at_most <= most["found"]:
             raise InputError(

@@ -98,9 +98,8 @@ def _row(
     for each in row.get("accepted", ()):
         # Names of people stay inside: outside the role alone, which stands before the bracket.
         who = each["by"].partition("(")[0].strip() if show.is_public else each["by"]
-        what = each["column"] or "this"
         told["notes"].append(
-            f"{what[0].upper()}{what[1:]} is accepted by {who} until {each['until']}: "
+            f"{each['column'] or 'This'} is accepted by {who} until {each['until']}: "
             f"“{each['because']}”."
         )
     if "found" not in row:

@@ -60,6 +60,12 @@ class Findings:
     learned: tuple[Learned, ...] = ()
     drawn: int | None = None
 
+    @property
+    def shares(self) -> dict[str, float]:
+        """What is found and learned at most, by the names of limits."""
+        learned = max((each.worst.value for each in self.learned), default=0.0)
+        return {"found": self.found.value, "person": self.person.value, "learned": learned}
+
     @classmethod
     def among(cls, found: float, fewest: int) -> Findings:
         """From the mean of 1 / candidates, and the fewest candidates for a person."""

@@ -21,6 +21,8 @@ from sfumato.risk.intruders import Findings, Found
 from sfumato.risk.learned_values import Share
 
 INTRUDERS = ("stranger", "acquaintance", "insider", "recipient")
+SHARES = ("found", "person", "learned")
+"""What is limited, and accepted: people found, the highest chance of one, a value learned."""
 AT_HAND_OVER = "judged when the release is handed over"
 RELATIVE = 1 + 1e-9
 """By how much more a number is still at its limit: 1/11 is at 1/11 however it was added up."""
@@ -86,7 +88,7 @@ class Limits:
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
             raise InputError("limits", "must name a preset", accepted=", ".join(PRESETS))
-        for name, usual in zip(("found", "person", "learned"), PRESETS[self.preset], strict=False):
+        for name, usual in zip(SHARES, PRESETS[self.preset], strict=False):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, usual)
             if not 0 < getattr(self, name) <= 1:
@@ -153,17 +155,13 @@ class Acceptance:
         for name in ("by", "because"):
             if not getattr(self, name).strip():
                 raise InputError(f"{where}: {name}", "must not be empty")
-        if set(self.at_most) != {"found", "person", "learned"}:
+        if set(self.at_most) != set(SHARES):
             raise InputError(f"{where}: at_most", "must state found, person and learned")
 
     def covers(self, findings: Findings | None, today: date) -> bool:
         """Whether it still counts, and nothing that was measured is beyond what it covers."""
-        if findings is None:
-            return today <= self.until
-        learned = max((each.worst.value for each in findings.learned), default=0.0)
-        values = (findings.found.value, findings.person.value, learned)
-        most = (self.at_most[name] for name in ("found", "person", "learned"))
-        within = all(v <= m * RELATIVE for v, m in zip(values, most, strict=True))
+        shares = {} if findings is None else findings.shares
+        within = all(share <= self.at_most[name] * RELATIVE for name, share in shares.items())
         return within and today <= self.until
 
     def __str__(self) -> str:
