@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +62,27 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def said_of(plain: object) -> Iterator[object]:
+    """Each time that plain values say whether something is ready."""
+    if isinstance(plain, dict):
+        yield from [plain["ready"]] if "ready" in plain else []
+    for each in plain.values() if isinstance(plain, dict) else plain:
+        if isinstance(each, (dict, list)):
+            yield from said_of(each)
+
+
+def said_in(folder: Path) -> set[object]:
+    """What the files say that somebody opens, of outputs and of the release as it was made."""
+    found: set[object] = set()
+    for place in (folder / "output", folder / "stages" / "release"):
+        for file in (each for each in place.rglob("*") if each.name != "measured.json"):
+            if file.suffix == ".json":
+                found |= {*said_of(json.loads(file.read_text()))}
+            elif file.suffix == ".toml":
+                found |= {*said_of(tomllib.loads(file.read_text()))}
+    return found
+
+
 def test_a_project_is_ready_once_somebody_answers_for_it(folder: Path, run: Run) -> None:
     first = run("run")
     assert first.code == 2, first.err
@@ -79,6 +102,7 @@ def test_a_project_is_ready_once_somebody_answers_for_it(folder: Path, run: Run)
     report = json.loads((folder / "output" / "reports" / "report.json").read_text())
     assert report["verdict"]["headline"] == verdict.headline
     assert verdict.exit_code == first.code
+    assert said_in(folder) == {False}
     # The recipient is left: not measured.
     assert run(*INSIDER, *SAID).code == 4
     assert run(*RECIPIENT, *SAID).code == 0
@@ -87,6 +111,7 @@ def test_a_project_is_ready_once_somebody_answers_for_it(folder: Path, run: Run)
     again = run("run")
     assert again.code == 0, again.err
     assert "A. Name" in again.out
+    assert said_in(folder) == {True}
     inside, outside = (
         (folder / "output" / name / "report.json").read_text() for name in ("reports", "public")
     )

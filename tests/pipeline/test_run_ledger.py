@@ -83,8 +83,10 @@ def test_a_draft_then_handed_over_then_refused(call: Call, tmp_path: Path) -> No
     assert draft["to"] == []
     assert call("run", "--json").ran() == []
     words = ("ledger", "hand-over", str(draft["number"]), "--to", "us", *BOOK)
-    assert call(*words).code == 2  # as it was noted: by the limits of a public release
-    assert call(*words, "--project", "sfumato.toml").code == 0
+    strict = project.read_text().replace("found = 1", "found = 0.01")
+    (tmp_path / "strict.toml").write_text(strict)
+    assert call(*words, "--project", "strict.toml").code == 2
+    assert call(*words).code == 0  # by the limits that it was noted with
     project.write_text(PROJECT.format(more='to = "them"', **SECOND))
     refused = call("run", "--json")
     assert refused.code == 2, refused.err

@@ -72,6 +72,15 @@ def source(
     return {"release": page, "assessment": assessment_page, "hostile": hostile_page}[request.param]
 
 
+def test_a_page_that_is_judged_elsewhere_says_where(release: Release) -> None:
+    page = draw_release(
+        replace(release, judged_in="the project's report"), "Release", date(2026, 11, 29)
+    )
+    assert release.verdict.headline not in page
+    assert "(not ready)" not in page
+    assert "the project&#39;s report" in page or "the project's report" in page
+
+
 def test_elements_are_nested_and_closed(source: str) -> None:
     parsed = Page(source)
     assert parsed.open == []

@@ -240,7 +240,9 @@ def ledger_of(
 
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
-    release = _made_release(place, progress)
+    project = place.project
+    release = _made_release(place, progress).judged(project.judged_by, project.acceptances)
+    release = replace(release, judged_in="the project's report")
     # The attack needs whose each record is, which stands in no file.
     if place.project.attack is not None:
         place.made[depends(place, RELEASE_STAGE).key] = release
@@ -261,7 +263,8 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         place,
     )
     own = {} if draft is None else {"recipient": draft.together, "draft": draft.number}
-    return replace(made, measured={**made.measured, **own})
+    judged = {"verdict": release.verdict.to_json(), **own}
+    return replace(made, measured={**made.measured, **judged})
 
 
 def verdict_of(place: ProjectFolder) -> Verdict | None:

@@ -82,6 +82,9 @@ def _collected(place: project_folder.ProjectFolder) -> dict[str, Any]:
         stages[project_folder.LINK]["measured"]["expected"] = stages[project_folder.LINKED][
             "measured"
         ]["expected"]
+    # Nor what was said of the release when it was made beside what is said of it now.
+    if project_folder.RELEASE in stages:
+        stages[project_folder.RELEASE]["measured"].pop("verdict", None)
     about = place.project.about.model_dump(mode="json", exclude_none=True)
     verdict = verdict_of(place)
     return {

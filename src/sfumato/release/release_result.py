@@ -299,6 +299,9 @@ class Release:
         What may be found and learned at most.
     accepted
         Who answers for what is above the limits.
+    judged_in
+        Where it stands whether the release may go out, if its own page and manifest must not say
+        so: in a project more is accepted, and more is known of the recipient, than when it is made.
     secret
         What pseudonyms, order and offsets of dates come from; `anonymize` repeats the release
         with it. In no manifest, JSON, printout or pickle; ``None`` where it was pickled.
@@ -326,6 +329,7 @@ class Release:
     secret: Secret | None = field(default=None, repr=False)
     limits: Limits = PUBLIC
     accepted: tuple[Acceptance, ...] = ()
+    judged_in: str = ""
 
     def __post_init__(self) -> None:
         """Give no release out whose manifest names a promise that was not measured and kept.
@@ -489,7 +493,8 @@ class Release:
 
     def _noted(self, digest: str, name: str, memory: Memory | None) -> Release:
         """The release with its verdict, the hash of its file, and the head of a memory."""
-        manifest = replace(self.manifest, output_sha256=digest, verdict=self.verdict.noted)
+        said = {} if self.judged_in else self.verdict.noted
+        manifest = replace(self.manifest, output_sha256=digest, verdict=said)
         noted = replace(self, manifest=manifest)
         if memory is None:
             return noted
@@ -573,7 +578,7 @@ class Release:
                 }
                 for each in self.constraints
             ],
-            "verdict": self.verdict.to_json(),
+            **({} if self.judged_in else {"verdict": self.verdict.to_json()}),
             "manifest": self.manifest.to_dict(),
             "warnings": list(self.warnings),
         }

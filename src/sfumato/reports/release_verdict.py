@@ -169,9 +169,12 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
         _thresholds_sentence(after),
     ]
     figures = _figures(before, after, own_population=release.population is None)
-    judged = release.verdict
-    headline = f"{release.nothing_left}{judged.headline}"
-    ready = judged.ready and kept == len(promises)
+    if release.judged_in:
+        headline, ready = f"Whether it may go out stands in {release.judged_in}.", None
+    else:
+        judged = release.verdict
+        headline, ready = judged.headline, judged.ready and kept == len(promises)
+    headline = f"{release.nothing_left}{headline}"
     return Verdict(ready, headline, tuple(filter(None, sentences)), figures)
 
 
