@@ -251,6 +251,13 @@ def test_words_of_no_known_kind_are_not_released_unasked() -> None:
     assert role_of(found.answered(), "v2") == "direct identifier"
 
 
+def test_a_file_of_households_and_persons_alone_is_proposed() -> None:
+    found = guess(
+        {"PERSON_ID": [f"P{i:05d}" for i in range(N)], "hhid": [i // 3 for i in range(N)]}
+    )
+    assert set(found.roles) == {"PERSON_ID", "hhid"}
+
+
 def test_a_postcode_within_which_persons_differ_is_not_the_person() -> None:
     found = guess({
         "v1": [f"{10_000 + i % 60 * 11}" for i in range(N)],
@@ -354,6 +361,7 @@ def test_what_names_few_people_is_hidden_however_often_it_is_there(
         ("v1", "850730-1234"), ("v1", "0171 1234567"), ("v1", "a.b@mail.example"),
         ("v1", "12 High Street, Leeds"), ("v1", "1961-05-03"), ("dob", "2019-05-03"),
         ("v1", "c595db47-e982-485f-8ee9-803244813893"), ("hiv", "positive"),
+        ("betrifft", "Thrymskvida Oddleifsson"), ("wer", "Xqorbanu"), ("v1", "D02 X285"),
         ("v1", "Dr. Weber has seen her and said that she may go home with her son"),
     ],
 )  # fmt: skip
@@ -369,11 +377,34 @@ def test_one_value_throughout_is_looked_at_before_it_is_counted(header: str, val
         ("country", "AT"), ("year", 2020), ("unit", "mg/dl"), ("v1", "ICD-10-GM-2020"),
         ("hospital", "Royal Free"), ("wave", 1), ("v1", "registry"), ("population", 1_900_000),
         ("fiscal_year", "2019/2020"), ("v1", "10000-19999"), ("price", 9.99), ("site_id", 7),
+        ("abteilung", "inneres"), ("klinik", "Nord"), ("coding", "ICD"),
     ],
 )  # fmt: skip
 def test_one_harmless_value_throughout_stays_quiet(header: str, value: object) -> None:
     found = guess({"ward": cycle("a", "b", "c"), "day": VISITS["admitted"], header: [value] * N})
     assert role_of(found.schema, header) == "insensitive"
+
+
+@pytest.mark.parametrize("value", ["Framingham", "Royal Free"])
+def test_one_value_of_several_people_names_none_of_them(value: str) -> None:
+    people = {"age": [20 + i * i % 61 for i in range(N)], "sex": cycle("f", "m")}
+    assert role_of(guess({**people, "study": [value] * N}).schema, "study") == "insensitive"
+
+
+@pytest.mark.parametrize("form", ["{} {}", "{}{}"])
+@pytest.mark.parametrize("houses", [3, 40, N])
+def test_postal_codes_of_one_house_are_left_out(houses: int, form: str) -> None:
+    signs = "ACDEFHKNPRTVWXY"
+    codes = [
+        form.format(
+            ("D02", "A96", "T12", "D6W")[i % 4], f"{signs[i % 15]}{i % 7}{i // 15 % 8}{i % 9}"
+        )
+        for i in range(houses)
+    ]
+    found = guess(
+        {"age": [20 + i * i % 61 for i in range(N)], "v1": [codes[i % houses] for i in range(N)]}
+    )
+    assert role_of(found.answered(), "v1") == "direct identifier"
 
 
 def test_of_one_person_nothing_that_others_know_is_released() -> None:

@@ -258,11 +258,13 @@ def _now() -> int:
 
 
 def _shapes(column: _Values) -> Held | None:
-    """E-mail addresses, those of networks, telephones."""
+    """E-mail addresses, those of networks, postal codes that are one house's."""
     if column.share(r"^[^@\s]+@[^@\s]+\.[^@\s.]{2,}$") > 0.7:
         return Held(Content.EMAIL, 0.99, "e-mail addresses")
     if column.share(r"^(?:\d{1,3}\.){3}\d{1,3}$|^(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$|^[0-9a-fA-F]{1,4}(?::[0-9a-fA-F]{0,4}){4,7}$|^https?://") > MOSTLY:  # fmt: skip # noqa: E501
         return Held(Content.NETWORK_ADDRESS, 0.95, "addresses of a network")
+    if column.share_of_found(_EIRCODE) > MOSTLY:
+        return Held(Content.ADDRESS, 0.9, _OF_ONE_HOUSE)
     return None
 
 
@@ -324,6 +326,11 @@ def _is_address(text: str) -> bool:
     return _STREET.search(text) is not None or (parts and capitals > 1)
 
 
+_EIRCODE = re.compile(r"(?i)^[AC-FHKNPRTV-Y]\d[\dW] ?(?=\d*[A-Z])[\dAC-FHKNPRTV-Y]{4}$")
+"""A routing key and the sign of one house (An Post, Eircode address database, product guide)."""
+_OF_ONE_HOUSE = "postal codes of Ireland, each of which is one address"
+
+
 def _tells_of_somebody(text: str) -> bool:
     """Whether a text is a sentence with a name in it."""
     words = re.findall(r"\b[^\W\d_a-z][^\W\d_]+", text)
@@ -351,7 +358,7 @@ def may_be_names(texts: list[str]) -> bool:
 
 def _is_called_as_people_are(text: str) -> bool:
     named_so = text[:1] != text[:1].lower() and re.fullmatch(_NAME_OF_ONE, text) is not None
-    return named_so and _OF_INSTITUTIONS.search(text) is None
+    return named_so and OF_INSTITUTIONS.search(text) is None
 
 
 def _are_known_names(texts: list[str]) -> bool:
@@ -363,14 +370,16 @@ def _are_known_names(texts: list[str]) -> bool:
 
 
 _NAMES = (GIVEN_NAMES | SURNAMES) - ORDINARY
-_OF_INSTITUTIONS = re.compile(
+OF_INSTITUTIONS = re.compile(
     r"(?i)hospi|h[oô]pital|clini|klini|krankenhaus|univers|school|schule|colleg|cent(?:er|re|rum)\b"
 )
+"""Words in the names and headers of what is no person."""
 _NAME_OF_ONE = r"[^\W\d_][\w.'’\-]*(?:,? [^\W\d_][\w.'’\-]*){0,5}"
 _REACHED = re.compile(r"(?=(?:\D*\d){7})[(]?(?:\+|00?)[\d ()./-]{7,22}(?: ?x\d+)?")
 _ONE_BY_ONE: tuple[tuple[Content, Callable[[str], object], float, str], ...] = (
     (Content.PHONE, _REACHED.fullmatch, 2 / 3, "telephone numbers"),
     (Content.IDENTIFIER, _is_long_number, 2 / 3, "long numbers that count nothing"),
+    (Content.ADDRESS, _EIRCODE.match, 1 / 2, _OF_ONE_HOUSE),
     (Content.ADDRESS, _is_address, 1 / 2, "streets or towns with numbers"),
     (Content.FREE_TEXT, _tells_of_somebody, 0, "sentences with names in them"),
 )  # fmt: skip

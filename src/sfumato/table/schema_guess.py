@@ -18,7 +18,15 @@ from sfumato.schema.recipe import Cleaning, Unreadable
 from sfumato.table import sources
 from sfumato.table.classification import refused_columns
 from sfumato.table.common_words import DATE_WORDS, folded
-from sfumato.table.contents import CODES, FEW, FEW_PEOPLE, Content, is_skewed, may_be_names
+from sfumato.table.contents import (
+    CODES,
+    FEW,
+    FEW_PEOPLE,
+    OF_INSTITUTIONS,
+    Content,
+    is_skewed,
+    may_be_names,
+)
 from sfumato.table.file_profile import (
     SAID_AGE,
     ColumnProfile,
@@ -268,7 +276,7 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
     # Each step overrules those before it, so that what columns tell of each other comes last.
     roles |= _weights(roles, found)
     roles |= _households(roles, found)
-    roles |= _of_one_person(roles, found)
+    roles |= _of_one_person(roles, found, person)
     roles |= _derived(roles, found)
     roles |= _batteries(roles, found)
     roles |= _few_names(roles, found, person)
@@ -588,16 +596,62 @@ def _one_value(column: ColumnProfile, *, quasi: bool, sensitive: bool) -> Propos
 _ONE_PERSON = "so all records may be of one person"
 
 
-def _of_one_person(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
+def _of_one_person(
+    roles: Mapping[str, Proposed], found: FileProfile, person: PersonFound | None
+) -> dict[str, Proposed]:
     """What else is the same throughout and known by others, where one value names somebody."""
-    same = [name for name, each in found.columns.items() if each.told_apart == 1 and each.distinct]
-    if not any(roles[name].role == "direct identifier" for name in same):
+    columns = found.columns
+    same = [
+        name for name, each in columns.items()
+        if each.told_apart == 1 and each.distinct and each.content is Content.CONSTANT
+        and roles[name].role == "insensitive"
+    ]  # fmt: skip
+    few = person is None or columns[person.name].distinct == 1
+    if few and not any(map(_of_several, columns.values())):
+        # Records of one person have a name throughout that no list knows; to leave out what is
+        # one harmless word throughout loses nothing.
+        named_so = {
+            name: Proposed(
+                "direct identifier", CERTAIN,
+                f"one value throughout, in words with capitals as a name, {_ONE_PERSON}",
+            )
+            for name in same if _may_name_one(columns[name])
+        }  # fmt: skip
+    else:
+        named_so = {}
+    throughout = [n for n, each in columns.items() if each.told_apart == 1 and each.distinct]
+    if not named_so and not any(roles[n].role == "direct identifier" for n in throughout):
         return {}
-    return {
+    return named_so | {
         name: Proposed("direct identifier", 0.7, f"one value throughout, {_ONE_PERSON}")
-        for name in same if roles[name].role == "insensitive" and hinted(name, "quasi")
-        and found.columns[name].content is Content.CONSTANT and not hinted(name, "place")
-    }  # fmt: skip
+        for name in same
+        if hinted(name, "quasi") and not hinted(name, "place")
+    }
+
+
+def _of_several(column: ColumnProfile) -> bool:
+    """Whether a column has values of more people than one, who grows older but not by so much."""
+    born = (Content.SEX, Content.DATE_OF_BIRTH, Content.YEAR_OF_BIRTH)
+    most = 1 if column.content in born else FEW_PEOPLE
+    return column.content in (*born, Content.AGE) and column.distinct > most
+
+
+def _may_name_one(column: ColumnProfile) -> bool:
+    """Whether the only value may be a name, under a header that tells of nothing else."""
+    words = [folded(word) for word in words_of(column.name)]
+    told = OF_INSTITUTIONS.search(column.name) is not None or any(
+        hinted(column.name, each) for each in ("place", "quasi", "sensitive")
+    ) or any(
+        named(words, each) for each in (CATEGORY_WORDS, COUNT_WORDS, MEASURE_WORDS, DATE_WORDS)
+    )  # fmt: skip
+    text = str(column.values[0].as_py())
+    return not told and column.look == "text" and (
+        may_be_names([text]) or (text[:1] != text[:1].lower() and bool(_ONE_NAME.fullmatch(text)))
+    )  # fmt: skip
+
+
+_ONE_NAME = re.compile(r"[^\W\d_][^\W\d_A-Z.]{2,}|[^\W\d_a-z.]{5,}")
+"""A word with one capital, or of capitals throughout, which fewer of are an abbreviation."""
 
 
 def _date(why: str, sure: float, *, constant: bool | None) -> Proposed:
@@ -747,7 +801,8 @@ def _text(column: ColumnProfile, constant: bool | None) -> Proposed:
 
 def _most_plausible(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
     """One column as a quasi-identifier, as nothing looks like one and a schema needs one."""
-    order: tuple[Role, ...] = ("insensitive", "sensitive", "direct identifier", "person")
+    # Whom a column names is asked of its own: it is the last to be shown in ranges.
+    order = ("insensitive", "sensitive", "direct identifier", "household", "person")
 
     def rank(name: str) -> tuple[bool, int, int]:
         return (
