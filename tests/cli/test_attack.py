@@ -166,6 +166,18 @@ def test_a_release_is_repeated_from_an_original_without_header(files: Path, run:
     assert json.loads(done.out)["persons"] == 80
 
 
+def test_an_original_that_cannot_be_read_by_itself_takes_the_layout(files: Path, run: Run) -> None:
+    original = original_of(files)
+    pa_csv.write_csv(original.drop(["name"]), files / "raw.csv")
+    # The last record alone is not UTF-8, and the released file is.
+    text = (files / "in.csv").read_text("utf-8").rstrip().rstrip('"') + "é"
+    (files / "old.csv").write_bytes((text + '"' * (text.count('"') % 2)).encode("windows-1252"))
+    given = ("attack", "raw.csv", "--schema", "schema.toml", "--original", "old.csv")
+    given = (*given, "--same-order", *QUICK)
+    assert run(*given).code == 1
+    assert run(*given, "--encoding", "windows-1252").code == 2
+
+
 def test_the_same_order_and_no_original_at_all(files: Path, run: Run) -> None:
     original = original_of(files)
     pa_csv.write_csv(original.drop(["name"]), files / "raw.csv")

@@ -24,9 +24,10 @@ from pyarrow import csv
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from sfumato.cli.link_commands import named_places
+from sfumato.cli.link_commands import _readable, named_places
 from sfumato.examples import generate_clinics, generate_registrations, write_registrations
 from sfumato.linkage.person_inspection import _bridges
+from sfumato.table.table_files import open_source
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -172,6 +173,23 @@ def test_visits_attached_go_into_assess(run: Run, here: Path) -> None:
     done = run("assess", "out/linked.parquet", "--schema", "out/linked.toml", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["persons"] == persons
+
+
+def test_files_that_cannot_be_read_by_themselves_take_what_is_said(tmp_path: Path) -> None:
+    rows = "".join(f"P{i},Café {i}\n" for i in range(20_000))
+    (tmp_path / "utf8.csv").write_text("id,ward\n" + rows, "utf-8")
+    (tmp_path / "late.csv").write_bytes(
+        b"id,ward\n" + b"P0,a\n" * 20_000 + "P1,é\n".encode("cp1252")
+    )
+    (tmp_path / "bare.csv").write_bytes(rows.encode("cp1252"))
+    given = {"encoding": "windows-1252", "header": False, "names": ("id", "ward")}
+    paths = {name: tmp_path / f"{name}.csv" for name in ("utf8", "late", "bare")}
+    made = _readable(paths, given)
+    assert made["utf8"] == paths["utf8"]
+    late, bare = (open_source(made[name]) for name in ("late", "bare"))
+    assert late.names == bare.names == ("id", "ward")
+    assert sum(len(each) for each in late.batches(["id"])) == 20_001
+    assert sum(len(each) for each in bare.batches(["id"])) == 20_000
 
 
 @pytest.mark.slow

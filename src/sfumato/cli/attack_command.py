@@ -87,7 +87,8 @@ def attack(
     """Attack a released file for real, and compare with what was predicted.
 
     The intruder reads RELEASE as an outsider does; only the referee is told whose each record is.
-    With --review it is, or is also, what the screens of a review showed.
+    With --review it is, or is also, what the screens of a review showed. The layout is that of
+    RELEASE; of --original and --register where they cannot be read without it.
 
     Exit codes: 0 nothing was exceeded, 1 bad input, 2 a prediction, or what is tolerable of
     singling out, linkability or inference, was exceeded beyond what chance explains.

@@ -22,7 +22,7 @@ from sfumato.cli.output import (
     write_or_print,
 )
 from sfumato.cli.parameters import Json, TextOutput, argument, file_option, option
-from sfumato.core.declaration import Place, is_uri, place_of
+from sfumato.core.declaration import Layout, Place, is_uri, layout_of, place_of
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
 from sfumato.linkage.link_engine import Engine
@@ -47,11 +47,14 @@ WHAT, OUTCOMES, LINKED = "What is linked", "Outcomes", "The linked file"
 """Headings under which the help lists options."""
 RUN = "run"
 """The command that is meant where none is named."""
+SAID_OF_ALL = ("encoding", "header", "names")
+"""What is said of the layout of several files: of those that cannot be read without it."""
 _TO_ENCODINGS = frozenset(
     (
         *("tables", "output", "schema", "dedupe", "one_per_source", "json"),
         *("match", "possible", "false_match_rate", "missed_match_rate", "similarity"),
         *("id_column", "attach", "key_file", "secret", "seed"),
+        *SAID_OF_ALL,
     )
 )
 """Parameters of ``sfumato link`` that apply to encodings."""
@@ -107,6 +110,7 @@ def link() -> None:
 @with_declared(LinkedFile, only=("quasi_identifiers", "attach", "key_file", "secret"), panel=LINKED)
 @with_declared(Limits, ForPeople, panel=OUTCOMES)
 @with_declared(Comparing, Deduping, panel=WHAT)
+@with_declared(Layout, only=SAID_OF_ALL, panel=WHAT)
 def run(
     context: typer.Context,
     tables: Tables,
@@ -128,6 +132,9 @@ def run(
 
     Candidate pairs, their scores, persons, and a linked file without identities.
 
+    --encoding, --header and --names are of every file that cannot be read without them; a project
+    says the whole layout of each.
+
     Other commands: 'sfumato link suggest A B' proposes a specification to read and edit;
     'sfumato link apply FOLDER --decisions FILE' takes what people decided. Owners who may not
     show their identifiers make a key ('sfumato link key'), encode at home ('sfumato link
@@ -143,6 +150,7 @@ def run(
     named = named_places(tables)
     inputs = (*named.values(), *given["attach"].values(), spec, schema)
     linked = values_of(LinkedFile, given)
+    linked["attach_tables"] = _readable(linked["attach_tables"], given)
     inputs = (*inputs, given["model"], given["decisions"])
     linked["pseudonym_key"] = _key_of(given["key_file"], inputs)
     linked["secret"] = _key_of(given["secret"], inputs, "--secret")
@@ -171,7 +179,7 @@ def _of_tables(
     comparing = values_of(Comparing, given)
     engine = comparing.pop("engine") or Engine.DUCKDB
     with progress_bar() as progress:
-        sources = streamed(named, spark=engine is Engine.SPARK)
+        sources = streamed(_readable(named, given), spark=engine is Engine.SPARK)
         made = _specification(sources, spec, given, schema, given["previous"])
         if spec is None and given["previous"] is None:
             say(f"No --spec: {_described(made.spec)}")
@@ -245,6 +253,7 @@ def _matching(tables: Mapping[str, object], given: Given) -> Matching:
 
 @app.command()
 @with_declared(Comparing, Deduping, only=("dedupe", "id_column", "allow_pairs"), panel=WHAT)
+@with_declared(Layout, only=SAID_OF_ALL, panel=WHAT)
 def suggest(
     tables: Tables, output: TextOutput = None, schema: SchemaOfTables = None, *, given: Given
 ) -> None:
@@ -253,7 +262,8 @@ def suggest(
 
     named = named_places(tables)
     check_text(output, (*named.values(), schema))
-    made = _specification(named, None, given, None if schema is None else load_schema(schema))
+    tables_read = _readable(named, given)
+    made = _specification(tables_read, None, given, None if schema is None else load_schema(schema))
     write_or_print(made.text, output, " Read and edit it: what is compared decides who is found.")
 
 
@@ -380,6 +390,14 @@ def named_places(tables: Sequence[str]) -> dict[str, Place]:
             )
         named[name] = place_of(path)
     return named
+
+
+def _readable(tables: Mapping[str, object], given: Given) -> dict[str, object]:
+    """The tables, those that cannot be read by themselves opened as it is said."""
+    from sfumato.table.table_files import opened_where_needed
+
+    layout = layout_of(given)
+    return {name: opened_where_needed(each, layout) for name, each in tables.items()}
 
 
 def _key_of(

@@ -31,6 +31,7 @@ from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
 from sfumato.intruder.referee.criteria import Finding, Tolerance, judge_run, tolerated, verdict_of
 from sfumato.risk.assess_options import HeldAgainst
 from sfumato.schema import Schema
+from sfumato.table.table_files import opened_where_needed
 
 MOST = 6
 """Columns that are named one by one."""
@@ -241,11 +242,15 @@ def attack(
         return attack_review(folder, tolerance=tolerance, seed=seed, progress=progress)
     subject = subject_of(release)
     tolerance = tolerated(judging.threshold, against.chosen, subject.k)
+    layout = layout_of(given)
+    register, original = (
+        opened_where_needed(each, layout) for each in (holding.register, referee.original)
+    )
     everything = Given(
         # A release on request holds the reader's local data: they are the register where none is
         # given.
-        register=subject.register if holding.register is None else holding.register,
-        original=subject.original if referee.original is None else referee.original,
+        register=subject.register if register is None else register,
+        original=subject.original if original is None else original,
         truth=referee.truth,
         source_rows=subject.source_rows,
         schema=_declared(schema, subject),
@@ -254,7 +259,7 @@ def attack(
         noise=holding.noise,
         missing=holding.missing,
         hierarchies=_paths(holding.hierarchies),
-        layout=layout_of(given),
+        layout=layout,
         priors=tuple(holding.priors),
         review=holding.review,
     )

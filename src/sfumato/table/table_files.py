@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from sfumato.core.atomic import atomic_path, check_target
-from sfumato.core.declaration import Layout, LayoutGiven, is_database, layout_of
+from sfumato.core.declaration import Layout, LayoutGiven, is_database, is_uri, layout_of
 from sfumato.core.errors import InputError
 from sfumato.kernels.loop_calls import read_ahead
 from sfumato.table import sources
@@ -587,6 +587,27 @@ def open_source(data: object, **layout: Unpack[LayoutGiven]) -> sources.Source:
         accepted=".csv, .tsv, .txt (each also with .gz, .zst, .zip), .zip, .parquet, .pq, .xlsx, "
         ".sav, .dta, .sas7bdat, .xpt",
     )
+
+
+def opened_where_needed(data: object, layout: LayoutGiven) -> object:
+    """A table as it stands where it can be read so, opened with a layout where it cannot.
+
+    Of several files that stand in one command not all have the layout that is named there.
+    """
+    if not layout or not isinstance(data, (str, os.PathLike)) or is_uri(data):
+        return data
+    # An encoding says nothing of the first line, so that it is tried without what does.
+    encoding: LayoutGiven = {"encoding": layout.get("encoding")}
+    for tried in (LayoutGiven(), encoding):
+        try:
+            source = open_source(data, **tried)
+            # Bytes of another encoding may stand in any line.
+            for _ in source.batches(source.names[:1]):
+                pass
+        except InputError:
+            continue
+        return source if layout_of(tried) else data
+    return open_source(data, **layout)
 
 
 def check_layout(given: Layout, fitting: Collection[str], kind: str) -> None:
