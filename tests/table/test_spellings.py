@@ -41,6 +41,7 @@ ONE_VALUE = [
     ("Stra\u00dfe", "STRASSE"),
     ("<5", "< 5", "<5.0", "\uff1c5"),
     ("HIV-1", "HIV1", "HIV 1"),
+    ("1/2", "\u00bd", "1\u20442", "1 / 2", "1\u22152"),
     ("breast cancer", "Breast  Cancer", "breast-cancer"),
 ]
 APART = (  # noqa: SIM905

@@ -27,6 +27,8 @@ _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | {
     for code in range(*ends)
 }
 """What Unicode lets be ignored beside its category of formats (Default_Ignorable_Code_Point)."""
+_SLASHES = frozenset("\u2044\u2215\u29f8")
+"""Of a fraction, a division, a set; the first stands in what ½ is written out as."""
 _MEANT = frozenset("%#&@|")
 """Punctuation that stands for a word; the line may stand for a letter."""
 _PLAIN = r"^-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$"
@@ -133,6 +135,8 @@ def _sign(letter: str) -> str:
         return " "
     if kind[0] == "C" or letter in _UNSEEN:
         return ""
+    if letter in _SLASHES:
+        return "/"
     if kind == "Nd":
         return str(unicodedata.decimal(letter))
     if kind == "Pd" or letter == SIGN:
