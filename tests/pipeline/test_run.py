@@ -199,6 +199,28 @@ def test_status_says_states_times_and_sizes(call: Call, project: Path) -> None:
     assert "sources.practice.attach" in missing.err
 
 
+def test_a_linkage_that_nobody_checked_is_accepted_by_name(call: Call, project: Path) -> None:
+    """One word in the terminal, in JSON and in the report, and it counts like a row."""
+    before = call("status", "--json").json["verdict"]
+    assert before["linkage"]["state"] == "not measured"
+    said = ("--by", "officer (A. Name)", "--because", "a test", "--until", "2100-01-01")
+    assert call("accept", "linkage", *said, "--at-most", "0.5").code == 1
+    call("accept", "linkage", *said)
+    assert "at_most" not in (project / "sfumato.toml").read_text()
+    after = call("run", "--json").json["verdict"]
+    assert after["linkage"]["state"] == "not measured, accepted"
+    assert after["linkage"]["accepted"]["by"] == "officer (A. Name)"
+    inside, outside = (
+        json.loads((project / "output" / name / "report.json").read_text())
+        for name in ("reports", "public")
+    )
+    for page, named in ((inside, True), (outside, False)):
+        checked = " ".join(page["verdict"]["answers"]["How it was checked"])
+        assert "not measured" in checked
+        assert "officer" in checked
+        assert ("A. Name" in checked) is named
+
+
 def _pairs(project: Path) -> list[str]:
     table = pq.read_table(project / "stages" / "link" / "review.parquet", columns=["pair"])
     pairs: list[str] = table["pair"].to_pylist()
@@ -301,6 +323,7 @@ def test_a_simulated_review_needs_nobody(call: Call, project: Path) -> None:
     assert made.code in RELEASED, made.err
     assert made.ran()[0] == "review"
     assert "nobody looked at them" in made.err
+    assert made.json["verdict"]["linkage"]["state"] == "measured"
     measured = json.loads((project / "stages" / "review" / "measured.json").read_text())
     [worker] = measured["workers"]
     assert 0 < worker["kapr"] <= 0.5

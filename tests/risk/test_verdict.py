@@ -21,6 +21,7 @@ from sfumato.risk.verdict import (
     PRESETS,
     Acceptance,
     Limits,
+    Linkage,
     State,
     Verdict,
     judge,
@@ -248,6 +249,44 @@ def test_homogeneous_classes_and_undeclared_values(several: bool, sensitive: boo
     own = sf.assess(release.data, schema, limits="public")
     assert own.verdict is not None
     assert states(own.verdict) == states(verdict)
+
+
+UNKNOWN = Linkage(None, None, "no pair was checked")
+KNOWN = Linkage(Share(0.95, 0.93, 0.97), Share(0.98, 0.97, 0.99), "after 7 answers")
+BY_NAME = accepted("linkage", "", at_most={}, until=date(2999, 12, 31))
+
+
+@pytest.mark.parametrize(
+    ("linkage", "acceptances", "state", "code"),
+    [
+        (KNOWN, (), State.BELOW, 0),
+        (UNKNOWN, (), State.NOT_MEASURED, 4),
+        (UNKNOWN, (BY_NAME,), State.ACCEPTED, 0),
+        (UNKNOWN, (replace(BY_NAME, until=TODAY - timedelta(1)),), State.NOT_MEASURED, 4),
+        (UNKNOWN, (accepted("acquaintance", ""),), State.NOT_MEASURED, 4),
+        (replace(KNOWN, recall=None), (), State.NOT_MEASURED, 4),
+    ],
+)
+def test_a_linkage_of_unknown_quality_is_not_certified(
+    linkage: Linkage, acceptances: tuple[Acceptance, ...], state: State, code: int
+) -> None:
+    verdict = judge(found(), Limits(), acceptances, linkage=linkage, recipient=LOW, today=TODAY)
+    assert (verdict.state, verdict.exit_code, verdict.ready) == (state, code, code == 0)
+    assert ("linkage" in verdict.headline) == (code == 4)
+    assert (*verdict.accepted,) == (acceptances if state is State.ACCEPTED else ())
+    # A row above its limit goes first, and the linkage stays.
+    worse = judge(found(stranger=HIGH), Limits(), acceptances, linkage=linkage, today=TODAY)
+    assert (worse.exit_code, worse.linkage) == (2, verdict.linkage)
+    plain = json.loads(json.dumps(verdict.to_json()))
+    assert judged_again(plain, Limits(), acceptances, LOW) == verdict
+    assert judged_again(plain, Limits(), (), LOW, linkage=KNOWN).ready
+
+
+def test_an_acceptance_of_the_linkage_covers_no_shares() -> None:
+    with pytest.raises(InputError):
+        accepted("linkage", "")
+    with pytest.raises(InputError):
+        accepted("linkage", "charge", at_most={})
 
 
 def test_a_file_that_is_assessed_without_limits_is_not_judged() -> None:

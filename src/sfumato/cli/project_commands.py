@@ -96,7 +96,9 @@ def status(file: ProjectFile = Path("sfumato.toml"), json: Json = False) -> None
 def accept(
     row: Annotated[
         str,
-        typer.Argument(metavar="ROW", help="stranger, acquaintance, recipient, or insider.COLUMN."),
+        typer.Argument(
+            metavar="ROW", help="stranger, acquaintance, recipient, insider.COLUMN, or linkage."
+        ),
     ],
     file: ProjectFile = Path("sfumato.toml"),
     *,
@@ -124,7 +126,7 @@ def accept(
     from sfumato.pipeline.run import status_of
 
     place = open_project(file)
-    note(place, row, by, because, until.date(), at_most)
+    note(place, status_of(place).verdict, row, by, because, until.date(), at_most)
     verdict = status_of(open_project(place.file)).verdict
     assert verdict is not None
     typer.echo(str(verdict))

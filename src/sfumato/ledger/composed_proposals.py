@@ -22,7 +22,7 @@ from sfumato.ledger.composition import (
 from sfumato.ledger.sketches import RECORDS, Shown, Sketch
 from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.release_result import Release
-from sfumato.risk.verdict import Verdict
+from sfumato.risk.verdict import LINKAGE, State, Verdict
 
 TRIALS, FEWER, SURELY = 3, 0.75, 0.97
 """How often a release is made with fewer classes: as many as would be found in proportion, somewhat
@@ -189,8 +189,10 @@ def refusal(
 
 
 def unready(number: int, verdict: Verdict) -> HandOverRefusedError:
-    """The error for a release of which a row is above its limit, or not measured."""
+    """The error for a release of which a row is above its limit, or something not measured."""
     rows = [each.name for each in verdict.rows if each.stops]
+    if verdict.linkage is not None and verdict.linkage.state is State.NOT_MEASURED:
+        rows.append(LINKAGE)
     return HandOverRefusedError(
         (verdict.headline,),
         (*(f"sfumato accept {row}, by name and with a reason" for row in rows), OTHERWISE),

@@ -21,7 +21,14 @@ from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import AboutAttribute
 from sfumato.release.release_result import Disclosed, Release
 from sfumato.risk.intruders import Findings
-from sfumato.risk.verdict import Acceptance, Verdict, acceptance_of, judged_again, limits_of
+from sfumato.risk.verdict import (
+    Acceptance,
+    Linkage,
+    Verdict,
+    acceptance_of,
+    judged_again,
+    limits_of,
+)
 from sfumato.risk.verdict import Limits as Judged
 
 _TERMS, _DRAFT, _HANDED, _WAIVED, _FORGOT = "terms", "draft", "handed over", "waived", "forgotten"
@@ -277,6 +284,7 @@ class ReleaseLedger(Ledger):
         *,
         limits: Judged | None = None,
         accepted: Sequence[Acceptance] | None = None,
+        linkage: Linkage | None = None,
     ) -> Together:
         """Let a release that is ready count as handed over, if all that was stays tolerable.
 
@@ -284,6 +292,8 @@ class ReleaseLedger(Ledger):
         ----------
         limits, accepted
             What intruders may find, and who answers for more; as when it was noted without these.
+        linkage
+            How good the linkage is by now; likewise.
 
         Returns
         -------
@@ -305,7 +315,7 @@ class ReleaseLedger(Ledger):
                 # What earlier releases lost among themselves was refused or waived before.
                 if number in pair:
                     raise self._unfollowed(number, sum(pair) - number)
-            verdict = self._judged(number, found, limits, accepted)
+            verdict = self._judged(number, found, limits, accepted, linkage)
             # Who answers for the recipient lifts the release's own limits, not the ledger's terms.
             own = None if verdict is None or verdict.row("recipient").accepted else verdict.limits
             terms = self._limits(own)
@@ -335,6 +345,7 @@ class ReleaseLedger(Ledger):
         found: Together,
         limits: Judged | None,
         accepted: Sequence[Acceptance] | None,
+        linkage: Linkage | None,
     ) -> Verdict | None:
         """What is said of a draft beside what was handed over; ``None`` of one on request."""
         noted = self._detail(number)
@@ -353,6 +364,7 @@ class ReleaseLedger(Ledger):
             limits or limits_of(noted["verdict"]),
             [*map(acceptance_of, noted["accepted"])] if accepted is None else accepted,
             Findings.among(own.found, own.fewest),
+            linkage,
         )
 
     def _unfollowed(self, number: int, other: int) -> InputError:

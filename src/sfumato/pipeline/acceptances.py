@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import tomlkit
@@ -10,21 +11,30 @@ from tomlkit.items import Table
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project_folder import ProjectFolder
+from sfumato.pipeline.project_model import Project
 from sfumato.pipeline.project_text import parse_project
-from sfumato.pipeline.run import status_of
+from sfumato.pipeline.release_stages import verdict_of
 from sfumato.risk.intruders import Findings
-from sfumato.risk.verdict import GROWS, INTRUDERS, SHARES, Acceptance, State, Verdict
+from sfumato.risk.verdict import GROWS, INTRUDERS, LINKAGE, SHARES, Acceptance, State, Verdict
 
 
 def accept(
-    place: ProjectFolder, row: str, by: str, because: str, until: date, at_most: float | None
+    place: ProjectFolder,
+    verdict: Verdict | None,
+    row: str,
+    by: str,
+    because: str,
+    until: date,
+    at_most: float | None,
 ) -> Acceptance:
     """Note in the project file that somebody answers for a row of the verdict.
 
     Parameters
     ----------
+    verdict
+        What is said of the release that is there now.
     row
-        The intruder; of the insider with a column: ``insider.icd9``.
+        The intruder; of the insider with a column: ``insider.icd9``; or the linkage.
     at_most
         Share of people found that is covered, at most 1.2 times what is found now; that without it.
 
@@ -33,40 +43,73 @@ def accept(
     InputError
         If there is no such row, or nothing of it is above or not measured.
     """
-    # Of what is there now: nobody answers for the numbers of another release.
-    verdict = status_of(place).verdict
+    # Nobody answers for the numbers of another release.
     if verdict is None:
         raise InputError(
             "the project", "must have a release that was judged", advice="sfumato run makes it"
         )
     intruder, _, column = row.partition(".")
     findings = _findings(verdict, intruder, column)
-    now = dict.fromkeys(SHARES, 1.0) if findings is None else findings.shares
-    most = {name: min(1.0, GROWS * share) for name, share in now.items()}
+    most = {} if intruder == LINKAGE else _covered(findings)
     if at_most is not None:
-        if not 0 < at_most <= most["found"]:
+        found = most.get("found", 0.0)
+        if not 0 < at_most <= found:
             raise InputError(
                 "option --at-most",
                 f"must be at most {GROWS} times what is found now",
-                accepted=f"a share up to {most['found']:.4g}",
+                accepted=f"a share up to {found:.4g}" if most else "nothing of a linkage",
             )
         most["found"] = at_most
     own = Acceptance(intruder, by, because, until, most, column)
-    _write(place, own)
+    _write(place, [own])
     return own
+
+
+def measured_first(place: ProjectFolder) -> ProjectFolder:
+    """The project once what was answered before anything was measured covers what is found now.
+
+    Each such answer, as ``sfumato init`` notes them, gets its ``at_most`` in the project file; of
+    what is not in the release, or not measured, it goes on to cover nothing.
+    """
+    open_answers = {
+        row: each for row, each in place.project.accept.by_row.items() if each.at_most is None
+    }
+    verdict = verdict_of(place) if open_answers else None
+    if verdict is None:
+        return place
+    insiders = {} if verdict.found is None else verdict.found.insiders
+    made = []
+    for (intruder, column), each in open_answers.items():
+        findings = insiders.get(column) if column else verdict.row(intruder).findings
+        if findings is not None:
+            said = each.model_dump(exclude={"at_most"})
+            made.append(Acceptance(intruder, **said, at_most=_covered(findings), column=column))
+    if not made:
+        return place
+    return replace(place, project=_write(place, made))
+
+
+def _covered(findings: Findings | None) -> dict[str, float]:
+    """What is covered: a little more than was found, or anything where nothing was measured."""
+    now = dict.fromkeys(SHARES, 1.0) if findings is None else findings.shares
+    return {name: min(1.0, GROWS * share) for name, share in now.items()}
 
 
 def _findings(verdict: Verdict, intruder: str, column: str) -> Findings | None:
     """What is to be accepted; ``None`` where it was not measured."""
     columns = {} if verdict.found is None else verdict.found.insiders
     rows = [name for name in INTRUDERS if name != "insider"]
-    known = [*rows, *(f"insider.{name}" for name in columns)]
+    linked = [] if verdict.linkage is None else [LINKAGE]
+    known = [*rows, *(f"insider.{name}" for name in columns), *linked]
+    findings: Findings | None = None
     if intruder == "insider" and column in columns:
-        findings: Findings | None = columns[column]
+        findings = columns[column]
         state = State.ABOVE if verdict.limits.above(columns[column]) else State.BELOW
     elif intruder in rows and not column:
         own = verdict.row(intruder)
         findings, state = own.findings, own.state
+    elif verdict.linkage is not None and intruder == LINKAGE and not column:
+        state = verdict.linkage.state
     else:
         raise InputError("argument ROW", "must be a row of the verdict", accepted=", ".join(known))
     if state in (State.BELOW, State.DOES_NOT_APPLY):
@@ -74,18 +117,21 @@ def _findings(verdict: Verdict, intruder: str, column: str) -> Findings | None:
     return findings
 
 
-def _write(place: ProjectFolder, own: Acceptance) -> None:
-    """Write an acceptance into the project file, whose comments and order stay as they are."""
+def _write(place: ProjectFolder, made: list[Acceptance]) -> Project:
+    """Write acceptances into the project file, whose comments and order stay as they are."""
     document = tomlkit.parse(place.file.read_text(encoding="utf-8"))
-    table = tomlkit.table()
-    table.update({"by": own.by, "because": own.because, "until": own.until})
-    covered = tomlkit.inline_table()
-    covered.update({name: round(share, 4) for name, share in own.at_most.items()})
-    table["at_most"] = covered
-    section: Table = document.setdefault("accept", tomlkit.table(is_super_table=True))
-    if own.column:
-        section = section.setdefault(own.intruder, tomlkit.table(is_super_table=True))
-    section[own.column or own.intruder] = table
+    for own in made:
+        table = tomlkit.table()
+        table.update({"by": own.by, "because": own.because, "until": own.until})
+        if own.at_most:
+            covered = tomlkit.inline_table()
+            covered.update({name: round(share, 4) for name, share in own.at_most.items()})
+            table["at_most"] = covered
+        section: Table = document.setdefault("accept", tomlkit.table(is_super_table=True))
+        if own.column:
+            section = section.setdefault(own.intruder, tomlkit.table(is_super_table=True))
+        section[own.column or own.intruder] = table
     text = tomlkit.dumps(document)
-    parse_project(text)
+    project = parse_project(text)
     write_text(place.file, text)
+    return project

@@ -453,8 +453,8 @@ class AtMost(Frozen):
     learned: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
-class Accepted(Frozen):
-    """That somebody answers for what an intruder finds above the limit.
+class Answered(Frozen):
+    """That somebody answers for what nobody measured.
 
     Attributes
     ----------
@@ -470,16 +470,37 @@ class Accepted(Frozen):
     by: Said
     because: Said
     until: date
-    at_most: AtMost
+
+
+class Accepted(Answered):
+    """That somebody answers for what an intruder finds above the limit.
+
+    Attributes
+    ----------
+    at_most
+        What it covers: written by the first run that measures it, 1.2 times what was found then.
+        Nothing until then.
+    """
+
+    at_most: AtMost | None = None
 
 
 class Accept(Frozen):
-    """Who answers for which intruder; for the insider by column."""
+    """Who answers for which intruder, for the insider by column; and for the linkage."""
 
     stranger: Accepted | None = None
     acquaintance: Accepted | None = None
     recipient: Accepted | None = None
+    linkage: Answered | None = None
     insider: dict[str, Accepted] = Field(default_factory=dict)
+
+    @property
+    def by_row(self) -> dict[tuple[str, str], Accepted]:
+        """Those about intruders, by intruder and column."""
+        rows = ("stranger", "acquaintance", "recipient")
+        given = {(name, ""): getattr(self, name) for name in rows}
+        given |= {("insider", column): each for column, each in self.insider.items()}
+        return {row: each for row, each in given.items() if each is not None}
 
 
 def _check_presets(names: tuple[str, ...]) -> None:
@@ -654,7 +675,8 @@ class Project(Frozen):
     limits
         ``[limits]``: what intruders may find in the release.
     accept
-        ``[accept.INTRUDER]``, ``[accept.insider.COLUMN]``: who answers for what is above.
+        ``[accept.INTRUDER]``, ``[accept.insider.COLUMN]``, ``[accept.linkage]``: who answers for
+        what is above or not measured.
     ledger
         ``[ledger]``: where releases are remembered, and whether; without it in the user's own
         ledger, which is made where there is none.
@@ -687,17 +709,16 @@ class Project(Frozen):
 
     @property
     def acceptances(self) -> tuple[verdict.Acceptance, ...]:
-        """Who answers for what."""
-        own = self.accept
-        given: dict[tuple[str, str], Accepted | None] = {}
-        given |= {("insider", column): each for column, each in own.insider.items()}
-        for name in ("stranger", "acquaintance", "recipient"):
-            given[name, ""] = getattr(own, name)
-        return tuple(
+        """Who answers for what, and for how much of it."""
+        made = [
             verdict.Acceptance(name, column=column, **each.model_dump())
-            for (name, column), each in given.items()
-            if each is not None
-        )
+            for (name, column), each in self.accept.by_row.items()
+            if each.at_most is not None
+        ]
+        own = self.accept.linkage
+        if own is not None:
+            made.append(verdict.Acceptance(verdict.LINKAGE, **own.model_dump(), at_most={}))
+        return tuple(made)
 
     @property
     def is_linked(self) -> bool:

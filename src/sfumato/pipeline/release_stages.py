@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,8 @@ from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import FOR_REPEATING
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys, named_ledger
 from sfumato.linkage.linked_file import PERSON, SOURCE
-from sfumato.pipeline.project_folder import ASSESS, ATTACK, RELEASE, ProjectFolder
-from sfumato.pipeline.project_model import Assess, Attack, LedgerSection
+from sfumato.pipeline.project_folder import ASSESS, ATTACK, LINK, LINKED, RELEASE, ProjectFolder
+from sfumato.pipeline.project_model import Assess, Attack, LedgerSection, Reviewers
 from sfumato.pipeline.project_model import Release as ReleaseSection
 from sfumato.pipeline.stage import (
     MEASURED,
@@ -32,9 +33,10 @@ from sfumato.release.release_options import Options
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.intruders import Findings
+from sfumato.risk.learned_values import Share
 from sfumato.risk.risk_thresholds import Preset, thresholds
 from sfumato.risk.threshold_checks import check_numbers
-from sfumato.risk.verdict import Verdict, judged_again
+from sfumato.risk.verdict import LINKAGE, Linkage, Verdict, judged_again
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.table.table_files import write_table
 
@@ -241,7 +243,8 @@ def ledger_of(
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     project = place.project
-    release = _made_release(place, progress).judged(project.judged_by, project.acceptances)
+    release = _made_release(place, progress)
+    release = release.judged(project.judged_by, project.acceptances, linkage_of(place))
     release = replace(release, judged_in="the project's report")
     # The attack needs whose each record is, which stands in no file.
     if place.project.attack is not None:
@@ -280,7 +283,43 @@ def verdict_of(place: ProjectFolder) -> Verdict | None:
     if "recipient" in measured:
         recipient = Findings.among(**measured["recipient"])
     project = place.project
-    return judged_again(measured["verdict"], project.judged_by, project.acceptances, recipient)
+    return judged_again(
+        measured["verdict"], project.judged_by, project.acceptances, recipient, linkage_of(place)
+    )
+
+
+def linkage_of(place: ProjectFolder) -> Linkage | None:
+    """How good the linkage is that is released; ``None`` where nothing is linked.
+
+    Measured is what answers of people stand behind: a model's opinion of itself is none.
+    """
+    if not place.project.is_linked:
+        return None
+    # Where nobody answered anything the stage after the review has measured nothing.
+    both = (read_object(place.of_stage(name) / MEASURED) or {} for name in (LINKED, LINK))
+    measured = next((each for each in both if each.get("records")), {})
+    answers = (measured.get("decisions") or {}).get("answers", 0)
+    checks, persons = measured.get("checks") or {}, measured.get("persons", {})
+    # Pairs that were drawn for it go before a model that learned from those that were doubtful.
+    drawn = {"precision", "recall"} <= checks.keys()
+    of = checks if drawn else persons
+    precision, recall = (_share(of.get(name)) for name in ("precision", "recall"))
+    if not answers:
+        why = f"no pair was checked; [review] lets people look, or: sfumato accept {LINKAGE}"
+    elif precision is None or recall is None:
+        why = "the answers do not tell it; 'check' under [link] draws pairs that do"
+    elif drawn:
+        why = f"by {checks['answered']:,} pairs that were drawn and checked"
+    else:
+        who = "a simulated worker" if place.project.review.by is Reviewers.SIMULATED else "people"
+        why = f"after {answers:,} answers of {who}"
+    return Linkage(precision, recall, why) if answers else Linkage(None, None, why)
+
+
+def _share(measure: Mapping[str, float] | None) -> Share | None:
+    if measure is None or measure["value"] is None:
+        return None
+    return Share(measure["value"], measure["low"], measure["high"])
 
 
 def hand_over(place: ProjectFolder) -> str:
@@ -304,7 +343,13 @@ def hand_over(place: ProjectFolder) -> str:
     with ledger_of(place) as memory:
         if memory is None or section.to in memory.noted(number).to:
             return ""
-        memory.hand_over(number, section.to, limits=project.judged_by, accepted=project.acceptances)
+        memory.hand_over(
+            number,
+            section.to,
+            limits=project.judged_by,
+            accepted=project.acceptances,
+            linkage=linkage_of(place),
+        )
     return section.to
 
 

@@ -17,6 +17,7 @@ from sfumato.core.atomic import check_target_folder
 from sfumato.core.declaration import Progress, fields_of, silent
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import lock_file
+from sfumato.pipeline.acceptances import measured_first
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
 from sfumato.pipeline.project_folder import ATTACK, RELEASE, REVIEW, ProjectFolder
 from sfumato.pipeline.release_stages import (
@@ -237,6 +238,8 @@ def run(
             found.append(state)
             if state.state is not State.DONE:
                 break
+            if stage.name == RELEASE:
+                place = measured_first(place)
         return Status(place, (*found, *(_not_made(place, each) for each in stages[len(found) :])))
 
 

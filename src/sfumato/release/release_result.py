@@ -36,7 +36,7 @@ from sfumato.risk.intruders import Findings, Found, measured
 from sfumato.risk.learned_values import Share
 from sfumato.risk.notebook_view import class_sizes_picture, measures_table
 from sfumato.risk.shown_file import Dated, FurtherColumn, shown
-from sfumato.risk.verdict import PUBLIC, Acceptance, Limits, Verdict, judge, unmeasured
+from sfumato.risk.verdict import PUBLIC, Acceptance, Limits, Linkage, Verdict, judge, unmeasured
 from sfumato.schema import Schema
 from sfumato.table.databases import check_new_table, write_database
 from sfumato.table.dependence import codes_of
@@ -299,6 +299,8 @@ class Release:
         What may be found and learned at most.
     accepted
         Who answers for what is above the limits.
+    linkage
+        How good the linkage is that its persons come from, where there was one.
     judged_in
         Where it stands whether the release may go out, if its own page and manifest must not say
         so: in a project more is accepted, and more is known of the recipient, than when it is made.
@@ -329,6 +331,7 @@ class Release:
     secret: Secret | None = field(default=None, repr=False)
     limits: Limits = PUBLIC
     accepted: tuple[Acceptance, ...] = ()
+    linkage: Linkage | None = None
     judged_in: str = ""
 
     def __post_init__(self) -> None:
@@ -359,12 +362,23 @@ class Release:
         if self.population is not None:
             found, least = self.population.marketer, self.population.k_map
             against = (Share.estimated(found), Share.of(1 / least.value))
-        return judge(self.disclosed.found, self.limits, self.accepted, population=against)
+        return judge(
+            self.disclosed.found,
+            self.limits,
+            self.accepted,
+            population=against,
+            linkage=self.linkage,
+        )
 
-    def judged(self, limits: str | Limits, accepted: Sequence[Acceptance] = ()) -> Release:
+    def judged(
+        self,
+        limits: str | Limits,
+        accepted: Sequence[Acceptance] = (),
+        linkage: Linkage | None = None,
+    ) -> Release:
         """The same release under other limits: the name of a preset, or `Limits`."""
         limits = Limits(limits) if isinstance(limits, str) else limits
-        return replace(self, limits=limits, accepted=(*accepted,))
+        return replace(self, limits=limits, accepted=(*accepted,), linkage=linkage)
 
     @cached_property
     def lost(self) -> tuple[LostColumn, ...]:

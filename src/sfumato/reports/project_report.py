@@ -195,6 +195,8 @@ def _linkage(results: project_results.ProjectResults, show: Discretion) -> dict[
     specification = results.settings(project_results.LINK).get("specification") or {}
     checks, answers = found.get("checks"), found.get("decisions", {})
     outcomes, persons = found["outcomes"], found["persons"]
+    # What the verdict says of it, which calls no model's opinion of itself measured.
+    judged = (results.verdict or {}).get("linkage") or persons
     return {
         "persons": show.count(persons["count"]),
         "persons_by_records": {} if show.is_public else dict(persons["by_records"]),
@@ -209,7 +211,7 @@ def _linkage(results: project_results.ProjectResults, show: Discretion) -> dict[
             {
                 "name": name,
                 "says": says,
-                "released": show.share(_if_known(persons.get(name)), outcomes["match"]),
+                "released": show.share(_if_known(judged.get(name)), outcomes["match"]),
                 "checked": show.share((checks or {}).get(name), outcomes["match"]),
             }
             for name, says in _QUALITY.items()

@@ -39,7 +39,7 @@ def first_page(
     answers = {
         "What is released": _released(content, results),
         "To whom, and for what": _to_whom(content),
-        "How it was checked": _checked(content),
+        "How it was checked": _checked(content, results, show),
     }
     if verdict is None:
         ready, headline = _on_request(content)
@@ -95,13 +95,9 @@ def _row(
     }
     if "column" in row and not show.is_public:
         told["notes"] = [f"{row['why'][0].upper()}{row['why'][1:]}."]
-    for each in row.get("accepted", ()):
-        # Names of people stay inside: outside the role alone, which stands before the bracket.
-        who = each["by"].partition("(")[0].strip() if show.is_public else each["by"]
-        told["notes"].append(
-            f"{each['column'] or 'This'} is accepted by {who} until {each['until']}: "
-            f"“{each['because']}”."
-        )
+    told["notes"] += [
+        _accepted(each, each["column"] or "This", show) for each in row.get("accepted", ())
+    ]
     if "found" not in row:
         return told
     shares = {"found": row["found"], "person": row["person"], "learned": _learned(row)}
@@ -121,6 +117,14 @@ def _row(
     return told
 
 
+def _accepted(acceptance: Mapping[str, Any], what: str, show: Discretion) -> str:
+    """Who answers for something, until when and why."""
+    # Names of people stay inside: outside the role alone, which stands before the bracket.
+    by = acceptance["by"]
+    who = by.partition("(")[0].strip() if show.is_public else by
+    return f"{what} is accepted by {who} until {acceptance['until']}: “{acceptance['because']}”."
+
+
 def _learned(row: Mapping[str, Any]) -> Mapping[str, float] | None:
     """The most that is learned of a sensitive column."""
     every = [each[name] for each in row["learned"] for name in ("beyond", "certain")]
@@ -137,7 +141,7 @@ def _on_request(content: dict[str, Any]) -> tuple[bool, str]:
     return bool(request["kept"]), said
 
 
-def _checked(content: dict[str, Any]) -> list[str]:
+def _checked(content: dict[str, Any], results: ProjectResults, show: Discretion) -> list[str]:
     """Promises, attacks and the quality of the linkage, in a line each."""
     request, said = content["request"], []
     if request is not None:
@@ -160,6 +164,8 @@ def _checked(content: dict[str, Any]) -> list[str]:
     said.append(_attacked(content["attack"]))
     if content["linkage"] is not None:
         said.append(_wrong_links(content["linkage"]))
+        accepted = ((results.verdict or {}).get("linkage") or {}).get("accepted")
+        said += [] if accepted is None else [_accepted(accepted, "This", show)]
     review = content["review"]
     if review is not None and review["by"] == "simulated":
         said.append("A simulated worker answered the doubtful pairs; no person looked at them.")

@@ -7,7 +7,7 @@ limit, and nothing else chooses the words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from math import ceil
@@ -23,6 +23,8 @@ from sfumato.risk.learned_values import Share
 INTRUDERS = ("stranger", "acquaintance", "insider", "recipient")
 SHARES = ("found", "person", "learned")
 """What is limited, and accepted: people found, the highest chance of one, a value learned."""
+LINKAGE = "linkage"
+"""What is accepted where nobody measured how well the records of a release were linked."""
 AT_HAND_OVER = "judged when the release is handed over"
 RELATIVE = 1 + 1e-9
 """By how much more a number is still at its limit: 1/11 is at 1/11 however it was added up."""
@@ -131,7 +133,7 @@ class Acceptance:
     until
         The last day on which it counts.
     at_most
-        What it covers: `found`, `person` and `learned`.
+        What it covers: `found`, `person` and `learned`; nothing of a linkage of unknown quality.
 
     Raises
     ------
@@ -148,15 +150,20 @@ class Acceptance:
 
     def __post_init__(self) -> None:
         where = ".".join(filter(None, ("accept", self.intruder, self.column)))
-        if self.intruder not in INTRUDERS or bool(self.column) != (self.intruder == "insider"):
+        known = (*INTRUDERS, LINKAGE)
+        if self.intruder not in known or bool(self.column) != (self.intruder == "insider"):
             raise InputError(
-                where, "must name an intruder, the insider with a column", accepted=str(INTRUDERS)
+                where,
+                "must name an intruder, the insider with a column, or the linkage",
+                accepted=str(known),
             )
         for name in ("by", "because"):
             if not getattr(self, name).strip():
                 raise InputError(f"{where}: {name}", "must not be empty")
-        if set(self.at_most) != set(SHARES):
-            raise InputError(f"{where}: at_most", "must state found, person and learned")
+        if set(self.at_most) != (set() if self.intruder == LINKAGE else set(SHARES)):
+            raise InputError(
+                f"{where}: at_most", "must state found, person and learned; of a linkage nothing"
+            )
 
     def covers(self, findings: Findings | None, today: date) -> bool:
         """Whether it still counts, and nothing that was measured is beyond what it covers."""
@@ -231,6 +238,59 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Linkage:
+    """How good the linkage of a release is, as it was released.
+
+    Attributes
+    ----------
+    precision, recall
+        ``None`` where no pair was checked.
+    why
+        What the two come from, or why they were not measured, as half a sentence.
+    accepted
+        Who answers for a quality that nobody knows.
+    """
+
+    precision: Share | None
+    recall: Share | None
+    why: str
+    accepted: Acceptance | None = None
+
+    @property
+    def state(self) -> State:
+        """Not measured, accepted, or what is held against no limit and so never in the way."""
+        if self.precision is not None and self.recall is not None:
+            return State.DOES_NOT_APPLY
+        return State.NOT_MEASURED if self.accepted is None else State.ACCEPTED
+
+    def held_against(self, accepted: Iterable[Acceptance], today: date) -> Linkage:
+        """The same with who answers for it, where that still counts."""
+        own = (each for each in accepted if each.intruder == LINKAGE and each.covers(None, today))
+        return replace(self, accepted=next(own, None))
+
+    def __str__(self) -> str:
+        """The quality in half a sentence."""
+        if self.precision is None or self.recall is None:
+            return f"not measured: {self.why}"
+        right, there = (
+            f"{share_text(each.value)} ({share_text(each.low)} to {share_text(each.high)})"
+            for each in (self.precision, self.recall)
+        )
+        return (
+            f"{right} of the links are right, {there} of those that should be there are {self.why}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        words = {State.DOES_NOT_APPLY: "measured", State.ACCEPTED: "not measured, accepted"}
+        return {
+            **asdict(self),
+            "state": words.get(self.state, self.state.value),
+            "accepted": None if self.accepted is None else self.accepted.to_json(),
+        }
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What the four intruders find, the worst first, and what follows.
 
@@ -246,6 +306,8 @@ class Verdict:
         What the rows come from; ``None`` where classes alone were measured.
     population
         What the stranger finds where the file is a sample.
+    linkage
+        How good the linkage is; ``None`` where nothing was linked, or nobody said so.
     """
 
     rows: tuple[Row, ...]
@@ -253,11 +315,21 @@ class Verdict:
     people: int
     found: Found | None = None
     population: tuple[Share, Share] | None = None
+    linkage: Linkage | None = None
 
     @property
     def state(self) -> State:
-        """The state of the worst row."""
-        return self.rows[0].state
+        """The state of the worst row, the linkage among them."""
+        linked = () if self.linkage is None else (self.linkage.state,)
+        worst: State = min((self.rows[0].state, *linked), key=_WORST.index)
+        return worst
+
+    @property
+    def accepted(self) -> tuple[Acceptance, ...]:
+        """Who answers for what."""
+        linked = None if self.linkage is None else self.linkage.accepted
+        rows = (one for each in self.rows for one in each.accepted)
+        return (*rows, *([] if linked is None else [linked]))
 
     @property
     def exit_code(self) -> int:
@@ -286,10 +358,13 @@ class Verdict:
         if above:
             of = f"{len(above)} of {len(self.rows)} intruders"
             return f"Do not release yet: {of} {_are(len(above))} above the limit."
-        if blank:
-            who = " and ".join(f"the {each.intruder}" for each in blank)
-            return f"Do not release yet: {who} {_are(len(blank))} not measured."
-        accepted = [one for each in self.rows for one in each.accepted]
+        names = [each.intruder for each in blank]
+        if self.linkage is not None and self.linkage.state is State.NOT_MEASURED:
+            names.append(LINKAGE)
+        if names:
+            who = " and ".join(f"the {each}" for each in names)
+            return f"Do not release yet: {who} {_are(len(names))} not measured."
+        accepted = self.accepted
         measured = [each for each in self.rows if each.state is State.BELOW]
         below = "no intruder was measured"
         if measured:
@@ -311,6 +386,10 @@ class Verdict:
         notes = [(each.intruder, each.why) for each in self.rows if each.why]
         for row in self.rows:
             notes += [("", f"{one.column or row.intruder} {one}") for one in row.accepted]
+        if self.linkage is not None:
+            notes.append((LINKAGE, str(self.linkage)))
+            if self.linkage.accepted is not None:
+                notes.append(("", f"the linkage {self.linkage.accepted}"))
         lines = [f"Limits: {self.limits}.", "", *self._table(), ""]
         for who, text in notes:
             lines += wrap(text, WIDTH, initial_indent=f"  {who:<12}  ", subsequent_indent=" " * 16)
@@ -351,6 +430,7 @@ class Verdict:
             "rows": [each.to_json() for each in self.rows],
             "found": None if self.found is None else asdict(self.found),
             "population": None if self.population is None else [*map(asdict, self.population)],
+            "linkage": None if self.linkage is None else self.linkage.to_json(),
         }
 
 
@@ -369,6 +449,7 @@ def judged_again(
     limits: Limits,
     accepted: Sequence[Acceptance] = (),
     recipient: Findings | str | None = None,
+    linkage: Linkage | None = None,
 ) -> Verdict:
     """What was measured once, held against other limits and acceptances.
 
@@ -376,15 +457,24 @@ def judged_again(
     ----------
     plain
         A verdict as plain values.
+    linkage
+        How good the linkage is now; as it was then where not given.
     """
+    if linkage is None and plain.get("linkage") is not None:
+        linkage = TypeAdapter(Linkage).validate_python(plain["linkage"])
     population = TypeAdapter(tuple[Share, Share] | None).validate_python(plain["population"])
     found = TypeAdapter(Found | None).validate_python(plain["found"])
     if found is not None:
-        return judge(found, limits, accepted, population=population, recipient=recipient)
+        return judge(
+            found, limits, accepted, population=population, recipient=recipient, linkage=linkage
+        )
     row = next(each for each in plain["rows"] if each["intruder"] == "stranger")
     stranger = TypeAdapter(Findings).validate_python(row)
     why = next(each["why"] for each in plain["rows"] if each["intruder"] == "insider")
-    return unmeasured(plain["people"], stranger, why, limits)
+    found_so = unmeasured(plain["people"], stranger, why, limits)
+    if linkage is None:
+        return found_so
+    return replace(found_so, linkage=linkage.held_against(accepted, datetime.now(UTC).date()))
 
 
 def judge(
@@ -394,6 +484,7 @@ def judge(
     *,
     population: tuple[Share, Share] | None = None,
     recipient: Findings | str | None = None,
+    linkage: Linkage | None = None,
     today: date | None = None,
 ) -> Verdict:
     """Hold what intruders find against limits.
@@ -409,6 +500,8 @@ def judge(
     recipient
         What is found by who holds earlier releases, too, or why that was not measured; without it
         the recipient is judged at hand-over.
+    linkage
+        How well the records were linked, where they were.
     today
         The day on which acceptances must still count.
     """
@@ -438,7 +531,8 @@ def judge(
         else row("recipient", recipient, "with all that was handed over, to anybody"),
     ]
     rows.sort(key=lambda each: each.rank)
-    return Verdict((*rows,), limits, found.people, found, population)
+    linked = None if linkage is None else linkage.held_against(accepted, today)
+    return Verdict((*rows,), limits, found.people, found, population, linked)
 
 
 def _insider(found: Found, limits: Limits, accepted: Sequence[Acceptance], today: date) -> Row:
