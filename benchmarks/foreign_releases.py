@@ -274,6 +274,15 @@ def made_by(tool: str, seed: int, *, leaky: bool) -> Made:
     return Made(shown, original, original["id"].to_numpy()[place].tolist())
 
 
+def alarms(found: sf.Attack) -> bool:
+    """Whether a stranger is above the limits of a secure room, or an attack found more."""
+    assert found.verdict is not None
+    stranger = found.verdict.row("stranger").findings
+    assert stranger is not None
+    beaten = any(each.beaten or each.raised for each in found.evidence)
+    return beaten or bool(found.warnings) or sf.Limits("room").above(stranger)
+
+
 def by_tools(files: int) -> int:
     """Print the verdicts on releases of other tools; how many were wrong."""
     if not PYTHON.exists():
@@ -284,8 +293,8 @@ def by_tools(files: int) -> int:
         alarmed = 0
         for seed in range(files):
             found = attacked(made_by(tool, 70_000 + seed, leaky=leaky))
-            alarmed += found.caught
-            if found.caught != leaky:
+            alarmed += alarms(found)
+            if alarms(found) != leaky:
                 print(f"{tool} {'leaky' if leaky else 'honest'}: {found.sentence}", flush=True)
         print(f"{tool}, {'leaky' if leaky else 'honest'}: {alarmed} of {files} alarmed", flush=True)
         wrong += files - alarmed if leaky else alarmed
@@ -326,8 +335,8 @@ def judged(group: str, seed: int) -> dict[str, object]:
     return {
         "group": group,
         "seed": seed,
-        "alarmed": found.caught,
-        "by": sorted({str(found.verdict[each].attack) for each in found.exceeded}),
+        "alarmed": alarms(found),
+        "by": sorted(each.attack for each in found.evidence if each.beaten or each.raised),
         "attacks": len(found.outcomes),
         "said": found.sentence,
         "seconds": time.process_time() - started,

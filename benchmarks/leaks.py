@@ -210,7 +210,9 @@ def warned(release: sf.Release, attacks: list[str]) -> tuple[set[str], bool]:
     """The columns that the attack names, and whether it says anything else."""
     found = sf.attack(release, seed=1, attacks=attacks)
     named = [each for each in found.warnings if each.startswith("Column '")]
-    return {each.split("'")[1] for each in named}, len(named) < len(found.warnings) or found.caught
+    return {each.split("'")[1] for each in named}, len(named) < len(found.warnings) or bool(
+        found.broken
+    )
 
 
 def leaking(seed: int, persons: int | None, caught: Counter[tuple[str, str]]) -> None:
@@ -243,9 +245,9 @@ def leaking(seed: int, persons: int | None, caught: Counter[tuple[str, str]]) ->
     )
     told = any(each.startswith("the order of the rows") for each in release.warnings)
     caught["release", "rows sorted by income"] += told
-    caught["attack", "rows sorted by income"] += sf.attack(
-        release, seed=1, attacks=["row_order"]
-    ).caught
+    caught["attack", "rows sorted by income"] += (
+        sf.attack(release, seed=1, attacks=["row_order"]).broken != ()
+    )
 
 
 def honest(seed: int, persons: int | None, alarms: Counter[str]) -> None:

@@ -35,7 +35,7 @@ def run_python(code: str, names: dict[str, object]) -> str:
 
 LENIENT = """sfumato() {
     ended=0; command sfumato "$@" || ended=$?
-    case "$1 $ended" in "anonymize 2" | "anonymize 4" | "run 2" | "run 4") ended=0 ;; esac
+    case "$1 $ended" in "anonymize "[24] | "run "[24] | "attack 2") ended=0 ;; esac
     return $ended
 }
 """

@@ -63,7 +63,7 @@ def test_pages_that_take_data_for_given(
 
 @pytest.mark.slow
 def test_the_command_that_attacks_a_file(tmp_path: Path, project_root: Path) -> None:
-    """With a seed: by chance one run in a hundred exceeds what is predicted or tolerable."""
+    """With a seed: by chance one run in a hundred finds more than is measured."""
     write_clinics(generate_clinics(200, rng=1), tmp_path)
     options = "--schema schema.toml --g-balance 0.8 --ends snapped --seed 1 --output out.csv"
     make = f"sfumato anonymize visits.csv {options}"

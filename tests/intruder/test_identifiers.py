@@ -45,12 +45,7 @@ def test_an_identifier_that_was_left_in_names_everybody() -> None:
         found, scene.truth, scene.file, what="", predicted=Measure("marketer", 0.2)
     )
     assert outcome is not None
-    assert (outcome.attack, outcome.right, outcome.attempts, outcome.exposed) == (
-        "identifiers",
-        60,
-        60,
-        60,
-    )
+    assert (outcome.attack, outcome.right, outcome.attempts) == ("identifiers", 60, 60)
     assert outcome.broken
     assert outcome.notes == ("column 'Person ID' leaves one person for 60 of 60",)
     assert not any(one in " ".join(outcome.notes) for one in ids())

@@ -6,15 +6,14 @@ import numpy as np
 
 from sfumato.core.measure import Measure
 from sfumato.intruder.referee.attack_odds import Outcome, binomial_hits, verdict
-from sfumato.intruder.referee.criteria import LEVEL
-from sfumato.intruder.referee.criteria import judge_run as judge_both
+from sfumato.intruder.referee.weighed_evidence import LEVEL, Trial, weighed
 
 ATTEMPTS, RATE = 28, 0.36
 
 
 def judge_run(outcomes: list[Outcome]) -> tuple[Outcome, ...]:
-    """The promises of a run without tolerances."""
-    return judge_both(outcomes)[0]
+    """The predictions of a run, of which no row is known."""
+    return weighed([Trial(each, "") for each in outcomes], None, own=True)[0]
 
 
 def outcome(right: int, attempts: int = ATTEMPTS) -> Outcome:

@@ -59,15 +59,13 @@ def test_foretells_whose_value_is_whose_where_the_class_alone_does_not():
     assert alone.success.value < 0.35
     assert model.success.value > 0.55
     assert model.baseline.value < 0.3
-    judged = found.verdict["inference"]
-    assert (judged.verdict, judged.attack) == ("exceeded", "inference_model:ill")
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_finds_nothing_where_values_go_with_nothing(seed):
     found = attacked(*classes_of_five(seed, tied=False))
-    assert found.verdict["inference"].verdict != "exceeded"
-    assert found.verdict["inference"].number < 0.1
+    (model,) = found.outcomes
+    assert model.success.value < 0.32  # one of five, and chance
 
 
 def test_what_goes_with_people_like_them_is_not_held_against_the_release():
@@ -78,7 +76,6 @@ def test_what_goes_with_people_like_them_is_not_held_against_the_release():
     found = attacked(released, data)
     assert found.outcomes[0].success.value > 0.8
     assert found.outcomes[0].baseline.value > 0.5
-    assert found.verdict["inference"].verdict != "exceeded"
 
 
 def test_near_numbers_are_one_value():
@@ -148,4 +145,3 @@ def test_a_class_of_near_incomes_gives_them_away_though_all_differ(close):
     exact, near = found.outcomes[0], found.outcomes[-1]
     assert (near.attack, exact.success.value > 0.3) == ("inference:income (near)", False)
     assert (near.success.value > 0.8) == close
-    assert (found.verdict["inference"].verdict == "exceeded") == close

@@ -69,7 +69,8 @@ def test_anjana_keeps_its_k_but_not_against_the_order_of_rows() -> None:
     assert found.claims.get("prosecutor").value == 1 / min(sizes.values())  # type: ignore[union-attr]
     assert found.claims.get("marketer").value == len(sizes) / sum(sizes.values())  # type: ignore[union-attr]
     assert broken(found) == {"row_order"}
-    assert found.caught
+    assert "row_order" in found.verdict.row("stranger").why
+    assert "Defect in sfumato" not in found.sentence
 
 
 def test_anjana_shuffled_is_not_caught(tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ def test_the_form_that_arx_writes(tmp_path: Path, shuffled: bool) -> None:
 
 
 def test_with_values_that_are_really_known_it_is_caught(tmp_path: Path) -> None:
-    """The same tool with one class of one: its own k says so, and somebody is exposed."""
+    """The same tool with one class of one: its own k says so, and somebody is found."""
     with PERSONS.open(encoding="utf-8", newline="") as file:
         shown = as_arx_writes(list(csv.DictReader(file)), k=1)
     path = tmp_path / "arx.csv"
@@ -136,5 +137,5 @@ def test_with_values_that_are_really_known_it_is_caught(tmp_path: Path) -> None:
     alone = sum(size == 1 for size in classes_of(shown).values())
     assert alone > 0
     found = attack(path, schema=SCHEMA, seed=2)
-    assert found.caught
-    assert found.exposed >= alone
+    assert found.verdict.row("stranger").findings.person.value == 1
+    assert found.exit_code == 2

@@ -87,7 +87,7 @@ def test_an_outcome_by_hand() -> None:
         one_to_one=False,
         predicted=Measure("marketer", 0.4),
     )
-    assert (outcome.attempts, outcome.right, outcome.exposed) == (4, 2, 1)
+    assert (outcome.attempts, outcome.right) == (4, 2)
     assert outcome.success.value == 0.5
     assert outcome.baseline.value == pytest.approx((3 / 10) / 4)
     assert outcome.control is not None
@@ -104,7 +104,7 @@ def test_only_the_surest_guesses_count_against_a_maximum() -> None:
     outcome = judge_identification(
         guesses, scene.truth, scene.file, attack="", what="", one_to_one=False, surest=True
     )
-    assert (outcome.attempts, outcome.right, outcome.exposed) == (2, 2, 2)
+    assert (outcome.attempts, outcome.right) == (2, 2)
     assert outcome.predicted is None
     assert outcome.control is None
 

@@ -87,6 +87,7 @@ def test_under_the_papers_policy_more_is_found_than_the_sets_say(tmp_path: Path)
     assert outcome.success.value > 2 * outcome.predicted.value
     assert outcome.notes == ("KAPR of what worker w1 was shown: 0.00000.",)
     assert [each.attack for each in found.broken] == ["screen"]
+    assert found.exit_code == 2
     (screen,) = screens_of(made, np.random.default_rng(2), silent)
     agreeing = from_screen(screen.shown, screen.knowledge, np.random.default_rng(1)).sizes
     assert (agreeing <= screen.sizes).all()
@@ -99,7 +100,7 @@ def test_a_review_is_attacked_alone(folder: Path) -> None:
     found = attack(review=folder, attacks="screen", seed=2)
     names = ["screen"] if workers == 1 else ["screen_1", "screen_2"]
     assert [each.attack for each in found.outcomes] == names
-    assert not found.caught
+    assert (found.verdict, found.exit_code) == (None, 0)
     assert found.records == sum(each.attempts for each in found.outcomes)
     assert found.persons <= found.register_persons == RECORDS
     assert len(found.claims.measures) == workers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from datetime import UTC, datetime
@@ -410,7 +411,9 @@ def test_one_table_needs_no_linkage(call: Call, project: Path) -> None:
     names = {path.name for path in (project / "out" / "release").iterdir()}
     assert names == {"release.codebook.md", "release.csv", "release.parquet"}
     told = json.loads((project / "out" / "reports" / "project.json").read_text())
-    assert told["stages"]["attack"]["measured"]["caught"] is False
+    measured = told["stages"]["attack"]["measured"]
+    assert measured["verdict"] is None  # what is said of the release is said once
+    assert told["verdict"]["evidence"] == measured["evidence"]
     assert call("run", "one.toml", "--json").ran() == []
 
 
@@ -434,12 +437,29 @@ def test_a_run_makes_its_release_once_and_a_later_attack_makes_the_same_again(
     assert found.read_bytes() == before
 
 
-def test_an_attack_that_found_more_is_an_exit_code(
-    call: Call, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from sfumato.pipeline.run import Status
-
-    monkeypatch.setattr(Status, "is_caught", property(lambda _status: True))
-    made = call("run")
+def test_an_attack_that_found_more_raises_its_row(call: Call, project: Path) -> None:
+    """Its evidence is part of what is said of the project, wherever that is said."""
+    write_one_table(project)
+    call("run", "one.toml")
+    found = project / "made" / "attack" / "measured.json"
+    record = project / "made" / "attack" / "stage.json"
+    before = json.loads(call("status", "one.toml", "--json").out)["verdict"]
+    stranger = next(row for row in before["rows"] if row["intruder"] == "stranger")
+    measured = json.loads(found.read_text("utf-8"))
+    one = next(each for each in measured["evidence"] if each["number"] == "found")
+    share = {"value": 0.5, "low": 0.4, "high": 0.6}
+    one |= {"found": share, "people": share, "beaten": True, "raised": True, "luck": 1e-6}
+    found.write_text(json.dumps(measured), "utf-8")
+    kept = json.loads(record.read_text("utf-8"))
+    kept["outputs"][found.name]["sha256"] = hashlib.sha256(found.read_bytes()).hexdigest()
+    record.write_text(json.dumps(kept), "utf-8")
+    made = call("run", "one.toml")
     assert made.code == 2
-    assert "before you hand it out" in made.err
+    assert "Defect in sfumato" in " ".join(made.out.split())
+    told = json.loads((project / "out" / "reports" / "project.json").read_text())["verdict"]
+    now = next(row for row in told["rows"] if row["intruder"] == one["intruder"])
+    assert (now["state"], now["found"]["value"]) == ("above", 0.5)
+    assert stranger["found"]["value"] < 0.5
+    page = json.loads((project / "out" / "reports" / "report.json").read_text())
+    assert page["verdict"]["ready"] is False
+    assert any("Defect" in each for each in page["verdict"]["answers"]["How it was checked"])

@@ -77,32 +77,35 @@ def outcome(name: str, attempts: int, right: int, *, broken: bool = False) -> di
     """An attack."""
     share = right / attempts
     return {
-        "attack": name, "what": HELD, "attempts": attempts, "right": right,
+        "attack": name, "intruder": "stranger", "what": HELD, "attempts": attempts, "right": right,
         "success": {
             "value": share, "low": share / 2, "high": 2 * share, "estimator": "CP", "why": WHY,
         },
         "baseline": 0.001, "control": None,
         "predicted": {"measure": "marketer", "value": 0.1, "low": None, "high": None},
-        "allowed": 0.12, "broken": broken, "exposed": 0, "notes": [NOTED],
+        "allowed": 0.12, "broken": broken, "notes": [NOTED],
     }  # fmt: skip
+
+
+SHARE = {"value": 0.11, "low": 0.08, "high": 0.15}
 
 
 def attack(*, broken: bool = False) -> dict[str, Any]:
     """What the attacks found."""
     attacks = [outcome("exact_free", 400, 44, broken=broken), outcome("exact_surest", 31, 3)]
     return {
-        "verdict": {
-            name: {
-                "verdict": "exceeded" if broken and name == "promises" else "within",
-                "number": 0.1, "low": 0.05, "high": 0.2, "attack": "exact_free",
-                "tolerance": 0.2, "right": 44, "attempts": 400, "expected": 80.0,
-                "untried": [], "accepted": [], "assuming": [],
+        "verdict": None,
+        "evidence": [
+            {
+                "attack": each["attack"], "intruder": "stranger", "number": "found",
+                "found": SHARE, "people": SHARE, "predicted": 0.1, "measured": 0.1, "luck": 1e-5,
+                "tests": 4, "beaten": each["broken"], "raised": each["broken"], "own": True,
             }
-            for name in ("promises", "singling_out", "linkability", "inference")
-        },
-        "sentence": "x", "caught": broken, "broken": ["exact_free"] if broken else [],
-        "exposed": 3, "records": 1_900, "persons": 400, "register_persons": 403, "held": [HELD],
-        "claims": {}, "attacks": attacks, "calibration": {}, "threshold": 0.2, "seed": SEED,
+            for each in attacks
+        ],
+        "sentence": "x", "broken": ["exact_free"] if broken else [],
+        "records": 1_900, "persons": 400, "register_persons": 403, "held": [HELD],
+        "claims": {}, "attacks": attacks, "calibration": {}, "seed": SEED,
         "warnings": [WARNED],
     }  # fmt: skip
 

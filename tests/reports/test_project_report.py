@@ -267,7 +267,9 @@ def test_a_broken_promise_and_a_successful_attack_stand_first(release: Release) 
     plain = content(found)
     checked = " ".join(plain["verdict"]["answers"]["How it was checked"])
     assert "Promises: 1 of 2 kept" in checked
-    assert "Attacks: 1 of 2 found more than predicted" in checked
+    assert "Defect in sfumato: exact_free found 11 %, predicted 10 %" in checked
+    outside = content(found, Audience.PUBLIC)["verdict"]["answers"]["How it was checked"]
+    assert "1 of 2 attacks found more than was predicted." in outside
     assert "not kept" in draw_project(plain)
 
 

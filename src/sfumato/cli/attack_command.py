@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import ABOVE, READY, hand_over, progress_bar, write_report
+from sfumato.cli.output import hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Json, Report, argument, check_report, file_option
 from sfumato.cli.release_checks import MANIFEST, key_of, secret_of
@@ -18,7 +18,6 @@ from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import Secrets
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Referee
-from sfumato.risk.assess_options import HeldAgainst
 
 if TYPE_CHECKING:
     from sfumato.core.declaration import LayoutGiven, Progress
@@ -36,7 +35,6 @@ ADVICE = "say whose the records are with --truth or --same-order"
 
 
 @with_declared(Circumstances)
-@with_declared(HeldAgainst, panel=JUDGED)
 @with_declared(Judging, panel=JUDGED)
 @with_declared(Holding, panel=HELD)
 @with_declared(Referee, panel=TRUTH)
@@ -84,14 +82,14 @@ def attack(
     *,
     given: Given,
 ) -> int:
-    """Attack a released file for real, and compare with what was predicted.
+    """Attack a released file for real, beside what is measured of it.
 
     The intruder reads RELEASE as an outsider does; only the referee is told whose each record is.
     With --review it is, or is also, what the screens of a review showed. The layout is that of
     RELEASE; of --original and --register where they cannot be read without it.
 
-    Exit codes: 0 nothing was exceeded, 1 bad input, 2 a prediction, or what is tolerable of
-    singling out, linkability or inference, was exceeded beyond what chance explains.
+    Exit codes: 0 every intruder is below the limits, 1 bad input, 2 one is above (or a review
+    showed more than it accounts for), 4 one was not measured.
     """
     keep_memory()
     from sfumato.intruder.attack import attack as attack_file
@@ -138,12 +136,11 @@ def attack(
             progress=progress,
             **values_of(Holding, given),
             **values_of(Judging, given),
-            **values_of(HeldAgainst, given),
             **around,
         )
     write_report(found, report)
     hand_over(found, report, json=json)
-    return ABOVE if found.caught else READY
+    return found.exit_code
 
 
 def _truth(truth: Place | None, *, same_order: bool) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import ABOVE, WAITING, columns, print_found, print_json, progress_bar, say
+from sfumato.cli.output import WAITING, columns, print_found, print_json, progress_bar, say
 from sfumato.cli.parameters import Json, option
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def run(
     What did not change is not made again; interrupted, the next run goes on. It stops where people
     are needed, and says what waits for whom.
 
-    Exit codes: 0 ready, 1 bad input, 2 a number is above its limit or an attack found more than
-    was predicted, 3 it waits for people, 4 something was not measured, 5 a promise cannot be kept.
+    Exit codes: 0 ready, 1 bad input, 2 a number is above its limit, 3 it waits for people, 4
+    something was not measured, 5 a promise cannot be kept.
     """
     from sfumato.pipeline.project_folder import open_project
     from sfumato.pipeline.release_stages import hand_over
@@ -58,9 +58,6 @@ def run(
         # After the rows, which say why a release is refused.
         if status.is_done and (to := hand_over(place)):
             say(f"Handed over to {to}.")
-        if status.is_caught:
-            say("The attack found more than was predicted: read its report before you hand it out.")
-            raise typer.Exit(ABOVE)
         raise typer.Exit(0 if verdict is None else verdict.exit_code)
     for line in _waiting_lines(waiting, status.place.file):
         say(line)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -21,15 +22,23 @@ from sfumato.intruder.attack_options import (
     Referee,
     Shares,
 )
-from sfumato.intruder.attack_result import Attack, Claims, claims_of_file
+from sfumato.intruder.attack_result import (
+    Attack,
+    Claims,
+    chances_in_register,
+    claims_of_file,
+    found_in_file,
+)
 from sfumato.intruder.attack_subject import Given, Held, Subject, held_against, subject_of
 from sfumato.intruder.attacks import worker_screens
 from sfumato.intruder.attacks.scene import Scene
 from sfumato.intruder.candidates import Candidates
 from sfumato.intruder.reading import ReleasedFile, read_release
-from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
-from sfumato.intruder.referee.criteria import Finding, Tolerance, judge_run, tolerated, verdict_of
-from sfumato.risk.assess_options import HeldAgainst
+from sfumato.intruder.referee.attack_odds import CalibrationBin
+from sfumato.intruder.referee.weighed_evidence import Trial, weighed
+from sfumato.risk.evidence import REVIEW
+from sfumato.risk.learned_values import Share
+from sfumato.risk.verdict import Limits, Verdict, judge
 from sfumato.schema import Schema
 from sfumato.table.table_files import opened_where_needed
 
@@ -139,16 +148,13 @@ def check_alone(
     return Path(review)
 
 
-def attack_review(folder: Path, *, tolerance: Tolerance, seed: int, progress: Progress) -> Attack:
+def attack_review(folder: Path, *, seed: int, progress: Progress) -> Attack:
     """Attack what workers' screens showed, beside the tables that were linked.
 
     Parameters
     ----------
     folder
         What ``sfumato link`` wrote, or a project, with the journals of a review in it.
-    tolerance
-        Above its chance for a person a right guess counts as exposed; the criteria are about
-        releases.
     """
     # Randomness of its own for each purpose: one more worker does not change what others find.
     screens = worker_screens.named_screens(
@@ -158,7 +164,7 @@ def attack_review(folder: Path, *, tolerance: Tolerance, seed: int, progress: Pr
     measures: dict[str, Measure] = {}
     for name, each in screens.items():
         rng = np.random.default_rng([seed, *name.encode()])
-        staged = worker_screens.judged_screen(each, name, rng, tolerance.person)
+        staged = worker_screens.judged_screen(each, name, rng)
         outcomes.append(staged.outcome)
         if staged.calibration:
             calibrations[name] = staged.calibration
@@ -170,12 +176,11 @@ def attack_review(folder: Path, *, tolerance: Tolerance, seed: int, progress: Pr
     rows = sum(len(each.sizes) for each in screens.values())
     # Two workers may have been shown the same record: it is counted once.
     records = np.concatenate([np.flatnonzero(each.truth.released) for each in screens.values()])
-    judged, _ = judge_run(outcomes)
+    judged, evidence = weighed([Trial(each, REVIEW) for each in outcomes], None, own=True)
     return Attack(
         outcomes=judged,
-        # Only promises are judged: the other criteria are about releases.
-        verdict=verdict_of(judged, (), {}),
-        tolerance=tolerance,
+        evidence=evidence,
+        verdict=None,
         records=rows,
         persons=len(np.unique(records)),
         register_persons=register,
@@ -195,7 +200,7 @@ def _warnings(without: int) -> tuple[str, ...]:
     return (f"With {without:,} rows no record of the tables seems to agree.",) if without else ()
 
 
-@keywords(Holding, Referee, Judging, HeldAgainst, Circumstances)
+@keywords(Holding, Referee, Judging, Circumstances)
 def attack(
     release: Any = None,
     *,
@@ -206,9 +211,9 @@ def attack(
     """Attack a released file as an intruder would, and compare with what was predicted.
 
     The intruder reads the released file with a parser that shares no code with the release, and
-    holds a register; the referee alone knows whose each record is, counts right guesses, and
-    shows a prediction as broken that they exceed beyond what chance allows. Beside the predictions
-    what was found is held against what is tolerable at all (`Attack.verdict`).
+    holds a register; the referee alone knows whose each record is, and counts right guesses. What
+    four intruders find in the file is held against limits (`Attack.verdict`); an attack that finds
+    more than that, or than was predicted, by more than chance raises its row.
 
     Parameters
     ----------
@@ -226,9 +231,7 @@ def attack(
         If the files do not fit the schema or each other, nobody says whose the records are, or a
         parameter is out of range.
     """
-    holding, referee, judging, against, given = taken(
-        options, Holding, Referee, Judging, HeldAgainst, Circumstances
-    )
+    holding, referee, judging, given = taken(options, Holding, Referee, Judging, Circumstances)
     all_attacks.check_names(judging.attacks)
     seed = drawn_seed(given.seed)
     if release is None:
@@ -238,10 +241,8 @@ def attack(
             if name not in BESIDE_REVIEW
         }
         folder = check_alone(holding.review, judging.attacks, others)
-        tolerance = tolerated(judging.threshold, against.chosen)
-        return attack_review(folder, tolerance=tolerance, seed=seed, progress=progress)
+        return attack_review(folder, seed=seed, progress=progress)
     subject = subject_of(release)
-    tolerance = tolerated(judging.threshold, against.chosen, subject.k)
     layout = layout_of(given)
     register, original = (
         opened_where_needed(each, layout) for each in (holding.register, referee.original)
@@ -272,7 +273,6 @@ def attack(
         claims = claims_of_file(
             held.file,
             population=judging.population,
-            threshold=tolerance.person,
             seed=seed,
             events=() if held.events is None else held.events.names,
             household=everything.schema.household,
@@ -281,11 +281,45 @@ def attack(
         # Without a register the intruder is an acquaintance: 0 persons leave claims about one out.
         persons = 0 if everything.register is None else held.knowledge.persons
         claims = claims.for_register(persons)
-    scene = _scene(held, everything, claims, tolerance, seed, progress)
-    return _run(scene, judging.attacks, held, everything)
+    scene = _scene(held, everything, claims, seed, progress)
+    named = Limits(judging.limits) if isinstance(judging.limits, str) else judging.limits
+    judged = _judged(scene, subject, named, sampled=judging.population is not None)
+    return _run(scene, judging.attacks, judged, everything)
 
 
-BESIDE_REVIEW = frozenset({"review", "attacks", "threshold", "presets", "thresholds", "seed"})
+def _judged(
+    scene: Scene, subject: Subject, limits: Limits | None, *, sampled: bool
+) -> Callable[..., Verdict]:
+    """Judges by what the release measured of itself, else by what its cells show.
+
+    Parameters
+    ----------
+    sampled
+        Whether the number of people of the population is known, and what they find estimated.
+    """
+    own, file = subject.verdict, scene.whole or scene.file
+    limits = own.limits if own is not None and limits is None else limits
+    if own is not None and own.found is not None:
+        return partial(
+            judge,
+            own.found,
+            limits,
+            subject.accepted,
+            population=own.population,
+            linkage=own.linkage,
+        )
+    found = found_in_file(file, scene.truth, scene.exact, scene.schema, itself=scene.itself)
+    population, claimed = None, scene.claims.measures
+    if sampled:
+        mean, most = claimed["marketer"], claimed["journalist"]
+        population = Share.estimated(mean), Share.estimated(most)
+    # Who holds a list of some of the people is no stranger with a register of all.
+    elif scene.against_register and scene.knowledge.persons >= file.persons:
+        population = chances_in_register(file, scene.true_candidates.of_class)
+    return partial(judge, found, limits, subject.accepted, population=population)
+
+
+BESIDE_REVIEW = frozenset({"review", "attacks", "seed"})
 """Options that apply where the screens of a review are attacked without a release."""
 
 
@@ -294,13 +328,10 @@ def _is_nothing(value: object) -> bool:
     return isinstance(value, bool | float | tuple | list | dict) and not value
 
 
-def _scene(
-    held: Held, given: Given, claims: Claims, tolerance: Tolerance, seed: int, progress: Progress
-) -> Scene:
+def _scene(held: Held, given: Given, claims: Claims, seed: int, progress: Progress) -> Scene:
     return Scene(
         **vars(held),
         claims=claims,
-        tolerance=tolerance,
         seed=seed,
         against_register=given.register is not None,
         priors=_other_releases(given, held),
@@ -311,35 +342,33 @@ def _scene(
     )
 
 
-def _run(scene: Scene, attacks: Sequence[str] | None, held: Held, given: Given) -> Attack:
+def _run(
+    scene: Scene, attacks: Sequence[str] | None, judged: Callable[..., Verdict], given: Given
+) -> Attack:
     names, left_out = all_attacks.chosen(scene, attacks)
-    outcomes: list[Outcome] = []
+    run: list[Trial] = []
     calibrations: dict[str, tuple[CalibrationBin, ...]] = {}
     found: list[str] = []
-    findings: list[Finding] = []
-    assuming: list[str] = []
     for place, name in enumerate(names):
         scene.progress(f"attack {name}", place / len(names))
         for staged in all_attacks.ACTS[name].stage(scene):
-            outcomes.append(staged.outcome)
+            run.append(Trial(staged.outcome, all_attacks.ACTS[name].row, staged.speaks))
             found.extend(staged.warnings)
-            findings.extend(staged.findings)
-            assuming.extend([staged.assuming] if staged.assuming else [])
             if staged.calibration:
                 calibrations[staged.outcome.attack] = staged.calibration
     scene.progress("attack", 1.0)
-    judged, weighed = judge_run(outcomes, findings)
+    outcomes, evidence = weighed(run, judged(), own=scene.claims.own)
     return Attack(
-        outcomes=judged,
-        verdict=verdict_of(judged, weighed, all_attacks.untried(scene, names), assuming),
-        tolerance=scene.tolerance,
-        records=held.file.records,
-        persons=held.file.persons,
-        register_persons=held.knowledge.persons,
-        held=in_words(held, given),
+        outcomes=outcomes,
+        evidence=evidence,
+        verdict=judged(evidence=evidence),
+        records=scene.file.records,
+        persons=scene.file.persons,
+        register_persons=scene.knowledge.persons,
+        held=in_words(scene, given),
         claims=scene.claims,
         seed=scene.seed,
-        warnings=(*found, *warnings_of(held, scene.true_candidates), *left_out),
+        warnings=(*found, *warnings_of(scene, scene.true_candidates), *left_out),
         calibration=calibrations,
     )
 

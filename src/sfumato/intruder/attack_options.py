@@ -6,10 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from sfumato.core import declaration
 from sfumato.core.errors import InputError
+
+if TYPE_CHECKING:
+    from sfumato.risk.verdict import Limits
 
 Shares = float | Mapping[str, float]
 """A share of all quasi-identifiers, or shares by column."""
@@ -168,7 +171,7 @@ class Referee:
 
 @dataclass(frozen=True)
 class Judging:
-    """Which attacks run and what they are held against."""
+    """Which attacks run and what the file is held against."""
 
     attacks: Annotated[
         tuple[str, ...] | None,
@@ -185,14 +188,12 @@ class Judging:
             declaration.Count(1),
         ),
     ] = None
-    threshold: Annotated[
-        float | None,
+    limits: Annotated[
+        Any,
         declaration.Parameter(
-            "The tolerable chance that a person, or a value of one, is found; more is exceeded. "
-            "Where not given, the strictest that the presets state, else 0.2, as is usual under "
-            "contract.",
-            "SHARE",
-            declaration.Share(zero=False, one=True),
+            "Limits of what intruders may find: public, contract, room, public-strict or cms; "
+            "without it those of a public release, in Python those of the release.",
+            "NAME",
         ),
     ] = None
 
@@ -222,7 +223,5 @@ class AttackOptions(declaration.LayoutGiven, total=False):
     truth: Any
     attacks: Sequence[str] | None
     population: int | None
-    threshold: float | None
-    presets: tuple[str, ...]
-    thresholds: Path | None
+    limits: str | Limits | None
     seed: int | None

@@ -5,21 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
+from textwrap import wrap
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from sfumato.core.arrays import Ints
 from sfumato.core.declaration import plain_fields
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import notes, styled_table
+from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
-from sfumato.intruder.referee.criteria import Criterion, Judged, Standing, Tolerance
+from sfumato.intruder.referee.judgements import Truth
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.evidence import REVIEW, Evidence
+from sfumato.risk.intruders import Found, measured
+from sfumato.risk.learned_values import Share
+from sfumato.risk.shown_file import FurtherColumn, ShownFile
+from sfumato.risk.verdict import EXIT_CODES, WIDTH, State, Verdict, beaten_text
 from sfumato.schema import Kind, QuasiIdentifier, Schema
+from sfumato.table.table import MISSING
 
 CLASS, PERSON, HOUSEHOLD, SENSITIVE, EVENT = "class", "person", "household", "s", "e"
 """Names of the columns of the table of codes that a released file is measured by."""
@@ -89,7 +99,6 @@ def claims_of_file(
     file: ReleasedFile,
     *,
     population: int | None = None,
-    threshold: float = 0.2,
     seed: int | None = None,
     events: Sequence[str] = (),
     household: str | None = None,
@@ -133,11 +142,62 @@ def claims_of_file(
             "must be at least the number of persons of the released file",
             accepted=f"from {file.persons:,}",
         )
-    risk = assess(
-        pa.table(columns | silent), schema, population=population, threshold=threshold, seed=seed
-    )
+    risk = assess(pa.table(columns | silent), schema, population=population, seed=seed)
     found = _measures(risk, {name: column.name for name, column in names.items()})
     return Claims(found, own=False)
+
+
+def found_in_file(
+    file: ReleasedFile, truth: Truth, exact: Knowledge, schema: Schema, *, itself: bool
+) -> Found:
+    """What intruders find in a released file by its cells, whatever anybody promised.
+
+    Parameters
+    ----------
+    truth
+        Whose each record is; who is not in the register is somebody of their own.
+    exact
+        What is true of the people of the register.
+    itself
+        Whether the file is its own original: then its cells are all that is known.
+    """
+    owned = truth.owner >= 0
+    people = np.where(owned, truth.owner, len(truth.released) + file.unit)
+    rows = np.unique(exact.person, return_index=True)[1]
+    row = np.where(owned, rows[truth.owner], 0)
+    if itself:
+        known = [column.codes for column in file.quasi_identifiers]
+    else:
+        known = [np.where(owned, each.codes[row], MISSING) for each in exact.quasi_identifiers]
+    names = {schema.person, schema.household}
+    shown = [*file.sensitive, *(each for each in file.others if each.name not in names)]
+    return measured(
+        ShownFile(
+            np.unique(people, return_inverse=True)[1].astype(np.int32),
+            file.class_of.astype(np.int32),
+            # What is no text tells nothing, as in a table.
+            {each.name: FurtherColumn(each.told.astype(np.int32)) for each in shown},
+            tuple(each.name for each in file.sensitive),
+            tuple(name for name in schema.events if name in {each.name for each in shown}),
+            tuple(codes.astype(np.int32) for codes in known),
+            file.unit.astype(np.int32),
+        )
+    )
+
+
+def chances_in_register(file: ReleasedFile, fitting: Ints) -> tuple[Share, Share]:
+    """The mean and the highest chance of released people to be found in a register.
+
+    Parameters
+    ----------
+    fitting
+        People of the register who fit each class, shape (classes,).
+    """
+    best = np.zeros(file.persons)
+    # Whom nobody fits is not in the register.
+    chance = np.where(fitting > 0, 1 / np.maximum(fitting, 1), 0.0)
+    np.maximum.at(best, file.unit, chance[file.class_of])
+    return Share.of(float(best.mean())), Share.of(float(best.max(initial=0.0)))
 
 
 def _codes(column: TextColumn) -> pa.Array:
@@ -161,22 +221,22 @@ def _measures(risk: Risk, names: Mapping[str, str] | None = None) -> dict[str, M
     return {name: replace(each, where=None) for name, each in measures.items()}
 
 
-HEAD = ("attack", "right", "success", "predicted", "at most", "random", "control", "")
+HEAD = ("row", "attack", "right", "success", "predicted", "at most", "random", "control", "")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Attack:
-    """What the attacks on a released file found.
+    """What the attacks on a released file found, and what is said of it.
 
     Attributes
     ----------
     outcomes
         One for each attack, in the order in which they ran.
+    evidence
+        What each that was tried says of its row.
     verdict
-        How the release stands to the promises, and to what is tolerable of singling out,
-        linkability and inference.
-    tolerance
-        What is tolerable, and who says so.
+        What four intruders find in the file, the evidence included; ``None`` where a review alone
+        was attacked, and in a project, whose report knows more.
     records, persons
         Number of released records, and of persons (pseudonyms) in them.
     register_persons
@@ -197,8 +257,8 @@ class Attack:
     """
 
     outcomes: tuple[Outcome, ...]
-    verdict: Mapping[Criterion, Judged]
-    tolerance: Tolerance
+    evidence: tuple[Evidence, ...]
+    verdict: Verdict | None
     records: int
     persons: int
     register_persons: int
@@ -215,71 +275,38 @@ class Attack:
         return tuple(outcome for outcome in self.outcomes if outcome.broken)
 
     @property
-    def exposed(self) -> int:
-        """The most right guesses of persons of which one attack was surer than the threshold.
-
-        Some are expected where the release itself predicts risks above the threshold. Guesses of
-        values do not count.
-        """
-        return max((each.exposed for each in self.outcomes if not is_inference(each)), default=0)
-
-    @property
-    def threshold(self) -> float:
-        """Chance above which a right guess counts as exposed: what is tolerable of a person."""
-        return self.tolerance.person
-
-    @property
-    def exceeded(self) -> tuple[Criterion, ...]:
-        """The criteria that are exceeded."""
-        return tuple(
-            name for name, each in self.verdict.items() if each.verdict is Standing.EXCEEDED
-        )
-
-    @property
-    def caught(self) -> bool:
-        """Whether a promise is broken, or a tolerance exceeded, beyond what chance explains."""
-        return bool(self.exceeded)
+    def exit_code(self) -> int:
+        """How a command ends: by the worst row, then by what screens of a review showed."""
+        code = 0 if self.verdict is None else self.verdict.exit_code
+        screens = any(each.beaten and each.intruder == REVIEW for each in self.evidence)
+        return code or (EXIT_CODES[State.ABOVE] if screens else 0)
 
     @property
     def sentence(self) -> str:
         """The result in a sentence or two."""
-        parts = []
-        for standing in (Standing.EXCEEDED, Standing.WITHIN, Standing.UNTESTED):
-            names = [
-                name.replace("_", " ") + (" as far as is assumed" if each.assuming else "")
-                for name, each in self.verdict.items()
-                if each.verdict is standing
-            ]
-            if names:
-                parts.append(f"{standing.value}: {', '.join(names)}")
-        tried = [each for each in self.outcomes if each.attempts > 0]
-        count = sum(each.predicted is not None for each in tried)
-        others = len(tried) - count
-        verdict = "; ".join(parts)
-        said = f"{len(self.broken) or 'None'} of {count} attacks found more than was predicted."
-        more = f" Nothing was predicted about {others} more." if others else ""
-        return f"{verdict[:1].upper()}{verdict[1:]}. {said}{more}"
+        return beaten_text(self.evidence) if self.verdict is None else self.verdict.summary
 
     def to_json(self) -> dict[str, Any]:
         """Plain values: counts, shares and words; no value of the data."""
         return {
-            "verdict": {name.value: each.to_json() for name, each in self.verdict.items()},
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
+            "evidence": [asdict(each) for each in self.evidence],
             "sentence": self.sentence,
-            "tolerance": asdict(self.tolerance),
-            "caught": self.caught,
             "broken": [outcome.attack for outcome in self.broken],
-            **plain_fields(self, "exposed about records persons register_persons held claims"),
+            **plain_fields(self, "about records persons register_persons held claims"),
             "attacks": [outcome.to_json() for outcome in self.outcomes],
             "calibration": {
                 name: [each.to_json() for each in bins] for name, bins in self.calibration.items()
             },
-            **plain_fields(self, "threshold seed warnings"),
+            **plain_fields(self, "seed warnings"),
         }
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The lines of a table below `HEAD`: texts."""
-        return [
+        """The lines of a table below `HEAD`: texts, row by row of the verdict."""
+        order = [*([] if self.verdict is None else [each.intruder for each in self.verdict.rows])]
+        lines = [
             (
+                outcome.intruder,
                 outcome.attack,
                 f"{outcome.right:,} of {outcome.attempts:,}",
                 with_interval(outcome.success) if outcome.attempts else "-",
@@ -287,41 +314,25 @@ class Attack:
                 "-" if outcome.allowed is None else percent(outcome.allowed),
                 percent(outcome.baseline.value) if outcome.attempts else "-",
                 "-" if outcome.control is None else percent(outcome.control.value),
-                "BROKEN" if outcome.broken else "within chance" if outcome.above else "",
+                "BEATEN" if outcome.broken else "by chance" if outcome.above else "",
             )
             for outcome in self.outcomes
         ]
+        return sorted(lines, key=lambda line: [*order, REVIEW].index(line[0]))
 
     def __str__(self) -> str:
-        lines = ["Attack", *(f"  {line}" for line in _aligned([HEAD, *self.rows()]))]
-        lines += ["", *(f"  {sentence}" for sentence in self.held)]
-        lines += [f"  Warning: {warning}" for warning in self.warnings]
-        found = f"Right guesses with a chance above {self.threshold:.4g}, at most of one attack: "
-        lines += ["", f"{found}{self.exposed:,}", "", f"Verdict ({self._tolerable()})"]
-        judged = [each.row(name.value) for name, each in self.verdict.items()]
-        lines += [f"  {line}" for line in _aligned(judged)]
-        return "\n".join([*lines, "", self.sentence])
-
-    def _tolerable(self) -> str:
-        """What is tolerable, and who says so."""
-        person, value = percent(self.tolerance.person), percent(self.tolerance.value)
-        both = person if person == value else f"{person} of a person, {value} of a value"
-        return f"tolerable: {both}, {self.tolerance.source}"
+        lines = [*self.held, *(f"Warning: {warning}" for warning in self.warnings), ""]
+        if self.verdict is not None:
+            lines += [*self.verdict.lines(), ""]
+        lines += ["Evidence", *(f"  {line}" for line in _aligned([HEAD, *self.rows()]))]
+        return "\n".join([*lines, "", *wrap(self.sentence, WIDTH)])
 
     def __repr__(self) -> str:
-        return (
-            f"Attack({len(self.outcomes)} attacks, {len(self.broken)} broken, "
-            f"exposed={self.exposed}, seed={self.seed})"
-        )
+        return f"Attack({len(self.outcomes)} attacks, {len(self.broken)} beaten, seed={self.seed})"
 
     def _repr_html_(self) -> str:
         made = styled_table("Attack", HEAD, self.rows())
         return f"<p>{escape(self.sentence)}</p>{made}{notes(self.warnings)}"
-
-
-def is_inference(outcome: Outcome) -> bool:
-    """Whether an attack guessed values rather than persons."""
-    return outcome.attack.startswith("inference")
 
 
 def percent(share: float) -> str:

@@ -38,6 +38,7 @@ from sfumato.intruder.referee.judgements import (
 )
 from sfumato.intruder.released_syntax import Exact, Vocabulary
 from sfumato.release.release_result import Release
+from sfumato.risk.verdict import Acceptance, Verdict
 from sfumato.schema import Event, EventKind, PrefixHierarchy, Schema
 from sfumato.table.preparation import prepared_in_part
 from sfumato.table.table_files import open_source
@@ -61,8 +62,8 @@ class Subject:
         Row of the original of each released record, where it is known.
     claims
         What the release says of itself; ``None`` where it says nothing.
-    k
-        The k of the policy that the release keeps, where one has it: 1 / k is tolerable to it.
+    verdict, accepted
+        What four intruders find in it, where it measured that, and who answers for it.
     """
 
     shown: Any
@@ -71,7 +72,8 @@ class Subject:
     register: Any = None
     source_rows: Ints | None = None
     claims: Claims | None = None
-    k: int | None = None
+    verdict: Verdict | None = None
+    accepted: tuple[Acceptance, ...] = ()
 
 
 def subject_of(release: Any) -> Subject:
@@ -89,6 +91,8 @@ def subject_of(release: Any) -> Subject:
             original=release.original,
             source_rows=release.source_rows,
             claims=claims_of_release(release),
+            verdict=release.verdict,
+            accepted=release.accepted,
         )
     if type(release).__module__.startswith("sfumato.semantics"):
         return _linked(release)
@@ -108,7 +112,6 @@ def _linked(release: Any) -> Subject:
             register=next(iter(release.asked.local.values())),
             source_rows=release.source_rows,
             claims=_linkage_claims(release.figures["SLA"].risk, release.k),
-            k=release.k,
         )
     if isinstance(release, LinkageRelease):
         return Subject(
@@ -117,7 +120,6 @@ def _linked(release: Any) -> Subject:
             original=release.original,
             source_rows=release.source_rows,
             claims=_linkage_claims(release.measured.risk.value, release.k),
-            k=release.k,
         )
     return Subject(shown=release)
 
@@ -341,6 +343,8 @@ class Held:
         Whether the file is its own original.
     events
         The events of the persons of the original; ``None`` where nothing tells any.
+    whole
+        The file with all its columns, where ``file`` is its own original and has lost them.
     """
 
     file: reading.ReleasedFile
@@ -349,6 +353,7 @@ class Held:
     truth: Truth
     itself: bool
     events: PersonEvents | None = None
+    whole: reading.ReleasedFile | None = None
 
 
 def held_against(shown: Any, given: Given, rng: np.random.Generator) -> Held:
@@ -421,9 +426,9 @@ def _itself(shown: Any, given: Given) -> Held:
         ),
         counts=np.bincount(file.unit, minlength=file.persons) if given.counts else None,
     )
-    file = replace(file, quasi_identifiers=(column,), others=tuple(direct))
+    alone = replace(file, quasi_identifiers=(column,), others=tuple(direct))
     truth = owned_by_row(np.arange(file.records), file.unit, file.persons)
-    return Held(file, knowledge, knowledge, truth, itself=True)
+    return Held(alone, knowledge, knowledge, truth, itself=True, whole=file)
 
 
 def _with_ids(known: Knowledge, register: People, schema: Schema) -> Knowledge:

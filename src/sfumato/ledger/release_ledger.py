@@ -20,6 +20,7 @@ from sfumato.ledger.overlap import by_id, followed
 from sfumato.release.promises import PROMISES, restored
 from sfumato.release.promises.promise import AboutAttribute
 from sfumato.release.release_result import Disclosed, Release
+from sfumato.risk.evidence import Evidence
 from sfumato.risk.intruders import Findings
 from sfumato.risk.verdict import (
     Acceptance,
@@ -285,6 +286,7 @@ class ReleaseLedger(Ledger):
         limits: Judged | None = None,
         accepted: Sequence[Acceptance] | None = None,
         linkage: Linkage | None = None,
+        evidence: Sequence[Evidence] = (),
     ) -> Together:
         """Let a release that is ready count as handed over, if all that was stays tolerable.
 
@@ -294,6 +296,8 @@ class ReleaseLedger(Ledger):
             What intruders may find, and who answers for more; as when it was noted without these.
         linkage
             How good the linkage is by now; likewise.
+        evidence
+            What attacks found in it since.
 
         Returns
         -------
@@ -315,7 +319,7 @@ class ReleaseLedger(Ledger):
                 # What earlier releases lost among themselves was refused or waived before.
                 if number in pair:
                     raise self._unfollowed(number, sum(pair) - number)
-            verdict = self._judged(number, found, limits, accepted, linkage)
+            verdict = self._judged(number, found, limits, accepted, (linkage, evidence))
             # Who answers for the recipient lifts the release's own limits, not the ledger's terms.
             own = None if verdict is None or verdict.row("recipient").accepted else verdict.limits
             terms = self._limits(own)
@@ -345,7 +349,7 @@ class ReleaseLedger(Ledger):
         found: Together,
         limits: Judged | None,
         accepted: Sequence[Acceptance] | None,
-        linkage: Linkage | None,
+        told: tuple[Linkage | None, Sequence[Evidence]],
     ) -> Verdict | None:
         """What is said of a draft beside what was handed over; ``None`` of one on request."""
         noted = self._detail(number)
@@ -364,7 +368,7 @@ class ReleaseLedger(Ledger):
             limits or limits_of(noted["verdict"]),
             [*map(acceptance_of, noted["accepted"])] if accepted is None else accepted,
             Findings.among(own.found, own.fewest),
-            linkage,
+            *told,
         )
 
     def _unfollowed(self, number: int, other: int) -> InputError:

@@ -97,7 +97,7 @@ def _covered(findings: Findings | None) -> dict[str, float]:
 
 def _findings(verdict: Verdict, intruder: str, column: str) -> Findings | None:
     """What is to be accepted; ``None`` where it was not measured."""
-    columns = {} if verdict.found is None else verdict.found.insiders
+    columns = verdict.insiders
     rows = [name for name in INTRUDERS if name != "insider"]
     linked = [] if verdict.linkage is None else [LINKAGE]
     known = [*rows, *(f"insider.{name}" for name in columns), *linked]

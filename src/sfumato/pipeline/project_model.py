@@ -519,7 +519,7 @@ class ReportForm(StrEnum):
 
 @with_fields(
     **declared_fields(Holding, only=("register", "knows", "counts", "noise", "missing")),
-    **declared_fields(Judging, only=("attacks", "threshold")),
+    **declared_fields(Judging, only=("attacks",)),
 )
 class Attack(Section):
     """What the simulated intruder holds, and which attacks are run.

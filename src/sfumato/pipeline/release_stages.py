@@ -20,6 +20,7 @@ from sfumato.pipeline.stage import (
     MEASURED,
     Made,
     Stage,
+    current_record,
     depends,
     kept_secret,
     read_object,
@@ -32,6 +33,7 @@ from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_options import Options
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
+from sfumato.risk.evidence import Evidence, evidence_of
 from sfumato.risk.intruders import Findings
 from sfumato.risk.learned_values import Share
 from sfumato.risk.risk_thresholds import Preset, thresholds
@@ -284,7 +286,12 @@ def verdict_of(place: ProjectFolder) -> Verdict | None:
         recipient = Findings.among(**measured["recipient"])
     project = place.project
     return judged_again(
-        measured["verdict"], project.judged_by, project.acceptances, recipient, linkage_of(place)
+        measured["verdict"],
+        project.judged_by,
+        project.acceptances,
+        recipient,
+        linkage_of(place),
+        _evidence(place),
     )
 
 
@@ -322,6 +329,14 @@ def _share(measure: Mapping[str, float] | None) -> Share | None:
     return Share(measure["value"], measure["low"], measure["high"])
 
 
+def _evidence(place: ProjectFolder) -> tuple[Evidence, ...]:
+    """What attacks found in the release that is there now."""
+    if place.project.attack is None or current_record(place, ATTACK_STAGE) is None:
+        return ()
+    attacked = read_object(place.of_stage(ATTACK) / MEASURED) or {}
+    return evidence_of(attacked.get("evidence", ()))
+
+
 def hand_over(place: ProjectFolder) -> str:
     """Hand the release over to whom the project file names, if it is ready; once.
 
@@ -349,6 +364,7 @@ def hand_over(place: ProjectFolder) -> str:
             limits=project.judged_by,
             accepted=project.acceptances,
             linkage=linkage_of(place),
+            evidence=_evidence(place),
         )
     return section.to
 
@@ -391,20 +407,22 @@ def _attack_earlier(place: ProjectFolder) -> dict[str, tuple[str, ...]]:
 def _attack(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     from sfumato.intruder.attack import attack  # costs a start's time
 
-    asked, promised = _attack_section(place), place.project.release
+    asked = _attack_section(place)
     # Whose each record is stands in no file: where this run did not make the release, it is made
     # again, from the same seed and secret.
     release = place.made.pop(depends(place, RELEASE_STAGE).key, None)
+    if release is None:
+        release = _made_release(place, progress)
     found = attack(
-        _made_release(place, progress) if release is None else release,
+        release.judged(place.project.judged_by, place.project.acceptances),
         original=place.data[0],
         register=_register(place, asked),
-        presets=promised.presets,
-        thresholds=None if promised.thresholds is None else place.at(promised.thresholds),
-        **fields_of(asked, "knows counts noise missing threshold attacks"),
+        **fields_of(asked, "knows counts noise missing attacks"),
         seed=place.project.about.seed,
         progress=progress,
     )
+    # What is said of the release is said once, in the project's report: it knows the ledger, too.
+    found = replace(found, verdict=None)
     write_report(found, place, making, "Attack")
     return Made.of(found, found.sentence.rstrip("."), place)
 

@@ -19,7 +19,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.workspace import lock_file
 from sfumato.pipeline.acceptances import measured_first
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
-from sfumato.pipeline.project_folder import ATTACK, RELEASE, REVIEW, ProjectFolder
+from sfumato.pipeline.project_folder import RELEASE, REVIEW, ProjectFolder
 from sfumato.pipeline.release_stages import (
     ASSESS_STAGE,
     ATTACK_STAGE,
@@ -137,12 +137,6 @@ class Status:
         """What is said of the release; ``None`` where none is there, or a policy decided."""
         made = any(each.name == RELEASE and each.state is State.DONE for each in self.stages)
         return verdict_of(self.place) if made else None
-
-    @property
-    def is_caught(self) -> bool:
-        """Whether the simulated intruder found more than was predicted."""
-        made = any(each.name == ATTACK and each.state is State.DONE for each in self.stages)
-        return made and bool((self.measured(ATTACK) or {}).get("caught"))
 
     def measured(self, stage: str) -> dict[str, Any] | None:
         """What a stage measured, as JSON; ``None`` where it was not made."""

@@ -15,7 +15,6 @@ from sfumato.core.measure import Measure
 from sfumato.core.number_text import NONE, percent
 from sfumato.intruder.attack_result import Attack
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
-from sfumato.intruder.referee.criteria import Judged
 from sfumato.reports import pictures
 from sfumato.reports.adversaries import attack_title, predicted_meaning
 from sfumato.reports.printed_numbers import fill_template, interval, plain_number
@@ -36,19 +35,19 @@ def draw_attack(attack: Attack, title: str, made: date) -> str:
             "interval": _interval,
             "share": _share,
             "meaning": predicted_meaning,
-            "held": _prediction_held,
+            "kept": _prediction_kept,
+            "cells": lambda row: attack.verdict.cells(row) if attack.verdict else (),
             "sentence": _sentence,
         },
         title=title,
         made=made,
         attack=attack,
-        broken=[attack_title(outcome.attack) for outcome in attack.broken],
-        highest=max((outcome.success.value for outcome in attack.outcomes), default=None),
+        failed=bool(attack.exit_code or attack.broken),
         figures=_figures(attack),
     )
 
 
-def _interval(measure: Measure | Judged | None) -> str:
+def _interval(measure: Measure | None) -> str:
     return "" if measure is None else interval(measure.low, measure.high)
 
 
@@ -60,9 +59,9 @@ def _sentence(note: str) -> str:
     return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
-def _prediction_held(outcome: Outcome) -> bool | None:
-    """Whether a prediction held; ``None`` where none was made."""
-    # A prediction about something that was not tried has neither held nor failed.
+def _prediction_kept(outcome: Outcome) -> bool | None:
+    """Whether no more was found than predicted; ``None`` where nothing was."""
+    # A prediction about something that was not tried was neither kept nor beaten.
     return None if outcome.predicted is None or not outcome.attempts else not outcome.broken
 
 
@@ -148,7 +147,7 @@ def _expectations(base: alt.Chart, size: int) -> list[alt.Chart]:
 
 
 def _by_verdict(*, legend: alt.Legend | None = None) -> alt.Color:
-    words = alt.Scale(domain=["within", "exceeded"], range=[pictures.AFTER, pictures.LIMIT])
+    words = alt.Scale(domain=["explained", "beaten"], range=[pictures.AFTER, pictures.LIMIT])
     return alt.Color("verdict:N", scale=words, legend=legend)
 
 
@@ -163,7 +162,7 @@ def _row(outcome: Outcome) -> dict[str, Any]:
         "predicted": None if predicted is None else min(max(predicted.value, 0.0), 1.0),
         "allowed": outcome.allowed,
         "baseline": outcome.baseline.value,
-        "verdict": "exceeded" if outcome.broken else "within",
+        "verdict": "beaten" if outcome.broken else "explained",
     }
 
 
@@ -178,7 +177,7 @@ def _plain_row(each: Mapping[str, Any]) -> dict[str, Any]:
         "predicted": None if predicted is None else min(max(predicted, 0.0), 1.0),
         "allowed": each["allowed"],
         "baseline": plain_number(each["baseline"]),
-        "verdict": "exceeded" if each["broken"] else "within",
+        "verdict": "beaten" if each["broken"] else "explained",
     }
 
 

@@ -15,6 +15,8 @@ from sfumato.reports.audience import FEWEST, Audience, Discretion, largest_chanc
 from sfumato.reports.printed_numbers import NUMBER, SHARE, fill_template, printed
 from sfumato.reports.project_verdict import first_page
 from sfumato.reports.release_report import toml_value
+from sfumato.risk.evidence import evidence_of
+from sfumato.risk.verdict import beaten_text
 
 if TYPE_CHECKING:
     from sfumato.reports.pictures import Figure
@@ -327,32 +329,20 @@ def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[s
         return None
     tried = [each for each in found["attacks"] if each["attempts"] > 0]
     section = results.settings(project_results.ATTACK).get("attack", {})
+    said, broken = beaten_text(evidence_of(found["evidence"])), len(found["broken"])
+    if broken and show.is_public:
+        # Outside the shares of few people are left out.
+        said = f"{broken} of {len(tried)} attacks found more than was predicted."
     return {
-        "caught": bool(found["caught"]),
-        "verdict": [_criterion(name, each, show) for name, each in found["verdict"].items()],
+        "sentence": said,
         "attacks": sum(each["predicted"] is not None for each in tried),
         "unpredicted": sum(each["predicted"] is None for each in tried),
-        "broken": len(found["broken"]),
-        "exposed": show.count(found["exposed"]),
-        "threshold": found["threshold"],
+        "broken": broken,
         "register_persons": None if show.is_public else found["register_persons"],
         "knows": section.get("knows"),
         "counts": bool(section.get("counts")),
         "own_register": section.get("register") is not None,
         "outcomes": [_outcome(each, show, results) for each in found["attacks"]],
-    }
-
-
-def _criterion(name: str, each: Mapping[str, Any], show: Discretion) -> dict[str, Any]:
-    """How the release stands to a criterion; outside without what was found."""
-    return {
-        "criterion": name.replace("_", " "),
-        "verdict": each["verdict"],
-        "number": None if show.is_public else each["number"],
-        "tolerance": each["tolerance"],
-        "attack": each["attack"],
-        "untried": each["untried"],
-        "assuming": [] if show.is_public else each["assuming"],
     }
 
 
@@ -365,6 +355,7 @@ def _outcome(
     made = bool(each["attempts"])
     return {
         "attack": each["attack"],
+        "row": each["intruder"],
         "title": attack_title(each["attack"]),
         "attempts": None if show.is_public else each["attempts"],
         "right": None if show.is_public else each["right"],

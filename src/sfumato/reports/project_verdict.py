@@ -181,14 +181,7 @@ def _estimated(limits: list[dict[str, Any]]) -> str:
 
 def _attacked(attack: Mapping[str, Any] | None) -> str:
     """How many simulated attacks there were, and whether one beat its prediction."""
-    if attack is None:
-        return "No attack was simulated."
-    if attack["broken"]:
-        return (
-            f"Attacks: {attack['broken']} of {attack['attacks']} found more than predicted, a "
-            "defect of sfumato or of the file’s roles."
-        )
-    return f"Attacks: {attack['attacks']}, none beat its prediction."
+    return "No attack was simulated." if attack is None else str(attack["sentence"])
 
 
 def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from sfumato.core.errors import InputError
+from sfumato.risk.evidence import Evidence, evidence_of, raised
 from sfumato.risk.intruders import Findings, Found
 from sfumato.risk.learned_values import Share
 
@@ -308,6 +309,8 @@ class Verdict:
         What the stranger finds where the file is a sample.
     linkage
         How good the linkage is; ``None`` where nothing was linked, or nobody said so.
+    evidence
+        What attacks found.
     """
 
     rows: tuple[Row, ...]
@@ -316,6 +319,7 @@ class Verdict:
     found: Found | None = None
     population: tuple[Share, Share] | None = None
     linkage: Linkage | None = None
+    evidence: tuple[Evidence, ...] = ()
 
     @property
     def state(self) -> State:
@@ -345,6 +349,11 @@ class Verdict:
     def noted(self) -> dict[str, Any]:
         """What a manifest says of it."""
         return {"ready": self.ready, "headline": self.headline}
+
+    @property
+    def insiders(self) -> dict[str, Findings]:
+        """What the insider finds by each column."""
+        return {} if self.found is None else _raised_insiders(self.found, self.evidence)
 
     def row(self, intruder: str) -> Row:
         """The row of an intruder."""
@@ -381,8 +390,33 @@ class Verdict:
         beside = "".join(f" The {each.intruder}: {each.why}." for each in elsewhere)
         return f"{ready}: {below}.{beside}"
 
+    @property
+    def summary(self) -> str:
+        """The last line after attacks: who finds how much, and whether an attack found more."""
+        above = [each for each in self.rows if each.state is State.ABOVE]
+        said = self.headline
+        if above:
+            first, *more = (_finds(each, self.limits) for each in above)
+            # What the first one finds, and the limit, are not said again.
+            of = f" of people (limit {share_text(self.limits.found)})"
+            if first.endswith(of):
+                more = [
+                    each.removesuffix(of).replace(" finds", "") if each.endswith(of) else each
+                    for each in more
+                ]
+            finds = ", ".join([first, *more])
+            others = "".join(f", {_stands(each)}" for each in self.rows if each not in above)
+            said = f"Do not release yet: {finds}{others.replace(',', ';', 1)}."
+        return f"{said} {beaten_text(self.evidence)}"
+
     def __str__(self) -> str:
         """The rows as a table, with what they come from."""
+        beaten = any(each.beaten or each.raised for each in self.evidence)
+        said = f"{self.headline} {beaten_text(self.evidence)}" if beaten else self.headline
+        return "\n".join([*self.lines(), "", *wrap(said, WIDTH)])
+
+    def lines(self) -> list[str]:
+        """The rows as a table, with what they come from, without the headline."""
         notes = [(each.intruder, each.why) for each in self.rows if each.why]
         for row in self.rows:
             notes += [("", f"{one.column or row.intruder} {one}") for one in row.accepted]
@@ -393,11 +427,11 @@ class Verdict:
         lines = [f"Limits: {self.limits}.", "", *self._table(), ""]
         for who, text in notes:
             lines += wrap(text, WIDTH, initial_indent=f"  {who:<12}  ", subsequent_indent=" " * 16)
-        return "\n".join([*lines, "", *wrap(self.headline, WIDTH)])
+        return lines
 
     def _table(self) -> list[str]:
         heads = ("intruder", "people found", "one person", "learned", "verdict")
-        cells = [heads, *(self._cells(each) for each in self.rows)]
+        cells = [heads, *(self.cells(each) for each in self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         return [
             "  "
@@ -408,7 +442,8 @@ class Verdict:
             for each in cells
         ]
 
-    def _cells(self, row: Row) -> tuple[str, ...]:
+    def cells(self, row: Row) -> tuple[str, ...]:
+        """A row as a table shows it: intruder, people found, one person, learned, state."""
         said = row.state.upper() if row.state is State.ABOVE else row.state.value
         if row.findings is None:
             return (row.intruder, "-", "-", "-", said)
@@ -431,6 +466,7 @@ class Verdict:
             "found": None if self.found is None else asdict(self.found),
             "population": None if self.population is None else [*map(asdict, self.population)],
             "linkage": None if self.linkage is None else self.linkage.to_json(),
+            **({"evidence": [*map(asdict, self.evidence)]} if self.evidence else {}),
         }
 
 
@@ -450,6 +486,7 @@ def judged_again(
     accepted: Sequence[Acceptance] = (),
     recipient: Findings | str | None = None,
     linkage: Linkage | None = None,
+    evidence: Sequence[Evidence] = (),
 ) -> Verdict:
     """What was measured once, held against other limits and acceptances.
 
@@ -459,19 +496,28 @@ def judged_again(
         A verdict as plain values.
     linkage
         How good the linkage is now; as it was then where not given.
+    evidence
+        What attacks found since.
     """
     if linkage is None and plain.get("linkage") is not None:
         linkage = TypeAdapter(Linkage).validate_python(plain["linkage"])
+    evidence = (*evidence_of(plain.get("evidence", ())), *evidence)
     population = TypeAdapter(tuple[Share, Share] | None).validate_python(plain["population"])
     found = TypeAdapter(Found | None).validate_python(plain["found"])
     if found is not None:
         return judge(
-            found, limits, accepted, population=population, recipient=recipient, linkage=linkage
+            found,
+            limits,
+            accepted,
+            population=population,
+            recipient=recipient,
+            linkage=linkage,
+            evidence=evidence,
         )
     row = next(each for each in plain["rows"] if each["intruder"] == "stranger")
     stranger = TypeAdapter(Findings).validate_python(row)
     why = next(each["why"] for each in plain["rows"] if each["intruder"] == "insider")
-    found_so = unmeasured(plain["people"], stranger, why, limits)
+    found_so = replace(unmeasured(plain["people"], stranger, why, limits), evidence=(*evidence,))
     if linkage is None:
         return found_so
     return replace(found_so, linkage=linkage.held_against(accepted, datetime.now(UTC).date()))
@@ -485,6 +531,7 @@ def judge(
     population: tuple[Share, Share] | None = None,
     recipient: Findings | str | None = None,
     linkage: Linkage | None = None,
+    evidence: Sequence[Evidence] = (),
     today: date | None = None,
 ) -> Verdict:
     """Hold what intruders find against limits.
@@ -502,6 +549,8 @@ def judge(
         the recipient is judged at hand-over.
     linkage
         How well the records were linked, where they were.
+    evidence
+        What attacks found, which raises what was measured less.
     today
         The day on which acceptances must still count.
     """
@@ -510,9 +559,11 @@ def judge(
     def row(intruder: str, findings: Findings | None, why: str) -> Row:
         state = State.NOT_MEASURED
         if findings is not None:
+            findings = raised(findings, evidence, intruder)
             state = State.ABOVE if limits.above(findings) else State.BELOW
         own = [each for each in accepted if each.intruder == intruder]
         own = [each for each in own if each.covers(findings, today)][:1]
+        why += _raised_by(evidence, intruder)
         if state is State.BELOW or not own:
             return Row(intruder, state, findings, why)
         return Row(intruder, State.ACCEPTED, findings, why, accepted=(*own,))
@@ -520,10 +571,13 @@ def judge(
     stranger = found.stranger
     if population is not None:
         stranger = Findings(*population, learned=stranger.learned)
+    if not isinstance(recipient, Findings) and _raised_by(evidence, "recipient"):
+        # What an attack found was measured: who holds earlier releases is an acquaintance, too.
+        recipient = replace(found.acquaintance, learned=())
     rows = [
         row("stranger", stranger, _of_classes(found, limits, population is not None)),
         row("acquaintance", found.acquaintance, _of_bands(found, population is not None)),
-        _insider(found, limits, [each for each in accepted if each.column], today),
+        _insider(found, limits, [each for each in accepted if each.column], today, evidence),
         Row("recipient", State.DOES_NOT_APPLY, why=AT_HAND_OVER)
         if recipient is None
         else row("recipient", None, recipient)
@@ -532,14 +586,36 @@ def judge(
     ]
     rows.sort(key=lambda each: each.rank)
     linked = None if linkage is None else linkage.held_against(accepted, today)
-    return Verdict((*rows,), limits, found.people, found, population, linked)
+    return Verdict((*rows,), limits, found.people, found, population, linked, (*evidence,))
 
 
-def _insider(found: Found, limits: Limits, accepted: Sequence[Acceptance], today: date) -> Row:
+def _raised_by(evidence: Sequence[Evidence], intruder: str) -> str:
+    """Which attacks found more than a row shows, as the end of a sentence; empty where none did."""
+    names = [each.attack for each in evidence if each.raised and each.intruder == intruder]
+    return f"; raised by {_listed(names)}" if names else ""
+
+
+def _raised_insiders(found: Found, evidence: Sequence[Evidence]) -> dict[str, Findings]:
+    """What the insider finds by each column, and by those that an attack alone looked at."""
+    every = {name: raised(each, evidence, "insider", name) for name, each in found.insiders.items()}
+    for each in evidence:
+        if each.raised and each.intruder == "insider" and each.column not in every:
+            every[each.column] = Findings(each.people, each.people)
+    return every
+
+
+def _insider(
+    found: Found,
+    limits: Limits,
+    accepted: Sequence[Acceptance],
+    today: date,
+    evidence: Sequence[Evidence],
+) -> Row:
     """The row of who knows values of one further column: the worst that nobody accepted."""
-    if not found.insiders:
+    insiders = _raised_insiders(found, evidence)
+    if not insiders:
         return Row("insider", State.DOES_NOT_APPLY, why="no further column is released")
-    above = {name: each for name, each in found.insiders.items() if limits.above(each)}
+    above = {name: each for name, each in insiders.items() if limits.above(each)}
     covered = {
         each.column: each
         for each in accepted
@@ -547,16 +623,17 @@ def _insider(found: Found, limits: Limits, accepted: Sequence[Acceptance], today
     }
     left = {name: each for name, each in above.items() if name not in covered}
     state = State.ABOVE if left else State.ACCEPTED if covered else State.BELOW
-    worst = max(left or above or found.insiders, key=lambda name: found.insiders[name].found.high)
+    worst = max(left or above or insiders, key=lambda name: insiders[name].found.high)
     many = "two values" if found.has_several else "one value"
-    shares = sorted(found.insiders, key=lambda name: -found.insiders[name].found.value)
+    shares = sorted(insiders, key=lambda name: -insiders[name].found.value)
     why = f"{many} of one column: " + _listed(
-        f"{name} {share_text(found.insiders[name].found.value)}" for name in shares
+        f"{name} {share_text(insiders[name].found.value)}" for name in shares
     )
+    why += _raised_by(evidence, "insider")
     return Row(
         "insider",
         state,
-        found.insiders[worst],
+        insiders[worst],
         why,
         worst,
         (*covered.values(),),
@@ -596,6 +673,58 @@ def _of_bands(found: Found, sample: bool) -> str:
         return f"the number of records, roughly: {alone}"
     same = "one record a person, and knows who is in the file"
     return same if sample else "same as the stranger: one record a person, and no population given"
+
+
+def _finds(row: Row, limits: Limits) -> str:
+    """What puts an intruder above the limit, as half a sentence."""
+    findings, learned = row.findings, row.learned
+    assert findings is not None
+    who = f"{'an' if row.intruder[0] in 'ai' else 'a'} {row.intruder}"
+    for share, limit, said in (
+        (findings.found, limits.found, "finds {} of people"),
+        (findings.person, limits.person, "finds one person with {}"),
+    ):
+        if share.high > limit * RELATIVE:
+            text = said.format(_up_to(share, limit))
+            return f"{who} {text} (limit {share_text(limit)})"
+    assert learned is not None
+    told = _up_to(learned, limits.learned)
+    return f"{who} learns {told} of values (limit {share_text(limits.learned)})"
+
+
+def _up_to(share: Share, limit: float) -> str:
+    """A share that counts as above: with its upper end, where that alone is."""
+    text = share_text(share.value, limit)
+    return text if share.value > limit else f"{text} (up to {share_text(share.high, limit)})"
+
+
+def _stands(row: Row) -> str:
+    """How an intruder stands who is not above."""
+    if row.state is State.DOES_NOT_APPLY:
+        return f"{row.intruder}: {row.why}"
+    return f"{row.intruder} {row.state.value.replace('above, ', '')}"
+
+
+def beaten_text(evidence: Sequence[Evidence]) -> str:
+    """Whether an attack found more than was predicted, or than its row shows."""
+    beaten = [each for each in evidence if each.beaten or each.raised]
+    if not beaten:
+        many = "1 attack" if len(evidence) == 1 else f"{len(evidence)} attacks"
+        return f"{many}, none beat its prediction."
+    return " ".join(map(_beaten, beaten))
+
+
+def _beaten(each: Evidence) -> str:
+    beside, what = each.predicted, "predicted"
+    if not each.beaten:
+        beside, what = each.measured, "measured"
+    luck = max(each.luck or 0.0, 1e-9)  # chances are exact to that
+    said = (
+        f"{each.attack} found {share_text(each.found.value, beside)}, {what} "
+        f"{share_text(beside or 0.0)} (p = {luck:.1g} of {each.tests} tests)."
+    )
+    more = " The row shows the larger number." if each.raised else ""
+    return f"{'Defect in sfumato' if each.own else 'More than expected'}: {said}{more}"
 
 
 def share_text(share: float, limit: float | None = None) -> str:

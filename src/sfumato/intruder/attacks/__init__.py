@@ -11,7 +11,6 @@ from pkgutil import iter_modules
 
 from sfumato.core.errors import InputError
 from sfumato.intruder.attacks.scene import Act, Scene
-from sfumato.intruder.referee.criteria import Criterion
 
 
 def _found() -> dict[str, Act]:
@@ -32,23 +31,6 @@ def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
         if name not in ACTS:
             raise InputError("parameter attacks", "must name attacks", accepted=", ".join(ACTS))
     return tuple(name for name in ACTS if name in asked)
-
-
-def untried(scene: Scene, names: Sequence[str]) -> dict[Criterion, tuple[str, ...]]:
-    """By criterion, the attacks that were not made and without which nothing is called within.
-
-    A promise that cannot be tested here is about what this intruder does not hold.
-    """
-    left = {name: act for name, act in ACTS.items() if name not in names}
-    return {
-        criterion: tuple(
-            name
-            for name, act in left.items()
-            if criterion in act.criteria
-            and (not act.lacks(scene) or (act.essential and criterion is not Criterion.PROMISES))
-        )
-        for criterion in Criterion
-    }
 
 
 def chosen(scene: Scene, names: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.scene import INFERRED, SINGLED, Act, Scene, Staged, another
+from sfumato.intruder.attacks.scene import Act, Scene, Staged, another
 from sfumato.intruder.guesses.column_attack import FORETOLD, LEAST, likeness, with_column
 from sfumato.intruder.knowledge import KnownColumn
 from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee.attack_odds import Outcome, success
-from sfumato.intruder.referee.criteria import Criterion, columns_found, share_found
 from sfumato.schema import Schema
 from sfumato.table.combinations import Target, boosting_lacks, foretold_together
 from sfumato.table.dependence import leaks_by_making
@@ -55,12 +53,6 @@ def columns(scene: Scene) -> Iterator[Staged]:
             f"{success_with.value:.1%} are found with it, {without:.1%} without it."
         )
         name = f"column:{column.name}"
-        accepted = column.name in scene.schema.accepted
-        # These are judged by the schema, by a warning, or by the attack on events: nothing is
-        # assumed.
-        judged = accepted or bool(found.gives) or column.name in scene.schema.events
-        told = f"assuming that nobody knows what '{column.name}' says of a person: with the class "
-        told += f"{success_with.value:.1%} are found by it"
         yield Staged(
             Outcome(
                 name,
@@ -73,8 +65,7 @@ def columns(scene: Scene) -> Iterator[Staged]:
                 notes=tuple(notes),
             ),
             warnings=(warning,) if found.gives else (),
-            findings=tuple(replace(each, accepted=accepted) for each in columns_found(name, found)),
-            assuming=told if not judged and success_with.value > scene.tolerance.person else "",
+            speaks=scene.found_people(column=column.name),
         )
     # A release of ours was held against this before it was made.
     if silent and not scene.claims.own and (known[1] >= 0).sum() >= LEAST:
@@ -92,21 +83,18 @@ def _made(scene: Scene, columns: Sequence[TextColumn]) -> Iterator[Staged]:
         # The numbers of persons are ours: the release does not show them.
         if leak.column == UNIT:
             continue
-        name, accepted = f"made:{leak.column}", leak.column in scene.schema.accepted
-        criterion = Criterion.SINGLING_OUT if leak.of is None else Criterion.INFERENCE
-        finding = share_found(criterion, name, persons, leak.share, FORETOLD)
+        right = round(persons * leak.share)
         yield Staged(
             Outcome(
-                name,
+                f"made:{leak.column}",
                 "The intruder tells a quasi-identifier or an identifier by what can be made of the "
                 "column, in all records of a person, alone or together with others.",
                 persons,
-                finding.right,
-                success(finding.right, persons),
+                right,
+                success(right, persons),
                 Measure("baseline", 0.0, why="what chance explains is left out"),
             ),
             warnings=(f"Column '{leak.column}' is released as it is, and it {leak.how}.",),
-            findings=(replace(finding, accepted=accepted),),
         )
 
 
@@ -221,7 +209,6 @@ def combinations(scene: Scene) -> Iterator[Staged]:
         attack, named = f"combinations:{name}", ", ".join(f"'{each}'" for each in found.columns)
         # What one column tells alone is the matter of `columns`.
         several = len(found.columns) > 1 and not set(found.columns) <= set(scene.schema.accepted)
-        finding = share_found(Criterion.INFERENCE, attack, found.persons, found.share, FORETOLD)
         warning = (
             f"Columns {named} are released as they are, and together they foretell '{name}' "
             f"({found.share:.0%} of what is not known)."
@@ -236,8 +223,7 @@ def combinations(scene: Scene) -> Iterator[Staged]:
                 success(found.right, found.persons),
                 Measure("baseline", found.chance, why="the same value for everybody"),
             ),
-            warnings=(warning,) if several and finding.exceeded else (),
-            findings=(finding,) if several else (),
+            warnings=(warning,) if several and found.share >= FORETOLD else (),
         )
 
 
@@ -245,5 +231,5 @@ def _boosting(scene: Scene) -> str:
     return boosting_lacks() or another(scene)
 
 
-COLUMNS = Act("columns", 150, columns, another, SINGLED | INFERRED, essential=True)
-COMBINATIONS = Act("combinations", 160, combinations, _boosting, INFERRED)
+COLUMNS = Act("columns", 150, "insider", columns, another)
+COMBINATIONS = Act("combinations", 160, "stranger", combinations, _boosting)

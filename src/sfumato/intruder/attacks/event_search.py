@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
-from sfumato.intruder.attacks.scene import PROMISED, SINGLED, TARGETS, Act, Scene, Staged
+from sfumato.intruder.attacks.scene import TARGETS, Act, Scene, Staged
 from sfumato.intruder.guesses import event_matching
-from sfumato.intruder.referee.criteria import Criterion
 
 # The claims that they are held against are `found_1` to `found_3`.
 TOLD, SCORED = (1, 2, 3), (2, 3)
 """Numbers of events that an intruder is told, and those with which the score is tried."""
+MOST_KNOWN = 2
+"""Records that the insider of a verdict knows."""
 # Each takes a score of every released person: fewer can be afforded than of exact search.
 SCORED_TARGETS = 300
 """Persons who are looked for by a score, drawn where there are more."""
@@ -31,23 +31,6 @@ def events(scene: Scene) -> Iterator[Staged]:
 
     Held against the share of persons who are found by as many events drawn at random.
     """
-    found = list(_by_events(scene))
-    if scene.schema.events or scene.events is None or not found:
-        yield from found
-        return
-    # Events that nobody has declared to be known are told of, and not held against the release.
-    most = max(found, key=lambda each: each.outcome.success.value)
-    names = ", ".join(f"'{name}'" for name in scene.events.names)
-    told = (
-        f"assuming that nobody knows what {names} say of a person: [events] names none, and "
-        f"by them {most.outcome.success.value:.1%} are found"
-    )
-    counts = most.outcome.success.value > scene.tolerance.person
-    for each in found:
-        yield replace(each, findings=(), assuming=told if counts and each is most else "")
-
-
-def _by_events(scene: Scene) -> Iterator[Staged]:
     if scene.events is None:
         return
     told_of = scene.events
@@ -80,7 +63,8 @@ def _by_events(scene: Scene) -> Iterator[Staged]:
                 guesses,
                 f"found_{m}",
                 targeted=True,
-                criterion=Criterion.SINGLING_OUT,
+                column=" + ".join(told_of.names),
+                knows_more=m > MOST_KNOWN or scene.knowledge.counts is not None,
             )
 
 
@@ -90,4 +74,4 @@ def _events(scene: Scene) -> str:
     return "" if scene.events is not None else "an original that has the columns of events"
 
 
-ACT = Act("events", 50, events, _events, PROMISED | SINGLED)
+ACT = Act("events", 50, "insider", events, _events)

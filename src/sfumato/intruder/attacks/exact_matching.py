@@ -9,9 +9,6 @@ import numpy as np
 from sfumato.core.measure import Measure
 from sfumato.intruder.attacks.scene import (
     CLAIMED,
-    LINKED,
-    PROMISED,
-    SINGLED,
     Act,
     Scene,
     Staged,
@@ -23,7 +20,7 @@ from sfumato.intruder.guesses import identity_attacks
 from sfumato.intruder.guesses.inference_attacks import any_person, most_records
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import Outcome, poisson_hits, simulated_hits, success
-from sfumato.intruder.referee.criteria import Criterion, of_outcome
+from sfumato.intruder.referee.weighed_evidence import Speaks
 from sfumato.risk.population.match_distribution import MatchDistribution
 
 ROUNDS = 100
@@ -36,7 +33,7 @@ LARGEST = 2_000
 
 
 def exact(scene: Scene) -> Iterator[Staged]:
-    """Exact matching: each record on its own, nobody named twice, and the surest of both sides.
+    """Exact matching: each record on its own, nobody named twice, and the surest guesses.
 
     The mean over all is held against marketer risk, the surest guesses against prosecutor risk,
     or journalist risk where the intruder holds a register.
@@ -44,20 +41,16 @@ def exact(scene: Scene) -> Iterator[Staged]:
     knows = "The intruder matches what is known exactly with the released cells"
     parts = scene.file, scene.uncounted, scene.candidates
     free = identity_attacks.exact_free(*parts, scene.rng("exact_free"))
-    staged = scene.judged(
+    yield scene.judged(
         "exact_free",
         f"{knows} and names for everybody in the file one of those who fit.",
         free,
         "marketer",
         calibrated=True,
     )
-    yield scene.at_risk(staged, free, Criterion.LINKABILITY, targeted=False)
     whole, own = _one_to_one(scene)
     named = f"{knows} so that nobody is named twice."
-    link = Criterion.LINKABILITY
-    yield scene.judged(
-        "exact_one_to_one", named, whole, "marketer", one_to_one=True, own=own, criterion=link
-    )
+    yield scene.judged("exact_one_to_one", named, whole, "marketer", one_to_one=True, own=own)
     yield scene.judged(
         "exact_surest",
         f"{knows} and counts only the guesses about records that fewest persons fit.",
@@ -65,9 +58,14 @@ def exact(scene: Scene) -> Iterator[Staged]:
         "journalist" if scene.against_register else "prosecutor",
         surest=True,
     )
+
+
+def targets(scene: Scene) -> Iterator[Staged]:
+    """Look for people who are known to be in the file."""
+    parts = scene.file, scene.uncounted, scene.candidates
     inside = np.flatnonzero(scene.truth.released)
     looked = identity_attacks.exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside)
-    staged = scene.judged(
+    yield scene.judged(
         "exact_targeted",
         "The intruder looks for somebody who is known to be in the file and takes one of the "
         "records that fit; only the targets for whom fewest fit are counted.",
@@ -75,11 +73,9 @@ def exact(scene: Scene) -> Iterator[Staged]:
         "prosecutor",
         surest=True,
         targeted=True,
+        # Who holds a register of his own is not taken to know who of it is in the file.
+        knows_more=scene.against_register,
     )
-    # Who holds a register of his own is not taken to know who of it is in the file.
-    if not scene.against_register:
-        staged = scene.at_risk(staged, looked, Criterion.SINGLING_OUT, targeted=True)
-    yield staged
 
 
 def _one_to_one(scene: Scene) -> tuple[Identification, MatchDistribution]:
@@ -102,7 +98,10 @@ def _one_to_one(scene: Scene) -> tuple[Identification, MatchDistribution]:
 
 
 def counted(scene: Scene) -> Iterator[Staged]:
-    """Exact matching by somebody who knows how many records each person has."""
+    """Exact matching by somebody who knows how many records each person has.
+
+    The acquaintance of a verdict knows that number roughly.
+    """
     guesses = identity_attacks.exact_free(
         scene.file, scene.knowledge, scene.candidates, scene.rng("exact_counts")
     )
@@ -111,10 +110,8 @@ def counted(scene: Scene) -> Iterator[Staged]:
         ("exact_counts", "avg_count_risk", False, f"{knows} and names somebody for everybody."),
         ("exact_counts_surest", "max_count_risk", True, f"{knows}; only the surest guesses."),
     ):
-        # The surest guesses are among all of them: one finding would be counted twice.
-        link = None if surest else Criterion.LINKABILITY
         yield scene.judged(
-            name, what, guesses, measure, surest=surest, calibrated=not surest, criterion=link
+            name, what, guesses, measure, surest=surest, calibrated=not surest, knows_more=True
         )
 
 
@@ -124,8 +121,9 @@ def _counts(scene: Scene) -> str:
     return "" if scene.file.person is not None else "a person column in the released file"
 
 
-EXACT = Act("exact", 10, exact, nothing, PROMISED | SINGLED | LINKED, essential=True)
-COUNTS = Act("counts", 20, counted, _counts, PROMISED | LINKED)
+EXACT = Act("exact", 10, "stranger", exact, nothing)
+TARGETS = Act("targets", 15, "acquaintance", targets, nothing)
+COUNTS = Act("counts", 20, "acquaintance", counted, _counts)
 
 
 def multi_record(scene: Scene) -> Iterator[Staged]:
@@ -153,17 +151,14 @@ def multi_record(scene: Scene) -> Iterator[Staged]:
                 what=f"The intruder names for all records of a class {who}; {said}.",
                 records=records,
                 predicted=scene.claim(measure),
-                threshold=scene.threshold,
                 attack=f"{name}{end}",
             )
-            # Only a draw is held against the tolerance: the best classes were chosen for being the
-            # best.
-            drawn = records == "one_per_class"
-            link = of_outcome(Criterion.LINKABILITY, outcome, scene.tolerance.person)
-            yield Staged(outcome, findings=(link,) if drawn else ())
+            # A mean over classes, or over records, is no share of people.
+            number = "found" if records == "one_per_class" else "person"
+            yield Staged(outcome, speaks=Speaks(number, knows_more=True))
 
 
-OWNERS = Act("multi_record", 40, multi_record, nothing, PROMISED | LINKED, essential=True)
+OWNERS = Act("multi_record", 40, "stranger", multi_record, nothing)
 
 
 def row_order(scene: Scene) -> Iterator[Staged]:
@@ -176,11 +171,9 @@ def row_order(scene: Scene) -> Iterator[Staged]:
         scene.rng("row_order"),
         what="The intruder takes the place of a record, in the file or in its class, for that of "
         "its person in the register.",
-        threshold=scene.threshold,
     )
     # The best way is taken of several, each of which chance may win.
-    found = of_outcome(Criterion.LINKABILITY, outcome, scene.tolerance.person, tries=len(ways))
-    yield Staged(outcome, findings=(found,))
+    yield Staged(outcome, speaks=scene.found_people(tries=len(ways)))
 
 
 def identifiers(scene: Scene) -> Iterator[Staged]:
@@ -198,12 +191,9 @@ def identifiers(scene: Scene) -> Iterator[Staged]:
         scene.file,
         what=what,
         predicted=scene.claim("marketer"),
-        threshold=scene.threshold,
     )
     outcome = outcome or _none(what)
-    tries = 2 * len(joins)
-    found = of_outcome(Criterion.LINKABILITY, outcome, scene.tolerance.person, tries=tries)
-    yield Staged(outcome, findings=(found,))
+    yield Staged(outcome, speaks=scene.found_people(tries=2 * len(joins)))
 
 
 def _none(what: str) -> Outcome:
@@ -213,5 +203,5 @@ def _none(what: str) -> Outcome:
     return Outcome("identifiers", what, 0, 0, success(0, 0), nothing, notes=(note,))
 
 
-ROW_ORDER = Act("row_order", 130, row_order, another, PROMISED | LINKED, essential=True)
-IDENTIFIERS = Act("identifiers", 140, identifiers, nothing, PROMISED | LINKED, essential=True)
+ROW_ORDER = Act("row_order", 130, "stranger", row_order, another)
+IDENTIFIERS = Act("identifiers", 140, "stranger", identifiers, nothing)

@@ -7,12 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.core.arrays import Floats
-from sfumato.intruder.attacks.scene import PROMISED, SINGLED, TARGETS, Act, Scene, Staged, another
-from sfumato.intruder.guesses.household_attack import Neighbours, by_members, known_households
+from sfumato.intruder.attacks.scene import TARGETS, Act, Scene, Staged, another
+from sfumato.intruder.guesses.household_attack import by_members, known_households
 from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee import judgements
-from sfumato.intruder.referee.criteria import Criterion, persons_at_risk
 
 
 def household(scene: Scene) -> Iterator[Staged]:
@@ -39,16 +37,10 @@ def household(scene: Scene) -> Iterator[Staged]:
         "The intruder knows all members of a household that is in the file, and names one of the "
         "released households whose people they can be"
     )
-    staged = homes.judged(
+    yield homes.judged(
         "household", f"{what}.", found.guesses, "avg_composition_risk",
-        targeted=True, calibrated=True,
+        targeted=True, calibrated=True, knows_more=True,
     )  # fmt: skip
-    # Who holds a register of his own is not taken to know who of it is in the file.
-    if not scene.against_register:
-        chance = _household_chances(found, homes)
-        risk = persons_at_risk(Criterion.SINGLING_OUT, "household", chance, scene.threshold)
-        staged = replace(staged, findings=(risk,))
-    yield staged
     yield homes.judged(
         "household_surest",
         f"{what}; only the households are counted for which fewest can be.",
@@ -56,21 +48,8 @@ def household(scene: Scene) -> Iterator[Staged]:
         "max_composition_risk",
         surest=True,
         targeted=True,
+        knows_more=True,
     )
-
-
-def _household_chances(found: Neighbours, homes: Scene) -> Floats:
-    """The chance that each household is found which was looked for, without drawing."""
-    shown, known = found.shown, homes.truth.owner
-    pairs = np.unique(np.stack([known[known >= 0], shown[known >= 0]], axis=1), axis=0)
-    targets = found.guesses.person
-    place = np.full(len(homes.truth.released), -1, dtype=np.int64)
-    place[targets] = np.arange(len(targets))
-    pairs = pairs[place[pairs[:, 0]] >= 0]
-    fits = found.can_be[place[pairs[:, 0]], found.composition[pairs[:, 1]]]
-    own = np.bincount(place[pairs[:, 0]], np.asarray(fits).reshape(-1), minlength=len(targets))
-    # A household that was split has several numbers, but is found once at most.
-    return np.asarray(np.minimum(own * found.guesses.chance, 1.0), dtype=np.float64)
 
 
 def _shown_household(scene: Scene) -> TextColumn | None:
@@ -87,4 +66,4 @@ def _households(scene: Scene) -> str:
     return another(scene) if known or scene.itself else "households in what the intruder holds"
 
 
-ACT = Act("household", 60, household, _households, PROMISED | SINGLED)
+ACT = Act("household", 60, "acquaintance", household, _households)

@@ -10,9 +10,6 @@ import numpy as np
 from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
 from sfumato.intruder.attacks.scene import (
-    INFERRED,
-    LINKED,
-    SINGLED,
     Act,
     Scene,
     Staged,
@@ -27,7 +24,6 @@ from sfumato.intruder.guesses.method_attack import sharpened, undivided
 from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import Outcome, free_hits, success
-from sfumato.intruder.referee.criteria import LEVEL, Criterion, persons_isolated
 from sfumato.intruder.released_syntax import Members
 
 CLASSES = 500
@@ -67,7 +63,6 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
     yield Staged(
         replace(outcome, notes=(note,) if unjudged else ()),
         warnings=(warning,) if luck < BEYOND else (),
-        findings=(persons_isolated("singling_out", found, scene.tolerance.person),),
     )
     yield from _members(scene)
 
@@ -98,19 +93,18 @@ def _members(scene: Scene) -> Iterator[Staged]:
     yield Staged(
         outcome,
         warnings=(warning,) if luck < BEYOND else (),
-        findings=(persons_isolated(name, found, scene.tolerance.person),),
     )
 
 
 def downcoding(scene: Scene) -> Iterator[Staged]:
     """Single out somebody by what a class shows and the part of a cell that cannot be empty.
 
-    Held against parts as large. What it finds is told of as what nobody is assumed to know: that
-    ends and labels are as near as the grid and the hierarchy allow.
+    Held against parts as large: he takes ends and labels for as near as the grid and the hierarchy
+    allow.
     """
     rng, true = scene.rng("downcoding"), scene.true_candidates
     found = sharpened(scene.file, scene.exact, true, scene.truth.released, rng, CLASSES)
-    outcome, luck = _against_chance(
+    outcome, _ = _against_chance(
         "downcoding",
         "The intruder knows that classes are made as small as the method allows, and describes "
         "somebody by what a class shows and the part of one cell that cannot be empty; right is "
@@ -118,14 +112,7 @@ def downcoding(scene: Scene) -> Iterator[Staged]:
         found,
         "the same with a part as large that may be empty",
     )
-    finding = persons_isolated("downcoding", found, scene.tolerance.person)
-    told = (
-        "assuming that nobody knows how classes were made: who takes their ends and labels for as "
-        f"near as can be describes exactly one person with {outcome.success.value:.1%} of the "
-        f"classes tried, by chance with {outcome.baseline.value:.1%}"
-    )
-    counts = luck < LEVEL and finding.number > scene.tolerance.person
-    yield Staged(outcome, assuming=told if counts else "")
+    yield Staged(outcome)
 
 
 def minimality(scene: Scene) -> Iterator[Staged]:
@@ -150,9 +137,7 @@ def minimality(scene: Scene) -> Iterator[Staged]:
             found,
             "the share of the class that has the value",
         )
-        # The tries are about values here, whatever the count of isolated persons is for.
-        finding = persons_isolated(name, found, scene.tolerance.value)
-        yield Staged(outcome, findings=(replace(finding, criterion=Criterion.INFERENCE),))
+        yield Staged(outcome)
 
 
 def method(scene: Scene) -> Iterator[Staged]:
@@ -189,7 +174,6 @@ def method(scene: Scene) -> Iterator[Staged]:
         "and hashes ids without a salt, until they are those of the file.",
         guesses,
         "",
-        criterion=Criterion.LINKABILITY,
     )
     outcome = replace(staged.outcome, notes=(*staged.outcome.notes, *notes))
     warning = (
@@ -262,7 +246,6 @@ def informed(scene: Scene) -> Iterator[Staged]:
         found.guesses,
         "informed_linkage_risk",
         calibrated=True,
-        criterion=Criterion.LINKABILITY,
     )
     note = f"The method explains {found.explained:.1%} of the classes, with k = {found.k}."
     outcome = replace(staged.outcome, notes=(*staged.outcome.notes, note))
@@ -286,8 +269,8 @@ def _reader(scene: Scene) -> str:
     return f"hierarchies of {', '.join(missing)}" if missing else ""
 
 
-SINGLING_OUT = Act("singling_out", 170, singling_out, another, SINGLED, essential=True)
-DOWNCODING = Act("downcoding", 180, downcoding, another, SINGLED)
-MINIMALITY = Act("minimality", 85, minimality, sensitive_and_true, INFERRED)
-METHOD = Act("method", 145, method, _drawn_or_hashed, LINKED)
-INFORMED = Act("informed", 25, informed, _reader, LINKED)
+SINGLING_OUT = Act("singling_out", 170, "stranger", singling_out, another)
+DOWNCODING = Act("downcoding", 180, "recipient", downcoding, another)
+MINIMALITY = Act("minimality", 85, "recipient", minimality, sensitive_and_true)
+METHOD = Act("method", 145, "stranger", method, _drawn_or_hashed)
+INFORMED = Act("informed", 25, "recipient", informed, _reader)

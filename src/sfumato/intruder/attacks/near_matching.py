@@ -8,8 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from sfumato.intruder.attacks.scene import LINKED, PROMISED, Act, Scene, Staged, another
-from sfumato.intruder.referee.criteria import Criterion
+from sfumato.intruder.attacks.scene import Act, Scene, Staged, another
 
 WEIGHED = 1 << 26
 """Pairs of a class and a known row that are weighed, in as many classes as make so many."""
@@ -45,7 +44,6 @@ def nearly(scene: Scene) -> Iterator[Staged]:
             "marketer",
             one_to_one=one_to_one,
             calibrated=True,
-            criterion=Criterion.LINKABILITY,
         )
         noted = replace(staged.outcome, notes=(*staged.outcome.notes, *drawn))
         yield replace(staged, outcome=noted)
@@ -73,4 +71,4 @@ def _splink(scene: Scene) -> str:
     return another(scene)
 
 
-ACT = Act("probabilistic", 30, nearly, _splink, PROMISED | LINKED)
+ACT = Act("probabilistic", 30, "stranger", nearly, _splink)

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.intruder.attacks.scene import LINKED, PROMISED, Act, Scene, Staged, several_releases
+from sfumato.intruder.attacks.scene import Act, Scene, Staged, several_releases
 from sfumato.intruder.guesses.association_attack import by_associations
 from sfumato.intruder.guesses.intersection_attack import intersect
 from sfumato.intruder.guesses.trajectory_attack import follow
 from sfumato.intruder.referee import judgements
-from sfumato.intruder.referee.criteria import Criterion
 
 
 def intersection(scene: Scene) -> Iterator[Staged]:
@@ -35,7 +34,6 @@ def intersection(scene: Scene) -> Iterator[Staged]:
                 surest=surest,
                 targeted=True,
                 calibrated=not surest,
-                criterion=None if surest else Criterion.LINKABILITY,
             )
         for guesses in found.inferences:
             outcome = judgements.judge_inference(
@@ -46,7 +44,6 @@ def intersection(scene: Scene) -> Iterator[Staged]:
                 what=f"{what}; of these the intruder guesses the value.",
                 targets="one_per_class",
                 predicted=scene.claim("avg_gsar", guesses.attribute),
-                threshold=scene.threshold,
                 attack=f"inference_{name}:{guesses.attribute}",
             )
             yield Staged(outcome)
@@ -70,7 +67,6 @@ def trajectory(scene: Scene) -> Iterator[Staged]:
             "marketer",
             targeted=True,
             calibrated=True,
-            criterion=Criterion.LINKABILITY,
         )
 
 
@@ -93,7 +89,6 @@ def associations(scene: Scene) -> Iterator[Staged]:
             found.guesses,
             "marketer",
             calibrated=True,
-            criterion=Criterion.LINKABILITY,
         )
 
 
@@ -103,6 +98,6 @@ def _histories(scene: Scene) -> str:
     return several_releases(scene)
 
 
-INTERSECTION = Act("intersection", 90, intersection, several_releases, PROMISED | LINKED)
-TRAJECTORY = Act("trajectory", 100, trajectory, _histories, PROMISED | LINKED)
-ASSOCIATIONS = Act("associations", 110, associations, several_releases, PROMISED | LINKED)
+INTERSECTION = Act("intersection", 90, "recipient", intersection, several_releases)
+TRAJECTORY = Act("trajectory", 100, "recipient", trajectory, _histories)
+ASSOCIATIONS = Act("associations", 110, "recipient", associations, several_releases)

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.core.arrays import Bools, Floats
 from sfumato.core.declaration import Progress
 from sfumato.core.measure import Measure
 from sfumato.intruder.attack_result import Claims
@@ -20,14 +19,7 @@ from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome, calibration
-from sfumato.intruder.referee.criteria import (
-    Criterion,
-    Finding,
-    Tolerance,
-    chance_of_each,
-    persons_at_risk,
-    persons_found,
-)
+from sfumato.intruder.referee.weighed_evidence import Speaks
 from sfumato.risk.population.match_distribution import MatchDistribution
 from sfumato.schema import Schema
 
@@ -42,15 +34,14 @@ class Staged:
         Guesses grouped by the intruder's own chance; empty where that says nothing.
     warnings
         What was found although nothing was predicted about it.
-    assuming
-        What nobody is taken to know, so that what it found is not held against it; or empty.
+    speaks
+        The number of its row that it speaks about; ``None`` for a note.
     """
 
     outcome: Outcome
     calibration: tuple[CalibrationBin, ...] = ()
     warnings: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    assuming: str = ""
+    speaks: Speaks | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,8 +52,6 @@ class Scene(Held):
     ----------
     claims
         What was predicted; for the referee.
-    tolerance
-        The tolerable chance that a person, or a value of one, is found.
     against_register
         Whether the intruder holds a register of its own rather than the original.
     review
@@ -72,7 +61,6 @@ class Scene(Held):
     """
 
     claims: Claims
-    tolerance: Tolerance
     seed: int
     against_register: bool
     priors: tuple[ReleasedFile, ...]
@@ -80,11 +68,6 @@ class Scene(Held):
     progress: Progress
     schema: Schema
     published: Mapping[str, str | Path]
-
-    @property
-    def threshold(self) -> float:
-        """Chance above which a right guess counts as exposed."""
-        return self.tolerance.person
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -113,13 +96,10 @@ class Scene(Held):
 
     def calibrated(self, guesses: Identification) -> tuple[CalibrationBin, ...]:
         """How right the intruder was about his own chances."""
-        return calibration(*self._made(guesses))
-
-    def _made(self, guesses: Identification) -> tuple[Floats, Bools]:
-        """The intruder's chance of each guess that was made, and whether it is right."""
         made = (guesses.unit >= 0) & (guesses.person >= 0)
         owner = judgements.owners(self.file, self.truth)
-        return guesses.chance[made], owner.right(guesses.unit[made], guesses.person[made])
+        right = owner.right(guesses.unit[made], guesses.person[made])
+        return calibration(guesses.chance[made], right)
 
     def judged(
         self,
@@ -129,11 +109,10 @@ class Scene(Held):
         predicted: str,
         *,
         calibrated: bool = False,
-        one_to_one: bool = False,
         surest: bool = False,
         targeted: bool = False,
         own: MatchDistribution | None = None,
-        criterion: Criterion | None = None,
+        **speaks: Any,
     ) -> Staged:
         """How an identification went, as `judge_identification` judges it.
 
@@ -141,10 +120,10 @@ class Scene(Held):
         ----------
         calibrated
             Whether chances are held against how often they came true.
-        one_to_one, surest, targeted, own
+        surest, targeted, own
             As `judge_identification` takes them.
-        criterion
-            What the guesses are held against beside the prediction; nothing where not given.
+        speaks
+            Of `Speaks` what does not follow from these.
         """
         outcome = judgements.judge_identification(
             guesses,
@@ -152,30 +131,27 @@ class Scene(Held):
             self.file,
             attack=name,
             what=what,
-            one_to_one=one_to_one,
+            one_to_one=speaks.get("one_to_one", False),
             predicted=self.claim(predicted),
-            threshold=self.threshold,
             surest=surest,
             own=own,
             targeted=targeted,
         )
-        findings: tuple[Finding, ...] = ()
-        if criterion is not None:
-            chance, right = self._made(guesses)
-            found = persons_found(
-                criterion, name, right, chance, self.tolerance.person, one_to_one=one_to_one
-            )
-            findings = (found,)
-        return Staged(outcome, self.calibrated(guesses) if calibrated else (), findings=findings)
+        # Of targets all were looked for; of the surest guesses the chance of one is meant.
+        about = Speaks("person", **speaks) if surest else self.found_people(**speaks)
+        about = replace(about, people=None) if targeted else about
+        return Staged(outcome, self.calibrated(guesses) if calibrated else (), speaks=about)
 
-    def at_risk(
-        self, staged: Staged, guesses: Identification, criterion: Criterion, *, targeted: bool
-    ) -> Staged:
-        """The same with everybody's chance by exact matching held against the tolerance."""
-        chance = chance_of_each(guesses, self.candidates, self.file, self.truth, targeted=targeted)
-        name = staged.outcome.attack
-        found = persons_at_risk(criterion, name, chance, self.tolerance.person)
-        return replace(staged, findings=(found,))
+    def found_people(self, *, knows_more: bool = False, **speaks: Any) -> Speaks:
+        """That guesses for released people speak about the share of them who are found.
+
+        A person with several pseudonyms is guessed several times, which no row of a verdict is
+        about.
+        """
+        known = self.truth.owner >= 0
+        units = len(np.unique(self.file.unit[known]))
+        divided = units > int(self.truth.released.sum())
+        return Speaks("found", people=self.file.persons, knows_more=knows_more or divided, **speaks)
 
 
 Stage = Callable[[Scene], Iterable[Staged]]
@@ -202,31 +178,17 @@ class Act:
     ----------
     place
         Where it comes in the order in which attacks run.
+    row
+        The intruder for whose row of the verdict it is evidence, or ``review``.
     lacks
         What it lacks in a scene, in words; empty where it can run.
-    essential
-        Whether nothing is called within these without it, even where it cannot run. Others are
-        for somebody who holds more.
     """
 
     name: str
     place: int
+    row: str
     stage: Stage
     lacks: Callable[[Scene], str]
-    criteria: frozenset[Criterion]
-    essential: bool = False
-
-
-PROMISED = frozenset({Criterion.PROMISES})
-
-
-SINGLED = frozenset({Criterion.SINGLING_OUT})
-
-
-LINKED = frozenset({Criterion.LINKABILITY})
-
-
-INFERRED = frozenset({Criterion.INFERENCE})
 
 
 def nothing(_scene: Scene) -> str:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
-from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
 from sfumato.intruder.attacks.scene import (
     CLAIMED,
-    INFERRED,
-    PROMISED,
     TARGETS,
     Act,
     Scene,
@@ -22,10 +18,10 @@ from sfumato.intruder.attacks.scene import (
     sensitive_shown,
 )
 from sfumato.intruder.guesses import inference_attacks, model_attack
-from sfumato.intruder.reading import ReleasedFile, TextColumn
+from sfumato.intruder.reading import TextColumn
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import Outcome, one_per_class, success
-from sfumato.intruder.referee.criteria import values_beyond, values_found
+from sfumato.intruder.referee.weighed_evidence import Speaks
 from sfumato.table.spellings import reading
 
 
@@ -43,16 +39,6 @@ def inference(scene: Scene) -> Iterator[Staged]:
         guesses = inference_attacks.most_shared_value(file, scene.candidates, column)
         rng = scene.rng(f"inference:{column.name}")
         labelled = column.name in scene.schema.events and _shows_labels(column, scene.truth)
-        tolerable, dealing = scene.tolerance.value, scene.rng(f"dealt:{column.name}")
-        found = values_found(
-            f"inference:{column.name}",
-            guesses,
-            inference_attacks.dealt_values(file, column, dealing, tolerable),
-            scene.truth,
-            file,
-            dealing,
-            tolerable,
-        )
         for (end, targets, said), measure in zip(CLAIMED, ("avg_gsar", "max_gsar"), strict=True):
             # Nothing is claimed about near numbers as one: there is no maximum to be held against.
             if end and column not in own:
@@ -66,10 +52,11 @@ def inference(scene: Scene) -> Iterator[Staged]:
                 f"the target fits; {said}.",
                 targets=targets,
                 predicted=None if labelled else scene.claim(measure, column.name),
-                threshold=scene.threshold,
                 attack=f"inference{end}:{column.name}",
             )
-            yield Staged(outcome, findings=() if end else (found,))
+            # What is most said of a class is no share of people.
+            told = Speaks("learned", column.name) if not end and column in own else None
+            yield Staged(outcome, speaks=told)
 
 
 def _shows_labels(column: TextColumn, truth: judgements.Truth) -> bool:
@@ -85,28 +72,21 @@ def model(scene: Scene) -> Iterator[Staged]:
 
     One person of each class is asked about. Nothing is predicted about it.
     """
-    file, tolerance = scene.file, scene.tolerance.value
-    seen, owner = (
-        model_attack.sights(file, scene.knowledge),
-        judgements.owners(file, scene.truth).first,
-    )
+    file, owner = scene.file, judgements.owners(scene.file, scene.truth).first
+    seen = model_attack.sights(file, scene.knowledge)
     home = file.class_of[np.unique(file.unit, return_index=True)[1]]
     known = np.flatnonzero(owner >= 0)
     for column in (each.as_read() for each in file.sensitive):
         rng, name = scene.rng(f"model:{column.name}"), f"inference_model:{column.name}"
         unit = rng.permutation(one_per_class(known, home[known], rng))[:TARGETS]
-        train = partial(
-            model_attack.foretold, seen, scene.candidates, person=owner[unit], unit=unit
+        shown = model_attack.shown_values(file, model_attack.near_as_one(column))
+        found = model_attack.foretold(
+            seen, scene.candidates, person=owner[unit], unit=unit, shown=shown
         )
-        alike = model_attack.near_as_one(column)
-        shown = model_attack.shown_values(file, alike)
-        found = train(shown=shown)
         right = shown.has(unit, found.value)
         # The others of a class are no help where these have other values.
         tried = shown.has(unit, found.beside), shown.has(unit, found.alike)
         without = max(tried, key=np.count_nonzero)
-        by_chance = _dealt_model(file, alike, unit, train, rng, tolerance)
-        sure = by_chance.is_sure(found.value, found.chance, tolerance)
         hits, attempts = int(right.sum()), len(unit)
         yield Staged(
             Outcome(
@@ -121,36 +101,9 @@ def model(scene: Scene) -> Iterator[Staged]:
                     float(without.mean()) if attempts else 0.0,
                     why="the same from the release without the person's own record",
                 ),
-                notes=(
-                    f"Where values are dealt out at random {by_chance.everybody:.1%} are right.",
-                ),
-            ),
-            findings=(values_beyond(name, right, without, sure, by_chance, tolerance),),
+            )
         )
 
 
-def _dealt_model(
-    file: ReleasedFile,
-    column: TextColumn,
-    unit: Ints,
-    train: Callable[..., model_attack.Foretold],
-    rng: np.random.Generator,
-    tolerance: float,
-) -> inference_attacks.ChanceValues:
-    """What the model is right about where each person has the values of another."""
-    often = np.bincount(model_attack.shown_values(file, column).value, minlength=len(column.texts))
-    chance = inference_attacks.ChanceValues(0.0, 0.0, often / max(file.persons, 1))
-    every, sure = [], []
-    for _ in range(inference_attacks.DEALT):
-        dealt = model_attack.shown_values(file, column, rng.permutation(file.persons))
-        found = train(shown=dealt)
-        every.append(dealt.has(unit, found.value))
-        sure.append(every[-1][chance.is_sure(found.value, found.chance, tolerance)])
-    means = [
-        float(each.mean()) if len(each) else 0.0 for each in map(np.concatenate, (every, sure))
-    ]
-    return replace(chance, everybody=means[0], sure=means[1])
-
-
-INFERENCE = Act("inference", 70, inference, sensitive_shown, PROMISED | INFERRED, essential=True)
-MODEL = Act("model", 80, model, sensitive_and_true, INFERRED, essential=True)
+INFERENCE = Act("inference", 70, "stranger", inference, sensitive_shown)
+MODEL = Act("model", 80, "stranger", model, sensitive_and_true)

@@ -11,11 +11,12 @@ import numpy as np
 
 from sfumato.core.declaration import Progress
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.scene import PROMISED, Act, Scene, Staged
+from sfumato.intruder.attacks.scene import Act, Scene, Staged
 from sfumato.intruder.guesses.screen_attack import from_screen
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.referee.attack_odds import calibration, free_hits
 from sfumato.review.review_extra import needs_review
+from sfumato.risk.evidence import REVIEW
 
 if TYPE_CHECKING:
     from sfumato.intruder.review_screens import Screen
@@ -38,7 +39,7 @@ def screen(scene: Scene) -> Iterator[Staged]:
         return
     screens = named_screens(scene.review, scene.rng("names of rows"), scene.progress)
     for name, each in screens.items():
-        yield judged_screen(each, name, scene.rng(name), scene.threshold)
+        yield judged_screen(each, name, scene.rng(name))
 
 
 def named_screens(folder: Path, rng: np.random.Generator, progress: Progress) -> dict[str, Screen]:
@@ -52,7 +53,7 @@ def named_screens(folder: Path, rng: np.random.Generator, progress: Progress) ->
     return {f"screen_{number}": each for number, each in enumerate(screens, 1)}
 
 
-def judged_screen(each: Screen, name: str, rng: np.random.Generator, threshold: float) -> Staged:
+def judged_screen(each: Screen, name: str, rng: np.random.Generator) -> Staged:
     """Attack what one screen showed.
 
     Held against the mean of 1/K over the rows, K being their anonymity sets as the review counts
@@ -68,7 +69,6 @@ def judged_screen(each: Screen, name: str, rng: np.random.Generator, threshold: 
         what=WHAT,
         one_to_one=False,
         predicted=Measure("screen_risk", float(chances.mean())),
-        threshold=threshold,
         # Each row has a chance of its own, 1/K: the hits are a sum of these and not binomial.
         claimed=free_hits(chances[made]),
     )
@@ -82,4 +82,4 @@ def _review(scene: Scene) -> str:
     return "" if scene.review is not None else "the folder of a review (review)"
 
 
-ACT = Act("screen", 120, screen, _review, PROMISED)
+ACT = Act("screen", 120, REVIEW, screen, _review)

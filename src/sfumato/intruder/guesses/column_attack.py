@@ -59,12 +59,6 @@ class ColumnFinds:
         Share of the units that are the only one of their class with their value.
     foretold
         Of what is not known of each hidden column, the share that this one foretells.
-    company, limit
-        Share of the persons who are alone among 20 with their value, and from which share on the
-        column gives persons away; infinite where it cannot.
-    follows
-        Of what its class does not tell of the column, the share that a quasi-identifier, or two,
-        foretell.
     gives
         How it gives the person or a hidden column away, as the end of a sentence that begins
         with "it"; empty where it does not.
@@ -74,9 +68,6 @@ class ColumnFinds:
     without: Floats
     alone: float
     foretold: dict[str, float]
-    company: float
-    limit: float
-    follows: float
     gives: str
 
 
@@ -186,10 +177,7 @@ def with_column(
         gives = f"leaves {by_itself:.0%} of the people alone among {CLASS} with their value"
     elif follows >= FOLLOWS:
         gives = f"follows from {by} ({follows:.0%} of what is not known)"
-    alone_share = alone / max(file.persons, 1)
-    return ColumnFinds(
-        right, without, alone_share, foretold, by_itself, float(limit), follows, gives
-    )
+    return ColumnFinds(right, without, alone / max(file.persons, 1), foretold, gives)
 
 
 def _alone_in_company(codes: Ints, rng: np.random.Generator) -> float:

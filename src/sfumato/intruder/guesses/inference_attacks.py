@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sfumato.core.arrays import Bools, Floats, Ints
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.errors import InputError
 from sfumato.intruder.candidates import Candidates, Inference, distinct_sets
 from sfumato.intruder.knowledge import Knowledge
@@ -29,7 +29,7 @@ def most_shared_value(file: ReleasedFile, candidates: Candidates, column: TextCo
     column
         The sensitive column, one of ``file.sensitive``.
     """
-    having, present = _tallies(file, column, file.class_of)
+    having, present = _tallies(file, column)
     whole = np.asarray(having.sum(axis=0)).ravel()
     sets, set_of = _distinct_sets(candidates)
     # A class of few among the many who fit it, such as one of suppressed records, says little.
@@ -44,91 +44,18 @@ def most_shared_value(file: ReleasedFile, candidates: Candidates, column: TextCo
     return Inference(column.name, persons, with_value[of_person], chance[of_person])
 
 
-@dataclass(frozen=True, eq=False)
-class ChanceValues:
-    """What guessing the commonest value of a class wins where classes tell nothing of values.
-
-    Attributes
-    ----------
-    everybody
-        The share of right guesses, one person of each class.
-    sure
-        The same of classes in which the guess `is_sure`; 0 where there is none.
-    shares
-        The share of the persons of the file who have each value, shape (texts,).
-    """
-
-    everybody: float
-    sure: float
-    shares: Floats
-
-    def is_sure(self, value: Ints, chance: Floats, tolerance: float) -> Bools:
-        """Whether a value other than the commonest is guessed beyond what is tolerable.
-
-        Parameters
-        ----------
-        value, chance
-            What is guessed, -1 for nothing, and how surely.
-        tolerance
-            The tolerable chance beyond the share of those who have the value.
-        """
-        if not len(self.shares):
-            return np.zeros(len(value), dtype=np.bool_)
-        share = self.shares[value]
-        # Whoever guesses the commonest value needs no release for it.
-        uncommon = (value >= 0) & (value != int(self.shares.argmax()))
-        return np.asarray(uncommon & (chance > share + tolerance * (1 - share)), dtype=np.bool_)
-
-
-DEALT = 5
-"""How often values are dealt out anew."""
-
-
-def dealt_values(
-    file: ReleasedFile, column: TextColumn, rng: np.random.Generator, tolerance: float
-) -> ChanceValues:
-    """Deal the values of the persons out to the classes at random, and guess as before.
-
-    A person keeps the values of all records and takes the class of another. O(records log).
-
-    Parameters
-    ----------
-    tolerance
-        The tolerable chance beyond the share of those who have a value.
-    """
-    counts = np.unique(np.column_stack([column.told, file.unit]), axis=0)[:, 0]
-    having = np.bincount(counts[counts >= 0], minlength=len(column.texts))
-    found = ChanceValues(0.0, 0.0, having / max(file.persons, 1))
-    home = file.class_of[np.unique(file.unit, return_index=True)[1]]
-    every, sure = [], []
-    for _ in range(DEALT):
-        dealt = rng.permutation(home)[file.unit]
-        shared, persons = _tallies(file, column, dealt)
-        value, count = _most(shared, having)
-        some = persons > 0
-        chance = count[some] / persons[some]
-        every.append(chance)
-        sure.append(chance[found.is_sure(value[some], chance, tolerance)])
-    means = [
-        float(each.mean()) if len(each) else 0.0 for each in map(np.concatenate, (every, sure))
-    ]
-    return ChanceValues(means[0], means[1], found.shares)
-
-
-def _tallies(
-    file: ReleasedFile, column: TextColumn, class_of: Ints
-) -> tuple[sparse.csr_array, Ints]:
+def _tallies(file: ReleasedFile, column: TextColumn) -> tuple[sparse.csr_array, Ints]:
     """Released persons of each class by value, shape (classes, texts), and of each class at all."""
     texts = len(column.texts)
     some = column.told >= 0
-    place = class_of[some] * texts + column.codes[some]
+    place = file.class_of[some] * texts + column.codes[some]
     units = max(file.persons, 1)
     pairs = np.unique(place * units + file.unit[some]) // units
     rows, columns = np.divmod(pairs, max(texts, 1))
     having = sparse.coo_array(
         (np.ones(len(pairs), dtype=np.int64), (rows, columns)), shape=(file.classes, texts)
     ).tocsr()
-    persons = np.unique(class_of * units + file.unit) // units
+    persons = np.unique(file.class_of * units + file.unit) // units
     return having, np.bincount(persons, minlength=file.classes).astype(np.int64)
 
 

@@ -130,22 +130,11 @@ class ShownValues:
         return np.isin(unit * self.values + value, keys)
 
 
-def shown_values(file: ReleasedFile, column: TextColumn, place: Ints | None = None) -> ShownValues:
-    """What the release shows, or would show if persons had the values of others.
-
-    Parameters
-    ----------
-    place
-        In whose place, with whose class, each released person's values stand; their own when not
-        given.
-    """
+def shown_values(file: ReleasedFile, column: TextColumn) -> ShownValues:
+    """What the release shows of its commonest values."""
     told = np.flatnonzero(column.told >= 0)
     unit, class_of, value = file.unit[told], file.class_of[told], column.codes[told]
     often = np.bincount(value, minlength=len(column.texts))
-    if place is not None:
-        home = file.class_of[np.unique(file.unit, return_index=True)[1]]
-        unit = place[unit]
-        class_of = home[unit]
     common = np.argsort(-often, kind="stable")[:MOST_VALUES]
     entries = np.column_stack([unit, class_of, value])[np.isin(value, common)]
     entries = np.unique(entries, axis=0)
@@ -158,15 +147,14 @@ class Foretold:
 
     Attributes
     ----------
-    value, chance
-        The value of each, and the model's own chance for it, shape (targets,).
+    value
+        The value of each, shape (targets,).
     beside, alike
         What is foretold from the release without the person's own record: from the others of the
         classes, and from all people like the person, wherever they are; shape (targets,).
     """
 
     value: Ints
-    chance: Floats
     beside: Ints
     alike: Ints
 
@@ -229,8 +217,4 @@ def foretold(
         for number, (many, of) in enumerate(((alike, often), *2 * ((alike - minus, left),))):
             ratio = (np.maximum(many, 0) + DOUBT * share) / ((of + DOUBT) * share)
             scores[number] += np.where(known[:, None], np.log(ratio), 0.0)
-    best = scores[0].argmax(axis=1)
-    # Less the best score, so that no power overflows.
-    top = scores[0][np.arange(len(best)), best]
-    chance = 1 / np.exp(scores[0] - top[:, None]).sum(axis=1)
-    return Foretold(best, chance, scores[1].argmax(axis=1), scores[2].argmax(axis=1))
+    return Foretold(*(each.argmax(axis=1) for each in scores))

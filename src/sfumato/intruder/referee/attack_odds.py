@@ -443,8 +443,8 @@ class Outcome:
     p_value
         The probability of so many right guesses or more if the prediction were true; ``None``
         where there is none.
-    exposed
-        Right guesses of which the intruder was surer than the threshold.
+    intruder
+        For whose row of a verdict it is evidence.
     notes
         What the reader should know; publishable.
     """
@@ -460,7 +460,7 @@ class Outcome:
     allowed: float | None = None
     broken: bool = False
     p_value: float | None = None
-    exposed: int = 0
+    intruder: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -471,9 +471,9 @@ class Outcome:
     def to_json(self) -> dict[str, Any]:
         """Plain values; a measure is a number where it is exact."""
         return {
-            **plain_fields(self, "attack what attempts right success baseline control"),
+            **plain_fields(self, "attack intruder what attempts right success baseline control"),
             "predicted": None if self.predicted is None else _named(self.predicted),
-            **plain_fields(self, "allowed broken p_value exposed notes"),
+            **plain_fields(self, "allowed broken p_value notes"),
         }
 
 

@@ -321,10 +321,6 @@ def holdings(column: TextColumn, truth: Truth) -> Holdings:
     return Holdings(np.unique(person * max(texts, 1) + code), max(texts, 1), known)
 
 
-THRESHOLD = 0.2
-"""Above this chance a right guess counts as exposed."""
-
-
 def judge_identification(
     guesses: Identification,
     truth: Truth,
@@ -334,7 +330,6 @@ def judge_identification(
     what: str,
     one_to_one: bool,
     predicted: Measure | None = None,
-    threshold: float = THRESHOLD,
     surest: bool = False,
     own: MatchDistribution | None = None,
     claimed: MatchDistribution | None = None,
@@ -352,8 +347,6 @@ def judge_identification(
         One sentence: what the intruder held and did.
     predicted
         What was claimed: the mean chance of an attempt, or, with ``surest``, its largest.
-    threshold
-        Above this chance of the intruder a right guess counts as exposed.
     surest
         Whether only the guesses count of which the intruder is surest, as he would act against
         a claim about a maximum (prosecutor, journalist, max_count_risk).
@@ -370,7 +363,7 @@ def judge_identification(
     made = (guesses.unit >= 0) & (guesses.person >= 0)
     if surest:
         made[made] = of_largest_chance(guesses.chance[made])
-    unit, person, chance = guesses.unit[made], guesses.person[made], guesses.chance[made]
+    unit, person = guesses.unit[made], guesses.person[made]
     right = owner.right(unit, person)
     attempts, hits = len(unit), int(right.sum())
     allowed, broken, p_value = None, False, None
@@ -389,7 +382,6 @@ def judge_identification(
         allowed=allowed,
         broken=broken,
         p_value=p_value,
-        exposed=int(np.count_nonzero(right & (chance > threshold))),
     )
 
 
@@ -404,7 +396,6 @@ def judge_identifiers(
     *,
     what: str,
     predicted: Measure | None = None,
-    threshold: float = THRESHOLD,
 ) -> Outcome | None:
     """Score joins on further columns; the most telling one is shown.
 
@@ -420,8 +411,6 @@ def judge_identifiers(
         One sentence: what the intruder held and did.
     predicted
         The claimed mean chance of a guess (marketer risk).
-    threshold
-        Above this chance of the intruder a right guess counts as exposed.
     """
     owner = owners(file, truth)
     tests = [_Test(join, owner, predicted, pinned=only) for join in joins for only in (False, True)]
@@ -436,7 +425,6 @@ def judge_identifiers(
         attack="identifiers",
         what=what,
         one_to_one=False,
-        threshold=threshold,
     )
     allowed, broken, p_value = verdict(best.right, best.attempts, best.claimed, tries=len(tests))
     return replace(
@@ -496,7 +484,6 @@ def judge_inference(
     what: str,
     targets: Targets = "all",
     predicted: Measure | None = None,
-    threshold: float = THRESHOLD,
     attack: str | None = None,
 ) -> Outcome:
     """Score guesses of a sensitive value, and hold them against a claim.
@@ -520,8 +507,6 @@ def judge_inference(
     targets
         Whom the attempts are about: against ``avg_gsar`` ``one_per_class``, against
         ``max_gsar`` ``surest``.
-    threshold
-        Above this chance of the intruder a right guess counts as exposed.
     attack
         Name of the attack; ``inference:<column>`` by default.
     """
@@ -565,7 +550,6 @@ def judge_inference(
         allowed=allowed,
         broken=broken,
         p_value=p_value,
-        exposed=int(np.count_nonzero(right[: len(inside)] & (guesses.chance[inside] > threshold))),
     )
 
 
@@ -634,7 +618,6 @@ def judge_class_guesses(
     what: str,
     records: Records = "all",
     predicted: Measure | None = None,
-    threshold: float = THRESHOLD,
     attack: str | None = None,
 ) -> Outcome:
     """Score one name per class, record by record, and hold it against a claim.
@@ -655,8 +638,6 @@ def judge_class_guesses(
     records
         What the attempts are: against ``avg_gidr`` ``one_per_class``, against ``max_gidr`` or
         1 / k ``surest`` or ``all``.
-    threshold
-        Above this chance of the intruder a right guess counts as exposed.
     attack
         Name of the attack; by default ``multi_record``, or ``multi_record_counts`` where the
         intruder knew the numbers of records.
@@ -668,7 +649,7 @@ def judge_class_guesses(
     record = np.flatnonzero(chosen[file.class_of]).astype(np.int64)
     if records == "one_per_class":
         record = one_per_class(record, file.class_of[record], rng)
-    person, chance = guesses.person[file.class_of[record]], guesses.chance[file.class_of[record]]
+    person = guesses.person[file.class_of[record]]
     right = owner.right(record, person)
     attempts, hits = len(record), int(right.sum())
     allowed, broken, p_value = None, False, None
@@ -688,7 +669,6 @@ def judge_class_guesses(
         allowed=allowed,
         broken=broken,
         p_value=p_value,
-        exposed=int(np.count_nonzero(right & (chance > threshold))),
     )
 
 
@@ -716,7 +696,6 @@ def judge_row_order(
     rng: np.random.Generator,
     *,
     what: str,
-    threshold: float = THRESHOLD,
 ) -> Outcome:
     """Score guesses by place, against what they would win if places told nothing.
 
@@ -736,8 +715,6 @@ def judge_row_order(
         What the intruder guessed, one entry for each way (`by_place`).
     what
         One sentence: what the intruder held and did.
-    threshold
-        Above this chance of the intruder a right guess counts as exposed.
     """
     owner = owners(file, truth)
     kind = _alike(file)
@@ -764,7 +741,6 @@ def judge_row_order(
         allowed=allowed,
         broken=broken,
         p_value=p_value,
-        exposed=int(np.count_nonzero(best.right & (best.chance > threshold))),
     )
 
 
