@@ -257,3 +257,21 @@ def test_table_json_and_exit_code_agree(seed: int) -> None:
     assert plain["verdict"]["limits"]["preset"] == limits
     assert isinstance(verdict, Verdict)
     assert text.replace("\n", " ").endswith(found.sentence)
+
+
+def test_three_events_are_more_than_the_insider_knows() -> None:
+    rng = np.random.default_rng(2)
+    data = people(2, 120)[["age", "sex"]].assign(id=[f"p{each}" for each in range(120)])
+    visits = data.loc[np.repeat(np.arange(120), 4)].assign(ward=rng.choice(list("abcdef"), 480))
+    schema = sf.Schema(
+        person="id",
+        quasi_identifiers={"age": "numeric", "sex": "categorical"},
+        sensitive=["ward"],
+        events={"ward": {}},
+    )
+    release = sf.anonymize(visits, schema, sf.PidKAnonymity(5), seed=1)
+    found = attack(release, seed=1, attacks=["events"])
+    tested = {each.attack: each.luck is not None for each in found.evidence}
+    assert tested == {name: not name.endswith("_3") for name in tested}
+    assert {each.column for each in found.evidence} == {"ward"}
+    assert not any(each.raised for each in found.evidence)

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.core.measure import Measure
 from sfumato.intruder.referee.attack_odds import Outcome, binomial_hits, verdict
-from sfumato.intruder.referee.weighed_evidence import LEVEL, Trial, weighed
+from sfumato.intruder.referee.weighed_evidence import LEVEL, Trial, beyond_chance, weighed
 
 ATTEMPTS, RATE = 28, 0.36
 
@@ -63,6 +63,13 @@ def test_it_is_holms_procedure() -> None:
         assert found == by_definition([float(each.p_value or 0) for each in run])
         several += sum(found) > 1
     assert several > 3
+
+
+def test_one_run_in_a_hundred_is_beyond_chance() -> None:
+    assert beyond_chance([0.004, None, 0.009]) == [True, False, True]
+    assert beyond_chance([0.006, None, 0.006]) == [False, False, False]
+    assert beyond_chance([0.0099]) == [True]
+    assert beyond_chance([0.0101]) == [False]
 
 
 def test_attacks_without_a_prediction_are_none_of_them() -> None:

@@ -178,12 +178,9 @@ def hand_over(
     own: dict[str, Any] = {}
     if project is not None:
         from sfumato.pipeline.project_folder import open_project
-        from sfumato.pipeline.release_stages import linkage_of
+        from sfumato.pipeline.release_stages import judged_with
 
-        place = open_project(project)
-        file = place.project
-        own = {"limits": file.judged_by, "accepted": file.acceptances}
-        own["linkage"] = linkage_of(place)
+        own = judged_with(open_project(project), number)
     with remembering(ledger, keys) as book:
         found = book.hand_over(number, to, **own)
         head = book.head()

@@ -350,7 +350,7 @@ def hand_over(place: ProjectFolder) -> str:
     HandOverRefusedError
         If it is not ready, or with what was handed over gives away too much.
     """
-    section, project = _ledger(place), place.project
+    section = _ledger(place)
     measured = read_object(place.of_stage(RELEASE) / MEASURED) or {}
     if section.to is None or "draft" not in measured:
         return ""
@@ -358,15 +358,19 @@ def hand_over(place: ProjectFolder) -> str:
     with ledger_of(place) as memory:
         if memory is None or section.to in memory.noted(number).to:
             return ""
-        memory.hand_over(
-            number,
-            section.to,
-            limits=project.judged_by,
-            accepted=project.acceptances,
-            linkage=linkage_of(place),
-            evidence=_evidence(place),
-        )
+        memory.hand_over(number, section.to, **judged_with(place, number))
     return section.to
+
+
+def judged_with(place: ProjectFolder, draft: int) -> dict[str, Any]:
+    """What a draft of the ledger is judged with, as far as the project knows: limits and more."""
+    own = (read_object(place.of_stage(RELEASE) / MEASURED) or {}).get("draft") == draft
+    return {
+        "limits": place.project.judged_by,
+        "accepted": place.project.acceptances,
+        "linkage": linkage_of(place),
+        "evidence": _evidence(place) if own else (),
+    }
 
 
 RELEASE_STAGE = Stage(
