@@ -13,7 +13,8 @@ import pyarrow.csv
 import pytest
 from cli.conftest import Run
 
-from sfumato.risk.verdict import Limits, judged_again
+from sfumato.pipeline.project_text import load_project
+from sfumato.risk.verdict import GROWS, Limits, judged_again
 
 PROJECT = """
 # What the custodian wrote stays.
@@ -148,6 +149,33 @@ def test_nothing_is_accepted_before_it_was_measured(folder: Path, run: Run) -> N
     refused = run(*INSIDER, *SAID)
     assert refused.code == 1
     assert "must have a release" in refused.err
+
+
+def test_what_was_answered_before_anything_was_measured_covers_what_is_found_first(
+    folder: Path, run: Run
+) -> None:
+    """It covers nothing until then, and no more later."""
+    answer = 'by = "officer"\nbecause = "a reason"\nuntil = 2100-01-01\n'
+    names = ("acquaintance", "insider.bill", "insider.gone")
+    text = PROJECT + "".join(f"\n[accept.{name}]\n{answer}" for name in names)
+    (folder / "sfumato.toml").write_text(text, encoding="utf-8")
+    assert load_project(folder / "sfumato.toml").acceptances == ()
+    assert run("run", "--until", "assess").code == 0
+    assert (folder / "sfumato.toml").read_text() == text
+    # Nothing was measured of the recipient, of whom nobody said anything.
+    first = run("run")
+    assert first.code == 4, first.err
+    assert "at_most" in first.err
+    project = load_project(folder / "sfumato.toml")
+    covered = {each.column or each.intruder: each.at_most for each in project.acceptances}
+    assert covered.keys() == {"acquaintance", "bill"}
+    assert covered["bill"]["found"] == 1
+    found = json.loads(run("status", "--json").out)["verdict"]
+    share = next(each for each in found["rows"] if each["intruder"] == "acquaintance")["found"]
+    assert covered["acquaintance"]["found"] == pytest.approx(GROWS * share["value"], abs=1e-4)
+    after = (folder / "sfumato.toml").read_text()
+    assert run("run", "--force", "release").code == 4
+    assert (folder / "sfumato.toml").read_text() == after
 
 
 def test_limits_of_controls_need_controls(folder: Path, run: Run) -> None:

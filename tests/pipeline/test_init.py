@@ -106,6 +106,56 @@ def test_what_is_not_said_is_asked(
     assert project.sources["patients_practice"].attach is not None
 
 
+ASKED = [
+    ([], {}),
+    (["y", "y", "y"], {}),
+    (["n", "", "y", "n", ""], {}),  # no reason, no answer
+    (
+        ["n", "a lost frame", "y", "y", "officer (A)", "2031-01-31"],
+        {"acquaintance": "a lost frame"},
+    ),
+    (["y", "n", "told to nobody", "y", "officer (A)", ""], {"icd": "told to nobody"}),
+    (
+        ["n", "a lost frame", "y", "n", "kept inside", "officer (A)", ""],
+        {"acquaintance": "a lost frame", "score_1": "kept inside", "score_2": "kept inside"},
+    ),
+    (["n", "a lost frame"], {}),  # nobody answers for it
+]
+
+
+@pytest.mark.parametrize(("answers", "because"), ASKED)
+def test_what_cannot_be_known_is_asked_and_accepted_by_name(
+    answers: list[str],
+    because: dict[str, str],
+    call: Call,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [f"{20 + i % 50},{'fm'[i % 2]},{i % 7},{i % 9},{i % 5}" for i in range(300)]
+    (tmp_path / "a.csv").write_text("\n".join(["age,sex,icd,score_1,score_2", *lines]) + "\n")
+    own = 'quasi_identifiers = ["age", "sex"]\nsensitive = ["icd", "score_1", "score_2"]\n'
+    (tmp_path / "own.toml").write_text(own)
+    said = ["a.csv", "n", *answers]
+    monkeypatch.setattr(sys, "stdin", StringIO("".join(f"{each}\n" for each in said)))
+    made = call("init", "--no-remember", "--schema", "own.toml", "--pid-k", "5")
+    assert made.code == 0, made.err
+    project = load_project(tmp_path / "sfumato.toml")
+    given = project.accept.by_row
+    assert {column or name: each.because for (name, column), each in given.items()} == because
+    assert all(each.by == "officer (A)" for each in given.values())
+    # Nothing is covered before it was measured.
+    assert project.acceptances == ()
+
+
+def test_nothing_is_asked_or_accepted_where_tables_are_named(
+    call: Call, clinics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO("n\na reason\n" * 9))
+    assert call("init", clinics / "visits_hospital.csv", "--no-remember").code == 0
+    assert not load_project(tmp_path / "sfumato.toml").accept.by_row
+    assert "[accept]" in (tmp_path / "sfumato.toml").read_text()
+
+
 def test_a_schema_of_ones_own_is_named(call: Call, clinics: Path, tmp_path: Path) -> None:
     visits, own = clinics / "visits_hospital.csv", tmp_path / "own.toml"
     assert call("schema", "guess", visits, "--output", own).code == 0

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,8 +33,8 @@ from sfumato.risk.assess_options import HeldAgainst
 
 if TYPE_CHECKING:
     from sfumato.pipeline.project_folder import ProjectFolder
-    from sfumato.pipeline.project_model import Reviewers
-    from sfumato.pipeline.proposal import ProposalRequest
+    from sfumato.pipeline.project_model import Project, Reviewers
+    from sfumato.pipeline.proposal import Proposal, ProposalRequest
 
 PROMISES_MADE, REVIEW, WHAT = "What is promised", "Who reviews", "What the tables are"
 
@@ -166,9 +169,12 @@ def init(
         layout=layout_of(given),
         formats=tuple(dict.fromkeys(each.value for each in format_ or ())),
     )
-    if not wanted.sources:
+    asks = not wanted.sources
+    if asks:
         wanted = _asked(wanted)
-    _write(wanted, output, _section(wanted.folder, given["ledger"], given["keys"], remember))
+    ledger = _section(wanted.folder, given["ledger"], given["keys"], remember)
+    # Where nobody sits at a terminal nothing is asked, and so nothing accepted.
+    _write(replace(wanted, ledger=ledger), output, asks=asks or sys.stdin.isatty())
 
 
 def _section(
@@ -194,13 +200,15 @@ def _section(
     return {"remember": False}
 
 
-def _write(wanted: ProposalRequest, output: Path, section: dict[str, Path | bool]) -> None:
+def _write(wanted: ProposalRequest, output: Path, *, asks: bool) -> None:
     from sfumato.pipeline.project_folder import ProjectFolder
     from sfumato.pipeline.proposal import propose, write_project_file
 
     with progress_bar() as progress:
         progress("reading", 0.0)
-        proposed = propose(replace(wanted, ledger=section))
+        proposed = propose(wanted)
+    if asks:
+        proposed = replace(proposed, project=_with_answers(proposed))
     # Before the file: no project may be left whose ledger cannot be used.
     _remembering(ProjectFolder(proposed.project, output))
     write_project_file(proposed.text, output)
@@ -267,6 +275,65 @@ def _asked(wanted: ProposalRequest) -> ProposalRequest:
         raise InputError(
             "argument TABLE", "must be given where nobody answers questions", found="none"
         ) from None
+
+
+def _with_answers(proposed: Proposal) -> Project:
+    """The project with what cannot be known about its people; what nobody answers can be.
+
+    Each "no" needs its reason. How much it covers is noted by the run that measures it first.
+    """
+    from sfumato.pipeline.project_model import Accept, Accepted
+
+    no: dict[tuple[str, ...], str] = {}
+    try:
+        known = "Could somebody know that a given person is in this file"
+        no |= _reason_why_not(("",), f"{known} (yes, if you do not know)?")
+        for alike in _alike(proposed.sensitive):
+            named = ", ".join(alike)
+            no |= _reason_why_not(alike, f"Could somebody know a value of the person in {named}?")
+        if not no:
+            return proposed.project
+        by = typer.prompt("Who answers for that: role (name)", err=True)
+        until = _a_year_on(
+            typer.prompt("Until when: YYYY-MM-DD", default=f"{_a_year_on():%F}", err=True)
+        )
+    except typer.Abort:
+        if sys.stdin.isatty():
+            raise
+        return proposed.project
+    said = {
+        name: Accepted(by=by, because=why, until=until)
+        for names, why in no.items()
+        for name in names
+    }
+    accept = Accept(acquaintance=said.pop("", None), insider=said)
+    return proposed.project.model_copy(update={"accept": accept})
+
+
+def _reason_why_not(names: tuple[str, ...], question: str) -> dict[tuple[str, ...], str]:
+    """Why it cannot be known, if so; without a reason it can."""
+    if typer.confirm(question, default=True, err=True):
+        return {}
+    why = typer.prompt("Why not (empty: yes, after all)", default="", show_default=False, err=True)
+    return {names: why.strip()} if why.strip() else {}
+
+
+def _alike(columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Columns of one name but for numbers, such as those of a form: one answer is for all."""
+    found: dict[str, list[str]] = {}
+    for name in columns:
+        found.setdefault(re.sub(r"[\W\d_]+", " ", name).strip().casefold(), []).append(name)
+    return [tuple(names) for names in found.values()]
+
+
+def _a_year_on(text: str = "") -> date:
+    """The day that an answer says; a year from now without one."""
+    if not text:
+        return datetime.now(UTC).date() + timedelta(days=365)
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError:
+        raise InputError("the answer", "must be a date", accepted="YYYY-MM-DD") from None
 
 
 def _at_home(text: str) -> Place:

@@ -159,7 +159,10 @@ def run_telling(
                 warned.append(line)
                 say(line)
 
-    return run(place, until=until, force=force, working=_working, tell=tell)
+    status = run(place, until=until, force=force, working=_working, tell=tell)
+    if status.place.project.accept != place.project.accept:
+        say(f"Noted in {place.file.name}, as at_most: how much what stands under [accept] covers.")
+    return status
 
 
 @contextmanager

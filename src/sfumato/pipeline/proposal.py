@@ -151,11 +151,14 @@ class Proposal:
         Comments, as `dump_project` takes them; without values of the data.
     unasked
         Doubtful columns that have the more careful role without a question.
+    sensitive
+        Columns of which somebody must say whether a person's value could be known.
     """
 
     project: Project
     notes: dict[str, str]
     unasked: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -196,7 +199,7 @@ def propose(request: ProposalRequest) -> Proposal:
     # A schema that was given may leave columns out, which the run would refuse.
     if request.schema is not None:
         check_classified(ProjectFolder(project, request.folder / project_text.PROJECT_FILE))
-    return Proposal(project, notes, guess.unasked)
+    return Proposal(project, notes, guess.unasked, columns.sensitive)
 
 
 def _check_of_use(request: ProposalRequest) -> None:
