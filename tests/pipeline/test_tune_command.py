@@ -20,6 +20,7 @@ from sfumato.pipeline.tune import tune
 from sfumato.pipeline.tune.point import Point
 from sfumato.pipeline.tune.tuned import anonymize_command
 from sfumato.pipeline.tune_options import seconds_of
+from sfumato.risk.verdict import INTRUDERS, Limits, limits_of
 from sfumato.schema import Schema, dump_schema, load_schema
 from sfumato.table.table_files import write_table
 
@@ -86,6 +87,38 @@ def test_a_preset_is_met_and_the_command_printed_last(run, clinics):
     assert "--pid-k 3" in out.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    ("words", "limits", "least"),
+    [
+        ((), Limits(), {"pid_k": 11, "marketer": 1 / 11}),
+        (("--limits", "contract"), Limits("contract"), {"pid_k": 4, "marketer": 1 / 11}),
+        (("--threshold", "pid_k=2"), Limits(), {"pid_k": 2}),
+        (
+            ("--threshold", "pid_k=2", "--limits", "room"),
+            Limits("room"),
+            {"pid_k": 2, "marketer": 0.2},
+        ),
+    ],
+)
+def test_a_search_by_limits_ends_with_the_verdict_of_its_point(run, clinics, words, limits, least):
+    code, out, err = run(*WORDS, *words, "--trials", "2", "--json")
+    assert code in RELEASED, err
+    assert clinics.visits.num_rows
+    found = json.loads(out)
+    asked = {}
+    for each in found["thresholds"]:
+        asked[each["measure"]] = each["limit"]
+    assert asked == pytest.approx(least)
+    assert limits_of(found["verdict"]) == limits
+    rows = {each["intruder"]: each["state"] for each in found["verdict"]["rows"]}
+    assert rows.keys() == set(INTRUDERS)
+    if not words:
+        assert rows["stranger"] == "below"
+        # The release that the command makes is judged alike.
+        made = run(*shlex.split(found["command"])[1:], "--json")
+        assert json.loads(made[1])["verdict"]["rows"] == found["verdict"]["rows"]
+
+
 def test_what_cannot_be_met_has_a_code_of_its_own(run, clinics):
     code, out, _ = run(*WORDS, "--threshold", "max_gsar=0.01", "--trials", "4")
     assert code == NOT_KEPT
@@ -104,7 +137,7 @@ def test_what_cannot_be_met_has_a_code_of_its_own(run, clinics):
         ("--threshold", "max_gidr=0.2", "--time-limit", "soon"),
         ("--threshold", "max_gidr=0.2", "--write-schema", "schema.toml"),
         ("--threshold", "max_gidr=0.2", "--write-schema", "schema.json"),
-        (),
+        ("--limits", "nonsense"),
     ],
 )
 def test_bad_options_are_refused(run, clinics, words):

@@ -191,7 +191,6 @@ def test_the_model_finds_the_edge_of_what_meets():
 @pytest.mark.parametrize(
     ("given_", "says"),
     [
-        ({}, "threshold"),
         ({"nonsense": 0.1}, "name of a measure"),
         ({"presence_high": 0.1}, "register"),
         ({"max_household_risk": 0.1}, "household"),

@@ -16,7 +16,7 @@ from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import LAYOUT, Place
 from sfumato.core.errors import InputError
 from sfumato.pipeline.tune_options import Circumstances, Searching
-from sfumato.risk.assess_options import HeldAgainst
+from sfumato.risk.assess_options import HeldAgainst, JudgedBy
 
 if TYPE_CHECKING:
     from sfumato.pipeline.tune import Tuned
@@ -55,6 +55,7 @@ CommandOutput = Annotated[
 @with_declared(Searching, only=("suppress", "cap_records", "full_domain"), panel=MAKING)
 @with_declared(Searching, only=("loss", "trials", "time_limit"))
 @with_declared(HeldAgainst)
+@with_declared(JudgedBy, optional=True)
 def tune(
     data: Data,
     schema: SchemaFile,
@@ -67,6 +68,9 @@ def tune(
     given: Given,
 ) -> None:
     """Search the constraints that lose least while the release meets thresholds.
+
+    Without thresholds those that keep the stranger below the limits; what all four intruders find
+    in the point is printed by the limits, too.
 
     Prints the 'sfumato anonymize' command of the point that it finds. Ctrl-C stops the search
     and prints the best point until then.
@@ -85,6 +89,7 @@ def tune(
     check_report(report, inputs)
     options = values_of(Searching, given) | values_of(Circumstances, given)
     options |= {"presets": presets, "columns": write_schema_to is not None}
+    options["limits"] = given["limits"]
     tuned: Tuned | None = None
     try:
         with progress_bar() as progress:

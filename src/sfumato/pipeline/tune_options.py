@@ -22,6 +22,7 @@ from sfumato.schema.roles import Unclassified
 
 if TYPE_CHECKING:
     from sfumato.risk.risk_thresholds import Preset
+    from sfumato.risk.verdict import Limits
 
 SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -106,12 +107,19 @@ class Searching:
 
 @dataclass(frozen=True)
 class Circumstances(Layout):
-    """What every release of the search is made with; all but ``presets`` as in a release."""
+    """What every release is made with and judged by; ``presets`` and ``limits`` aside as there."""
 
     presets: Annotated[
         Sequence[Any],
         Parameter("Names of built-in presets, or presets, whose thresholds are to be met too."),
     ] = ()
+    limits: Annotated[
+        Any,
+        Parameter(
+            "Limits that the verdict of the point is held against, a name or `Limits`; the "
+            "stranger's are searched for, too, where they or no thresholds are named."
+        ),
+    ] = None
     register: Annotated[
         Any, Parameter("The population that the file's persons come from.", "FILE", path=True)
     ] = None
@@ -149,6 +157,7 @@ class TuneOptions(LayoutGiven, total=False):
     recoding: bool
     columns: bool
     presets: Sequence[str | Preset]
+    limits: str | Limits | None
     register: Any
     population: int | None
     values: str

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.core.declaration import Progress, fields_of
+from sfumato.core.declaration import Progress, fields_of, silent
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.kernels.loop_calls import one_by_one
 from sfumato.pipeline.tune.limits import AGAINST, limits_reached
@@ -213,13 +213,18 @@ def _held_of(presets: Sequence[Preset], release: Release) -> tuple[Held, ...]:
     return tuple(found)
 
 
-def _try(setting: Setting, point: Point, number: int, stage: str, progress: Progress) -> Trial:
-    """Make the release of a point and measure it."""
+def release_of(setting: Setting, point: Point, progress: Progress = silent) -> Release:
+    """The release of a point."""
     table, register = changed_table(setting.table, point.change), setting.register
     if register is not None:
         register = changed_table(register, point.change)
+    return make_release(table, setting.manifest(point), None, progress, register)
+
+
+def _try(setting: Setting, point: Point, number: int, stage: str, progress: Progress) -> Trial:
+    """Make the release of a point and measure it."""
     try:
-        release = make_release(table, setting.manifest(point), None, progress, register)
+        release = release_of(setting, point, progress)
     except ConstraintsNotMetError as error:
         return Trial(number, stage, point, failures=error.failures, helps=error.options)
     except InputError as error:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ from sfumato.core.declaration import Layout, LayoutGiven, declared, fields_of
 from sfumato.core.measure import ESTIMATED
 from sfumato.pipeline.tune.limits import Promise, promise_options
 from sfumato.pipeline.tune.point import Point, changed_schema
-from sfumato.pipeline.tune.trials import Setting, Trial, ratio, worst_value
+from sfumato.pipeline.tune.trials import Setting, Trial, ratio, release_of, worst_value
 from sfumato.reports.report_files import write_tuned
 from sfumato.risk.risk_thresholds import Held
+from sfumato.risk.verdict import PUBLIC, Limits, Verdict
 from sfumato.schema import Schema, schema_to_dict
 
 Name = str | os.PathLike[str]
@@ -56,6 +58,8 @@ class Tuned:
         The names of data, schema, register and output, for the command.
     layout
         How the file is laid out, as far as it was given.
+    limits
+        What the verdict of the chosen point is held against.
     """
 
     best: Trial | None
@@ -67,6 +71,17 @@ class Tuned:
     seconds: float
     files: dict[str, Name | None]
     layout: LayoutGiven = field(default_factory=LayoutGiven)
+    limits: Limits = PUBLIC
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """What four intruders find in the release of the chosen point; it is made once more."""
+        chosen = self.chosen
+        return (
+            None
+            if chosen is None
+            else release_of(self.setting, chosen.point).judged(self.limits).verdict
+        )
 
     @property
     def chosen(self) -> Trial | None:
@@ -246,6 +261,7 @@ class Tuned:
             "best": None if best is None else best.to_json(),
             "nearest": None if best is not None or nearest is None else nearest.to_json(),
             "held": [each.to_json() | {"scale": each.scale} for each in held],
+            "verdict": None if self.verdict is None else self.verdict.to_json(),
             "command": self.command(),
             "schema": schema_to_dict(self.schema) if changed else None,
             "problems": list(self.problems),
@@ -269,6 +285,8 @@ class Tuned:
             lines += ["", "What stands in the way:", *(f"- {each}" for each in self.problems)]
         if self.helps:
             lines += ["What would help:", *(f"- {each}" for each in self.helps)]
+        if self.verdict is not None:
+            lines += ["", str(self.verdict)]
         return "\n".join(lines)
 
     def __repr__(self) -> str:

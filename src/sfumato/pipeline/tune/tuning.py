@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import inf, log
+from math import ceil, inf, log
 from typing import Any, Unpack
 
 import numpy as np
@@ -33,6 +33,7 @@ from sfumato.release.release_options import ANALYSTS, Loss, Options, Recoding
 from sfumato.risk.register_presence import open_register
 from sfumato.risk.risk_thresholds import Preset, Threshold
 from sfumato.risk.risk_thresholds import thresholds as presets_of
+from sfumato.risk.verdict import PUBLIC, Limits
 from sfumato.schema import Schema
 from sfumato.table.classification import open_classified
 from sfumato.table.table import Table
@@ -102,7 +103,8 @@ def tune(
         unclassified=given.unclassified,
         loss=None if of_everybody else loss,
     )
-    asked = _presets(thresholds, given.presets)
+    judged_by = Limits(given.limits) if isinstance(given.limits, str) else given.limits
+    asked = _presets(thresholds, given.presets, judged_by, of_everybody=of_everybody)
     limits = [each for preset in asked for each in preset.thresholds]
     check_measurable(
         limits,
@@ -160,6 +162,7 @@ def tune(
             "output": None,
         },
         layout=layout_of(given),
+        limits=judged_by or PUBLIC,
     )
 
 
@@ -175,20 +178,25 @@ def _check_loss(loss: Loss, *, of_everybody: bool, columns: bool) -> None:
 
 
 def _presets(
-    thresholds: Mapping[str, float] | None, presets: Sequence[str | Preset]
+    thresholds: Mapping[str, float] | None,
+    presets: Sequence[str | Preset],
+    limits: Limits | None,
+    *,
+    of_everybody: bool,
 ) -> tuple[Preset, ...]:
-    """All thresholds, one's own first."""
+    """All thresholds, one's own first, and what keeps the stranger below the limits.
+
+    What nobody asks is below those of a public release.
+    """
     own = tuple(Threshold(name, limit) for name, limit in (thresholds or {}).items())
-    given = presets_of(*presets) if presets else ()
-    found = ((Preset(ASKED, own),) if own else ()) + tuple(given)
-    if not any(each.thresholds for each in found):
-        raise InputError(
-            "the search",
-            "must be given a threshold",
-            found="none",
-            advice="give one, for example {'max_gidr': 0.2} or --threshold max_gidr=0.2",
-        )
-    return tuple(each for each in found if each.thresholds)
+    found = (Preset(ASKED, own), *(presets_of(*presets) if presets else ()))
+    found = tuple(each for each in found if each.thresholds)
+    if limits is None and found:
+        return found
+    limits = limits or PUBLIC
+    # Of n people who fit each is found with a chance of 1 / n; they are counted in the population.
+    alike = Threshold("k_map" if of_everybody else "pid_k", ceil(1 / limits.person - 1e-9))
+    return (*found, Preset(limits.preset, (alike, Threshold("marketer", limits.found))))
 
 
 def _path(data: object) -> str | os.PathLike[str] | None:
