@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE
 
+import sfumato.release.anonymize as anonymize_module
 from sfumato.cli.app import main
 from sfumato.pipeline import report_stage
 
@@ -66,6 +67,14 @@ def no_pdf() -> Iterator[None]:
     """No report as PDF, which takes seconds; those of reports and of the README draw some."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(report_stage, "find_spec", lambda _name: None)
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def no_cures() -> Iterator[None]:
+    """Nothing is tried for what is above its limit, which takes as long as several releases."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(anonymize_module, "cures", lambda *_words, **_more: ())
         yield
 
 

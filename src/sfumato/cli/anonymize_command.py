@@ -36,7 +36,7 @@ from sfumato.core.measure import verdict
 from sfumato.ledger.ledger_options import LedgerOptions
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import asked
-from sfumato.release.release_options import Circumstances, Options
+from sfumato.release.release_options import Circumstances, Limited, Options
 from sfumato.risk.assess_options import HeldAgainst, JudgedBy
 from sfumato.semantics.request_options import RequestOptions
 
@@ -71,6 +71,7 @@ Repeat = Annotated[
 
 @with_declared(Circumstances)
 @with_declared(JudgedBy)
+@with_declared(Limited, panel=MAKING)
 @with_declared(HeldAgainst)
 @with_declared(LedgerOptions)
 @with_declared(RequestOptions, panel=REQUESTED)
@@ -159,6 +160,7 @@ def anonymize(
             data,
             columns,
             *promises,
+            *([limits] if given["promise_limits"] else []),
             progress=progress,
             register=register,
             pseudonym_key=key,
@@ -166,8 +168,8 @@ def anonymize(
             **layout_of(given),
             engine=engine,
             **making,
-        )
-    release = _written(release.judged(limits), output, given, presets, report)
+        ).judged(limits, cured=not given["no_cures"])
+    release = _written(release, output, given, presets, report)
     _hand_over(release, str(place) if url else output, report, json=json)
     return release.verdict.exit_code
 

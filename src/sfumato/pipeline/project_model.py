@@ -50,7 +50,7 @@ from sfumato.linkage.link_options import Comparing, Deduping, ForPeople, Limits,
 from sfumato.linkage.link_spec import LinkSpec
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget, Constraint, asked
-from sfumato.release.release_options import Circumstances, Options
+from sfumato.release.release_options import Circumstances, Limited, Options
 from sfumato.review.review_settings import CHOSEN, Settings
 from sfumato.risk import verdict
 from sfumato.risk.assess_options import HeldAgainst, KnownPopulation, Measuring
@@ -357,14 +357,14 @@ class Assess(Section):
 
 @with_fields(
     **declared_fields(*PROMISES.values(), usual=_UNASKED),
-    **declared_fields(Options),
+    **declared_fields(Options, Limited),
     **declared_fields(Circumstances, only=("register", "population", "pseudonym_key")),
     **declared_fields(HeldAgainst),
 )
 class Release(Section):
     """What every class of the release keeps, and how the release is made.
 
-    The keys are those of the promises, of `Options`, `Circumstances` and `HeldAgainst`.
+    The keys are those of the promises, of `Options`, `Limited`, `Circumstances` and `HeldAgainst`.
     """
 
     @model_validator(mode="after")
@@ -765,7 +765,8 @@ class Project(Frozen):
                 raise ValueError("review: is for sources that are linked")
             if any(source.attach is not None for source in self.sources.values()):
                 raise ValueError("sources: 'attach' is for sources that are linked")
-        promised = self.release.promises or self.release.presets or self.release.thresholds
+        named = self.release.promises or self.release.presets or self.release.thresholds
+        promised = named or self.release.promise_limits
         if self.policy is None and not promised:
             raise ValueError(
                 "release: must promise something, for example g_balance = 0.9, or a policy decides"

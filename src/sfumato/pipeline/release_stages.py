@@ -38,7 +38,14 @@ from sfumato.risk.intruders import Findings
 from sfumato.risk.learned_values import Share
 from sfumato.risk.risk_thresholds import Preset, thresholds
 from sfumato.risk.threshold_checks import check_numbers
-from sfumato.risk.verdict import LINKAGE, Linkage, Verdict, judged_again
+from sfumato.risk.verdict import (
+    LINKAGE,
+    Acceptance,
+    Limits,
+    Linkage,
+    Verdict,
+    judged_again,
+)
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.table.table_files import write_table
 
@@ -125,6 +132,7 @@ def made_files(place: ProjectFolder) -> tuple[str, ...]:
 
 def _release_settings(place: ProjectFolder) -> dict[str, Any]:
     return _settings_of_data(place) | {
+        "limits": [repr(each) for each in _limited(place)],
         "release": place.project.release.model_dump(mode="json", by_alias=True),
         "files": list(made_files(place)),
         "report": place.report_form.value,
@@ -156,6 +164,7 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
         data,
         place.released_schema(),
         *_promised(place),
+        *_limited(place),
         **asked.making,
         register=_register(place, asked),
         population=asked.population,
@@ -165,6 +174,12 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
         **layout,
         progress=progress,
     )
+
+
+def _limited(place: ProjectFolder) -> tuple[Limits | Acceptance, ...]:
+    """The limits where they are promised, and who accepts what need not be kept."""
+    project = place.project
+    return (project.judged_by, *project.acceptances) if project.release.promise_limits else ()
 
 
 def _promised(place: ProjectFolder) -> tuple[Constraint | Budget, ...]:
@@ -195,6 +210,7 @@ def _check_release(place: ProjectFolder) -> None:
         register=asked.register_file is not None,
         population=asked.population,
         pseudonym_key=key,
+        limited=asked.promise_limits,
     )
 
 
@@ -245,8 +261,12 @@ def ledger_of(
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     project = place.project
-    release = _made_release(place, progress)
-    release = release.judged(project.judged_by, project.acceptances, linkage_of(place))
+    release = _made_release(place, progress).judged(
+        project.judged_by,
+        project.acceptances,
+        linkage_of(place),
+        cured=not project.release.no_cures,
+    )
     release = replace(release, judged_in="the project's report")
     # The attack needs whose each record is, which stands in no file.
     if place.project.attack is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -14,6 +14,7 @@ from sfumato.core.secret_keys import Secrets, check_key
 from sfumato.release import release_options
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
+from sfumato.release.cures import Plan, cures, promise_limits
 from sfumato.release.household_classes import household_of
 from sfumato.release.known_counts import check_beside
 from sfumato.release.lost_columns import lost_columns
@@ -25,10 +26,11 @@ from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
+from sfumato.risk.verdict import Acceptance, Limits
 from sfumato.schema import EventKind, Schema, check_schema, schema_sha256
 from sfumato.table.classification import check_person, classified, open_classified
 from sfumato.table.dependence import PERSONS_LOOKED_AT, acceptances, check_event_leaks, check_leaks
-from sfumato.table.door import open_table
+from sfumato.table.door import open_table, with_events
 from sfumato.table.table import Table
 from sfumato.table.table_files import data_sha256
 
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 def anonymize(
     data: Any,
     schema: Schema,
-    *promises: promise.Constraint | promise.Budget,
+    *promises: promise.Constraint | promise.Budget | Limits | Acceptance,
     progress: declaration.Progress = declaration.silent,
     **options: Unpack[release_options.AnonymizeOptions],
 ) -> Release:
@@ -58,7 +60,9 @@ def anonymize(
     schema
         What each column is.
     promises
-        For example ``GBalance(0.9)``, ``HAffiliation(l=5)``; at least one.
+        For example ``GBalance(0.9)``, ``HAffiliation(l=5)``; at least one. ``Limits("contract")``
+        stands for all that keeps these limits at the least loss, but for what an `Acceptance`
+        beside it covers: plans are tried, which takes as long as some releases.
     progress
         Told how far the work is.
 
@@ -68,13 +72,19 @@ def anonymize(
         If the data does not fit the schema, somebody has yet to say what a column is or which one
         names the person, or a parameter is out of range.
     ConstraintsNotMetError
-        If even all records in one class break a promise; it says what would help.
+        If even all records in one class break a promise, or no plan keeps the limits; it says what
+        would help.
     """
     making, given = declaration.taken(
         options, release_options.Options, release_options.Circumstances
     )
-    check_constraints(schema, promises)
-    promises = promise.strictest(promises)
+    limits = [each for each in promises if isinstance(each, Limits)]
+    accepted = [each for each in promises if isinstance(each, Acceptance)]
+    promises = promise.strictest(
+        each for each in promises if not isinstance(each, (Limits, Acceptance))
+    )
+    if limits:
+        _check_limits(schema, limits, given, data)
     register, population, pseudonym_key = given.register, given.population, given.pseudonym_key
     check_asked(
         schema,
@@ -83,6 +93,7 @@ def anonymize(
         register=register is not None,
         population=population,
         pseudonym_key=pseudonym_key,
+        limited=bool(limits),
     )
     secrets = Secrets.of(given.secret, pseudonym_key)
     where = (
@@ -116,16 +127,58 @@ def anonymize(
     if register is not None:
         opened = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=data_sha256(register))
-    release = make_release(table, manifest, secrets, progress, opened, _frame(data))
-    # Remedies are tried with a tree and promises about classes, which says nothing of levels, of a
-    # population or of households.
-    local = making.recoding is release_options.Recoding.LOCAL
-    if not local or everybody or promise.asked_of_households(promises):
+
+    def made(plan: Plan) -> Release:
+        check_asked(schema, plan.promises, plan.options, pseudonym_key=pseudonym_key)
+        check_table(table, plan.options, plan.promises)
+        asked = replace(manifest, constraints=plan.promises, options=plan.options)
+        return make_release(table, asked, secrets, progress, opened, _frame(data))
+
+    plan = Plan(promises, making)
+    if limits:
+        release = promise_limits(plan, table, limits[0], accepted, made, progress)
+    else:
+        release = make_release(table, manifest, secrets, progress, opened, _frame(data))
+    return _with_remedies(release, table, everybody, made)
+
+
+def _with_remedies(
+    release: Release, table: Table, everybody: bool, made: Callable[[Plan], Release]
+) -> Release:
+    """The same with what may be tried for it.
+
+    Remedies are tried with a tree and promises about classes, which says nothing of levels, of a
+    population or of households.
+    """
+    plan = Plan(release.constraints, release.manifest.options)
+    local = plan.options.recoding is release_options.Recoding.LOCAL
+    if not local or everybody or promise.asked_of_households(plan.promises):
         return release
-    made = release.manifest.options
-    constraints = [each for each in promises if not isinstance(each, (promise.Budget, KnownEvents))]
-    tried = partial(lost_columns, table, release.utility.columns, constraints, made)
-    return replace(release, tried=tried)
+    beside = (promise.Budget, KnownEvents)
+    constraints = [each for each in plan.promises if not isinstance(each, beside)]
+    tried = partial(lost_columns, table, release.utility.columns, constraints, plan.options)
+    return replace(release, tried=tried, cured=partial(cures, table=table, plan=plan, make=made))
+
+
+def _check_limits(
+    schema: Schema, limits: Sequence[Limits], given: release_options.Circumstances, data: Any
+) -> None:
+    """Refuse limits beside what they are not promised for."""
+    if len(limits) > 1:
+        raise InputError("the limits", "must be given once", found=f"{len(limits)}")
+    for name, is_set in (
+        ("register", given.register is not None),
+        ("population", given.population is not None),
+        ("household", schema.household is not None),
+        ("engine", declaration.takes_spark(data, given.engine)),
+    ):
+        if is_set:
+            raise InputError(
+                f"parameter {name}",
+                "must be left out where limits are promised",
+                found="one, which no plan is tried with",
+                advice="promise what keeps them, and judge the release by the limits",
+            )
 
 
 def check_asked(
@@ -133,9 +186,10 @@ def check_asked(
     constraints: Sequence[promise.Constraint | promise.Budget],
     options: release_options.Options,
     *,
-    register: bool,
-    population: int | None,
+    register: bool = False,
+    population: int | None = None,
     pseudonym_key: bytes | None,
+    limited: bool = False,
 ) -> None:
     """Refuse what no data could make right, before any is read.
 
@@ -143,23 +197,31 @@ def check_asked(
     ----------
     population, pseudonym_key
         As in `anonymize`.
+    limited
+        Whether limits are promised, which need no promise beside them.
     """
-    check_constraints(schema, constraints)
-    if options.techniques is not None and not any(
-        isinstance(each, KnownEvents) for each in constraints
+    if not limited or constraints:
+        check_constraints(schema, constraints, options.known_columns)
+    told = any(isinstance(each, KnownEvents) for each in constraints)
+    for name, is_set in (
+        ("techniques", options.techniques is not None),
+        ("known_columns", bool(options.known_columns)),
     ):
-        raise InputError(
-            "parameter techniques",
-            "are by what known_events is kept, and do nothing without it",
-            found="no such promise",
-            advice="promise known_events too, or leave them out",
-        )
+        if is_set and not told:
+            raise InputError(
+                f"parameter {name}",
+                "says how known_events is kept, and does nothing without it",
+                found="no such promise",
+                advice="promise known_events too, or leave it out",
+            )
     about = any(isinstance(each, promise.AboutPopulation) for each in constraints)
     if about or register or population is not None:
         check_population(constraints, options, register=register, population=population)
+    if register or population is not None:
         check_beside(options, "a population, of whose numbers of records nothing is known")
     _check_coarsening(options, constraints, pseudonym_key)
-    _check_withheld(schema, options.withhold)
+    _check_named("withhold", schema, options.withhold, schema.person)
+    _check_named("known_columns", schema, options.known_columns, None)
     if promise.asked_of_households(constraints):
         check_beside(options, "a promise about households, whose members have several")
         _check_households(schema, options, about=register or population is not None)
@@ -253,13 +315,15 @@ def _check_coarsening(
         )
 
 
-def _check_withheld(schema: Schema, names: Sequence[str]) -> None:
-    known = {*schema.sensitive, *schema.insensitive, *([schema.person] if schema.person else [])}
+def _check_named(parameter: str, schema: Schema, names: Sequence[str], person: str | None) -> None:
+    """Refuse columns that are neither sensitive nor insensitive, nor that of persons if it may."""
+    known = {*schema.sensitive, *schema.insensitive, *([person] if person else [])}
     for name in names:
         if name not in known:
+            or_person = ", or that of persons" if person else ""
             raise InputError(
-                "parameter withhold",
-                "must name sensitive or insensitive columns, or that of persons",
+                f"parameter {parameter}",
+                f"must name sensitive or insensitive columns{or_person}",
                 found=f"column '{name}'",
                 accepted=", ".join(sorted(known)) or "none in the schema",
                 advice="another column is left out where the schema calls it a direct identifier",
@@ -307,7 +371,7 @@ def check_table(
     if promise.asked_of_households(promises) and isinstance(table, Table):
         household_of(table)
     if any(isinstance(each, KnownEvents) for each in promises) and isinstance(table, Table):
-        check_event_leaks(table)
+        check_event_leaks(with_events(table, options.known_columns), options.withhold)
     # For its refusal of values that are no numbers, before any work.
     ranks_of(table, promise.ordered_attributes(promises, table.schema.sensitive))
 
@@ -328,9 +392,17 @@ def _check_names(table: Table | SparkTable, options: release_options.Options) ->
 
 
 def check_constraints(
-    schema: Schema, constraints: Sequence[promise.Constraint | promise.Budget]
+    schema: Schema,
+    constraints: Sequence[promise.Constraint | promise.Budget],
+    known: Sequence[str] = (),
 ) -> None:
-    """Refuse promises that a schema leaves nothing for."""
+    """Refuse promises that a schema leaves nothing for.
+
+    Parameters
+    ----------
+    known
+        Columns that are known as events beside those of the schema.
+    """
     check_schema(schema)
     if not constraints:
         raise InputError(
@@ -339,8 +411,8 @@ def check_constraints(
             found="no constraint",
             advice="give one, for example GBalance(0.9) or --g-balance 0.9",
         )
-    known = [each for each in promise.strictest(constraints) if isinstance(each, KnownEvents)]
-    if len(known) > 1:
+    told = [each for each in promise.strictest(constraints) if isinstance(each, KnownEvents)]
+    if len(told) > 1:
         raise InputError(
             "constraint known_events",
             "may be given several times where one of them is the strictest",
@@ -358,7 +430,7 @@ def check_constraints(
             )
         if isinstance(each, promise.AboutAttribute):
             _check_attribute(schema, each)
-        if isinstance(each, KnownEvents) and not schema.events:
+        if isinstance(each, KnownEvents) and not (schema.events or known):
             raise InputError(
                 "constraint known_events",
                 "needs columns that say what happened",

@@ -77,6 +77,7 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.known_events import measure_known_events
 from sfumato.risk.reidentification import household_risk
 from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures, untested_events
+from sfumato.table.door import with_events
 from sfumato.table.labelled_files import left_out, shown
 from sfumato.table.sources import NO_LABELS, from_numpy, from_texts, is_bytes, listed
 from sfumato.table.table import ColumnFigures, Table
@@ -240,6 +241,7 @@ def make_release(
     given = secrets or Secrets()
     bound = given.bound(manifest.identity, fingerprint(table))
     again = partial(_under_budget, table, manifest, given, register, original)
+    table = with_events(table, options.known_columns)
     table, population = _with_population(table, register, manifest)
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
@@ -452,7 +454,8 @@ def _protected(
     """The same, as wide as loses least, with events written as the promise allows."""
     weights = dict(Techniques().read(manifest.options.techniques))
     households = asked_of_households(manifest.constraints)
-    if secrets.key is not None or manifest.options.keep_order or _others(table) or households:
+    others = _others(table, manifest.options.withhold)
+    if secrets.key is not None or manifest.options.keep_order or others or households:
         # A key makes one pseudonym per person, the same in every release; and the order of a
         # person's records, or what else is the same in all of them, would bring them together. In a
         # household several pseudonyms would be several members.
@@ -517,10 +520,10 @@ def _told_apart(draft: Draft, options: Options) -> Draft:
     return draft if options.known_counts is None else by_band(draft)
 
 
-def _others(table: Table) -> bool:
+def _others(table: Table, withheld: Sequence[str]) -> bool:
     """Whether a column goes out that is neither a quasi-identifier nor says what happened."""
-    schema = table.schema
-    return not {*schema.sensitive, *schema.insensitive} <= {each.name for each in table.events}
+    released = {*table.schema.sensitive, *table.schema.insensitive} - {*withheld}
+    return not released <= {each.name for each in table.events}
 
 
 def _region(table: Table) -> Table:

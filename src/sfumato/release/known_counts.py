@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sfumato.core.arrays import Ints
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.engines.embedded.counts import group
 from sfumato.release.partitioning import Draft
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.k_anonymity import PidKAnonymity
-from sfumato.release.promises.promise import Budget, Constraint, unmet
+from sfumato.release.promises.promise import Budget, Constraint, overspent_alone, unmet
 from sfumato.release.release_options import Options
 from sfumato.release.tree import Partition
 from sfumato.risk.shown_file import BANDS, band_of
@@ -67,19 +68,14 @@ def divide_by_bands(
     ConstraintsNotMetError
         If the people of a band cannot keep a promise, and may not be left out.
     """
-    band = band_of(np.bincount(table.person))
-    parts = {int(each): np.flatnonzero(band[table.person] == each) for each in np.unique(band)}
-    people = np.bincount(band, minlength=len(BANDS) + 1)
+    parts, breaking = _parts(table), _breaking(table, promises)
     # As in `divide`: products of shares are inexact.
     left = int(np.floor(table.persons * options.suppress + 1e-9))
-    for each in sorted(parts, key=lambda each: people[each]):
-        if people[each] > left:
+    for each, people in breaking.items():
+        if people > left:
             break
-        whole = person_table(table.take(parts[each])).whole()
-        own = [one for one in _among(promises, people[each]) if not isinstance(one, Budget)]
-        if unmet(whole, own):
-            left -= int(people[each])
-            del parts[each]
+        left -= people
+        del parts[each]
     options = replace(options, known_counts=None, suppress=left / table.persons)
     drafts = []
     for each, rows in parts.items():
@@ -90,6 +86,30 @@ def divide_by_bands(
             raise _of_band(each, part.persons, error) from None
         drafts.append(replace(draft, rows=rows[draft.rows]))
     return _joined(table, drafts)
+
+
+def left_out(table: Table, promises: Promises) -> float:
+    """Share of people in bands whose people as one class break a promise."""
+    return sum(_breaking(table, promises).values()) / table.persons
+
+
+def _parts(table: Table) -> dict[int, Ints]:
+    """The records of the people of each band."""
+    band = band_of(np.bincount(table.person))
+    return {int(each): np.flatnonzero(band[table.person] == each) for each in np.unique(band)}
+
+
+def _breaking(table: Table, promises: Promises) -> dict[int, int]:
+    """The bands whose people as one class break a promise, those of fewest people first."""
+    breaking = {}
+    for band, rows in _parts(table).items():
+        part = table.take(rows)
+        own, whole = _among(promises, part.persons), person_table(part).whole()
+        budgets = [each for each in own if isinstance(each, Budget)]
+        constraints = [each for each in own if not isinstance(each, Budget)]
+        if unmet(whole, constraints) or overspent_alone(whole, budgets):
+            breaking[band] = part.persons
+    return dict(sorted(breaking.items(), key=lambda each: each[1]))
 
 
 def _among(promises: Promises, persons: int) -> Promises:

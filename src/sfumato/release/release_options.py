@@ -194,6 +194,14 @@ class Options:
             "among them; bands of too few people are suppressed, as far as --suppress allows."
         ),
     ] = None
+    known_columns: Annotated[
+        tuple[str, ...],
+        Parameter(
+            "A column of which --known-events takes values as known, in place of those under "
+            "[events] of the schema. Repeatable.",
+            "COLUMN",
+        ),
+    ] = ()
     suppress: Annotated[
         float,
         Parameter(
@@ -369,6 +377,26 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Limited:
+    """What is done so that nothing is above its limit."""
+
+    promise_limits: Annotated[
+        bool,
+        Parameter(
+            "Promise the limits themselves: what keeps them is searched, and what loses least is "
+            "taken. Other promises are kept, too. Takes as long as several releases."
+        ),
+    ] = False
+    no_cures: Annotated[
+        bool,
+        Parameter(
+            "Do not try what would lower a number that is above its limit, which takes up to a "
+            "minute."
+        ),
+    ] = False
+
+
+@dataclass(frozen=True)
 class Circumstances(declaration.Layout):
     """What a release is made with and where; a manifest cannot bring it back."""
 
@@ -418,6 +446,7 @@ class AnonymizeOptions(declaration.LayoutGiven, total=False):
     threshold: float
     unclassified: str
     withhold: Sequence[str]
+    known_columns: Sequence[str]
     register: Any
     population: int | None
     pseudonym_key: bytes | None

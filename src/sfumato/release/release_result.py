@@ -36,7 +36,17 @@ from sfumato.risk.intruders import Findings, Found, measured
 from sfumato.risk.learned_values import Share
 from sfumato.risk.notebook_view import class_sizes_picture, measures_table
 from sfumato.risk.shown_file import Dated, FurtherColumn, shown
-from sfumato.risk.verdict import PUBLIC, Acceptance, Limits, Linkage, Verdict, judge, unmeasured
+from sfumato.risk.verdict import (
+    PUBLIC,
+    Acceptance,
+    Cure,
+    Limits,
+    Linkage,
+    State,
+    Verdict,
+    judge,
+    unmeasured,
+)
 from sfumato.schema import Schema
 from sfumato.table.databases import check_new_table, write_database
 from sfumato.table.dependence import codes_of
@@ -292,6 +302,10 @@ class Release:
         JSON, for it undoes the release. ``None`` on Spark, where records have no position.
     tried
         What tries to save the columns that are lost, on request; ``None`` where nothing can.
+    cured
+        What tries to bring a release below its limits; ``None`` where nothing can.
+    cures
+        What was tried for what is above its limit.
     disclosed
         Who is in the release and what it shows of them, for a memory of releases; ``None`` on
         Spark.
@@ -327,6 +341,8 @@ class Release:
     population: PopulationRisk | None = None
     source_rows: Ints | None = None
     tried: Callable[[], tuple[LostColumn, ...]] | None = field(default=None, repr=False)
+    cured: Callable[[Release], tuple[Cure, ...]] | None = field(default=None, repr=False)
+    cures: tuple[Cure, ...] = ()
     disclosed: Disclosed | None = field(default=None, repr=False)
     secret: Secret | None = field(default=None, repr=False)
     limits: Limits = PUBLIC
@@ -362,23 +378,38 @@ class Release:
         if self.population is not None:
             found, least = self.population.marketer, self.population.k_map
             against = (Share.estimated(found), Share.of(1 / least.value))
-        return judge(
+        judged = judge(
             self.disclosed.found,
             self.limits,
             self.accepted,
             population=against,
             linkage=self.linkage,
         )
+        return replace(judged, cures=self.cures)
 
     def judged(
         self,
         limits: str | Limits,
         accepted: Sequence[Acceptance] = (),
         linkage: Linkage | None = None,
+        *,
+        cured: bool = False,
     ) -> Release:
-        """The same release under other limits: the name of a preset, or `Limits`."""
+        """The same release under other limits.
+
+        Parameters
+        ----------
+        limits
+            The name of a preset, or `Limits`.
+        cured
+            Whether to try what would lower each row that is above, and at which price; it takes a
+            minute at most.
+        """
         limits = Limits(limits) if isinstance(limits, str) else limits
-        return replace(self, limits=limits, accepted=(*accepted,), linkage=linkage)
+        judged = replace(self, limits=limits, accepted=(*accepted,), linkage=linkage, cures=())
+        if not cured or self.cured is None or judged.verdict.state is not State.ABOVE:
+            return judged
+        return replace(judged, cures=self.cured(judged))
 
     @cached_property
     def lost(self) -> tuple[LostColumn, ...]:

@@ -41,6 +41,8 @@ def first_page(
         "To whom, and for what": _to_whom(content),
         "How it was checked": _checked(content, results, show),
     }
+    if verdict is not None and verdict["next"] and not show.is_public:
+        answers = {"What would help": verdict["next"], **answers}
     if verdict is None:
         ready, headline = _on_request(content)
         return {

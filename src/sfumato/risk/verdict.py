@@ -33,6 +33,8 @@ GROWS = 1.2
 """How much more than was measured then an acceptance may cover, as data grows and is drawn anew."""
 WIDTH = 100
 """Signs of a line, as everything that commands print."""
+SHOWN = 3
+"""Cures that are printed."""
 NAMED = 5
 """Columns that are named in a sentence; of more their number."""
 
@@ -292,6 +294,35 @@ class Linkage:
 
 
 @dataclass(frozen=True)
+class Cure:
+    """A change that was tried because a row is above its limit.
+
+    Attributes
+    ----------
+    row
+        The row that it is for: `Row.name`.
+    how
+        What has to be asked for, as in a project file.
+    found, lost
+        Share of people found, and of the detail lost, before and after.
+    enough
+        Whether the row is below its limits then.
+    """
+
+    row: str
+    words: str
+    how: str
+    found: tuple[float, float]
+    lost: tuple[float, float]
+    enough: bool
+
+    def __str__(self) -> str:
+        found, lost = (" -> ".join(map(share_text, each)) for each in (self.found, self.lost))
+        still = "" if self.enough else " (still above)"
+        return f"{self.words}: {self.row} {found}{still}, detail lost {lost}; {self.how}"
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What the four intruders find, the worst first, and what follows.
 
@@ -311,6 +342,8 @@ class Verdict:
         How good the linkage is; ``None`` where nothing was linked, or nobody said so.
     evidence
         What attacks found.
+    cures
+        What was tried for the rows that are above, the cheapest first.
     """
 
     rows: tuple[Row, ...]
@@ -320,6 +353,7 @@ class Verdict:
     population: tuple[Share, Share] | None = None
     linkage: Linkage | None = None
     evidence: tuple[Evidence, ...] = ()
+    cures: tuple[Cure, ...] = ()
 
     @property
     def state(self) -> State:
@@ -413,7 +447,10 @@ class Verdict:
         """The rows as a table, with what they come from."""
         beaten = any(each.beaten or each.raised for each in self.evidence)
         said = f"{self.headline} {beaten_text(self.evidence)}" if beaten else self.headline
-        return "\n".join([*self.lines(), "", *wrap(said, WIDTH)])
+        lines = [*self.lines(), "", *wrap(said, WIDTH), *(["", "Next:"] if self.nexts else [])]
+        for text in self.nexts:
+            lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent=" " * 6)
+        return "\n".join(lines)
 
     def lines(self) -> list[str]:
         """The rows as a table, with what they come from, without the headline."""
@@ -428,6 +465,18 @@ class Verdict:
         for who, text in notes:
             lines += wrap(text, WIDTH, initial_indent=f"  {who:<12}  ", subsequent_indent=" " * 16)
         return lines
+
+    @property
+    def nexts(self) -> list[str]:
+        """What may be done, where cures were tried: each with what it costs."""
+        if not self.cures:
+            return []
+        above = " or ".join(each.name for each in self.rows if each.state is State.ABOVE)
+        return [
+            *map(str, self.cures[:SHOWN]),
+            "All that is needed, at the least loss: promise_limits = true (--promise-limits)",
+            f"Or somebody answers for {above}, in a project: sfumato accept",
+        ]
 
     def _table(self) -> list[str]:
         heads = ("intruder", "people found", "one person", "learned", "verdict")
@@ -463,6 +512,8 @@ class Verdict:
             "people": self.people,
             "limits": asdict(self.limits),
             "rows": [each.to_json() for each in self.rows],
+            "cures": [*map(asdict, self.cures)],
+            "next": self.nexts,
             "found": None if self.found is None else asdict(self.found),
             "population": None if self.population is None else [*map(asdict, self.population)],
             "linkage": None if self.linkage is None else self.linkage.to_json(),
@@ -505,7 +556,7 @@ def judged_again(
     population = TypeAdapter(tuple[Share, Share] | None).validate_python(plain["population"])
     found = TypeAdapter(Found | None).validate_python(plain["found"])
     if found is not None:
-        return judge(
+        again = judge(
             found,
             limits,
             accepted,
@@ -514,6 +565,11 @@ def judged_again(
             linkage=linkage,
             evidence=evidence,
         )
+        cures = TypeAdapter(tuple[Cure, ...]).validate_python(plain.get("cures", ()))
+        above = [each.name for each in again.rows if each.state is State.ABOVE]
+        # Of other limits nothing was tried.
+        above *= limits == limits_of(plain)
+        return replace(again, cures=tuple(each for each in cures if each.row in above))
     row = next(each for each in plain["rows"] if each["intruder"] == "stranger")
     stranger = TypeAdapter(Findings).validate_python(row)
     why = next(each["why"] for each in plain["rows"] if each["intruder"] == "insider")

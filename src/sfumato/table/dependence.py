@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -328,11 +328,11 @@ def check_leaks(table: Table) -> Table:
     return replace(table, column_figures=figures, identifiers=NO_COLUMNS)
 
 
-def check_event_leaks(table: Table) -> None:
+def check_event_leaks(table: Table, withheld: Collection[str] = ()) -> None:
     """Refuse columns that tell what a promise about known events has written otherwise.
 
     A date of discharge gives away the date of admission that it lies a few days behind, the name
-    of a diagnosis its code: columns that are no events go out as they are.
+    of a diagnosis its code: columns that are no events go out as they are, if they go out.
     """
     schema = table.schema
     sample = _Sample(table, [event for event in table.events if event.domain is not None])
@@ -340,7 +340,7 @@ def check_event_leaks(table: Table) -> None:
         return
     told = {}
     for name in (*schema.sensitive, *schema.insensitive):
-        if name not in schema.events and name not in schema.accepted:
+        if name not in {*schema.events, *schema.accepted, *withheld}:
             leaks = [each for each in sample.told_by(name) if each.stops]
             if leaks:
                 told[name] = max(leaks, key=lambda each: each.share).how

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Unpack
 
@@ -16,7 +16,7 @@ from sfumato.core.arrays import Codes
 from sfumato.core.declaration import LayoutGiven, Progress, silent
 from sfumato.core.errors import InputError
 from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
-from sfumato.schema import Event, Kind, QuasiIdentifier, Schema, check_schema
+from sfumato.schema import Event, EventKind, Kind, QuasiIdentifier, Schema, check_schema
 from sfumato.schema.recipe import READERS, StepCount
 from sfumato.table.domains import encode_event, encode_quasi_identifier, encode_sensitive
 from sfumato.table.labelled_files import quoting
@@ -177,6 +177,31 @@ def _all_events(
         own = _without_missing(raw, schema.missing)
         told.append(EventColumn(name, own.codes, len(own.values), AS_IT_IS))
     return tuple(told)
+
+
+def with_events(table: Table, names: Sequence[str]) -> Table:
+    """The table whose events are some columns and no other; as it is where none are named.
+
+    Each is known as the schema's events say, else as it stands in the file, dates as dates.
+    """
+    if not names:
+        return table
+    events = tuple(_event(table, name) for name in names)
+    schema = table.schema.model_copy(update={"events": {each.name: each.event for each in events}})
+    return replace(table, schema=schema, events=events)
+
+
+def _event(table: Table, name: str) -> EventColumn:
+    read, missing = Accumulator(name), table.schema.missing
+    for chunk in table.source.column(name).chunks:
+        read.add(chunk)
+    raw, declared = read.finish(), table.schema.events.get(name)
+    if declared is None:
+        try:
+            return encode_event(raw, Event(kind=EventKind.DATE), missing, [])
+        except InputError:
+            declared = AS_IT_IS  # what is no date is known as it stands
+    return encode_event(raw, declared, missing, [])
 
 
 def _checked_table(table: Table, schema: Schema, keep_source: bool) -> Table:

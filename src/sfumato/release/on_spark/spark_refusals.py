@@ -60,6 +60,7 @@ def refuse_options(manifest: Manifest) -> None:
         ("coarsen_counts", options.coarsen_counts is not None),
         ("known_counts", options.known_counts is not None),
         ("withhold", bool(options.withhold)),
+        ("known_columns", bool(options.known_columns)),
         ("population", manifest.population is not None),
         ("register", bool(manifest.register_sha256)),
     ):

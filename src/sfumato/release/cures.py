@@ -1,0 +1,438 @@
+"""What brings a release below its limits, and what it costs: tried, never guessed.
+
+A plan is what a release is asked for. What is above a limit calls for a change of the plan: more
+people in a class, people of one band, a limit on how many share a value, a column written with less
+detail or left out. One change at a time is a cure; all that are needed, cheapest first, are the
+promise to keep the limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import ceil, floor
+from time import perf_counter
+
+from sfumato.core.declaration import Progress
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.release.known_counts import left_out
+from sfumato.release.promises.h_affiliation import HAffiliation
+from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.release.promises.marketer_risk import MarketerRisk
+from sfumato.release.promises.promise import Budget, Constraint, strictest
+from sfumato.release.promises.shared_counts import SharedCounts
+from sfumato.release.promises.shared_events import KnownEvents
+from sfumato.release.release_options import Coarsening, KnownCounts, Options
+from sfumato.release.release_result import Release
+from sfumato.risk.verdict import Acceptance, Cure, Limits, Row, State, Verdict, share_text
+from sfumato.schema import EventKind
+from sfumato.table.table import Table
+
+SECONDS = 60
+"""How long cures are tried at most; somebody waits for them."""
+TOGETHER = 3
+"""Columns of which every choice is tried; of more all, none, and each alone."""
+ROUNDS = 3
+"""How often a plan is corrected by what was measured of it."""
+_UNIT = 1e4
+"""Shares are promised to so many parts, rounded to the safe side."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a release is asked for."""
+
+    promises: tuple[Constraint | Budget, ...]
+    options: Options
+
+    def promising(self, *more: Constraint | Budget, **options: object) -> Plan:
+        """The same with more promises, and other options."""
+        promises = strictest((*self.promises, *more))
+        return Plan(promises, replace(self.options, **options))  # type: ignore[arg-type]
+
+    def beyond(self, other: Plan) -> str:
+        """What it asks for that another one does not, as in a project file."""
+        new = [each for each in self.promises if each not in other.promises]
+        keys = {each.name: _stated(each) for each in new}
+        before = other.options.to_dict()
+        own = {name: value for name, value in self.options.to_dict().items() if name != "suppress"}
+        keys |= {name: value for name, value in own.items() if before.get(name) != value}
+        if self.options.suppress > other.options.suppress:
+            keys["suppress"] = self.options.suppress
+        return ", ".join(f"{name} = {_toml(value)}" for name, value in keys.items())
+
+
+Made = Callable[[Plan], Release]
+"""Makes the release of a plan."""
+
+
+def _stated(promise: Constraint | Budget) -> object:
+    if isinstance(promise, KnownEvents):
+        return promise.known
+    return next(iter(promise.parameters().values()))
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else f"{value}"
+
+
+def detail_lost(release: Release) -> float:
+    """What a release lost of what it says of people: 1 - (what is kept of who) (of what).
+
+    Who: the mean over quasi-identifiers, of which the certainty penalty is lost, and the person, of
+    whom several pseudonyms are. What: the mean over the other columns of the share of records that
+    show them as they were. Both are about each other: with nothing of the one nothing is said.
+    """
+    utility, withheld = release.utility, {*release.manifest.options.withhold}
+    kept, schema, histories = 1 - utility.suppressed_records_share, release.schema, None
+    exact: dict[str, float] = {}
+    if utility.histories is not None:
+        histories = utility.histories
+        exact |= histories.columns
+        # Dates that were moved still say how long it was from one to the next.
+        dates = [name for name, each in schema.events.items() if each.kind is EventKind.DATE]
+        exact |= {name: max(exact[name], histories.intervals_exact or 0.0) for name in dates}
+    who = [1 - each.ncp for each in utility.columns]
+    if schema.person is not None:
+        parted = 0 if utility.counts is None else utility.counts.persons_affected
+        parted += 0 if histories is None else histories.divided
+        who.append(kept * max(0.0, 1 - parted / utility.persons))
+    what = [
+        0.0 if name in withheld else exact.get(name, 1.0)
+        for name in (*schema.sensitive, *schema.insensitive)
+    ]
+    return 1 - sum(who) / len(who) * (sum(what) / len(what) if what else 1.0)
+
+
+def _tried(make: Made, plan: Plan) -> Release | None:
+    """The release of a plan; ``None`` where it cannot keep it, or promises do not go together."""
+    try:
+        return make(plan)
+    except (ConstraintsNotMetError, InputError):
+        return None
+
+
+def wider(plan: Plan, limits: Limits) -> Plan:
+    """With as many people in a class as the limits of a stranger ask for."""
+    fewest = ceil(1 / limits.person - 1e-9)
+    on_average = [] if limits.found * fewest >= 1 else [MarketerRisk(_down(limits.found))]
+    return plan.promising(PidKAnonymity(fewest), *on_average)
+
+
+def banded(plan: Plan, table: Table, limits: Limits) -> Plan:
+    """With classes of people who have about as many records, bands of too few people left out."""
+    plan = wider(plan, limits)
+    promises = [each for each in plan.promises if not isinstance(each, KnownEvents)]
+    few = ceil(left_out(table, promises) * _UNIT) / _UNIT
+    if few >= 1:
+        return plan
+    suppress = max(plan.options.suppress, few)
+    kept = tuple(each for each in plan.promises if not isinstance(each, SharedCounts))
+    return Plan(kept, plan.options).promising(
+        known_counts=KnownCounts.BANDS, suppress=suppress, coarsen_counts=None, cap_records=None
+    )
+
+
+def divided(plan: Plan, limits: Limits) -> Plan:
+    """With several pseudonyms of people whose number of records stands out."""
+    plan = wider(plan, limits)
+    kept = tuple(each for each in plan.promises if not isinstance(each, KnownEvents))
+    sharing = SharedCounts(ceil(1 / limits.found - 1e-9))
+    return Plan(kept, plan.options).promising(
+        sharing, coarsen_counts=Coarsening.SPLIT, known_counts=None, techniques=None
+    )
+
+
+def homogeneous(plan: Plan, row: Row, limits: Limits) -> Plan:
+    """With fewer people of a class who share a value, for each column that is learned too well.
+
+    At most h of each class are guessed rightly. With b without the file that is beyond guessing by
+    (h - b) / (1 - b), which is at the limit L where h = b + L (1 - b).
+    """
+    learned = () if row.findings is None else row.findings.learned
+    above = [each for each in learned if each.worst.high > limits.learned]
+    return plan.promising(
+        *(
+            HAffiliation(
+                _down(each.without + limits.learned * (1 - each.without)), attribute=each.column
+            )
+            for each in above
+        )
+    )
+
+
+def _down(share: float) -> float:
+    return floor(share * _UNIT) / _UNIT
+
+
+def without(plan: Plan, columns: Sequence[str]) -> Plan:
+    """With some columns left out."""
+    withheld = tuple(dict.fromkeys((*plan.options.withhold, *columns)))
+    return plan.promising(withhold=withheld)
+
+
+def protected(
+    plan: Plan, columns: Sequence[str], limits: Limits, *, several: bool, scale: float = 1.0
+) -> Plan:
+    """With some columns written so that who knows two of a person's values finds few.
+
+    Parameters
+    ----------
+    several
+        Whether anybody has several records; else one value is known.
+    scale
+        By how much less than the limits is promised.
+    """
+    kept = tuple(each for each in plan.promises if not isinstance(each, KnownEvents))
+    found, person = _down(limits.found * scale), _down(limits.person * scale)
+    known = KnownEvents(2 if several else 1, found, p95=person)
+    return Plan(kept, plan.options).promising(known, known_columns=(*columns,))
+
+
+def _insiders(verdict: Verdict) -> list[str]:
+    """The single columns by which an insider is above the limit, unless somebody accepted it."""
+    found, row = verdict.found, verdict.row("insider")
+    if found is None or row.state is not State.ABOVE:
+        return []
+    covered = {each.column for each in row.accepted}
+    above = [name for name, each in found.insiders.items() if verdict.limits.above(each)]
+    return list(
+        dict.fromkeys(one for name in above if name not in covered for one in name.split(" + "))
+    )
+
+
+def cures(
+    release: Release, table: Table, plan: Plan, make: Made, seconds: float = SECONDS
+) -> tuple[Cure, ...]:
+    """What would lower each row that is above its limit, tried: the cheapest of each row first.
+
+    A trial makes the release again. What would take longer than there is time is not tried.
+
+    Parameters
+    ----------
+    seconds
+        What all trials may take together.
+    """
+    ends, longest, tried = perf_counter() + seconds, 0.0, []
+    before = detail_lost(release)
+    for row in (each for each in release.verdict.rows if each.state is State.ABOVE):
+        for words, changed in _changes(row, release, table, plan):
+            began = perf_counter()
+            if changed.beyond(plan) and began + longest <= ends:
+                after = _tried(make, changed)
+                longest = max(longest, perf_counter() - began)
+                if after is not None:
+                    after = after.judged(release.limits, release.accepted)
+                    tried.append(_cure(row, words, changed.beyond(plan), after, before))
+    tried.sort(key=lambda each: (not each.enough, each.lost[1]))
+    # Every row needs a cure: the best of each come first.
+    place = {id(each): [one for one in tried if one.row == each.row].index(each) for each in tried}
+    return tuple(sorted(tried, key=lambda each: place[id(each)]))
+
+
+def _cure(row: Row, words: str, how: str, after: Release, before: float) -> Cure:
+    assert row.findings is not None
+    verdict = after.verdict
+    again = verdict.row(row.intruder)
+    # Who has nothing more to know finds what an acquaintance finds.
+    findings = again.findings or verdict.row("acquaintance").findings
+    assert findings is not None
+    ends = row.findings.found.value, findings.found.value
+    return Cure(row.name, words, how, ends, (before, detail_lost(after)), not again.stops)
+
+
+def _changes(row: Row, release: Release, table: Table, plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """What may be changed for a row, in words."""
+    limits, found = release.limits, release.verdict.found
+    several = found is not None and found.has_several
+    if row.intruder == "insider":
+        columns = row.column.split(" + ")
+        yield f"Leave {' and '.join(columns)} out", without(plan, columns)
+        if not plan.options.coarsen_counts and set(columns) <= _may_be_events(table):
+            known = dict.fromkeys((*plan.options.known_columns, *table.schema.events, *columns))
+            for_all = protected(plan, [*known], limits, several=several)
+            yield f"Write {' and '.join(columns)} with less detail", for_all
+        return
+    if row.findings is not None and row.findings.found.high > limits.found:
+        if row.intruder == "acquaintance" and several:
+            yield "Keep people of about as many records together", banded(plan, table, limits)
+            yield "Divide pseudonyms", divided(plan, limits)
+        else:
+            yield "Have more people in a class", wider(plan, limits)
+    if row.learned is not None and row.learned.high > limits.learned:
+        yield "Let fewer people of a class share a value", homogeneous(plan, row, limits)
+
+
+def _may_be_events(table: Table) -> set[str]:
+    """The columns of which events can be told: those that the schema names, else all."""
+    schema = table.schema
+    return {*schema.events} or {*schema.sensitive, *schema.insensitive}
+
+
+def promise_limits(
+    plan: Plan,
+    table: Table,
+    limits: Limits,
+    accepted: Sequence[Acceptance],
+    make: Made,
+    progress: Progress,
+) -> Release:
+    """The release that loses least of those tried in which nothing is above a limit.
+
+    Raises
+    ------
+    ConstraintsNotMetError
+        If there is none; it says which row is above, by how much, and who may accept it.
+    """
+    return _Search(table, limits, accepted, make, progress).best(plan)
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A search for the plan that keeps limits at the least loss.
+
+    Plans are compared as they are cut, without moving people between classes, which takes most of
+    the time and gains all of them about as much.
+    """
+
+    table: Table
+    limits: Limits
+    accepted: Sequence[Acceptance]
+    make: Made
+    progress: Progress
+
+    def best(self, plan: Plan) -> Release:
+        """See `promise_limits`."""
+        rough = plan.promising(effort=0 if plan.options.loss is None else 1)
+        rough = self._in_classes(rough)
+        base, columns = self._made(rough), list[str]()
+        verdict = base.verdict
+        for _ in range(ROUNDS):
+            before = rough, columns
+            for row in verdict.rows:
+                if row.intruder != "insider" and row.state is State.ABOVE:
+                    rough = homogeneous(rough, row, self.limits)
+            base = base if rough == before[0] else self._made(rough)
+            columns = [*dict.fromkeys((*columns, *_insiders(verdict)))]
+            if (rough, columns) == before and verdict.state is State.ABOVE:
+                break
+            for how in self._cheapest(base, rough, columns):
+                made = self._finished(how, plan.options.effort)
+                if made is not None:
+                    verdict = made.verdict
+                    if verdict.state is not State.ABOVE:
+                        return made
+        raise _impossible(verdict)
+
+    def _in_classes(self, plan: Plan) -> Plan:
+        """A plan by which neither stranger nor acquaintance finds too many."""
+        taken, table = {each.intruder for each in self.accepted}, self.table
+        if "stranger" not in taken:
+            plan = wider(plan, self.limits)
+        several = table.records > table.persons
+        if "acquaintance" not in taken and several and plan.options.coarsen_counts is None:
+            plan = banded(plan, table, self.limits)
+        return plan
+
+    def _made(self, plan: Plan) -> Release:
+        return self.make(plan).judged(self.limits, self.accepted)
+
+    def _tried(self, plan: Plan) -> Release | None:
+        """The release of a plan; ``None`` where it cannot keep it."""
+        made = _tried(self.make, plan)
+        return None if made is None else made.judged(self.limits, self.accepted)
+
+    def _cheapest(
+        self, base: Release, rough: Plan, columns: Sequence[str]
+    ) -> list[tuple[Plan, float]]:
+        """By rising loss, plans that write some columns with less detail and leave others out.
+
+        Each with the share of the limits that it promises.
+
+        Parameters
+        ----------
+        base
+            The release of the plan that leaves all of them as they are.
+        """
+        found = list[tuple[float, Plan, float]]()
+        choices = _choices([name for name in columns if name in _may_be_events(self.table)])
+        several = self.table.records > self.table.persons
+        for place, chosen in enumerate(choices):
+            self.progress("search", place / len(choices))
+            left = [name for name in columns if name not in chosen]
+            how, scale = without(rough, left), 1.0
+            # What is written with less detail loses no less than what stays as it is.
+            lost = _least(base, left)
+            if chosen:
+                if found and lost >= min(each[0] for each in found):
+                    continue
+                how = protected(how, chosen, self.limits, several=several)
+                made = self._tried(how)
+                if made is None:
+                    continue
+                lost, scale = detail_lost(made), _too_much(made.verdict, self.limits)
+            found.append((lost, how, scale))
+        return [(how, scale) for _, how, scale in sorted(found, key=lambda each: each[0])]
+
+    def _finished(self, how: tuple[Plan, float], effort: int | None) -> Release | None:
+        """The release of a plan with all effort, corrected by what was measured of it."""
+        plan, scale = how
+        plan, made = plan.promising(effort=effort), None
+        known = next((each for each in plan.promises if isinstance(each, KnownEvents)), None)
+        for _ in range(ROUNDS):
+            asked = plan
+            if known is not None:
+                columns, several = plan.options.known_columns, known.m > 1
+                asked = protected(plan, columns, self.limits, several=several, scale=scale)
+            made = self._tried(asked)
+            less = 1.0 if made is None else _too_much(made.verdict, self.limits)
+            scale *= less
+            if known is None or less == 1:
+                break
+        return made
+
+
+def _choices(columns: Sequence[str]) -> list[tuple[str, ...]]:
+    """Which columns are written with less detail, the others being left out; most first."""
+    sizes = range(len(columns), -1, -1)
+    if len(columns) > TOGETHER:
+        sizes = (len(columns), 1, 0)  # type: ignore[assignment]
+    return [chosen for size in sizes for chosen in combinations(columns, size)]
+
+
+def _least(base: Release, left: Sequence[str]) -> float:
+    """What a release loses at least that leaves some columns out."""
+    options = base.manifest.options
+    withhold = tuple(dict.fromkeys((*options.withhold, *left)))
+    manifest = replace(base.manifest, options=replace(options, withhold=withhold))
+    return detail_lost(replace(base, manifest=manifest))
+
+
+def _too_much(verdict: Verdict, limits: Limits) -> float:
+    """By what share less is to be promised, as what an insider finds is so much above its limit."""
+    row = verdict.row("insider")
+    if row.state is not State.ABOVE or row.findings is None:
+        return 1.0
+    found, person = row.findings.found.high / limits.found, row.findings.person.high / limits.person
+    return 1 / max(found, person, 1.0)
+
+
+def _impossible(verdict: Verdict) -> ConstraintsNotMetError:
+    rows = [row for row in verdict.rows if row.state is State.ABOVE]
+    failures, options = [], []
+    for row in rows:
+        assert row.findings is not None
+        learned = "" if row.learned is None else f", {share_text(row.learned.high)} learned"
+        failures.append(
+            f"{row.name}: {share_text(row.findings.found.high)} of people are found, one with "
+            f"{share_text(row.findings.person.high)}{learned}; limits {verdict.limits}"
+        )
+        options.append(f"somebody accepts {row.name} (sfumato accept), or other limits")
+    return ConstraintsNotMetError(
+        tuple(failures),
+        tuple(dict.fromkeys(options)),
+        "No release that was tried keeps all limits.",
+    )

@@ -1,0 +1,177 @@
+"""What brings a release below its limits: every change is tried, and its price is what it costs."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato.cli.app import main
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.secret_keys import Secret
+from sfumato.release.cures import detail_lost
+from sfumato.risk.verdict import Cure, State
+
+LIMITS = sf.Limits("contract")
+KEYS = {
+    "pid_k": sf.PidKAnonymity,
+    "marketer": sf.MarketerRisk,
+    "shared_counts": sf.SharedCounts,
+    "known_events": sf.KnownEvents,
+}
+
+
+def visits(seed: int, persons: int = 120) -> pd.DataFrame:
+    """Visits of people, with what was found and what it cost."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(persons), rng.geometric(0.4, persons))
+    return pd.DataFrame(
+        {
+            "person": of,
+            "age": rng.integers(20, 90, persons)[of],
+            "sex": rng.choice(["F", "M"], persons)[of],
+            "code": rng.choice([f"C{n:02d}" for n in range(12)], len(of)),
+            "charge": rng.integers(10, 10_000, len(of)),
+        }
+    )
+
+
+SCHEMA = sf.Schema(
+    person="person",
+    quasi_identifiers={"age": "numeric", "sex": "categorical"},
+    sensitive=["code"],
+    insensitive=["charge"],
+    accepted={"charge": "made up"},
+)
+
+
+def accepting(column: str) -> sf.Acceptance:
+    everything = {"found": 1.0, "person": 1.0, "learned": 1.0}
+    return sf.Acceptance("insider", "a name", "a reason", date(2999, 1, 1), everything, column)
+
+
+def above(made: sf.Release) -> list[str]:
+    return [each.name for each in made.verdict.rows if each.state is State.ABOVE]
+
+
+@pytest.mark.parametrize(
+    ("promise", "column"), [(sf.PidKAnonymity(3), "code"), (sf.KnownEvents(1, 0.2), "age")]
+)
+def test_known_columns_are_of_known_events(promise: Any, column: str) -> None:
+    with pytest.raises(InputError):
+        sf.anonymize(visits(5), SCHEMA, promise, known_columns=(column,))
+
+
+SECRET = Secret(b"0123456789abcdef")
+
+
+@pytest.fixture(scope="module")
+def limited() -> sf.Release:
+    return sf.anonymize(visits(1), SCHEMA, LIMITS, seed=1, effort=0, secret=SECRET)
+
+
+def test_nothing_is_above_limits_that_are_promised(limited: sf.Release) -> None:
+    assert limited.limits == LIMITS
+    assert not above(limited)
+    # What is written with less detail beats what is left out, where it loses less.
+    options = {**limited.manifest.options.to_dict(), "withhold": ("code", "charge")}
+    options.pop("known_columns", None)
+    plain = [each for each in limited.constraints if not isinstance(each, sf.KnownEvents)]
+    everything_out = sf.anonymize(visits(1), SCHEMA, *plain, seed=1, **options)
+    assert detail_lost(limited) <= detail_lost(everything_out) + 1e-9
+
+
+def test_a_release_that_was_searched_repeats_from_its_manifest(limited: sf.Release) -> None:
+    options = limited.manifest.options.to_dict()
+    again = sf.anonymize(visits(1), SCHEMA, *limited.constraints, seed=1, secret=SECRET, **options)
+    assert again.table.equals(limited.table)
+
+
+def test_what_is_accepted_stays_as_it_is_and_other_promises_are_kept() -> None:
+    data = visits(2)
+    promised = sf.Limits("public"), sf.PidKAnonymity(20), accepting("code")
+    made = sf.anonymize(data, SCHEMA, *promised, seed=1, effort=0)
+    assert not above(made)
+    assert made.verdict.row("insider").state is State.ACCEPTED
+    assert made.table.column("code").to_pylist() == [
+        data["code"][each] for each in made.source_rows.tolist()
+    ]
+    assert made.risk.pid_k >= 20
+    assert sum(isinstance(each, sf.PidKAnonymity) for each in made.constraints) == 1
+
+
+def test_limits_that_few_people_cannot_keep_are_impossible() -> None:
+    few = visits(4, persons=5)
+    with pytest.raises(ConstraintsNotMetError):
+        sf.anonymize(few, SCHEMA, LIMITS, seed=1)
+
+
+@pytest.mark.parametrize("given", [{"population": 10_000}, {"engine": "spark"}])
+def test_limits_are_refused_beside_what_is_not_tried(given: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        sf.anonymize(visits(5), SCHEMA, LIMITS, **given)
+
+
+def test_a_cure_costs_and_helps_as_much_as_it_says() -> None:
+    data = visits(7)
+    made = sf.anonymize(data, SCHEMA, sf.PidKAnonymity(2), seed=1, effort=0)
+    cured = made.judged("contract", cured=True)
+    assert {each.row for each in cured.cures} == set(above(cured))
+    before = detail_lost(made)
+    for each in cured.cures[:4]:
+        promises, options = _asked(each)
+        again = sf.anonymize(data, SCHEMA, sf.PidKAnonymity(2), *promises, seed=1, **options)
+        again = again.judged("contract")
+        row = again.verdict.row(each.row.partition(".")[0])
+        assert each.enough is not row.stops
+        assert each.lost == pytest.approx((before, detail_lost(again)))
+        if row.findings is not None:
+            assert each.found[1] == pytest.approx(row.findings.found.value)
+
+
+def _asked(cure: Cure) -> tuple[list[object], dict[str, object]]:
+    """Promises and options of a cure, read as a project file is."""
+    keys = tomllib.loads(f"x = {{ {cure.how} }}")["x"]
+    promises = [KEYS[name](keys.pop(name)) for name in list(keys) if name in KEYS]
+    return promises, {"effort": 0} | keys
+
+
+def test_the_command_line_promises_limits_and_tries_cures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    visits(8).to_csv("visits.csv", index=False)
+    for each in "abc":
+        Path(each).mkdir()
+    Path("schema.toml").write_text(
+        'person = "person"\nsensitive = ["code"]\ninsensitive = ["charge"]\n'
+        '[quasi_identifiers]\nage = "numeric"\nsex = "categorical"\n'
+        '[accepted]\ncharge = "made up"\n',
+        encoding="utf-8",
+    )
+
+    def run(*words: str) -> tuple[int, dict[str, Any]]:
+        asked = ["visits.csv", "--schema", "schema.toml", "--json", "--limits", "contract", *words]
+        monkeypatch.setattr(sys, "argv", ["sfumato", "anonymize", *asked, "--effort", "0"])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code or 0, json.loads(capfd.readouterr().out)["verdict"]
+
+    code, verdict = run("--pid-k", "2", "-o", "a/released.csv")
+    assert code == 2
+    assert {each["row"].partition(".")[0] for each in verdict["cures"]} >= {"acquaintance"}
+    code, verdict = run("--pid-k", "2", "-o", "b/released.csv", "--no-cures")
+    assert code == 2
+    assert not verdict["cures"]
+    code, verdict = run("--promise-limits", "-o", "c/released.csv")
+    assert code == 0
+    assert not verdict["cures"]
