@@ -143,6 +143,7 @@ def test_what_cannot_be_known_is_asked_and_accepted_by_name(
     given = project.accept.by_row
     assert {column or name: each.because for (name, column), each in given.items()} == because
     assert all(each.by == "officer (A)" for each in given.values())
+    assert "[accept.insider]" not in (tmp_path / "sfumato.toml").read_text()
     # Nothing is covered before it was measured.
     assert project.acceptances == ()
 

@@ -306,7 +306,8 @@ def _with_answers(proposed: Proposal) -> Project:
         for names, why in no.items()
         for name in names
     }
-    accept = Accept(acquaintance=said.pop("", None), insider=said)
+    given = {"acquaintance": said.pop("", None), "insider": said}
+    accept = Accept.model_validate({name: each for name, each in given.items() if each})
     return proposed.project.model_copy(update={"accept": accept})
 
 
