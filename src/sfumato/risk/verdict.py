@@ -279,9 +279,7 @@ class Linkage:
             f"{share_text(each.value)} ({share_text(each.low)} to {share_text(each.high)})"
             for each in (self.precision, self.recall)
         )
-        return (
-            f"{right} of the links are right, {there} of those that should be there are {self.why}"
-        )
+        return f"{right} of the links are right, {there} of the true ones were made; {self.why}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
