@@ -175,3 +175,13 @@ def test_the_command_line_promises_limits_and_tries_cures(
     code, verdict = run("--promise-limits", "-o", "c/released.csv")
     assert code == 0
     assert not verdict["cures"]
+
+
+def test_known_events_that_are_promised_beside_limits_are_kept() -> None:
+    told = SCHEMA.model_copy(update={"events": {"code": sf.Event(kind="code")}})
+    mine = sf.KnownEvents(2, 0.05)
+    made = sf.anonymize(visits(9), told, LIMITS, mine, accepting("charge"), seed=1, effort=0)
+    (kept,) = (each for each in made.constraints if isinstance(each, sf.KnownEvents))
+    assert kept.risk <= mine.risk
+    assert "code" in (made.manifest.options.known_columns or made.schema.events)
+    assert not above(made)

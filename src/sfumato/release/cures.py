@@ -186,10 +186,17 @@ def protected(
     scale
         By how much less than the limits is promised.
     """
-    kept = tuple(each for each in plan.promises if not isinstance(each, KnownEvents))
     found, person = _down(limits.found * scale), _down(limits.person * scale)
     known = KnownEvents(2 if several else 1, found, p95=person)
-    return Plan(kept, plan.options).promising(known, known_columns=(*columns,))
+    released = tuple(each for each in columns if each not in plan.options.withhold)
+    return plan.promising(known, known_columns=released)
+
+
+def _known(plan: Plan, table: Table) -> tuple[str, ...]:
+    """The columns that a plan promises known events of already."""
+    if not any(isinstance(each, KnownEvents) for each in plan.promises):
+        return ()
+    return plan.options.known_columns or tuple(each.name for each in table.events)
 
 
 def _insiders(verdict: Verdict) -> list[str]:
@@ -252,7 +259,7 @@ def _changes(row: Row, release: Release, table: Table, plan: Plan) -> Iterator[t
         columns = row.column.split(" + ")
         yield f"Leave {' and '.join(columns)} out", without(plan, columns)
         if not plan.options.coarsen_counts and set(columns) <= _may_be_events(table):
-            known = dict.fromkeys((*plan.options.known_columns, *table.schema.events, *columns))
+            known = dict.fromkeys((*_known(plan, table), *columns))
             for_all = protected(plan, [*known], limits, several=several)
             yield f"Write {' and '.join(columns)} with less detail", for_all
         return
@@ -369,7 +376,8 @@ class _Search:
             if chosen:
                 if found and lost >= min(each[0] for each in found):
                     continue
-                how = protected(how, chosen, self.limits, several=several)
+                known = dict.fromkeys((*_known(rough, self.table), *chosen))
+                how = protected(how, [*known], self.limits, several=several)
                 made = self._tried(how)
                 if made is None:
                     continue
