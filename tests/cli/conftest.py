@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE
 
-import sfumato.release.anonymize as anonymize_module
 from sfumato.cli.app import main
 from sfumato.pipeline import report_stage
+from sfumato.release import cures
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ def done_in(folder: Path, *words: str | Path) -> None:
         patch.chdir(folder)
         patch.setattr(sys, "excepthook", sys.excepthook)
         patch.setattr(sys, "argv", ["sfumato", *map(str, words)])
+        patch.setattr(cures, "SECONDS", 0)
         with pytest.raises(SystemExit) as end:
             main()
     # Above the limit it is released all the same: the fewest tests are about how much is found.
@@ -70,12 +71,10 @@ def no_pdf() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="package", autouse=True)
-def no_cures() -> Iterator[None]:
+@pytest.fixture(autouse=True)
+def no_cures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is tried for what is above its limit, which takes as long as several releases."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(anonymize_module, "cures", lambda *_words, **_more: ())
-        yield
+    monkeypatch.setattr(cures, "SECONDS", 0)
 
 
 PROGRAM = "import sys; from sfumato.cli.start import main; sys.argv[0] = 'sfumato'; main()"

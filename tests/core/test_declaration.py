@@ -48,7 +48,6 @@ VERBS = {
         attack_options.Holding,
         attack_options.Referee,
         attack_options.Judging,
-        assess_options.HeldAgainst,
         attack_options.Circumstances,
     ),
     "link": (
@@ -86,7 +85,7 @@ def test_a_typed_dictionary_has_what_is_declared(verb: str) -> None:
 
 
 _WIDER = {"ordered_distance", "recursive_l", "presets", "quasi_identifiers", "knows", "attacks"}
-_WIDER |= {"previous", "review", "priors", "withhold"}
+_WIDER |= {"previous", "review", "priors", "withhold", "known_columns", "limits"}
 """Sequences that become tuples, and paths as text."""
 
 

@@ -128,36 +128,53 @@ def anonymize(
         opened = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=data_sha256(register))
 
-    def made(plan: Plan) -> Release:
-        check_asked(schema, plan.promises, plan.options, pseudonym_key=pseudonym_key)
-        check_table(table, plan.options, plan.promises)
-        asked = replace(manifest, constraints=plan.promises, options=plan.options)
-        return make_release(table, asked, secrets, progress, opened, _frame(data))
-
-    plan = Plan(promises, making)
+    make = partial(_of_plan, table, manifest, secrets, _frame(data))
     if limits:
-        release = promise_limits(plan, table, limits[0], accepted, made, progress)
+        plan, here = Plan(promises, making), partial(make, progress)
+        release = promise_limits(plan, table, limits[0], accepted, here, progress)
     else:
         release = make_release(table, manifest, secrets, progress, opened, _frame(data))
-    return _with_remedies(release, table, everybody, made)
+    if everybody:
+        return release
+    # A release may be pickled with what is tried for it, a bar of progress not.
+    return _with_remedies(release, table, partial(make, declaration.silent))
 
 
-def _with_remedies(
-    release: Release, table: Table, everybody: bool, made: Callable[[Plan], Release]
+def _of_plan(
+    table: Table,
+    manifest: Manifest,
+    secrets: Secrets,
+    original: Any,
+    progress: declaration.Progress,
+    plan: Plan,
 ) -> Release:
+    """The release of another plan than that of a manifest.
+
+    Raises
+    ------
+    InputError
+        If what is asked for does not go together.
+    """
+    check_asked(table.schema, plan.promises, plan.options, pseudonym_key=secrets.key)
+    check_table(table, plan.options, plan.promises)
+    asked = replace(manifest, constraints=plan.promises, options=plan.options)
+    return make_release(table, asked, secrets, progress, None, original)
+
+
+def _with_remedies(release: Release, table: Table, make: Callable[[Plan], Release]) -> Release:
     """The same with what may be tried for it.
 
-    Remedies are tried with a tree and promises about classes, which says nothing of levels, of a
-    population or of households.
+    Remedies are tried with a tree and promises about classes, which says nothing of levels or of
+    households.
     """
     plan = Plan(release.constraints, release.manifest.options)
     local = plan.options.recoding is release_options.Recoding.LOCAL
-    if not local or everybody or promise.asked_of_households(plan.promises):
+    if not local or promise.asked_of_households(plan.promises):
         return release
     beside = (promise.Budget, KnownEvents)
     constraints = [each for each in plan.promises if not isinstance(each, beside)]
     tried = partial(lost_columns, table, release.utility.columns, constraints, plan.options)
-    return replace(release, tried=tried, cured=partial(cures, table=table, plan=plan, make=made))
+    return replace(release, tried=tried, cured=partial(cures, table=table, plan=plan, make=make))
 
 
 def _check_limits(

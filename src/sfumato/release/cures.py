@@ -211,19 +211,12 @@ def _insiders(verdict: Verdict) -> list[str]:
     )
 
 
-def cures(
-    release: Release, table: Table, plan: Plan, make: Made, seconds: float = SECONDS
-) -> tuple[Cure, ...]:
+def cures(release: Release, table: Table, plan: Plan, make: Made) -> tuple[Cure, ...]:
     """What would lower each row that is above its limit, tried: the cheapest of each row first.
 
     A trial makes the release again. What would take longer than there is time is not tried.
-
-    Parameters
-    ----------
-    seconds
-        What all trials may take together.
     """
-    ends, longest, tried = perf_counter() + seconds, 0.0, []
+    ends, longest, tried = perf_counter() + SECONDS, 0.0, list[Cure]()
     before = detail_lost(release)
     for row in (each for each in release.verdict.rows if each.state is State.ABOVE):
         for words, changed in _changes(row, release, table, plan):
