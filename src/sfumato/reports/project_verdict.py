@@ -41,8 +41,6 @@ def first_page(
         "To whom, and for what": _to_whom(content),
         "How it was checked": _checked(content, results, show),
     }
-    if verdict is not None and verdict["next"] and not show.is_public:
-        answers = {"What would help": verdict["next"], **answers}
     if verdict is None:
         ready, headline = _on_request(content)
         return {
@@ -52,6 +50,7 @@ def first_page(
             "sentences": [],
             "limits": "",
             "rows": [],
+            "helps": [],
             "answers": answers,
         }
     limits = verdict["limits"]
@@ -64,6 +63,7 @@ def first_page(
         f"found, {share_text(limits['person'])} for one person, {share_text(limits['learned'])} "
         "learned. A row is above if one of its three numbers is.",
         "rows": [_row(each, verdict, results, show) for each in verdict["rows"]],
+        "helps": [] if show.is_public else [each.replace("->", "→") for each in verdict["next"]],
         "answers": answers,
     }
 

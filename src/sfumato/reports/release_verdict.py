@@ -170,7 +170,7 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
     ]
     figures = _figures(before, after, own_population=release.population is None)
     if release.cures and not release.judged_in:
-        sentences[:0] = [f"{each}." for each in release.verdict.nexts]
+        sentences[:0] = [f"{each.replace('->', '→')}." for each in release.verdict.nexts]
     if release.judged_in:
         headline, ready = f"Whether it may go out stands in {release.judged_in}.", None
     else:
