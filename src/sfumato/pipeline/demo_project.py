@@ -19,14 +19,7 @@ from sfumato.examples import (
 from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
-from sfumato.pipeline.project_model import (
-    Accept,
-    Accepted,
-    LedgerSection,
-    Link,
-    Review,
-    Reviewers,
-)
+from sfumato.pipeline.project_model import Accept, Accepted, LedgerSection, Link, Review, Reviewers
 from sfumato.pipeline.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.proposal import (
     FEWEST,

@@ -16,14 +16,7 @@ from sfumato.linkage.link_sources import numbers_a_person
 from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 from sfumato.pipeline.project_folder import LINK, LINKED, REVIEW, ProjectFolder, copy_private
 from sfumato.pipeline.project_model import InFile, Link, Reviewers, TableFile
-from sfumato.pipeline.stage import (
-    MEASURED,
-    Made,
-    Stage,
-    kept_secret,
-    read_object,
-    write_report,
-)
+from sfumato.pipeline.stage import MEASURED, Made, Stage, kept_secret, read_object, write_report
 from sfumato.review.review_decisions import DECISIONS
 from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_candidates import person_candidates_of

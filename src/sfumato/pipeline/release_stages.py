@@ -38,14 +38,7 @@ from sfumato.risk.intruders import Findings
 from sfumato.risk.learned_values import Share
 from sfumato.risk.risk_thresholds import Preset, thresholds
 from sfumato.risk.threshold_checks import check_numbers
-from sfumato.risk.verdict import (
-    LINKAGE,
-    Acceptance,
-    Limits,
-    Linkage,
-    Verdict,
-    judged_again,
-)
+from sfumato.risk.verdict import LINKAGE, Acceptance, Limits, Linkage, Verdict, judged_again
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.table.table_files import write_table
 

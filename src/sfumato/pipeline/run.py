@@ -20,12 +20,7 @@ from sfumato.core.workspace import lock_file
 from sfumato.pipeline.acceptances import measured_first
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
 from sfumato.pipeline.project_folder import RELEASE, REVIEW, ProjectFolder
-from sfumato.pipeline.release_stages import (
-    ASSESS_STAGE,
-    ATTACK_STAGE,
-    RELEASE_STAGE,
-    verdict_of,
-)
+from sfumato.pipeline.release_stages import ASSESS_STAGE, ATTACK_STAGE, RELEASE_STAGE, verdict_of
 from sfumato.pipeline.report_stage import REPORT_STAGE
 from sfumato.pipeline.stage import (
     MEASURED,

@@ -19,15 +19,7 @@ import pyarrow.compute as pc
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import needed
 from sfumato.table.common_words import GIVEN_NAMES, SURNAME_ENDING, SURNAMES, folded
-from sfumato.table.sources import (
-    NAMES,
-    NO_LABELS,
-    Labels,
-    Source,
-    is_number,
-    is_text,
-    listed,
-)
+from sfumato.table.sources import NAMES, NO_LABELS, Labels, Source, is_number, is_text, listed
 
 SHEET_ROWS, CELL_LETTERS = 1_048_576, 32_767
 """Rows of a sheet of Excel, and letters of a cell."""

@@ -7,14 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.scene import (
-    CLAIMED,
-    Act,
-    Scene,
-    Staged,
-    another,
-    nothing,
-)
+from sfumato.intruder.attacks.scene import CLAIMED, Act, Scene, Staged, another, nothing
 from sfumato.intruder.candidates import Identification
 from sfumato.intruder.guesses import identity_attacks
 from sfumato.intruder.guesses.inference_attacks import any_person, most_records

@@ -9,13 +9,7 @@ import numpy as np
 
 from sfumato.core.arrays import Ints
 from sfumato.core.measure import Measure
-from sfumato.intruder.attacks.scene import (
-    Act,
-    Scene,
-    Staged,
-    another,
-    sensitive_and_true,
-)
+from sfumato.intruder.attacks.scene import Act, Scene, Staged, another, sensitive_and_true
 from sfumato.intruder.candidates import Identification
 from sfumato.intruder.guesses import pseudonym_attack
 from sfumato.intruder.guesses.bounds_attack import Isolation, by_ends, by_members, isolated
