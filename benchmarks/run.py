@@ -19,6 +19,7 @@ PARTS = {
     "processes": ["processes.py"],
     "peers": ["peers.py"],
     "loss": ["loss.py", "random_releases.py"],
+    "promised_limits": ["promised_limits.py"],
     "many_cells": ["many_cells.py"],
     "population": ["population.py", "--part", "--samples", "5"],
     "population_promise": ["population_promise.py", "--repeats", "1"],

@@ -87,7 +87,7 @@ def by_two(
 
 
 def learned(records: Sequence[Record], column: str, *, bands: bool) -> tuple[float, float]:
-    """Share of people who are guessed rightly by their crowd, and whose value is certain."""
+    """Share of people guessed rightly by their crowd, and of whom a value is certain that is not the commonest."""
     every = units(records)
     values = [{each.cells[column] for each in unit} - {MISSING} for unit in every]
     often = Counter(each for own in values for each in own)
@@ -102,7 +102,7 @@ def learned(records: Sequence[Record], column: str, *, bands: bool) -> tuple[flo
         votes = Counter(each for mine in alike for each in mine)
         guess = max(votes, key=lambda each: (votes[each], each), default=None)
         right[unit[0].person].append(guess in own)
-        if guess is not None and votes[guess] == len(alike) and guess != commonest:
+        if any(many == len(alike) and each != commonest for each, many in votes.items()):
             certain[unit[0].person] = True
     people = len(right)
     return sum(sum(each) / len(each) for each in right.values()) / people, len(certain) / people

@@ -17,8 +17,12 @@ import sfumato as sf
 from sfumato.cli.app import main
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.core.secret_keys import Secret
-from sfumato.release.cures import detail_lost
-from sfumato.risk.verdict import Cure, State
+from sfumato.release import cures
+from sfumato.release.cures import Plan, detail_lost
+from sfumato.release.release_options import Options
+from sfumato.risk.intruders import Findings, Found
+from sfumato.risk.learned_values import Share
+from sfumato.risk.verdict import Cure, State, judge
 
 LIMITS = sf.Limits("contract")
 KEYS = {
@@ -137,9 +141,66 @@ def test_a_cure_costs_and_helps_as_much_as_it_says() -> None:
             assert each.found[1] == pytest.approx(row.findings.found.value)
 
 
+def test_what_is_above_by_its_interval_alone_is_promised_more_strictly() -> None:
+    """The upper end comes to the limit where the promise is L times value over upper end."""
+
+    def verdict(found: Share, person: Share) -> Any:
+        low = Findings(Share.of(0.01), Share.of(0.1))
+        by = {"code": Findings(found, person)}
+        return judge(Found(100, 10, True, 0, (), low, low, by), sf.Limits(found=0.1, person=0.5))
+
+    fine = Share(0.4, 0.3, 0.5)
+    assert cures._stricter(verdict(Share(0.09, 0.08, 0.1), fine), 1.0) == 1
+    assert cures._stricter(verdict(Share(0.09, 0.08, 0.12), fine), 1.0) == pytest.approx(0.75)
+    # What is above its promise comes down by as much, too.
+    assert cures._stricter(verdict(Share(0.2, 0.2, 0.2), fine), 0.8) == pytest.approx(0.4)
+    strict = cures._stricter(verdict(fine, Share(0.6, 0.5, 0.8)), 0.9)
+    assert strict == pytest.approx(min(0.09 / 0.5, 0.45 / 0.8))
+
+
+def test_a_plan_names_what_it_asks_for_beyond_another_one_and_what_no_more() -> None:
+    usual = Options()
+    plan = Plan((sf.PidKAnonymity(3), sf.SharedCounts(2)), usual)
+    more = sf.KnownEvents(2, 0.09, p95=0.33), sf.HAffiliation(0.4, attribute="code")
+    other = Plan((sf.PidKAnonymity(11), *more), usual).promising(withhold=("charge",))
+    asked, _, dropped = other.beyond(plan).partition("; without ")
+    assert asked.split(", ") == [
+        "pid_k = 11",
+        'known_events = "2:0.09"',
+        "known_events_p95 = 0.33",
+        "h_affiliation of code = 0.4",
+        'withhold = ["charge"]',
+    ]
+    assert dropped == "shared_counts"
+    assert plan.beyond(plan) == ""
+
+
+def test_every_choice_of_three_columns_is_tried_and_each_alone_of_more() -> None:
+    assert len(cures._choices("abc", "abc")) == 8
+    alone = [(each,) for each in "abcd"]
+    assert cures._choices("abcd", "abcd") == [tuple("abcd"), *alone, ()]
+    assert cures._choices("abc", "a") == [("a",), ()]
+
+
+def test_a_trial_that_takes_longer_than_there_is_time_is_not_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = sf.anonymize(visits(7), SCHEMA, sf.PidKAnonymity(2), seed=1, effort=0)
+    assert made.cured is not None
+    took = made.cured.keywords["seconds"]
+    monkeypatch.setattr(cures, "SECONDS", took / 2)
+    assert not made.judged("contract", cured=True).verdict.cures
+
+
+def test_what_is_waited_for_is_a_minute_and_what_is_corrected_converges_in_three_rounds() -> None:
+    assert (cures.SECONDS, cures.ROUNDS, cures.TOGETHER) == (60, 3, 3)
+
+
 def _asked(cure: Cure) -> tuple[list[object], dict[str, object]]:
     """Promises and options of a cure, read as a project file is."""
-    keys = tomllib.loads(f"x = {{ {cure.how} }}")["x"]
+    asked, _, dropped = cure.how.partition("; without ")
+    assert not dropped
+    keys = tomllib.loads(f"x = {{ {asked} }}")["x"]
     promises = [KEYS[name](keys.pop(name)) for name in list(keys) if name in KEYS]
     return promises, {"effort": 0} | keys
 

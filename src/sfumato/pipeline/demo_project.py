@@ -19,7 +19,15 @@ from sfumato.examples import (
 from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
-from sfumato.pipeline.project_model import Accept, Accepted, LedgerSection, Link, Review, Reviewers
+from sfumato.pipeline.project_model import (
+    Accept,
+    Accepted,
+    Answered,
+    LedgerSection,
+    Link,
+    Review,
+    Reviewers,
+)
 from sfumato.pipeline.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.proposal import (
     FEWEST,
@@ -146,6 +154,7 @@ def _project_text(folder: Path, persons: int, seed: int) -> str:
     answers = {name: Accepted.model_validate(each) for name, each in NOTES["accept"].items()}
     # Of its own: people who do not exist are in nobody's ledger.
     ledger = LedgerSection(file=LEDGER, keys=LEDGER_KEYS)
-    changed |= {"accept": Accept(insider=answers), "ledger": ledger}
+    unchecked = Answered.model_validate(NOTES["linkage"])
+    changed |= {"accept": Accept(insider=answers, linkage=unchecked), "ledger": ledger}
     project = made.project.model_copy(update=changed)
     return dump_project(project, {**made.notes, **NOTES["demo"]})

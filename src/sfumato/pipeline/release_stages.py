@@ -324,16 +324,19 @@ def linkage_of(place: ProjectFolder) -> Linkage | None:
     drawn = {"precision", "recall"} <= checks.keys()
     of = checks if drawn else persons
     precision, recall = (_share(of.get(name)) for name in ("precision", "recall"))
-    if not answers:
-        why = f"no pair was checked; [review] lets people look, or: sfumato accept {LINKAGE}"
-    elif precision is None or recall is None:
+    # A simulated worker judges by the model, of which it is no check.
+    simulated = place.project.review.by is Reviewers.SIMULATED
+    if simulated or not answers:
+        nobody = "a simulated worker answers by the model" if simulated else "no pair was checked"
+        why = f"{nobody}; [review] lets people look, or: sfumato accept {LINKAGE}"
+        return Linkage(None, None, why)
+    if precision is None or recall is None:
         why = "the answers do not tell it; 'check' under [link] draws pairs that do"
     elif drawn:
         why = f"by {checks['answered']:,} pairs that were drawn and checked"
     else:
-        who = "a simulated worker" if place.project.review.by is Reviewers.SIMULATED else "people"
-        why = f"after {answers:,} answers of {who}"
-    return Linkage(precision, recall, why) if answers else Linkage(None, None, why)
+        why = f"after {answers:,} answers of people"
+    return Linkage(precision, recall, why)
 
 
 def _share(measure: Mapping[str, float] | None) -> Share | None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sfumato.core import declaration
@@ -14,7 +15,7 @@ from sfumato.core.secret_keys import Secrets, check_key
 from sfumato.release import release_options
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
-from sfumato.release.cures import Plan, cures, promise_limits
+from sfumato.release.cures import LimitSearch, Plan, cures
 from sfumato.release.household_classes import household_of
 from sfumato.release.known_counts import check_beside
 from sfumato.release.lost_columns import lost_columns
@@ -128,16 +129,17 @@ def anonymize(
         opened = open_register(register, table.schema)
         manifest = replace(manifest, register_sha256=data_sha256(register))
 
-    make = partial(_of_plan, table, manifest, secrets, _frame(data))
+    make, began = partial(_of_plan, table, manifest, secrets, _frame(data)), perf_counter()
     if limits:
         plan, here = Plan(promises, making), partial(make, progress)
-        release = promise_limits(plan, table, limits[0], accepted, here, progress)
+        release = LimitSearch(table, limits[0], accepted, here, progress).best(plan)
     else:
         release = make_release(table, manifest, secrets, progress, opened, _frame(data))
     if everybody:
         return release
     # A release may be pickled with what is tried for it, a bar of progress not.
-    return _with_remedies(release, table, partial(make, declaration.silent))
+    silently = partial(make, declaration.silent)
+    return _with_remedies(release, table, silently, perf_counter() - began)
 
 
 def _of_plan(
@@ -161,7 +163,9 @@ def _of_plan(
     return make_release(table, asked, secrets, progress, None, original)
 
 
-def _with_remedies(release: Release, table: Table, make: Callable[[Plan], Release]) -> Release:
+def _with_remedies(
+    release: Release, table: Table, make: Callable[[Plan], Release], seconds: float
+) -> Release:
     """The same with what may be tried for it.
 
     Remedies are tried with a tree and promises about classes, which says nothing of levels or of
@@ -174,7 +178,8 @@ def _with_remedies(release: Release, table: Table, make: Callable[[Plan], Releas
     beside = (promise.Budget, KnownEvents)
     constraints = [each for each in plan.promises if not isinstance(each, beside)]
     tried = partial(lost_columns, table, release.utility.columns, constraints, plan.options)
-    return replace(release, tried=tried, cured=partial(cures, table=table, plan=plan, make=make))
+    cured = partial(cures, table=table, plan=plan, make=make, seconds=seconds)
+    return replace(release, tried=tried, cured=cured)
 
 
 def _check_limits(

@@ -8,13 +8,13 @@ promise to keep the limits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import ceil, floor
+from math import ceil, floor, inf
 from time import perf_counter
 
-from sfumato.core.declaration import Progress
+from sfumato.core.declaration import Progress, declared
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.release.known_counts import left_out
 from sfumato.release.promises.h_affiliation import HAffiliation
@@ -25,6 +25,7 @@ from sfumato.release.promises.shared_counts import SharedCounts
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_options import Coarsening, KnownCounts, Options
 from sfumato.release.release_result import Release
+from sfumato.risk.intruders import Findings
 from sfumato.risk.verdict import Acceptance, Cure, Limits, Row, State, Verdict, share_text
 from sfumato.schema import EventKind
 from sfumato.table.table import Table
@@ -32,9 +33,10 @@ from sfumato.table.table import Table
 SECONDS = 60
 """How long cures are tried at most; somebody waits for them."""
 TOGETHER = 3
-"""Columns of which every choice is tried; of more all, none, and each alone."""
+"""Columns of which every choice is tried, eight releases; of more all, none, and each alone."""
 ROUNDS = 3
-"""How often a plan is corrected by what was measured of it."""
+"""How often a plan is corrected by what was measured of it: the first time by how far it is above,
+the second by what regrouping has moved since, the third by what was left of that."""
 _UNIT = 1e4
 """Shares are promised to so many parts, rounded to the safe side."""
 
@@ -52,25 +54,31 @@ class Plan:
         return Plan(promises, replace(self.options, **options))  # type: ignore[arg-type]
 
     def beyond(self, other: Plan) -> str:
-        """What it asks for that another one does not, as in a project file."""
-        new = [each for each in self.promises if each not in other.promises]
-        keys = {each.name: _stated(each) for each in new}
-        before = other.options.to_dict()
-        own = {name: value for name, value in self.options.to_dict().items() if name != "suppress"}
-        keys |= {name: value for name, value in own.items() if before.get(name) != value}
-        if self.options.suppress > other.options.suppress:
-            keys["suppress"] = self.options.suppress
-        return ", ".join(f"{name} = {_toml(value)}" for name, value in keys.items())
+        """What it asks for that another one does not, as in a project file, and what no more."""
+        own, theirs = self._keys, other._keys
+        # Less may be left out than is allowed: a plan takes none of it back.
+        if self.options.suppress < other.options.suppress:
+            own["suppress"] = theirs["suppress"]
+        new = [f"{key} = {_toml(value)}" for key, value in own.items() if theirs.get(key) != value]
+        dropped = [key for key in theirs if key not in own]
+        return ", ".join(new) + (f"; without {', '.join(dropped)}" if dropped else "")
+
+    @property
+    def _keys(self) -> dict[str, object]:
+        """What is asked for by the keys of a project file; limits of one column with its name."""
+        keys: dict[str, object] = {}
+        for promise in self.promises:
+            about = getattr(promise, "attribute", None)
+            of = "" if about is None else f" of {about}"
+            for each in declared(type(promise)):
+                value = getattr(promise, each.name)
+                if value != each.default:
+                    keys[each.key + of] = value
+        return keys | {"suppress": 0.0} | self.options.to_dict()
 
 
 Made = Callable[[Plan], Release]
 """Makes the release of a plan."""
-
-
-def _stated(promise: Constraint | Budget) -> object:
-    if isinstance(promise, KnownEvents):
-        return promise.known
-    return next(iter(promise.parameters().values()))
 
 
 def _toml(value: object) -> str:
@@ -153,13 +161,14 @@ def homogeneous(plan: Plan, row: Row, limits: Limits) -> Plan:
     (h - b) / (1 - b), which is at the limit L where h = b + L (1 - b).
     """
     learned = () if row.findings is None else row.findings.learned
-    above = [each for each in learned if each.worst.high > limits.learned]
     return plan.promising(
         *(
             HAffiliation(
-                _down(each.without + limits.learned * (1 - each.without)), attribute=each.column
+                _down(each.without + limits.learned * (1 - each.without)),
+                attribute=each.column if len(learned) > 1 else None,
             )
-            for each in above
+            for each in learned
+            if each.worst.high > limits.learned
         )
     )
 
@@ -199,24 +208,44 @@ def _known(plan: Plan, table: Table) -> tuple[str, ...]:
     return plan.options.known_columns or tuple(each.name for each in table.events)
 
 
-def _insiders(verdict: Verdict) -> list[str]:
-    """The single columns by which an insider is above the limit, unless somebody accepted it."""
-    found, row = verdict.found, verdict.row("insider")
-    if found is None or row.state is not State.ABOVE:
-        return []
+def _insiders(verdict: Verdict) -> dict[str, Findings]:
+    """What an insider finds above the limit by each column, unless somebody accepted it."""
+    row, limits = verdict.row("insider"), verdict.limits
+    if row.state is not State.ABOVE:
+        return {}
     covered = {each.column for each in row.accepted}
-    above = [name for name, each in found.insiders.items() if verdict.limits.above(each)]
-    return list(
-        dict.fromkeys(one for name in above if name not in covered for one in name.split(" + "))
-    )
+    every = verdict.insiders.items()
+    return {name: each for name, each in every if name not in covered and limits.above(each)}
 
 
-def cures(release: Release, table: Table, plan: Plan, make: Made) -> tuple[Cure, ...]:
+def _involved(verdict: Verdict, before: Sequence[str]) -> list[str]:
+    """More columns than before by which an insider is above: known ones, then learned ones."""
+    insiders, limits = _insiders(verdict), verdict.limits
+    known = [one for name in insiders for one in name.split(" + ")]
+    learned = [
+        one.column
+        for each in insiders.values()
+        for one in each.learned
+        if one.worst.high > limits.learned
+    ]
+    # What is learned by a known column changes only where changing that one was not enough.
+    more = learned if set(known) <= {*before} else known
+    return [*dict.fromkeys((*before, *more))]
+
+
+def cures(
+    release: Release, table: Table, plan: Plan, make: Made, seconds: float = 0.0
+) -> tuple[Cure, ...]:
     """What would lower each row that is above its limit, tried: the cheapest of each row first.
 
     A trial makes the release again. What would take longer than there is time is not tried.
+
+    Parameters
+    ----------
+    seconds
+        What the release took, by which the first trial is foretold.
     """
-    ends, longest, tried = perf_counter() + SECONDS, 0.0, list[Cure]()
+    ends, longest, tried = perf_counter() + SECONDS, seconds, list[Cure]()
     before = detail_lost(release)
     for row in (each for each in release.verdict.rows if each.state is State.ABOVE):
         for words, changed in _changes(row, release, table, plan):
@@ -272,30 +301,12 @@ def _may_be_events(table: Table) -> set[str]:
     return {*schema.events} or {*schema.sensitive, *schema.insensitive}
 
 
-def promise_limits(
-    plan: Plan,
-    table: Table,
-    limits: Limits,
-    accepted: Sequence[Acceptance],
-    make: Made,
-    progress: Progress,
-) -> Release:
-    """The release that loses least of those tried in which nothing is above a limit.
-
-    Raises
-    ------
-    ConstraintsNotMetError
-        If there is none; it says which row is above, by how much, and who may accept it.
-    """
-    return _Search(table, limits, accepted, make, progress).best(plan)
-
-
 @dataclass(frozen=True, eq=False)
-class _Search:
-    """A search for the plan that keeps limits at the least loss.
+class LimitSearch:
+    """A search for the release that loses least of those in which nothing is above a limit.
 
     Plans are compared as they are cut, without moving people between classes, which takes most of
-    the time and gains all of them about as much.
+    the time.
     """
 
     table: Table
@@ -305,7 +316,13 @@ class _Search:
     progress: Progress
 
     def best(self, plan: Plan) -> Release:
-        """See `promise_limits`."""
+        """The best release that keeps what a plan promises, too.
+
+        Raises
+        ------
+        ConstraintsNotMetError
+            If there is none; it says which row is above, by how much, and who may accept it.
+        """
         rough = plan.promising(effort=0 if plan.options.loss is None else 1)
         rough = self._in_classes(rough)
         base, columns = self._made(rough), list[str]()
@@ -316,15 +333,14 @@ class _Search:
                 if row.intruder != "insider" and row.state is State.ABOVE:
                     rough = homogeneous(rough, row, self.limits)
             base = base if rough == before[0] else self._made(rough)
-            columns = [*dict.fromkeys((*columns, *_insiders(verdict)))]
+            columns = _involved(verdict, columns)
             if (rough, columns) == before and verdict.state is State.ABOVE:
                 break
-            for how in self._cheapest(base, rough, columns):
-                made = self._finished(how, plan.options.effort)
-                if made is not None:
-                    verdict = made.verdict
-                    if verdict.state is not State.ABOVE:
-                        return made
+            for how, tried in self._cheapest(base, rough, columns):
+                made = self._finished(how, tried, plan.options.effort)
+                verdict = made.verdict
+                if verdict.state is not State.ABOVE:
+                    return made
         raise _impossible(verdict)
 
     def _in_classes(self, plan: Plan) -> Plan:
@@ -347,61 +363,77 @@ class _Search:
 
     def _cheapest(
         self, base: Release, rough: Plan, columns: Sequence[str]
-    ) -> list[tuple[Plan, float]]:
+    ) -> list[tuple[Plan, Release]]:
         """By rising loss, plans that write some columns with less detail and leave others out.
 
-        Each with the share of the limits that it promises.
+        Each with its release as it is cut.
 
         Parameters
         ----------
         base
             The release of the plan that leaves all of them as they are.
         """
-        found = list[tuple[float, Plan, float]]()
-        choices = _choices([name for name in columns if name in _may_be_events(self.table)])
-        several = self.table.records > self.table.persons
+        found = list[tuple[float, Plan, Release]]()
+        choices = _choices(columns, _may_be_events(self.table))
+        several, least = self.table.records > self.table.persons, inf
         for place, chosen in enumerate(choices):
             self.progress("search", place / len(choices))
             left = [name for name in columns if name not in chosen]
-            how, scale = without(rough, left), 1.0
             # What is written with less detail loses no less than what stays as it is.
-            lost = _least(base, left)
+            if _least(base, left) >= least:
+                continue
+            how = without(rough, left)
             if chosen:
-                if found and lost >= min(each[0] for each in found):
-                    continue
                 known = dict.fromkeys((*_known(rough, self.table), *chosen))
                 how = protected(how, [*known], self.limits, several=several)
-                made = self._tried(how)
-                if made is None:
-                    continue
-                lost, scale = detail_lost(made), _too_much(made.verdict, self.limits)
-            found.append((lost, how, scale))
-        return [(how, scale) for _, how, scale in sorted(found, key=lambda each: each[0])]
+            made = self._tried(how)
+            if made is not None:
+                lost = detail_lost(made)
+                found.append((lost, how, made))
+                # Only what keeps the limits makes others needless.
+                least = least if made.verdict.state is State.ABOVE else min(least, lost)
+        return [(how, made) for _, how, made in sorted(found, key=lambda each: each[0])]
 
-    def _finished(self, how: tuple[Plan, float], effort: int | None) -> Release | None:
-        """The release of a plan with all effort, corrected by what was measured of it."""
-        plan, scale = how
-        plan, made = plan.promising(effort=effort), None
+    def _finished(self, plan: Plan, rough: Release, effort: int | None) -> Release:
+        """The release of a plan with all effort, corrected by what was measured of it.
+
+        Moving people between classes is for the quasi-identifiers and may cost other columns more:
+        the release as it was cut is taken where it loses less.
+        """
         known = next((each for each in plan.promises if isinstance(each, KnownEvents)), None)
+        best, scale = rough, _stricter(rough.verdict, 1.0)
         for _ in range(ROUNDS):
-            asked = plan
+            asked = plan.promising(effort=effort)
             if known is not None:
                 columns, several = plan.options.known_columns, known.m > 1
-                asked = protected(plan, columns, self.limits, several=several, scale=scale)
+                asked = protected(asked, columns, self.limits, several=several, scale=scale)
             made = self._tried(asked)
-            less = 1.0 if made is None else _too_much(made.verdict, self.limits)
-            scale *= less
-            if known is None or less == 1:
+            if made is None:
                 break
-        return made
+            best, before = min(best, made, key=_worth), scale
+            scale = _stricter(made.verdict, scale)
+            if known is None or scale == before:
+                break
+        return best
 
 
-def _choices(columns: Sequence[str]) -> list[tuple[str, ...]]:
-    """Which columns are written with less detail, the others being left out; most first."""
-    sizes = range(len(columns), -1, -1)
-    if len(columns) > TOGETHER:
-        sizes = (len(columns), 1, 0)  # type: ignore[assignment]
-    return [chosen for size in sizes for chosen in combinations(columns, size)]
+def _worth(release: Release) -> tuple[bool, float]:
+    """Less is better: nothing above a limit, then little detail lost."""
+    return release.verdict.state is State.ABOVE, detail_lost(release)
+
+
+def _choices(columns: Sequence[str], events: Collection[str]) -> list[tuple[str, ...]]:
+    """Which columns are written with less detail, the others being left out; most first.
+
+    Parameters
+    ----------
+    events
+        Those of which it can be asked.
+    """
+    able = [name for name in columns if name in events]
+    many = len(able)
+    sizes = range(many, -1, -1) if many <= TOGETHER else (many, 1, 0)
+    return [chosen for size in sizes for chosen in combinations(able, size)]
 
 
 def _least(base: Release, left: Sequence[str]) -> float:
@@ -412,13 +444,20 @@ def _least(base: Release, left: Sequence[str]) -> float:
     return detail_lost(replace(base, manifest=manifest))
 
 
-def _too_much(verdict: Verdict, limits: Limits) -> float:
-    """By what share less is to be promised, as what an insider finds is so much above its limit."""
-    row = verdict.row("insider")
-    if row.state is not State.ABOVE or row.findings is None:
-        return 1.0
-    found, person = row.findings.found.high / limits.found, row.findings.person.high / limits.person
-    return 1 / max(found, person, 1.0)
+def _stricter(verdict: Verdict, scale: float) -> float:
+    """By how much less than the limits is to be promised, where it was ``scale`` until now.
+
+    A share f of an insider counts by its upper end u, which is at the limit L where f is at
+    L · f / u; what was found above its promise, scale · L, is brought down by as much as well.
+    """
+    limits = verdict.limits
+    shares = [
+        (share, limit)
+        for each in _insiders(verdict).values()
+        for share, limit in ((each.found, limits.found), (each.person, limits.person))
+    ]
+    above = [min(each.value, scale * at) / each.high for each, at in shares if each.high > at]
+    return min((scale, *above))
 
 
 def _impossible(verdict: Verdict) -> ConstraintsNotMetError:

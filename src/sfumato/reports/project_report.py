@@ -327,16 +327,16 @@ def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[s
     found = results.measured(project_results.ATTACK)
     if not found:
         return None
-    tried = [each for each in found["attacks"] if each["attempts"] > 0]
+    tried = evidence_of(found["evidence"])
     section = results.settings(project_results.ATTACK).get("attack", {})
-    said, broken = beaten_text(evidence_of(found["evidence"])), len(found["broken"])
+    said, broken = beaten_text(tried), len(found["broken"])
     if broken and show.is_public:
         # Outside the shares of few people are left out.
         said = f"{broken} of {len(tried)} attacks found more than was predicted."
     return {
         "sentence": said,
-        "attacks": sum(each["predicted"] is not None for each in tried),
-        "unpredicted": sum(each["predicted"] is None for each in tried),
+        "attacks": len(tried),
+        "unpredicted": sum(each.predicted is None for each in tried),
         "broken": broken,
         "register_persons": None if show.is_public else found["register_persons"],
         "knows": section.get("knows"),

@@ -109,30 +109,31 @@ class _Values:
         starts = np.concatenate([[0], np.cumsum(number[giver])])
         return _Values(starts, self.value[_rows(self.starts, giver)], self.values)
 
-    def guessed(self, place: Ints, unit: Ints, places: int) -> tuple[Ints, Ints, Ints]:
-        """Of units by place, the value that most have, how many have it, and how many there are."""
+    def guessed(self, place: Ints, unit: Ints, places: int) -> tuple[Ints, Bools]:
+        """Of units by place, the value that most have, and whether one is certain.
+
+        Certain is a value that all of them have and that is not the commonest of all units: where
+        they share several, each of those.
+        """
         number = np.diff(self.starts)[unit]
         keys = (
             np.repeat(place, number) * np.int64(self.values) + self.value[_rows(self.starts, unit)]
         )
         keys, often = np.unique(keys, return_counts=True)
-        best, most = np.full(places, MISSING), np.zeros(places, dtype=np.int64)
         # Ascending: what is written last is the most of each place.
         order = np.argsort(often, kind="stable")
-        at = keys[order] // self.values
-        best[at], most[at] = keys[order] % self.values, often[order]
-        return best, most, np.bincount(place, minlength=places)
+        at, value, often = keys[order] // self.values, keys[order] % self.values, often[order]
+        best = np.full(places, MISSING)
+        best[at] = value
+        certain = np.zeros(places, dtype=np.bool_)
+        size = np.bincount(place, minlength=places)
+        certain[at[(often == size[at]) & (value != int(self.often.argmax()))]] = True
+        return best, certain
 
     def right(self, targets: Ints, home: Ints, listed: tuple[Ints, Ints]) -> tuple[Bools, Bools]:
-        """Whether the value that most of its list have is right of each target, and is certain.
-
-        Certain is a value that all of the list have and that is not the commonest of all units.
-        """
-        best, most, size = self.guessed(*listed, int(home.max(initial=0)) + 1)
-        guess = best[home]
-        certain = (most == size)[home] & (guess != MISSING)
-        certain &= guess != int(self.often.argmax())
-        return self.has(targets, guess), certain
+        """Whether the value that most of its list have is right of each target; is one certain."""
+        best, certain = self.guessed(*listed, int(home.max(initial=0)) + 1)
+        return self.has(targets, best[home]), certain[home]
 
     def has(self, unit: Ints, value: Ints) -> Bools:
         """Whether each unit has the value beside."""

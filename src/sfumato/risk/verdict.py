@@ -315,7 +315,10 @@ class Cure:
     enough: bool
 
     def __str__(self) -> str:
-        found, lost = (" -> ".join(map(share_text, each)) for each in (self.found, self.lost))
+        found, lost = (
+            f"from {share_text(before)} to {share_text(after)}"
+            for before, after in (self.found, self.lost)
+        )
         still = "" if self.enough else " (still above)"
         return f"{self.words}: {self.row} {found}{still}, detail lost {lost}; {self.how}"
 
@@ -361,13 +364,6 @@ class Verdict:
         return worst
 
     @property
-    def accepted(self) -> tuple[Acceptance, ...]:
-        """Who answers for what."""
-        linked = None if self.linkage is None else self.linkage.accepted
-        rows = (one for each in self.rows for one in each.accepted)
-        return (*rows, *([] if linked is None else [linked]))
-
-    @property
     def exit_code(self) -> int:
         """How a command ends."""
         return EXIT_CODES.get(self.state, 0)
@@ -405,7 +401,7 @@ class Verdict:
         if names:
             who = " and ".join(f"the {each}" for each in names)
             return f"Do not release yet: {who} {_are(len(names))} not measured."
-        accepted = self.accepted
+        accepted = sum(len(each.accepted) for each in self.rows)
         measured = [each for each in self.rows if each.state is State.BELOW]
         below = "no intruder was measured"
         if measured:
@@ -415,9 +411,11 @@ class Verdict:
                 f"is the {worst.intruder} with {share_text(_found(worst).value)} of people found"
             )
         if accepted:
-            ready = f"Ready with {len(accepted)} acceptance{'s' * (len(accepted) > 1)}"
+            ready = f"Ready with {accepted} acceptance{'s' * (accepted > 1)}"
         else:
             ready = "Ready" if len(measured) == len(self.rows) else "Below the limits so far"
+        if self.linkage is not None and self.linkage.state is State.ACCEPTED:
+            ready += ", and a linkage that nobody checked"
         elsewhere = [each for each in self.rows if each.state is State.DOES_NOT_APPLY and each.why]
         beside = "".join(f" The {each.intruder}: {each.why}." for each in elsewhere)
         return f"{ready}: {below}.{beside}"
