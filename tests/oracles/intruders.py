@@ -87,7 +87,7 @@ def by_two(
 
 
 def learned(records: Sequence[Record], column: str, *, bands: bool) -> tuple[float, float]:
-    """Share of people guessed rightly by their crowd, and of whom a value is certain that is not the commonest."""
+    """Share of people guessed rightly by their crowd, and of whom a rarer value is certain."""
     every = units(records)
     values = [{each.cells[column] for each in unit} - {MISSING} for unit in every]
     often = Counter(each for own in values for each in own)
