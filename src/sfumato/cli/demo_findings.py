@@ -20,7 +20,6 @@ from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
 from sfumato.linkage.linkage_files import LINKED_SCHEMA, PAIRS, PERSONS
 from sfumato.linkage.linkage_quality import Rates, quality_of_pairs
 from sfumato.pipeline import demo_project, project_folder
-from sfumato.pipeline.proposal import FEWEST
 from sfumato.reports.adversaries import ATTACK_TITLES
 from sfumato.review.review_decisions import DECISIONS
 
@@ -252,7 +251,7 @@ def _of_release(release: dict[str, Any]) -> list[str]:
     ]
     two = "persons found with two visits known (found_2)"
     rows.append((two, _two_events(before), _two_events(release)))
-    k, h = FEWEST, demo_project.H_AFFILIATION
+    k, h = demo_project.FEWEST, demo_project.H_AFFILIATION
     said = [
         f"Released: {release['records']:,} visits of these {release['persons']:,} persons. Asked",
         f"for: {k} people with about as many visits in every class, h_affiliation <= {h}, and",

@@ -121,11 +121,17 @@ def accept(
     from sfumato.pipeline.acceptances import accept as note
     from sfumato.pipeline.project_folder import open_project
     from sfumato.pipeline.run import status_of
+    from sfumato.risk.verdict import EXIT_CODES, State
 
     place = open_project(file)
     note(place, status_of(place).verdict, row, by, because, until.date(), at_most)
     verdict = status_of(open_project(place.file)).verdict
-    assert verdict is not None
+    if verdict is None:
+        # A column that promised limits left out: the release with it is another one.
+        say(
+            f"Noted in {file}; the next run keeps the column and measures it: {run_again(place.file)}"
+        )
+        return EXIT_CODES[State.NOT_MEASURED]
     typer.echo(str(verdict))
     say(f"Noted in {file}; the next run reports it: {run_again(place.file)}")
     return verdict.exit_code

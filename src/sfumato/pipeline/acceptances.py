@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 
@@ -11,11 +12,11 @@ from tomlkit.items import Table
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project_folder import ProjectFolder
-from sfumato.pipeline.project_model import Project
+from sfumato.pipeline.project_model import Accepted, Answered, AtMost, Project
 from sfumato.pipeline.project_text import parse_project
 from sfumato.pipeline.release_stages import verdict_of
 from sfumato.risk.intruders import Findings
-from sfumato.risk.verdict import GROWS, INTRUDERS, LINKAGE, SHARES, Acceptance, State, Verdict
+from sfumato.risk.verdict import GROWS, INTRUDERS, LINKAGE, SHARES, State, Verdict
 
 
 def accept(
@@ -26,8 +27,11 @@ def accept(
     because: str,
     until: date,
     at_most: float | None,
-) -> Acceptance:
+) -> None:
     """Note in the project file that somebody answers for a row of the verdict.
+
+    What promised limits left out was not measured: the next run, which keeps it, adds how much the
+    answer covers.
 
     Parameters
     ----------
@@ -35,6 +39,8 @@ def accept(
         What is said of the release that is there now.
     row
         The intruder; of the insider with a column: ``insider.icd9``; or the linkage.
+    by, because, until
+        Who answers, why and until when.
     at_most
         Share of people found that is covered, at most 1.2 times what is found now; that without it.
 
@@ -43,12 +49,23 @@ def accept(
     InputError
         If there is no such row, or nothing of it is above or not measured.
     """
+    for name, text in (("by", by), ("because", because)):
+        if not text.strip():
+            raise InputError(f"option --{name}", "must not be empty")
+    said = Answered(by=by, because=because, until=until)
     # Nobody answers for the numbers of another release.
     if verdict is None:
         raise InputError(
             "the project", "must have a release that was judged", advice="sfumato run makes it"
         )
     intruder, _, column = row.partition(".")
+    if intruder == "insider" and column in _left_out(place, verdict):
+        if at_most is not None:
+            raise InputError(
+                "option --at-most", "must be left out", found="a column that was not measured"
+            )
+        _write(place, {(intruder, column): said})
+        return
     findings = _findings(verdict, intruder, column)
     most = {} if intruder == LINKAGE else _covered(findings)
     if at_most is not None:
@@ -60,9 +77,21 @@ def accept(
                 accepted=f"a share up to {found:.4g}" if most else "nothing of a linkage",
             )
         most["found"] = at_most
-    own = Acceptance(intruder, by, because, until, most, column)
-    _write(place, [own])
-    return own
+    _write(place, {(intruder, column): _covering(said, most)})
+
+
+def _left_out(place: ProjectFolder, verdict: Verdict) -> set[str]:
+    """The columns that promised limits left out of the release."""
+    schema = place.released_schema()
+    every = {*schema.sensitive, *schema.insensitive} - {*place.project.release.withhold}
+    return every - verdict.insiders.keys() if place.project.release.promise_limits else set()
+
+
+def _covering(said: Answered, most: Mapping[str, float]) -> Answered:
+    """An answer with how much it covers, where that was measured."""
+    covered = {name: round(share, 4) for name, share in most.items()}
+    own = said.model_dump(include={"by", "because", "until"})
+    return Accepted(**own, at_most=AtMost(**covered)) if most else Answered(**own)
 
 
 def measured_first(place: ProjectFolder) -> ProjectFolder:
@@ -78,15 +107,12 @@ def measured_first(place: ProjectFolder) -> ProjectFolder:
     if verdict is None:
         return place
     insiders = {} if verdict.found is None else verdict.found.insiders
-    made = []
+    made = {}
     for (intruder, column), each in open_answers.items():
         findings = insiders.get(column) if column else verdict.row(intruder).findings
         if findings is not None:
-            said = each.model_dump(exclude={"at_most"})
-            made.append(Acceptance(intruder, **said, at_most=_covered(findings), column=column))
-    if not made:
-        return place
-    return replace(place, project=_write(place, made))
+            made[intruder, column] = _covering(each, _covered(findings))
+    return replace(place, project=_write(place, made)) if made else place
 
 
 def _covered(findings: Findings | None) -> dict[str, float]:
@@ -117,20 +143,20 @@ def _findings(verdict: Verdict, intruder: str, column: str) -> Findings | None:
     return findings
 
 
-def _write(place: ProjectFolder, made: list[Acceptance]) -> Project:
-    """Write acceptances into the project file, whose comments and order stay as they are."""
+def _write(place: ProjectFolder, answers: Mapping[tuple[str, str], Answered]) -> Project:
+    """Write answers by row into the project file, whose comments and order stay as they are."""
     document = tomlkit.parse(place.file.read_text(encoding="utf-8"))
-    for own in made:
+    for (intruder, column), said in answers.items():
         table = tomlkit.table()
-        table.update({"by": own.by, "because": own.because, "until": own.until})
-        if own.at_most:
+        table.update(said.model_dump(include={"by", "because", "until"}))
+        if isinstance(said, Accepted) and said.at_most is not None:
             covered = tomlkit.inline_table()
-            covered.update({name: round(share, 4) for name, share in own.at_most.items()})
+            covered.update(said.at_most.model_dump())
             table["at_most"] = covered
         section: Table = document.setdefault("accept", tomlkit.table(is_super_table=True))
-        if own.column:
-            section = section.setdefault(own.intruder, tomlkit.table(is_super_table=True))
-        section[own.column or own.intruder] = table
+        if column:
+            section = section.setdefault(intruder, tomlkit.table(is_super_table=True))
+        section[column or intruder] = table
     text = tomlkit.dumps(document)
     project = parse_project(text)
     write_text(place.file, text)

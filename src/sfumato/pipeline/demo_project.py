@@ -30,8 +30,6 @@ from sfumato.pipeline.project_model import (
 )
 from sfumato.pipeline.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.proposal import (
-    FEWEST,
-    KNOWN_EVENTS,
     NOTES,
     ProposalRequest,
     propose,
@@ -39,17 +37,20 @@ from sfumato.pipeline.proposal import (
 )
 from sfumato.release.release_options import KnownCounts
 from sfumato.review.review_settings import PROPOSED
+from sfumato.risk.verdict import PUBLIC
 from sfumato.schema import Event, EventKind
 
 PERSONS, SEED = 2_000, 2020
 CLINICS = ("hospital", "practice")
 """The clinics whose patients are linked."""
+FEWEST = 11
+"""People of a class: as few as a public release may have of 1 in 11."""
 H_AFFILIATION = 0.8
 """Less than a certain diagnosis: of the few with most visits nearly three in four have one."""
 AGE_WEIGHT = 3.0
 """How much more a year of age is worth to those who get the release than another value."""
 RELEASE = {
-    "known_events": KNOWN_EVENTS,
+    "known_events": f"2:{PUBLIC.found:.4f}",
     "known_counts": KnownCounts.BANDS,
     "withhold": ("source", "charge"),
 }

@@ -6,24 +6,19 @@ import os
 import re
 import secrets
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import ceil
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ValidationError
 
-from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, write_text
 from sfumato.core.declaration import LayoutGiven, Place, is_database
-from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.errors import InputError
 from sfumato.linkage.column_meanings import take_sample
 from sfumato.linkage.compared_columns import find_columns
 from sfumato.linkage.link import changed
@@ -33,40 +28,17 @@ from sfumato.pipeline import project_text
 from sfumato.pipeline.linking_stages import check_classified
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_model import SEED_BITS, Project, Release, Reviewers
-from sfumato.release.anonymize import anonymize, check_constraints
-from sfumato.release.person_table import person_table
-from sfumato.release.promises.promise import Budget, Constraint, unmet
-from sfumato.release.release_options import KnownCounts
+from sfumato.release.anonymize import check_constraints
 from sfumato.review.review_settings import PROPOSED
-from sfumato.risk.shown_file import band_of
 from sfumato.risk.verdict import PUBLIC
 from sfumato.schema import Schema, load_schema
 from sfumato.schema.recipe import Cleaning
-from sfumato.table.classification import open_classified
 from sfumato.table.databases import named_from
-from sfumato.table.file_profile import first_records
-from sfumato.table.preparation import prepared_in_part
 from sfumato.table.schema_guess import CERTAIN, Guess, Proposed, guess_schema
 from sfumato.table.table_files import open_source
 
-FEWEST = ceil(1 / PUBLIC.person - 1e-9)
-"""People of a class where nobody says: nobody is found more easily than a public release allows."""
-G_BALANCE, H_AFFILIATION = 0.9, 0.5
-"""What is promised where nobody says, and the linkage finds the persons first."""
-KNOWN_EVENTS = f"2:{PUBLIC.found:.4f}"
-"""Who knows two events that a schema declares to be known finds so many, where nobody says."""
-TECHNIQUES = (
-    "widen=2,roll-up,suppress-cells,shift-dates,coarsen-dates,relative-dates,split-pseudonyms"
-)
-"""Dates and codes give way before classes become so wide that nothing else is left."""
 _PROMISES = ("g_balance", "h_affiliation", "pid_k")
 """The promises that can be asked for, by the keys of their section."""
-_MARGIN, _STEP = 0.1, 0.05
-"""By how much h must exceed the share of persons with the most frequent value, and its steps."""
-TRIED = 20_000
-"""Records on which promises are tried."""
-
-
 _ROLES = ("direct_identifiers", "sensitive", "quasi_identifiers", "insensitive")
 """Roles, the most careful one first: where tables differ, a column has the first of them."""
 NOTES = tomllib.loads(Path(__file__).with_name("notes.toml").read_text(encoding="utf-8"))
@@ -178,7 +150,8 @@ def propose(request: ProposalRequest) -> Proposal:
             )  # fmt: skip
     _check_of_use(request)
     # Once without columns: a wrong name or promise is refused before any table is read.
-    _project(request, None, None, _asked_promises(request) or {"pid_k": FEWEST})
+    promised = _asked_promises(request) or {"promise_limits": True}
+    _project(request, None, None, promised)
     if request.attach and request.id is None:
         request = replace(request, id=_id_of(request))
     guess = _guess(request)
@@ -187,13 +160,11 @@ def propose(request: ProposalRequest) -> Proposal:
     if request.is_linked:
         made = _specification(request, columns)
         columns = _without(columns, None if made is None else made.spec.id or request.id)
-    promised, lost = _promises(request, replace(guess, schema=columns))
-    several = request.is_linked or columns.person is not None
-    if columns.events and several and not _asked_promises(request):
-        promised = {**promised, "known_events": KNOWN_EVENTS, "techniques": TECHNIQUES}
+    if columns.household is not None and not _asked_promises(request):
+        # No plan is tried with households, so that the limits cannot be promised of them.
+        promised = {"pid_k": ceil(1 / PUBLIC.person - 1e-9)}
     project = _project(request, columns, made, promised)
     notes = _notes_of(project, guess.notes, {} if made is None else made.notes)
-    notes["release"] += f"\n{fill(lost, 96)}" if lost else ""
     # What is written must be read again: a proposal that breaks a rule ends here.
     project_text.parse_project(project_text.dump_project(project, notes))
     # A schema that was given may leave columns out, which the run would refuse.
@@ -357,100 +328,6 @@ def _asked_promises(request: ProposalRequest) -> dict[str, Any]:
     return _given(**named, presets=request.presets or None)
 
 
-def _promises(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], str]:
-    """What is asked for, or what these tables can keep; and what it loses, in words."""
-    asked = _asked_promises(request)
-    if asked:
-        return asked, ""
-    if not request.is_linked:
-        return _tried(request, guess)
-    share = {}
-    if guess.schema.sensitive:
-        share = _share_above(_largest_share(request, guess.schema))
-    return {"g_balance": G_BALANCE, **share}, "Not tried: the linkage finds the persons first."
-
-
-def _share_above(largest: float) -> dict[str, Any]:
-    """A limit on the share of persons with one sensitive value, above that of all records."""
-    # Less a rounding error: a share that is on a step stays there.
-    steps = ceil((largest + _MARGIN) / _STEP - 1e-9)
-    share = max(H_AFFILIATION, round(steps * _STEP, 2))
-    return {"h_affiliation": share} if share < 1 else {}
-
-
-def _tried(request: ProposalRequest, guess: Guess) -> tuple[dict[str, Any], str]:
-    """Promises that one table keeps, and what they and others lose, tried on its first records."""
-    columns = guess.answered()
-    (path,) = request.sources.values()
-    sample = (
-        first_records(open_source(path, **request.layout))[0]
-        if guess.profile is None
-        else guess.profile.sample
-    )
-    usual: list[dict[str, Any]] = [{"pid_k": each} for each in (FEWEST, 2)]
-    few = sample.slice(0, TRIED)
-    lost = partial(_lost, few, columns)
-    try:
-        table = person_table(open_classified(sample, columns))
-        whole = table.whole()
-        most = max((int(each[0]) for each in whole.affiliation.values()), default=None)
-        share = {} if most is None else _share_above(most / table.persons)
-        out = _in_few(table.records)
-        if int(whole.largest[0]) > 1 and out < 1:
-            banded = {"known_counts": KnownCounts.BANDS.value, "suppress": out}
-            usual.insert(0, {"pid_k": FEWEST, **banded})
-        kept = [each for each in usual if not unmet(whole, _each_class(each))] or usual
-        # Whether bands of numbers of records keep it shows only when it is tried.
-        first = lost({**kept[0], **share})
-        if first is None and kept[1:]:
-            kept = kept[1:]
-            first = lost({**kept[0], **share})
-        promised = {**kept[0], **share}
-        others: list[Mapping[str, Any]] = [
-            *([kept[0]] if share else []),
-            *kept[1:2],
-            {"pid_k": 2 * FEWEST},
-        ]
-        said = [_said(promised, first), *(_said(each, lost(each)) for each in others)]
-    # Without the trial there is still a project, whose promises its reader decides about.
-    except InputError as error:
-        return usual[0], f"It could not be tried: {error}"
-    tried = f"Tried on the first {few.num_rows:,} records, before regrouping: this loses {said[0]}"
-    return promised, f"{tried}; others would lose {', '.join(said[1:])}."
-
-
-def _in_few(records: Ints) -> float:
-    """Share of the people whose numbers of records too few have for a class, rounded up."""
-    people = np.bincount(band_of(records))
-    return ceil(1e4 * int(people[people < FEWEST].sum()) / len(records)) / 1e4
-
-
-def _each_class(keys: Mapping[str, Any]) -> list[Constraint]:
-    """The promises of keys that every class keeps by itself."""
-    return [each for each in Release(**keys).promises if not isinstance(each, Budget)]
-
-
-def _lost(sample: pa.Table, columns: Schema, keys: Mapping[str, Any]) -> float | None:
-    """What promises lose of a table; ``None`` where they cannot be kept."""
-    if "known_counts" in keys:
-        # Of fewer records more bands have too few people.
-        own = person_table(open_classified(sample, columns)).records
-        keys = {**keys, "suppress": _in_few(own)}
-    asked = Release(**keys)
-    # Without regrouping: enough to compare losses by, and a matter of seconds.
-    making = {**asked.making, "effort": 0}
-    try:
-        return anonymize(sample, columns, *asked.promises, **making, seed=0).utility.ncp
-    except ConstraintsNotMetError:
-        return None
-
-
-def _said(keys: Mapping[str, Any], lost: float | None) -> str:
-    """The same in words."""
-    named = " and ".join(f"{name} = {value}" for name, value in keys.items())
-    return f"{named} cannot be kept" if lost is None else f"{lost:.1%} ({named})"
-
-
 def _from(request: ProposalRequest, place: Place) -> Place:
     """A file as it is named from the project's folder; the URL of a table without its password."""
     if is_database(place):
@@ -582,32 +459,6 @@ def _without(schema: Schema, column: str | None) -> Schema:
     quasi = {n: each for n, each in schema.quasi_identifiers.items() if sql_name(n) != own}
     # A schema has one quasi-identifier at least.
     return schema.model_copy(update=kept | {"quasi_identifiers": quasi or schema.quasi_identifiers})
-
-
-def _largest_share(request: ProposalRequest, columns: Schema) -> float:
-    """The largest share of persons who may have one sensitive value, of tables to be linked.
-
-    Nobody knows the persons yet: at least as many as the longest table has records, and a value
-    is at most of as many as have it in each table, by the column that names the records.
-    """
-    largest = rows = 0
-    for name in columns.sensitive:
-        having: Counter[Any] = Counter()
-        for path in (*request.sources.values(), *request.attach.values()):
-            source = prepared_in_part(open_source(path, **request.layout), columns)
-            if path in request.sources.values():
-                rows = max(rows, source.rows or 0)
-            if name not in source.names:
-                continue
-            named = [name] if request.id not in source.names else [name, str(request.id)]
-            table = pa.Table.from_batches(source.batches(named))
-            rows = max(rows, table.num_rows if path in request.sources.values() else 0)
-            if len(named) > 1:
-                table = table.group_by(named).aggregate([])
-            for each in pc.value_counts(table[name].drop_null()).to_pylist():
-                having[each["values"]] += each["counts"]
-        largest = max(largest, *having.values(), 0)
-    return largest / max(rows, 1)
 
 
 def write_project_file(text: str, path: Path) -> None:

@@ -38,7 +38,7 @@ from sfumato.risk.intruders import Findings
 from sfumato.risk.learned_values import Share
 from sfumato.risk.risk_thresholds import Preset, thresholds
 from sfumato.risk.threshold_checks import check_numbers
-from sfumato.risk.verdict import LINKAGE, Acceptance, Limits, Linkage, Verdict, judged_again
+from sfumato.risk.verdict import LINKAGE, SHARES, Acceptance, Limits, Linkage, Verdict, judged_again
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.table.table_files import write_table
 
@@ -170,9 +170,20 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
 
 
 def _limited(place: ProjectFolder) -> tuple[Limits | Acceptance, ...]:
-    """The limits where they are promised, and who accepts what need not be kept."""
+    """The limits where they are promised, and what stays as it is as somebody answers for it.
+
+    How much an answer covers is held against what is found of it then.
+    """
     project = place.project
-    return (project.judged_by, *project.acceptances) if project.release.promise_limits else ()
+    if not project.release.promise_limits:
+        return ()
+    # Who answers, and why, makes no other release.
+    said, whole = "as the project file says", dict.fromkeys(SHARES, 1.0)
+    kept = (
+        Acceptance(intruder, said, said, each.until, whole, column)
+        for (intruder, column), each in project.accept.by_row.items()
+    )
+    return (project.judged_by, *kept)
 
 
 def _promised(place: ProjectFolder) -> tuple[Constraint | Budget, ...]:

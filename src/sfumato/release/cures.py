@@ -340,7 +340,7 @@ class LimitSearch:
                 made = self._finished(how, tried, plan.options.effort)
                 verdict = made.verdict
                 if verdict.state is not State.ABOVE:
-                    return made
+                    return replace(made, warnings=(*made.warnings, *_changed(made, plan)))
         raise _impossible(verdict)
 
     def _in_classes(self, plan: Plan) -> Plan:
@@ -420,6 +420,22 @@ class LimitSearch:
 def _worth(release: Release) -> tuple[bool, float]:
     """Less is better: nothing above a limit, then little detail lost."""
     return release.verdict.state is State.ABOVE, detail_lost(release)
+
+
+def _changed(made: Release, plan: Plan) -> list[str]:
+    """What a release keeps limits by that a plan said nothing of, in words."""
+    options, said = made.manifest.options, []
+    for names, before, how in (
+        (options.withhold, plan.options.withhold, "left out"),
+        (options.known_columns, plan.options.known_columns, "written with less detail"),
+    ):
+        new = [f"'{name}'" for name in names if name not in before]
+        if new:
+            said.append(
+                f"so that nothing is above the limits, {how}: {', '.join(new)}; a column of which "
+                "nobody can know a value stays: sfumato accept insider.COLUMN"
+            )
+    return said
 
 
 def _choices(columns: Sequence[str], events: Collection[str]) -> list[tuple[str, ...]]:
