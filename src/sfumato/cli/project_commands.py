@@ -128,9 +128,7 @@ def accept(
     verdict = status_of(open_project(place.file)).verdict
     if verdict is None:
         # A column that promised limits left out: the release with it is another one.
-        say(
-            f"Noted in {file}; the next run keeps the column and measures it: {run_again(place.file)}"
-        )
+        say(f"Noted in {file}; the next run keeps it and measures it: {run_again(place.file)}")
         return EXIT_CODES[State.NOT_MEASURED]
     typer.echo(str(verdict))
     say(f"Noted in {file}; the next run reports it: {run_again(place.file)}")
