@@ -64,8 +64,12 @@ def test_associations_wait_and_then_it_is_released_once(call: Call, tmp_path: Pa
         chosen = "accept" if each["then"]["label"] == "Chinese" else "reject"
         said = ("--note", "it is so", "--by", "carol")
         assert call("ledger", "associations", chosen, each["id"], *said, *BOOK).code == 0
+    # Three people of three classes: the rules are kept, and a stranger finds everybody.
     done = call("run", "--json")
-    assert done.code == 0, done.err
+    assert done.code == 2, done.err
+    rows = {each["intruder"]: each for each in done.json["verdict"]["rows"]}
+    assert rows["stranger"]["found"]["value"] > done.json["verdict"]["limits"]["found"]
+    assert rows["recipient"]["state"] == "above"
     assert done.ran() == ["assess", "release", "report"] or done.ran() == ["release", "report"]
     assert call("run", "--json").ran() == []
     assert len(json.loads(call("ledger", "list", "--json", *BOOK).out)) == 1
@@ -78,7 +82,7 @@ def test_associations_wait_and_then_it_is_released_once(call: Call, tmp_path: Pa
 def test_who_does_not_wait_goes_on(call: Call, tmp_path: Path) -> None:
     change(tmp_path, "[policy]", '[policy]\nundecided = "go on"')
     made = call("run", "--json")
-    assert made.code == 0, made.err
+    assert made.code == 2, made.err
     assert made.ran() == ["assess", "release", "report"]
 
 

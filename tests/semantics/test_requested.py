@@ -17,6 +17,8 @@ import pytest
 from few_cases import fast_first
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles import intruders as oracle
+from oracles.intruders import Record
 from semantics.made import NAMES, built, cases
 from semantics.policies import example
 from semantics.reader import fewest, holds, shown, together
@@ -96,6 +98,47 @@ def test_time_1_is_linkage_anonymity_by_the_rules(folder: Path) -> None:
         assert ASSOCIATION in [each.text for each in ledger.associations()]
         assert {each.state for each in ledger.associations()} == {State.PROPOSED}
         assert ledger.verify().whole
+
+
+@pytest.mark.parametrize("policy", ["one.toml", "two.toml"])
+def test_its_verdict_is_what_naive_code_finds_in_the_file(folder: Path, policy: str) -> None:
+    """People of up to three records; the language is known to everybody under one policy alone."""
+    rng = np.random.default_rng(3)
+    hospital = pd.read_csv(folder / "hospital.csv")
+    more = pd.concat([hospital] * 5, ignore_index=True)
+    more["name"] = [f"p{each}" for each in range(len(more))]
+    more.to_csv(folder / "hospital.csv", index=False)
+    linked = more.sample(30, random_state=1)
+    linked = linked.loc[linked.index.repeat(rng.integers(1, 4, 30))].reset_index(drop=True)
+    linked["drug"] = rng.choice(["a", "b", "c"], len(linked))
+    linked.to_csv(folder / "linked.csv", index=False)
+    made = release(folder, policy)
+    known = ["born", "sex", "ethnicity", *(["language"] if policy == "two.toml" else [])]
+    table = made.table.to_pandas()
+    of = pd.factorize(table["name"])[0]
+    shows = table.groupby("name")[known].transform(lambda one: "|".join(sorted(set(one))))
+    class_of = pd.factorize(shows.agg("/".join, axis=1))[0]
+    cells = {name: pd.factorize(table[name])[0] for name in ("drug", "language")}
+    records = [
+        Record(
+            int(person), int(person), int(class_of[row]), {n: int(c[row]) for n, c in cells.items()}
+        )
+        for row, person in enumerate(of)
+    ]
+    stranger = made.verdict.row("stranger").findings
+    assert stranger is not None
+    expected = oracle.found(records, bands=False)
+    assert (stranger.found.value, stranger.person.value) == pytest.approx(expected)
+    acquaintance = made.verdict.row("acquaintance").findings
+    assert acquaintance is not None
+    expected = oracle.found(records, bands=True)
+    assert (acquaintance.found.value, acquaintance.person.value) == pytest.approx(expected)
+    assert {*made.verdict.insiders} == {"drug", "language"} - {*known}
+    for name, each in made.verdict.insiders.items():
+        chances = [*oracle.by_two(records, (name,)).values()]
+        assert each.found.value == pytest.approx(float(np.mean(chances)))
+    # The limits are anybody's: what is found stays.
+    assert made.judged(sf.Limits(found=1, person=1, learned=1)).verdict.exit_code == 0
 
 
 def test_a_codebook_stands_beside_it_and_the_recipe_in_manifest_and_report(folder: Path) -> None:

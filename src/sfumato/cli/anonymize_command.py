@@ -18,7 +18,6 @@ from sfumato.cli.declared_options import (
     with_declared,
 )
 from sfumato.cli.output import (
-    READY,
     check_apart,
     print_found,
     print_json,
@@ -101,8 +100,7 @@ def anonymize(
     if given["ledger"] is None and "keys" in dict(on_command_line(context)):
         raise InputError("option --keys", "needs --ledger beside it", advice="name the ledger")
     if is_requested(context, given):
-        release_requested(given, data, schema, Path(output), report, json=json)
-        return READY
+        return release_requested(given, data, schema, Path(output), report, json=json)
     from sfumato.release.anonymize import anonymize as release_file
     from sfumato.risk.verdict import Limits
     from sfumato.schema import load_schema
@@ -298,7 +296,7 @@ def _summary(release: Release) -> str:
 BESIDE_POLICY = frozenset(
     {
         *(each.key for each in declared(RequestOptions, LedgerOptions)),
-        *("data", "schema", "output", "report", "json", "seed", "keep_order"),
+        *("data", "schema", "output", "report", "json", "seed", "keep_order", "limits"),
         *("pseudonym_key", "secret"),
     }
 )
@@ -336,8 +334,10 @@ def is_requested(context: typer.Context, given: Given) -> bool:
 
 def release_requested(
     given: Given, data: str, schema: Path, output: Path, report: Path | None, *, json: bool
-) -> None:
+) -> int:
     """Make the release, note it in the ledger, write it and its report, say what was found.
+
+    Returns the exit code that follows from what intruders find.
 
     Parameters
     ----------
@@ -392,22 +392,26 @@ def release_requested(
             keep_order=given["keep_order"],
             pseudonym_key=key,
             secret=secret,
-            also=partial(_write_beside, output=output, report=report),
+            also=partial(_write_beside, output=output, report=report, limits=given["limits"]),
         )
+    release = release.judged(given["limits"])
     warn(release.warnings)
-    print_found(release.to_json(), _lines(release), json=json)
+    print_found(release.to_json(), [*_lines(release), "", str(release.verdict)], json=json)
     _say_files(str(output), output.name)
     if release.number is not None:
         say(f"Ledger:   {book}, release {release.number}")
     if report is not None:
         say(f"Report:   {report}")
+    return release.verdict.exit_code
 
 
-def _write_beside(release: RequestedRelease, output: Path, report: Path | None) -> None:
+def _write_beside(
+    release: RequestedRelease, output: Path, report: Path | None, limits: str
+) -> None:
     """Write the secret and the report of a release on request."""
     assert release.secret is not None
     release.secret.write(release_checks.secret_beside(output))
-    write_report(release, report)
+    write_report(release.judged(limits), report)
 
 
 def _lines(release: RequestedRelease) -> list[str]:

@@ -177,8 +177,13 @@ class ReleaseLedger(Ledger):
 
     def remember_requested(
         self, request: int, disclosed: Disclosed, name: str, sha256: str, *, ordered: bool, to: str
-    ) -> None:
+    ) -> Findings:
         """Note who is in a release on request and what it shows of them, as handed over.
+
+        Returns
+        -------
+        Findings
+            What is found with all that was handed over.
 
         Raises
         ------
@@ -189,7 +194,8 @@ class ReleaseLedger(Ledger):
         made = Handed(sketches.sketch_of(disclosed, key), ordered=ordered, requested=True)
         with self.changing():
             number = self._draft(made, key, name, sha256, promises=[], request=request)
-            self.hand_over(number, to)
+            own = self.hand_over(number, to).all[number]
+        return Findings.among(own.found, own.fewest)
 
     def _draft(self, made: Handed, key: bytes, name: str, sha256: str, **details: object) -> int:
         sketch = made.sketch

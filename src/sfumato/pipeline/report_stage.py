@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import tomlkit
 
 from sfumato.core.atomic import write_text
 from sfumato.core.declaration import Progress
@@ -25,7 +26,6 @@ from sfumato.pipeline.release_stages import (
 )
 from sfumato.pipeline.stage import MEASURED, PAGE, TWIN, Made, Stage, read_object, read_record
 from sfumato.release.codebook import codebook_name
-from sfumato.release.release_manifest import load_manifest
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import CONTEXT, ProjectResults
 from sfumato.reports.report_files import HTML, JSON, PDF, write_project
@@ -139,8 +139,9 @@ def _make(place: project_folder.ProjectFolder, making: Path, progress: Progress)
         project_folder.copy_private(made / RELEASE_MANIFEST, inside / RELEASE_MANIFEST)
     else:
         # What the project accepts, and who holds earlier releases, the release does not know.
-        manifest = replace(load_manifest(made / RELEASE_MANIFEST), verdict=verdict.noted)
-        manifest.write(inside / RELEASE_MANIFEST)
+        manifest = tomlkit.parse((made / RELEASE_MANIFEST).read_text(encoding="utf-8"))
+        manifest["verdict"] = verdict.noted
+        write_text(inside / RELEASE_MANIFEST, tomlkit.dumps(manifest))
     pages = 0
     found = _collected(place)
     for stage in found["stages"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import FOR_REPEATING
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
 from sfumato.pipeline.project_model import LedgerSection, OnRequest, Undecided
-from sfumato.pipeline.release_stages import ledger_of, made_files
+from sfumato.pipeline.release_stages import ledger_of, linkage_of, made_files
 from sfumato.pipeline.stage import Made, Stage, Waiting, kept_secret, write_report
 from sfumato.semantics.associations import State
 from sfumato.semantics.policy import load_policy
@@ -140,7 +141,12 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     asked = _asked(place)
     first, *others = made_files(place)
 
+    def judged(made: RequestedRelease) -> RequestedRelease:
+        project = place.project
+        return made.judged(project.judged_by, project.acceptances, linkage_of(place))
+
     def write_others(made: RequestedRelease) -> None:
+        made = judged(made)
         for name in others:
             write_table(made.table, making / name, labels=made.shown_labels)
         write_report(made, place, making, "Release on request")
@@ -159,8 +165,14 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             secret=kept_secret(place, REQUEST_STAGE, FOR_REPEATING),
             also=write_others,
         )
+    made = judged(made)
     found = f"{made.table.num_rows:,} records for request '{asked.request}', k = {made.k}"
-    return Made.of(made, found, place)
+    of = Made.of(made, found, place)
+    if made.recipient is None:
+        return of
+    fewest = round(1 / made.recipient.person.value)
+    own = {"recipient": {"found": made.recipient.found.value, "fewest": fewest}}
+    return replace(of, measured={**of.measured, **own})
 
 
 REQUEST_STAGE = Stage(

@@ -36,8 +36,6 @@ def draw_attack(attack: Attack, title: str, made: date) -> str:
             "share": _share,
             "meaning": predicted_meaning,
             "kept": _prediction_kept,
-            "cells": lambda row: attack.verdict.cells(row) if attack.verdict else (),
-            "sentence": _sentence,
         },
         title=title,
         made=made,
@@ -53,10 +51,6 @@ def _interval(measure: Measure | None) -> str:
 
 def _share(value: float | None) -> str:
     return NONE if value is None else percent(value)
-
-
-def _sentence(note: str) -> str:
-    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
 def _prediction_kept(outcome: Outcome) -> bool | None:

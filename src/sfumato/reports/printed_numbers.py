@@ -157,6 +157,7 @@ def _template(name: str, filters: tuple[tuple[str, Callable[..., object]], ...])
         "number": number,
         "percent": percent,
         "printed": printed,
+        "sentence": lambda text: f"{text[:1].upper()}{text[1:].rstrip('.')}.",
         **dict(filters),
     }
     environment.globals["ESTIMATED"] = ESTIMATED

@@ -55,7 +55,7 @@ class ProjectResults:
     reasons
         Why columns have their roles, in the custodian's words, by column.
     verdict
-        What is said of the release, as `sfumato.risk.verdict` has it; ``None`` on request.
+        What is said of the release, as `sfumato.risk.verdict` has it; ``None`` where none was made.
     """
 
     name: str

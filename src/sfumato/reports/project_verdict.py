@@ -1,7 +1,6 @@
 """The first page of a project's report: the verdict, the four intruders, what goes out and to whom.
 
-The rows are those of `sfumato.risk.verdict`: here they are only laid out. Where a policy decided,
-its rules stand in their place.
+The rows are those of `sfumato.risk.verdict`: here they are only laid out.
 """
 
 from __future__ import annotations
@@ -42,11 +41,10 @@ def first_page(
         "How it was checked": _checked(content, results, show),
     }
     if verdict is None:
-        ready, headline = _on_request(content)
         return {
-            "ready": ready,
+            "ready": False,
             "state": None,
-            "headline": f"{hidden}{headline}",
+            "headline": f"{hidden}Do not release yet: what intruders find was not measured.",
             "sentences": [],
             "limits": "",
             "rows": [],
@@ -131,16 +129,6 @@ def _learned(row: Mapping[str, Any]) -> Mapping[str, float] | None:
     """The most that is learned of a sensitive column."""
     every = [each[name] for each in row["learned"] for name in ("beyond", "certain")]
     return max(every, key=lambda each: float(each["high"]), default=None)
-
-
-def _on_request(content: dict[str, Any]) -> tuple[bool, str]:
-    """Whether the policy's rules are kept, in a sentence; what has no verdict is not ready."""
-    request = content["request"]
-    if request is None:
-        return False, "Do not release yet: what intruders find was not measured."
-    word = "keeps" if request["kept"] else "does not keep"
-    said = f"The release {word} what the policy’s rules require: k = {request['k']}."
-    return bool(request["kept"]), said
 
 
 def _checked(content: dict[str, Any], results: ProjectResults, show: Discretion) -> list[str]:

@@ -216,6 +216,7 @@ def draw_requested(release: RequestedRelease, title: str, made: date) -> str:
         title=title,
         made=made,
         found=found,
+        verdict=release.verdict,
         recipe=release.linked.table.preparation,
         manifest=[
             (section, [(name, _request_value(value)) for name, value in pairs.items()])

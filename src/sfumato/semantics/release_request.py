@@ -485,14 +485,23 @@ def disclosed(linked: Linked, class_of: Integers, secrets: Secrets) -> Disclosed
         The tuple of each record as it is shown; a person's class is all of the person's tuples.
     """
     table = linked.table
-    pairs = np.unique(np.column_stack([table.person, class_of]), axis=0)
-    # Sums of random marks tell sets of tuples apart, whatever the order of a person's records.
+    # The marks come from the secret: who knows the tuples must not number the classes.
     marks = 1 + secrets.own.stream("classes").below(1 << 62, int(class_of.max(initial=0)) + 1)
-    sums = np.zeros(table.persons, dtype=np.int64)
-    np.add.at(sums, pairs[:, 0], marks[pairs[:, 1]])
-    classes = np.unique(sums, return_inverse=True)[1][table.person]
+    classes = classes_of_people(table.person, class_of, marks)
     pseudonyms = person_pseudonyms(table, secrets)
     return Disclosed(table, classes, {}, pseudonyms, table.person)
+
+
+def classes_of_people(person: Integers, tuple_of: Integers, marks: Ints) -> Ints:
+    """The class of each record, where a person's class is all of the person's tuples.
+
+    Sums of random marks of tuples tell sets apart, whatever the order of a person's records.
+    """
+    pairs = np.unique(np.column_stack([person, tuple_of]), axis=0)
+    sums = np.zeros(int(person.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(sums, pairs[:, 0], marks[pairs[:, 1]])
+    classes: Ints = np.unique(sums, return_inverse=True)[1][person]
+    return classes
 
 
 def _tuples_of(ledger: RequestLedger, number: int, persons: Names) -> list[Ints]:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,17 @@ from sfumato.core.atomic import all_or_none, check_path, check_target, write_tex
 from sfumato.core.declaration import drawn_seed
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import Secret, Secrets
+from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.lost_columns import nothing_left
 from sfumato.release.release_manifest import HEADER, file_sha256
 from sfumato.release.release_options import Options, versions
 from sfumato.release.release_result import MANIFEST_FILE, check_beside
+from sfumato.risk import intruders
+from sfumato.risk.intruders import SEED, Findings, Found
+from sfumato.risk.shown_file import FurtherColumn, ShownFile
+from sfumato.risk.verdict import PUBLIC, Acceptance, Limits, Linkage, Verdict, judge
 from sfumato.schema import Schema, schema_sha256
 from sfumato.semantics.associations import Association, Shown
 from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table, secrets_of
@@ -38,6 +44,7 @@ from sfumato.semantics.release_request import (
     Known,
     Mining,
     ask,
+    classes_of_people,
     disclosed,
     found_in,
     is_always,
@@ -53,6 +60,7 @@ from sfumato.semantics.requested_content import Members, NotedAssociation, Relea
 from sfumato.semantics.rules.derivation import Requirements, derive
 from sfumato.semantics.sla import MANY, Change, by_rules, disclosure_risks, semantic_levels
 from sfumato.table.dataframes import to_frame_like as like
+from sfumato.table.dependence import codes_of
 from sfumato.table.labelled_files import left_out, shown
 from sfumato.table.sources import Labels
 from sfumato.table.table_files import check_output_path, data_sha256, write_table
@@ -464,6 +472,10 @@ class RequestedRelease:
         Row of the linked data of each released record, shape (records,); not to be released.
     secret
         What order and pseudonyms come from, as that of a `Release`.
+    limits, accepted, linkage
+        As those of a `Release`.
+    recipient
+        What is found with all that was handed over; ``None`` without a ledger.
     """
 
     table: pa.Table
@@ -481,6 +493,57 @@ class RequestedRelease:
     number: int | None = None
     source_rows: Ints | None = field(default=None, repr=False)
     secret: Secret | None = field(default=None, repr=False)
+    limits: Limits = PUBLIC
+    accepted: tuple[Acceptance, ...] = ()
+    linkage: Linkage | None = None
+    recipient: Findings | None = None
+
+    @cached_property
+    def found(self) -> Found:
+        """What intruders find in it who know of everybody what the local data sets hold.
+
+        Quasi-identifiers that none of them has are columns like others.
+        """
+        table, order = self.linked.table, self.source_rows
+        if order is None:
+            order = np.arange(table.records)
+        places = self.linked.linkage_columns
+        names = [name for name in self.table.column_names if name != table.schema.person]
+        cells = {name: codes_of(self.table[name]).astype(np.int32) for name in names}
+        known = [cells.pop(self.linked.quasi_identifiers[place]) for place in places]
+        tuple_of, many = group(known, [int(each.max(initial=0)) + 1 for each in known])
+        marks = np.random.default_rng(SEED).integers(1, 1 << 62, many)
+        person = table.person[order]
+        file = ShownFile(
+            person,
+            classes_of_people(person, tuple_of, marks).astype(np.int32),
+            {name: FurtherColumn(each) for name, each in cells.items()},
+            tuple(name for name in table.schema.sensitive if name in cells),
+            tuple(name for name in table.schema.events if name in cells),
+            tuple(table.quasi_identifiers[place].codes[order] for place in places),
+        )
+        return intruders.measured(file)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What four intruders find in it, held against its limits."""
+        return judge(
+            self.found,
+            self.limits,
+            self.accepted,
+            recipient=self.recipient,
+            linkage=self.linkage,
+        )
+
+    def judged(
+        self,
+        limits: str | Limits,
+        accepted: Sequence[Acceptance] = (),
+        linkage: Linkage | None = None,
+    ) -> RequestedRelease:
+        """The same release under other limits: the name of a preset, or `Limits`."""
+        limits = Limits(limits) if isinstance(limits, str) else limits
+        return replace(self, limits=limits, accepted=(*accepted,), linkage=linkage)
 
     @property
     def data(self) -> Any:
@@ -570,6 +633,7 @@ class RequestedRelease:
             "explained": list(self.explained),
             "records": self.table.num_rows,
             "individuals": self.linked.table.persons,
+            "verdict": self.verdict.to_json(),
             "figures": {name: each.to_json() for name, each in self.figures.items()},
             "changes": [each.to_json() for each in self.changes],
             "exposed": self.exposed,
@@ -756,7 +820,7 @@ def make_release(
                 number = _noted(release, ledger, output, tuples, members)
                 shows = disclosed(linked, tuple_of, bound)
                 about = release.manifest["release"]
-                ledger.remember_requested(
+                together = ledger.remember_requested(
                     number,
                     shows,
                     asked.request if output is None else Path(output).name,
@@ -764,7 +828,7 @@ def make_release(
                     ordered=keep_order,
                     to=asked.requester,
                 )
-                release = replace(release, number=number)
+                release = replace(release, number=number, recipient=together)
             # Within the block, so that a report that fails leaves neither entry nor files.
             if also is not None:
                 also(release)
