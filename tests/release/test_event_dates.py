@@ -12,7 +12,7 @@ from oracles import histories
 
 import sfumato as sf
 from sfumato.kernels.history_loops import DatedRows, dated_units
-from sfumato.reports.release_verdict import release_verdict
+from sfumato.reports.release_summary import release_summary
 
 UNDATED = 2
 """The key of rows that show no date."""
@@ -264,7 +264,7 @@ def test_a_column_that_is_lost_in_all_records_comes_first(dateless):
     assert next(iter(plain)) == "lost"
     assert plain["lost"][0]["hidden"] == 1
     assert dateless._repr_html_().startswith("<p>Warning: Column &#x27;visit&#x27;")
-    assert release_verdict(dateless, []).headline.startswith("Column 'visit'")
+    assert release_summary(dateless, []).headline.startswith("Column 'visit'")
 
 
 def test_each_column_of_events_counts(dateless):

@@ -12,7 +12,7 @@ from few_cases import fast_first
 
 import sfumato as sf
 from sfumato.reports.promise_words import promise_lines
-from sfumato.reports.release_verdict import release_verdict
+from sfumato.reports.release_summary import release_summary
 from sfumato.table import dependence
 from sfumato.table.classification import open_classified
 from sfumato.table.dependence import column_figures, leaks_by_making
@@ -176,7 +176,7 @@ def test_what_is_accepted_goes_out_and_is_told_first() -> None:
     assert told.endswith("accepted: asked for by the ethics board")
     # A column that is lost stands before it.
     assert any(
-        told in each for each in release_verdict(release, promise_lines(release)).sentences[:2]
+        told in each for each in release_summary(release, promise_lines(release)).sentences[:2]
     )
     accepted = [each for each in release.risk.columns if each.leak]
     assert [each.column for each in accepted] == ["house"]

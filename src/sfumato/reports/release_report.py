@@ -11,10 +11,10 @@ from sfumato.release.codebook import cell_words
 from sfumato.release.release_result import Release
 from sfumato.reports.printed_numbers import fill_template, listed
 from sfumato.reports.promise_words import PromiseLine, promise_lines
-from sfumato.reports.release_verdict import (
-    assessment_verdict,
+from sfumato.reports.release_summary import (
+    assessment_summary,
     practice_lines,
-    release_verdict,
+    release_summary,
     threshold_lines,
 )
 from sfumato.reports.risk_tables import RiskTables, column_lines, event_tables, population_tables
@@ -46,7 +46,7 @@ def _of_release(release: Release) -> dict[str, Any]:
     records = release.records_per_person()
     shared = _shared({_ORIGINAL: release.risk_before, _RELEASED: release.risk}, release, promises)
     return shared | {
-        "verdict": release_verdict(release, promises),
+        "summary": release_summary(release, promises),
         "promises": promises,
         "columns": _columns(release),
         "records_per_person": None if records is None else records_per_person(records),
@@ -60,7 +60,7 @@ def _of_release(release: Release) -> dict[str, Any]:
 def _of_assessment(risk: Risk) -> dict[str, Any]:
     shared = _shared({_ASSESSED: risk}, None)
     return shared | {
-        "verdict": assessment_verdict(risk),
+        "summary": assessment_summary(risk),
         "warnings": list(risk.warnings),
         "recipe": risk.preparation,
     }

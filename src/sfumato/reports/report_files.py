@@ -25,7 +25,7 @@ from sfumato.release.release_result import Release
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import ProjectResults
 from sfumato.reports.promise_words import promise_lines
-from sfumato.reports.release_verdict import practice_json
+from sfumato.reports.release_summary import practice_json
 from sfumato.reports.risk_tables import population_json
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.table.file_profile import FileProfile

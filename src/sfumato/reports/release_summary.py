@@ -1,4 +1,4 @@
-"""How a release or a file stands: to what was asked, and to thresholds in use elsewhere."""
+"""What the page of a release or a file says below its verdict, and beside thresholds in use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from math import isnan
 from typing import Any
 
-from sfumato.core.measure import ESTIMATED, verdict
+from sfumato.core.measure import ESTIMATED
 from sfumato.core.number_text import against_threshold, count, number, percent
 from sfumato.release.release_result import Release
 from sfumato.release.utility_measures import Utility
@@ -18,6 +18,7 @@ from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
 from sfumato.risk.risk_thresholds import Held, Preset, thresholds
 from sfumato.risk.threshold_checks import held_by
+from sfumato.risk.verdict import Verdict
 from sfumato.table.dependence import acceptances
 
 _MATCHED = "share of all persons matched rightly (marketer)"
@@ -117,26 +118,25 @@ def _value(held: Held) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the first page says.
+class Summary:
+    """What the page begins with.
 
     Attributes
     ----------
-    ready
-        Whether the release may go out; of a file that was measured only ``None``, where nothing was
-        asked.
+    verdict
+        What intruders find; ``None`` where it stands elsewhere, or was not measured.
     figures
         Numbers at a glance: what it is, original, release (or the assessed file's alone).
     """
 
-    ready: bool | None
+    verdict: Verdict | None
     headline: str
     sentences: tuple[str, ...]
     figures: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdict:
-    """The verdict on a release."""
+def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summary:
+    """What the page of a release begins with."""
     kept = sum(each.met for each in promises)
     estimated = sum(each.met and not each.promised for each in promises)
     before, after = release.risk_before, release.risk
@@ -153,31 +153,14 @@ def release_verdict(release: Release, promises: Sequence[PromiseLine]) -> Verdic
             f"{count(after.persons)} of {count(before.persons)} persons, in {count(after.classes)} "
             f"classes of at least {_people(after.pid_k)}."
         ),
-        *(_kept(each, after.classes) for each in promises),
-        (
-            "A record picked from a person’s class is that person’s with a chance of at most "
-            f"{percent(after.max_gidr.value)} "
-            f"({percent(after.avg_gidr.value)} on average over classes); in the original "
-            f"{percent(before.max_gidr.value)} ({percent(before.avg_gidr.value)})."
-        ),
-        (
-            f"A person who is known to be in the file is found with a chance of at most "
-            f"{percent(after.prosecutor.value)}; in the original "
-            f"{percent(before.prosecutor.value)}."
-        ),
         _price(release.utility),
         _thresholds_sentence(after),
     ]
     figures = _figures(before, after, own_population=release.population is None)
-    if release.cures and not release.judged_in:
-        sentences[:0] = [f"{each.replace('->', '→')}." for each in release.verdict.nexts]
-    if release.judged_in:
-        headline, ready = f"Whether it may go out stands in {release.judged_in}.", None
-    else:
-        judged = release.verdict
-        headline, ready = judged.headline, judged.ready and kept == len(promises)
-    headline = f"{release.nothing_left}{headline}"
-    return Verdict(ready, headline, tuple(filter(None, sentences)), figures)
+    verdict = None if release.judged_in else release.verdict
+    headline = f"Whether it may go out stands in {release.judged_in}."
+    headline = f"{release.nothing_left}{headline if verdict is None else verdict.headline}"
+    return Summary(verdict, headline, tuple(filter(None, sentences)), figures)
 
 
 def _untold(risk: Risk) -> str:
@@ -189,49 +172,24 @@ def _untold(risk: Risk) -> str:
     return warning[0].upper() + warning[1:]
 
 
-def assessment_verdict(risk: Risk) -> Verdict:
-    """The verdict on a file that was measured only."""
+def assessment_summary(risk: Risk) -> Summary:
+    """What the page of a file begins with that was measured only."""
     alone = risk.sample_uniques
     sentences = [
+        _thresholds_sentence(risk),
         (
             f"The file holds {count(risk.records)} records of {count(risk.persons)} persons, in "
             f"{count(risk.classes)} classes of at least {_people(risk.pid_k)}; "
             f"{count(alone)} class{'es hold' if alone != 1 else ' holds'} one person alone."
         ),
-        (
-            "A record picked from a person’s class is that person’s with a chance of up to "
-            f"{percent(risk.max_gidr.value)} "
-            f"({percent(risk.avg_gidr.value)} on average over classes)."
-        ),
-        (
-            f"A person who is known to be in the file is found with a chance of up to "
-            f"{percent(risk.prosecutor.value)}; {percent(risk.records_at_risk.value)} of the "
-            f"records are at a risk above {percent(risk.threshold)}."
-        ),
         _matched(risk),
-        _thresholds_sentence(risk),
-        *(
-            f"Up to {percent(own.h_affiliation.value)} of the persons of a class have the same "
-            f"value of “{name}”."
-            for name, own in risk.sensitive.items()
-        ),
     ]
     headline = (
         f"Measured, not changed: {percent(risk.records_at_risk.value)} of the records are at a "
         f"risk above {percent(risk.threshold)}."
     )
-    met, estimated = None, 0
-    if risk.held:
-        met = all(each.met for each in risk.held)
-        estimated = sum(each.met and not each.promised for each in risk.held)
-        kept = sum(each.met for each in risk.held) - estimated
-        which = "all" if kept == len(risk.held) else f"{count(kept)} of {count(len(risk.held))}"
-        headline = f"Held against thresholds: {which} are met."
-        if estimated:
-            headline += f" {ESTIMATED.capitalize()}: {count(estimated)}."
-    if risk.verdict is not None:
-        sentences[:0], headline, met = [headline], risk.verdict.headline, risk.verdict.ready
-    return Verdict(met, headline, tuple(filter(None, sentences)), _figures(risk))
+    headline = headline if risk.verdict is None else risk.verdict.headline
+    return Summary(risk.verdict, headline, tuple(filter(None, sentences)), _figures(risk))
 
 
 def _thresholds_sentence(risk: Risk) -> str:
@@ -299,26 +257,6 @@ def _matched(risk: Risk) -> str:
         f"expected to match {percent(own.marketer.value)}{f' ({ends})' if ends else ''} of the "
         "file’s rightly."
     )
-
-
-def _kept(line: PromiseLine, classes: int) -> str:
-    name = f"{line.name} of “{line.attribute}”" if line.attribute else line.name
-    if not line.bound:
-        return f"{name} ({line.threshold}) is {verdict(line.met, line.promised)}."
-    values = f"{line.bound} {line.threshold} was asked, {line.reached} is reached"
-    if line.classes_met is None:
-        who = "The release as a whole keeps" if line.met else "The release does not keep"
-        if line.met and not line.promised:
-            name = f"{name}, {ESTIMATED}"
-    elif line.met:
-        who = f"Every class ({count(line.classes_met)} of {count(classes)}) keeps"
-    elif line.classes_met == 0:
-        who = f"No class (0 of {count(classes)}) keeps"
-    else:
-        who = f"Only {count(line.classes_met)} of {count(classes)} classes keep"
-    worst = "" if line.classes_met is None else " by the worst"
-    before = f"; the original has {line.before}" if line.before else ""
-    return f"{who} {name}: {values}{worst}{before}."
 
 
 def _people(persons: int) -> str:
