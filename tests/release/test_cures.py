@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from release.random_files import SCHEMA as RANDOM
+from release.random_files import people_and_records
 
 import sfumato as sf
 from sfumato.cli.app import main
@@ -112,10 +114,39 @@ def test_what_is_accepted_stays_as_it_is_and_other_promises_are_kept() -> None:
     assert sum(isinstance(each, sf.PidKAnonymity) for each in made.constraints) == 1
 
 
-def test_limits_that_few_people_cannot_keep_are_impossible() -> None:
-    few = visits(4, persons=5)
-    with pytest.raises(ConstraintsNotMetError):
-        sf.anonymize(few, SCHEMA, LIMITS, seed=1)
+@pytest.mark.parametrize("persons", [5, 10, 12, 13])
+def test_limits_are_impossible_only_where_people_are_fewer_than_a_class_must_have(
+    persons: int,
+) -> None:
+    """In a file of one class without further columns everybody is one of so many."""
+    few = visits(4, persons=persons)
+    if persons < 11:
+        with pytest.raises(ConstraintsNotMetError):
+            sf.anonymize(few, SCHEMA, LIMITS, seed=1)
+    else:
+        assert not above(sf.anonymize(few, SCHEMA, LIMITS, seed=1))
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(3), pytest.param(range(3, 30), marks=pytest.mark.slow)], ids=str
+)
+def test_limits_of_random_small_files_are_kept_wherever_they_can_be(seeds: range) -> None:
+    """Of 8 to 19 people with any numbers of records, where one class of all of them keeps them."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        data = people_and_records(rng)
+        some = data["person"].unique()[: int(rng.integers(8, 20))]
+        data = data[data["person"].isin(some)].reset_index(drop=True)
+        for name in ("contract", "public", "room"):
+            limits = sf.Limits(name)
+            needed = max(1 / limits.found, 1 / limits.person)
+            try:
+                made = sf.anonymize(data, RANDOM, limits, seed=1, effort=0)
+            except ConstraintsNotMetError:
+                assert len(some) <= needed * (1 + 1e-9)
+            else:
+                assert not above(made)
+                assert len(some) >= needed * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("given", [{"population": 10_000}, {"engine": "spark"}])

@@ -330,3 +330,24 @@ def test_what_cannot_be_asked_is_refused_before_work():
         sf.anonymize(visits(1), schema(), *both, coarsen_counts="split")
     with pytest.raises(sf.InputError, match="techniques"):
         sf.anonymize(visits(1), schema(), sf.KnownEvents(2), techniques="widen,guess")
+
+
+def test_who_has_no_event_counts_in_the_mean() -> None:
+    """Ten of twelve are found by .2 on average where classes are of 9 and 3; all twelve by more."""
+    data = pd.DataFrame(
+        {
+            "person": [f"p{each}" for each in range(12)],
+            "town": ["a"] * 9 + ["b"] * 3,
+            "code": [None, *"xyzxyzxy", None, *"xy"],
+        }
+    )
+    schema = sf.Schema(
+        person="person",
+        quasi_identifiers={"town": "categorical"},
+        sensitive=["code"],
+        events={"code": sf.Event(kind="code")},
+    )
+    release = sf.anonymize(data, schema, sf.PidKAnonymity(2), sf.KnownEvents(1, 0.2, 0.5), seed=1)
+    found = {each.m: each.found.value for each in release.risk.known_events.risks}
+    assert found[1] <= 0.2
+    assert release.risk.classes == 1

@@ -26,6 +26,7 @@ from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_options import Coarsening, KnownCounts, Options
 from sfumato.release.release_result import Release
 from sfumato.risk.intruders import Findings
+from sfumato.risk.learned_values import Learned
 from sfumato.risk.verdict import Acceptance, Cure, Limits, Row, State, Verdict, share_text
 from sfumato.schema import EventKind
 from sfumato.table.table import Table
@@ -131,12 +132,15 @@ def wider(plan: Plan, limits: Limits) -> Plan:
 
 
 def banded(plan: Plan, table: Table, limits: Limits) -> Plan:
-    """With classes of people who have about as many records, bands of too few people left out."""
+    """With classes of people who have about as many records, bands of too few people left out.
+
+    Where that leaves out everybody, with one record of each: their numbers tell nothing then.
+    """
     plan = wider(plan, limits)
     promises = [each for each in plan.promises if not isinstance(each, KnownEvents)]
     few = ceil(left_out(table, promises) * _UNIT) / _UNIT
     if few >= 1:
-        return plan
+        return plan.promising(cap_records=1)
     suppress = max(plan.options.suppress, few)
     kept = tuple(each for each in plan.promises if not isinstance(each, SharedCounts))
     return Plan(kept, plan.options).promising(
@@ -154,23 +158,36 @@ def divided(plan: Plan, limits: Limits) -> Plan:
     )
 
 
-def homogeneous(plan: Plan, row: Row, limits: Limits) -> Plan:
-    """With fewer people of a class who share a value, for each column that is learned too well.
+def homogeneous(plan: Plan, table: Table, learned: Sequence[Learned], limits: Limits) -> Plan:
+    """With fewer people of a class who share a value of columns that are learned too well.
 
     At most h of each class are guessed rightly. With b without the file that is beyond guessing by
     (h - b) / (1 - b), which is at the limit L where h = b + L (1 - b).
     """
-    learned = () if row.findings is None else row.findings.learned
+    sole = len(table.schema.sensitive) == 1
     return plan.promising(
         *(
             HAffiliation(
                 _down(each.without + limits.learned * (1 - each.without)),
-                attribute=each.column if len(learned) > 1 else None,
+                attribute=None if sole else each.column,
             )
             for each in learned
-            if each.worst.high > limits.learned
         )
     )
+
+
+def _learned(verdict: Verdict) -> list[Learned]:
+    """What is learned too well by who knows no further column."""
+    rows = [each for each in verdict.rows if each.intruder != "insider"]
+    worst: dict[str, Learned] = {}
+    for row in rows:
+        if row.state is State.ABOVE and row.findings is not None:
+            worst |= {
+                each.column: each
+                for each in row.findings.learned
+                if each.worst.high > verdict.limits.learned
+            }
+    return [*worst.values()]
 
 
 def _down(share: float) -> float:
@@ -292,7 +309,10 @@ def _changes(row: Row, release: Release, table: Table, plan: Plan) -> Iterator[t
         else:
             yield "Have more people in a class", wider(plan, limits)
     if row.learned is not None and row.learned.high > limits.learned:
-        yield "Let fewer people of a class share a value", homogeneous(plan, row, limits)
+        yield (
+            "Let fewer people of a class share a value",
+            homogeneous(plan, table, _learned(release.verdict), limits),
+        )
 
 
 def _may_be_events(table: Table) -> set[str]:
@@ -329,10 +349,9 @@ class LimitSearch:
         verdict = base.verdict
         for _ in range(ROUNDS):
             before = rough, columns
-            for row in verdict.rows:
-                if row.intruder != "insider" and row.state is State.ABOVE:
-                    rough = homogeneous(rough, row, self.limits)
-            base = base if rough == before[0] else self._made(rough)
+            learned = _learned(verdict)
+            if learned:
+                rough, base = self._less_learned(rough, learned)
             columns = _involved(verdict, columns)
             if (rough, columns) == before and verdict.state is State.ABOVE:
                 break
@@ -352,6 +371,15 @@ class LimitSearch:
         if "acquaintance" not in taken and several and plan.options.coarsen_counts is None:
             plan = banded(plan, table, self.limits)
         return plan
+
+    def _less_learned(self, plan: Plan, learned: Sequence[Learned]) -> tuple[Plan, Release]:
+        """With fewer people of a class who share a value; without the column where none can."""
+        alike = homogeneous(plan, self.table, learned, self.limits)
+        made = self._tried(alike)
+        if made is not None:
+            return alike, made
+        left = without(plan, [each.column for each in learned])
+        return left, self._made(left)
 
     def _made(self, plan: Plan) -> Release:
         return self.make(plan).judged(self.limits, self.accepted)

@@ -162,6 +162,8 @@ class Gathered:
         What is lost where a slot is at a rung, in persons; shape (slots, rungs).
     events
         The distinct events of units.
+    bare
+        Chance of each unit without an event to be found: as one of its class.
     """
 
     levels: tuple[ColumnLevels, ...]
@@ -175,6 +177,7 @@ class Gathered:
     losses: Floats
     events: Events
     unit_of_record: Ints
+    bare: Floats
 
     @property
     def units(self) -> int:
@@ -291,6 +294,10 @@ def gather(
     records = np.bincount(owner, rows, len(units))
     share = np.bincount(slot_of, rows / records[owner], len(slots))
     alone_one, alone_two, together = _weights(own, owner, of)
+    everybody = np.unique(class_of.astype(np.int64) * (int(unit.max()) + 1) + unit)
+    silent = np.setdiff1d(everybody, units, assume_unique=True) // (int(unit.max()) + 1)
+    # Nothing is learned of them beside what is known.
+    bare = (of is Success.FOUND) / np.bincount(everybody // (int(unit.max()) + 1))[silent]
     events = Events(
         slot_start,
         np.searchsorted(class_of_unit, np.arange(classes + 1)).astype(np.int64),
@@ -314,6 +321,7 @@ def gather(
         share[:, np.newaxis] * np.array([each.loss for each in rungs]),
         events,
         unit_of_record,
+        bare,
     )
 
 
@@ -664,9 +672,10 @@ class _Search:
 
     def _reached(self, found: _Priced) -> list[Reached]:
         """What up to two known events reach, one event first."""
-        own = np.diff(self.gathered.events.event_start)
+        bare = self.gathered.bare
+        own = np.append(np.diff(self.gathered.events.event_start), np.zeros(len(bare), int))
         upto = range(1, min(self.promise.m, 2) + 1)
-        return [worse(found.risks[:, m - 1], own >= m) for m in upto]
+        return [worse(np.append(found.risks[:, m - 1], bare), own >= m) for m in upto]
 
     def _keeps(self, found: _Priced) -> bool:
         if self.holds is None:
