@@ -111,9 +111,9 @@ def _row(
             if show.is_public
             else share_text(share["value"], limit)
         )
-    low, high = row["found"]["low"], row["found"]["high"]
-    if low < high and not show.is_public:
-        told["ends"] = " – ".join(share_text(each).removesuffix(" %") for each in (low, high))
+    low, high = (share_text(row["found"][end]).removesuffix(" %") for end in ("low", "high"))
+    if low != high and not show.is_public:
+        told["ends"] = f"{low} – {high}"
     return told
 
 

@@ -494,9 +494,8 @@ class Verdict:
             return (row.intruder, "-", "-", "-", said)
         found, limits = row.findings, self.limits
         people = share_text(found.found.value, limits.found)
-        if found.found.high > found.found.low:
-            ends = (share_text(each)[:-2] for each in (found.found.low, found.found.high))
-            people += f" ({' to '.join(ends)})"
+        low, high = (share_text(each)[:-2] for each in (found.found.low, found.found.high))
+        people += f" ({low} to {high})" if low != high else ""
         learned = "-" if row.learned is None else share_text(row.learned.value, limits.learned)
         return (row.intruder, people, share_text(found.person.value, limits.person), learned, said)
 
