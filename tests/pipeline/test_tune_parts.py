@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.pipeline.tune import tune
-from sfumato.pipeline.tune.limits import KNOBS, RULES, asks_nothing, stricter, target_of
+from sfumato.pipeline.tune.limits import KNOBS, TUNED, asks_nothing, stricter, target_of
 from sfumato.pipeline.tune.point import ColumnChange, Point, changed_schema, changed_table
-from sfumato.pipeline.tune.refinement import Surrogate
 from sfumato.pipeline.tune.trials import Trial, ratio
 from sfumato.pipeline.tune.tuned import frontier_of, frontier_of_measure
 from sfumato.risk.risk_thresholds import Held
@@ -71,7 +70,7 @@ def test_what_a_threshold_needs(measure, limit, needed):
 
 @given(st.floats(0.01, 0.99))
 def test_what_is_enough_is_no_looser_than_what_is_needed(limit):
-    for measure in RULES:
+    for measure in TUNED:
         try:
             target = target_of(sf.Threshold(measure, limit), 0.2)
         except sf.InputError:
@@ -174,18 +173,6 @@ def test_the_frontier_is_what_nobody_beats(points):
     others_met = [each for each in made if each.held[1].met]
     found = {(each.held[0].value, each.loss) for each in frontier_of_measure(trials, 0)}
     assert found == front(lambda each: each.held[0].value, others_met)
-
-
-def test_the_model_finds_the_edge_of_what_meets():
-    rng = np.random.default_rng(5)
-    at = rng.uniform(0, 1, (40, 2))
-    trials = [
-        _trial(number, np.exp(x + 2 * y), _held(np.exp(0.5 - x - y), 1.0))
-        for number, (x, y) in enumerate(at)
-    ]
-    model = Surrogate(at, trials, np.array([0.5, 0.5]), 1.0)
-    candidates = np.array([[0.1, 0.1], [0.9, 0.0], [0.0, 0.9], [0.3, 0.1]])
-    assert model.best(candidates, 0.0) == 1
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,6 @@ def test_a_population_is_taken_into_account():
     assert str(found).startswith("Estimated, not promised: keeps every threshold: ")
     assert "[estimated, not promised]" in str(found)
     assert (found.to_json()["promised"], alone.to_json()["promised"]) == (False, True)
-    page = draw_tuned(found.to_json(), "Tuned", date(2026, 11, 20))
+    page = draw_tuned(found.to_json(), found.verdict, "Tuned", date(2026, 11, 20))
     assert "keeps every threshold, by an estimate of the population" in page
     assert "meets every threshold" not in page

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import NOT_KEPT, check_apart, print_json, progress_bar, say, warn
 from sfumato.cli.own_process import keep_memory
-from sfumato.cli.parameters import Data, Json, Report, SchemaFile, check_report, file_option, option
+from sfumato.cli.parameters import Json, Report, argument, check_report, file_option, option
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import LAYOUT, Place
 from sfumato.core.errors import InputError
@@ -19,6 +20,7 @@ from sfumato.pipeline.tune_options import Circumstances, Searching
 from sfumato.risk.assess_options import HeldAgainst, JudgedBy
 
 if TYPE_CHECKING:
+    from sfumato.pipeline.project_folder import ProjectFolder
     from sfumato.pipeline.tune import Tuned
     from sfumato.schema import Schema
 
@@ -42,6 +44,17 @@ WriteSchema = Annotated[
         rich_help_panel=MAKING,
     ),
 ]
+TunedData = Annotated[
+    str,
+    argument(
+        metavar="DATA",
+        help="The file, as of 'sfumato anonymize'; or a project, its file or folder, whose table, "
+        "schema, limits and acceptances are taken.",
+    ),
+]
+TunedSchema = Annotated[
+    Path | None, file_option("--schema", help="What each column of a file is, as TOML.")
+]
 CommandOutput = Annotated[
     Path,
     typer.Option(
@@ -57,8 +70,8 @@ CommandOutput = Annotated[
 @with_declared(HeldAgainst)
 @with_declared(JudgedBy, optional=True)
 def tune(
-    data: Data,
-    schema: SchemaFile,
+    data: TunedData,
+    schema: TunedSchema = None,
     threshold: Thresholds = None,
     write_schema_to: WriteSchema = None,
     output: CommandOutput = Path("release.csv"),
@@ -67,43 +80,70 @@ def tune(
     *,
     given: Given,
 ) -> None:
-    """Search the constraints that lose least while the release meets thresholds.
+    """Search what loses least while a release keeps limits and meets thresholds.
 
-    Without thresholds those that keep the stranger below the limits; what all four intruders find
-    in the point is printed by the limits, too.
+    With limits, or without thresholds, no row of the verdict is above its limit but what was
+    accepted. The rows of the point are printed last.
 
-    Prints the 'sfumato anonymize' command of the point that it finds. Ctrl-C stops the search
-    and prints the best point until then.
+    Prints the 'sfumato anonymize' command of the point that it finds, of a project the keys
+    under [release]. Ctrl-C stops the search and prints the best point until then.
 
-    Exit codes: 0 thresholds met, 1 bad input, 5 no point meets them, 130 interrupted.
+    Exit codes: 0 limits and thresholds met, 1 bad input, 5 no point meets them, 130 interrupted.
     """
     keep_memory()
     from sfumato.pipeline.tune import tune as search
-    from sfumato.schema import load_schema
 
+    options = values_of(Searching, given) | values_of(Circumstances, given)
+    options["limits"] = given["limits"]
+    table, declared, place = _about(data, schema, options)
     asked = thresholds_of(threshold)
-    presets = HeldAgainst(**values_of(HeldAgainst, given)).chosen
-    declared = load_schema(schema)
+    options["presets"] = HeldAgainst(**values_of(HeldAgainst, given)).chosen
+    options["columns"] = write_schema_to is not None
     inputs = (data, schema, given["register"])
     _check_schema_file(write_schema_to, inputs)
     check_report(report, inputs)
-    options = values_of(Searching, given) | values_of(Circumstances, given)
-    options |= {"presets": presets, "columns": write_schema_to is not None}
-    options["limits"] = given["limits"]
     tuned: Tuned | None = None
     try:
         with progress_bar() as progress:
-            tuned = search(data, declared, asked, progress=progress, **options)
+            tuned = search(table, declared, asked, progress=progress, **options)
     except KeyboardInterrupt:
         # The bar raises an interrupt once more, after the search has given its best point.
         if tuned is None:
             raise
+    if place is not None:
+        from sfumato.pipeline.release_stages import linkage_of
+
+        tuned = replace(tuned, linkage=linkage_of(place))
     _hand_over(tuned, schema, write_schema_to, output, report, json=json)
+
+
+def _about(
+    data: str, schema: Path | None, options: dict[str, Any]
+) -> tuple[Place, Schema, ProjectFolder | None]:
+    """The table that is tuned and its schema; of a project, what its file says goes to options."""
+    if not (data.endswith(".toml") or Path(data).is_dir()):
+        if schema is None:
+            raise InputError(
+                "option --schema", "must be given for a file", advice="or name a project"
+            )
+        from sfumato.schema import load_schema
+
+        return data, load_schema(schema), None
+    if schema is not None:
+        raise InputError("option --schema", "must be left out for a project", found="one")
+    from sfumato.pipeline.project_folder import open_project
+    from sfumato.pipeline.tune.tuning import asked_by_project
+
+    place = open_project(data)
+    table, declared, said = asked_by_project(place)
+    # What stands on the command line goes before what the project says.
+    options |= {name: value for name, value in said.items() if not options.get(name)}
+    return table, declared, place
 
 
 def _hand_over(
     tuned: Tuned,
-    schema: Path,
+    schema: Path | None,
     changed: Path | None,
     output: Path,
     report: Path | None,
@@ -132,11 +172,20 @@ def _hand_over(
     else:
         typer.echo(str(tuned))
         if tuned.met:
-            typer.echo(f"\n{tuned.command()}")
+            typer.echo(f"\n{tuned.command() or _section(tuned)}")
     if report is not None:
         say(f"Report: {report}")
     if not tuned.met:
         raise typer.Exit(NOT_KEPT)
+
+
+def _section(tuned: Tuned) -> str:
+    """What makes the chosen release in a project, as TOML."""
+    import tomlkit
+
+    document = tomlkit.document()
+    document["release"] = tuned.section
+    return tomlkit.dumps(document).rstrip()
 
 
 def thresholds_of(given: list[str] | None) -> dict[str, float]:

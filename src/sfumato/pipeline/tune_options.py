@@ -55,8 +55,9 @@ class Searching:
     trials: Annotated[
         int | None,
         Parameter(
-            "Most releases that are tried; 100 without --time-limit. A seed finds the same again "
-            "with it.",
+            "Most points that are tried, each of them a release; 100 without --time-limit, or 10 "
+            "where limits are kept, for which several are made. A seed finds the same again with "
+            "it.",
             "NUMBER",
             Count(1),
         ),
@@ -107,7 +108,7 @@ class Searching:
 
 @dataclass(frozen=True)
 class Circumstances(Layout):
-    """What every release is made with and judged by; ``presets`` and ``limits`` aside as there."""
+    """What every release is made with and judged by."""
 
     presets: Annotated[
         Sequence[Any],
@@ -116,10 +117,14 @@ class Circumstances(Layout):
     limits: Annotated[
         Any,
         Parameter(
-            "Limits that the verdict of the point is held against, a name or `Limits`; the "
-            "stranger's are searched for, too, where they or no thresholds are named."
+            "Limits that every release which is tried keeps, a name or `Limits`; those of a public "
+            "release where no thresholds are named either."
         ),
     ] = None
+    accepted: Annotated[
+        Sequence[Any],
+        Parameter("Each `Acceptance` of what an intruder may find above these limits."),
+    ] = ()
     register: Annotated[
         Any, Parameter("The population that the file's persons come from.", "FILE", path=True)
     ] = None
@@ -158,6 +163,7 @@ class TuneOptions(LayoutGiven, total=False):
     columns: bool
     presets: Sequence[str | Preset]
     limits: str | Limits | None
+    accepted: Sequence[Any]
     register: Any
     population: int | None
     values: str

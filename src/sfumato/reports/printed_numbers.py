@@ -127,6 +127,11 @@ def _on_scale(value: float, scale: str, *, coarse: bool = False) -> str:
     return number(value)
 
 
+def sentence(note: str) -> str:
+    """A note as a sentence of its own."""
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
+
+
 def fill_template(
     name: str, filters: dict[str, Callable[..., object]] | None = None, **content: Any
 ) -> str:
@@ -157,7 +162,7 @@ def _template(name: str, filters: tuple[tuple[str, Callable[..., object]], ...])
         "number": number,
         "percent": percent,
         "printed": printed,
-        "sentence": lambda text: f"{text[:1].upper()}{text[1:].rstrip('.')}.",
+        "sentence": sentence,
         **dict(filters),
     }
     environment.globals["ESTIMATED"] = ESTIMATED

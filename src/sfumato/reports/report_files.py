@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sfumato.intruder.attack_result import Attack
     from sfumato.linkage.encoding_linkage import EncodedLinks
     from sfumato.linkage.linkage_result import Links
+    from sfumato.risk.verdict import Verdict
     from sfumato.semantics.requested_release import RequestedRelease
 
 HTML, PDF, JSON = ".html", ".pdf", ".json"
@@ -241,6 +242,7 @@ def _draw(result: Any, about: Mapping[str, Any]) -> str:
 
 def write_tuned(
     found: dict[str, Any],
+    verdict: Verdict | None,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -252,6 +254,8 @@ def write_tuned(
     ----------
     found
         What the search found, plain, as `sfumato.pipeline.tune.Tuned.to_json` gives it.
+    verdict
+        What intruders find in the chosen release; ``None`` without one.
     path
         Where: ``.html`` (its JSON stands beside it) or ``.json``.
     made
@@ -266,7 +270,7 @@ def write_tuned(
     def draw(usual: str, day: date) -> str:
         from sfumato.reports.tune_report import draw_tuned
 
-        return draw_tuned(found, usual, day)
+        return draw_tuned(found, verdict, usual, day)
 
     about = ("search under thresholds", title or "What a release costs under thresholds")
     return _write_plain(path, about, made, found, draw)

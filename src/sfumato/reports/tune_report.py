@@ -11,6 +11,7 @@ from sfumato.core.measure import ESTIMATED
 from sfumato.core.number_text import number, percent
 from sfumato.reports import pictures
 from sfumato.reports.printed_numbers import fill_template, interval
+from sfumato.risk.verdict import Verdict
 
 _HEIGHT = 230
 _ROOM = 1.08
@@ -22,17 +23,37 @@ _STOPPED = {
     "interrupted": "it was interrupted",
 }
 _EXHAUSTED = "everything that the search knows was tried"
-_LOSS = {"ane": "average normalised error (ANE)", "ncp": "normalised certainty penalty (NCP)"}
+_LOSS = {
+    "ane": "average normalised error (ANE)",
+    "ncp": "normalised certainty penalty (NCP)",
+    "detail": "detail lost",
+    "queries": "error of counts over two columns",
+    "tables": "distance of tables of two columns",
+    "models": "loss of models that foretell",
+}
 
 
-def draw_tuned(found: dict[str, Any], title: str, made: date) -> str:
-    """The page."""
+def draw_tuned(found: dict[str, Any], verdict: Verdict | None, title: str, made: date) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    verdict
+        What intruders find in the chosen release; ``None`` without one.
+    """
     chosen = found["best"] or found["nearest"]
     front = set(found["frontier"])
     exhausted = found["stopped"] == "found" and not found["met"]
     return fill_template(
         "tune.html",
         title=title,
+        verdict=verdict,
+        ready=found["met"] and verdict is not None and verdict.ready,
+        every=" and ".join(
+            name
+            for name, there in (("limit", found["loss"] == "detail"), ("threshold", found["held"]))
+            if there
+        ),
         made=made,
         found=found,
         chosen=chosen,
@@ -54,7 +75,7 @@ def _words(trial: dict[str, Any]) -> str:
         limits = [_limit(value) for name, value in each.items() if name not in ("name", "low")]
         said.append(f"{each['name']} {' '.join(limits)}")
     said += [f"{name} {_limit(value)}" for name, value in trial["options"].items()]
-    return ", ".join(said + _changes(trial["columns"]))
+    return ", ".join(said + trial.get("plan", []) + _changes(trial["columns"])) or "nothing"
 
 
 def _changes(columns: dict[str, Any]) -> list[str]:

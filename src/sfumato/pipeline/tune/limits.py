@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, exp, expm1, log, log1p
+from math import exp, expm1, log, log1p
+from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
@@ -33,7 +34,6 @@ EQUAL, ORDERED = "equal", "ordered"
 _T_EQUAL, _T_ORDERED = "t_closeness", "t_closeness_ordered"
 DIGITS = 4
 """Significant digits of a limit that the search proposes, so that a command can be read."""
-_ROUNDING = 1e-9
 _MOST_SHARED, _LEAST_SHARE = 64, 1e-3
 """Where the search stops: so many persons per count, and a t or a chance of presence so small."""
 
@@ -213,28 +213,35 @@ def limits_reached(release: Release) -> tuple[tuple[str, float], ...]:
 
 def promise_words(promise: Promise) -> str:
     """A promise and its limit, for a reader; presence is searched from above only."""
-    shown = (
-        f"{value:.6g}" if isinstance(value, float) else str(value)
+    said = (
+        shown(value)
         for name, value in promise.parameters().items()
-        if not (promise.name == "presence" and name == "low")
+        if value is not None and not (promise.name == "presence" and name == "low")
     )
-    return f"{promise.name} {' '.join(shown)}"
+    return f"{promise.name} {' '.join(said)}"
 
 
-def promise_options(promise: Promise) -> dict[str, object]:
+def shown(value: object) -> str:
+    """A value of a parameter or an option, for a reader."""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def promise_options(promise: Promise) -> dict[str, Any]:
     """The options of ``sfumato anonymize`` that ask for a promise, with underscores."""
     parameters = dict(promise.parameters())
     if promise.name == "presence":
         return {PRESENCE: parameters["high"]}
-    options = {promise.name: next(iter(parameters.values()))}
+    options: dict[str, Any] = {promise.name: next(iter(parameters.values()))}
     if "distance" in parameters:
         options["distance"] = parameters["distance"]
     return options
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What keeps a limit on a measure.
+@dataclass(frozen=True)
+class Target:
+    """What keeps a threshold.
 
     Attributes
     ----------
@@ -246,89 +253,50 @@ class Rule:
         Knobs that can move the measure, where what is needed is not enough.
     """
 
-    needed: Callable[[float], Limits]
-    enough: Callable[[float], Limits] | None
-    movers: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Target:
-    """A threshold with what keeps it: a `Rule` at its limit."""
-
     threshold: Threshold
     needed: Limits = field(default_factory=dict)
     enough: Limits | None = None
     movers: tuple[str, ...] = ()
 
 
-def _exactly(make: Callable[[float], Limits]) -> Rule:
-    return Rule(make, make)
-
-
-def _found_by(enough: Callable[[float], Limits] | None, *movers: str) -> Rule:
-    return Rule(lambda _limit: {}, enough, movers)
-
-
-def _one_in(name: str) -> Callable[[float], Limits]:
-    """So many alike that nobody is found with a higher chance."""
-    return lambda risk: {name: ceil(1 / risk - _ROUNDING)}
-
-
-def _number(name: str) -> Callable[[float], Limits]:
-    return lambda limit: {name: ceil(limit - _ROUNDING)}
-
-
-def _same(name: str) -> Callable[[float], Limits]:
-    return lambda limit: {name: limit}
-
-
-def _balanced(limit: float) -> Limits:
-    """The largest share of a class's records is at most the root of 1 - g."""
-    return {"g_balance": 1 - limit**2}
-
-
+_STATED, _SURE = (
+    {name: make for each in PROMISES.values() for name, make in getattr(each, kind).items()}
+    for kind in ("measures", "suffices")
+)
+"""By measure, the promise that states a limit on it, or one that is more than enough."""
+# A person of n alike is found with a chance of 1 / n, and nobody is alone among two.
+_SURE |= {
+    "avg_gidr": _SURE["max_gidr"],
+    "avg_gsar": _STATED["max_gsar"],
+    "avg_count_risk": _STATED["max_count_risk"],
+    "exposed_persons": lambda _limit: PROMISES[COUNTS](2),
+    "sample_uniques": lambda _limit: PROMISES["pid_k"](2),
+}
+# The largest share is at least the sum of their squares.
+_NEEDED: Mapping[str, Callable[[float], Promise]] = {
+    "max_gidr": lambda limit: PROMISES["g_balance"](1 - limit)
+}
 _BY_SIZE = ("pid_k", "marketer", "g_balance", "k")
 _BY_COUNTS = (COUNTS, "pid_k", "marketer", CAP)
-RULES: dict[str, Rule] = {
-    "k": _exactly(_number("k")),
-    "pid_k": _exactly(_number("pid_k")),
-    "prosecutor": _exactly(_one_in("pid_k")),
-    "journalist": _exactly(_one_in("pid_k")),
-    "marketer": _exactly(_same("marketer")),
-    "population_uniques": _exactly(_same("population_uniques")),
-    "k_map": _exactly(_number("k_map")),
-    "g_balance": _exactly(_same("g_balance")),
-    "h_affiliation": _exactly(_same("h_affiliation")),
-    "max_gsar": _exactly(_same("h_affiliation")),
-    "l_distinct": _exactly(_number("l")),
-    _T_EQUAL: _exactly(_same("t_closeness")),
-    _T_ORDERED: _exactly(_same("t_closeness")),
-    "count_k": _exactly(_number(COUNTS)),
-    "max_count_risk": _exactly(_one_in(COUNTS)),
-    HOUSEHOLDS: _exactly(_number(HOUSEHOLDS)),
-    "max_composition_risk": _exactly(_one_in(HOUSEHOLDS)),
-    "avg_composition_risk": _found_by(_one_in(HOUSEHOLDS), HOUSEHOLDS),
-    PRESENCE: _exactly(_same(PRESENCE)),
-    # Where no share is above t, the sum of their squares is at most t.
-    "max_gidr": Rule(
-        lambda limit: {"g_balance": 1 - limit},
-        _balanced,
-        ("g_balance", "pid_k", "k", "marketer", CAP),
-    ),
-    "avg_gidr": _found_by(_balanced, "g_balance", "marketer", "pid_k", "k"),
-    "average_risk": _found_by(_one_in("pid_k"), *_BY_SIZE),
-    AT_RISK: _found_by(_one_in("pid_k"), *_BY_SIZE),
-    "sample_uniques": _found_by(lambda _limit: {"pid_k": 2}, *_BY_SIZE),
-    "avg_gsar": _found_by(_same("h_affiliation"), "h_affiliation", "l", "marketer", "pid_k"),
-    "l_entropy": _found_by(None, "h_affiliation", "l", "t_closeness", "pid_k"),
-    "exposed_persons": _found_by(lambda _limit: {COUNTS: 2}, *_BY_COUNTS),
-    "avg_count_risk": _found_by(_one_in(COUNTS), *_BY_COUNTS),
+MOVERS: Mapping[str, tuple[str, ...]] = {
+    "max_gidr": ("g_balance", "pid_k", "k", "marketer", CAP),
+    "avg_gidr": ("g_balance", "marketer", "pid_k", "k"),
+    "average_risk": _BY_SIZE,
+    AT_RISK: _BY_SIZE,
+    "sample_uniques": _BY_SIZE,
+    "avg_gsar": ("h_affiliation", "l", "marketer", "pid_k"),
+    "l_entropy": ("h_affiliation", "l", "t_closeness", "pid_k"),
+    "exposed_persons": _BY_COUNTS,
+    "avg_count_risk": _BY_COUNTS,
+    "avg_composition_risk": (HOUSEHOLDS,),
     **dict.fromkeys(
         ("max_household_risk", "avg_household_risk", "households_at_risk"),
-        _found_by(None, "pid_k", "marketer", "g_balance"),
+        ("pid_k", "marketer", "g_balance"),
     ),
 }
-"""By measure."""
+"""By measure that no promise states, the knobs that can move it."""
+TUNED = (*_STATED, *MOVERS)
+"""The measures that a release can be tuned to."""
 
 
 def target_of(threshold: Threshold, high_risk: float) -> Target:
@@ -339,38 +307,40 @@ def target_of(threshold: Threshold, high_risk: float) -> Target:
     high_risk
         Risk above which a record is at risk, where the threshold does not say.
     """
-    measure = threshold.measure
-    if measure not in RULES:
+    measure, limit = threshold.measure, threshold.limit
+    if measure not in TUNED:
         raise InputError(
             f"a threshold of {measure}",
             "must be about what a release can be tuned to",
-            accepted=", ".join(RULES),
+            accepted=", ".join(TUNED),
             advice="assess the release against it",
         )
-    rule, limit = RULES[measure], threshold.limit
     aimed = limit
     if measure == AT_RISK:  # its limit is a number of records, not the risk that each may have
         aimed = high_risk if threshold.above is None else threshold.above
-    try:
-        enough = None if rule.enough is None else rule.enough(aimed)
-        needed = rule.needed(limit)
-    except ZeroDivisionError:
-        enough = needed = {"pid_k": float("inf")}
-    if not all(_possible(*each) for each in needed.items()):
+    stated = _STATED.get(measure)
+    needed = _limits(stated or _NEEDED.get(measure), limit)
+    if needed is None and (stated or measure in _NEEDED):
         raise InputError(
             f"the limit of {measure}",
             "must be one that a release can meet",
             accepted="a share above 0" if KINDS[measure].bound == "at most" else "less than 1",
         )
-    if enough is not None and not all(_possible(*each) for each in enough.items()):
-        enough = None
-    return Target(threshold, needed, enough, rule.movers)
+    enough = needed if stated else _limits(_SURE.get(measure), aimed)
+    return Target(threshold, needed or {}, enough, MOVERS.get(measure, ()))
 
 
-def _possible(name: str, value: float) -> bool:
-    if name == "g_balance":
-        return 0 <= value < 1
-    return value != float("inf") if KNOBS[name].whole else value > 0
+def _limits(make: Callable[[float], Promise] | None, limit: float) -> Limits | None:
+    """The limit of a knob at which a promise keeps one of a measure; ``None`` where none can."""
+    if make is None:
+        return None
+    try:
+        options = promise_options(make(limit))
+    # A risk of 0 asks for 1/0 persons.
+    except (InputError, ZeroDivisionError):
+        return None
+    options.pop("distance", None)
+    return {name: float(value) for name, value in options.items()}
 
 
 def distance_of(targets: Sequence[Target]) -> str:

@@ -18,9 +18,12 @@ from sfumato.pipeline.tune.limits import (
     promise_words,
 )
 from sfumato.release.promises.k_anonymity import KAnonymity
-from sfumato.release.release_options import Recoding
+from sfumato.release.release_options import Form, Recoding
 from sfumato.schema import IntervalHierarchy, PrefixHierarchy, QuasiIdentifier, Schema
 from sfumato.table.table import CodedColumn, Table
+
+WEIGHTS, MOST_WEIGHT = (0.25, 0.5, 2.0, 4.0), 16.0
+"""Factors of a column's weight that are tried, and how many times as much it weighs at most."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,24 @@ def levels_to_spare(schema: Schema) -> dict[str, int]:
     return {name: count - 1 for name, count in levels.items() if count > 1}
 
 
+def changes_of(change: ColumnChange, schema: Schema, form: Form) -> list[ColumnChange]:
+    """A change with one more: another weight of a column, one level fewer, or without it."""
+    left = [each for each in schema.quasi_identifiers if each not in change.left_out]
+    # Other forms show no labels, so that levels change nothing.
+    spare = levels_to_spare(schema) if form is Form.HIERARCHY else {}
+    weights, coarser = dict(change.weights), dict(change.coarser)
+    made = []
+    for name in left:
+        every = {weights.get(name, 1.0) * factor for factor in WEIGHTS}
+        usual = (each for each in sorted(every) if 1 / MOST_WEIGHT <= each <= MOST_WEIGHT)
+        made += [change.weighted(name, each) for each in usual]
+        if coarser.get(name, 0) < spare.get(name, 0):
+            made.append(change.coarsened(name, coarser.get(name, 0) + 1))
+        if len(left) > 1:
+            made.append(change.without(name))
+    return made
+
+
 def _coarser(quasi: QuasiIdentifier, lost: int) -> QuasiIdentifier:
     name, levels = _levels(quasi)
     if not lost or not isinstance(quasi.hierarchy, IntervalHierarchy | PrefixHierarchy):
@@ -190,15 +211,15 @@ class Point:
         """The limits by name."""
         return dict(self.asked)
 
-    @property
-    def manner(self) -> Point:
-        """The same without limits: how the release is made, to compare by."""
-        return replace(self, asked=())
-
     def constraints(self) -> tuple[Promise, ...]:
         """The promises; one that everything keeps where nothing is asked."""
+        return self.promises or (KAnonymity(1),)
+
+    @property
+    def promises(self) -> tuple[Promise, ...]:
+        """The promises alone; none where nothing is asked."""
         made = (promise_of(name, limit, self.distance) for name, limit in self.asked)
-        return tuple(each for each in made if each is not None) or (KAnonymity(1),)
+        return tuple(each for each in made if each is not None)
 
     def options(self) -> dict[str, Any]:
         """The options that differ from the usual ones, as `sfumato.anonymize` takes them."""
@@ -213,16 +234,14 @@ class Point:
 
     def words(self) -> str:
         """The point in one line."""
-        parts = [promise_words(each) for each in self.constraints()]
+        parts = [promise_words(each) for each in self.promises]
         parts += [f"{name.replace('_', ' ')} {value}" for name, value in self.options().items()]
         return ", ".join(parts + self.change.words())
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
-            "constraints": [
-                {"name": each.name, **each.parameters()} for each in self.constraints()
-            ],
+            "constraints": [{"name": each.name, **each.parameters()} for each in self.promises],
             "options": self.options(),
             "columns": {
                 "weights": dict(self.change.weights),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf, isfinite
 from threading import Event
@@ -15,15 +15,18 @@ import numpy as np
 from sfumato.core.declaration import Progress, fields_of, silent
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.kernels.loop_calls import one_by_one
-from sfumato.pipeline.tune.limits import AGAINST, limits_reached
+from sfumato.pipeline.tune.limits import AGAINST, limits_reached, promise_words, shown
 from sfumato.pipeline.tune.point import Point, changed_table
+from sfumato.release.anonymize import anonymize
 from sfumato.release.assembly import make_release
+from sfumato.release.cures import detail_lost
 from sfumato.release.information_loss import normalized_error
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_options import Loss, Options, Recoding
 from sfumato.release.release_result import Release
 from sfumato.risk.risk_thresholds import Held, Preset
 from sfumato.risk.threshold_checks import hold
+from sfumato.risk.verdict import Acceptance, Limits, Verdict
 from sfumato.table.table import Table
 
 WORTH_THREADS = 50_000
@@ -40,6 +43,10 @@ class Setting:
         The thresholds, by who states them.
     options
         What is the same in every release: the form of its values, when a record is at risk.
+    limits
+        Limits that every release keeps, and for which what loses least detail is searched.
+    accepted
+        Who answers for what may be above them.
     """
 
     table: Table
@@ -49,6 +56,8 @@ class Setting:
     options: Options
     register: Table | None = None
     population: int | None = None
+    limits: Limits | None = None
+    accepted: tuple[Acceptance, ...] = ()
 
     @property
     def most_records(self) -> int:
@@ -100,6 +109,10 @@ class Trial:
         Share of the records that are not released.
     reached
         What the release keeps by itself, by the name of the knob that would ask for it.
+    plan
+        What keeps the limits beside what the point asks, in words; empty without limits.
+    verdict
+        What intruders find, where limits are kept.
     """
 
     number: int
@@ -114,6 +127,8 @@ class Trial:
     reached: tuple[tuple[str, float], ...] = ()
     failures: tuple[str, ...] = ()
     helps: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    verdict: Verdict | None = field(default=None, compare=False)
 
     @property
     def made(self) -> bool:
@@ -135,6 +150,10 @@ class Trial:
         """The largest measure over its limit (limit over measure for a least one)."""
         return max(map(ratio, self.held), default=0.0) if self.made else inf
 
+    def words(self) -> str:
+        """What the point asks, and what else keeps the limits, in one line."""
+        return ", ".join((*filter(None, [self.point.words()]), *self.plan)) or "nothing"
+
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         measured = {
@@ -146,6 +165,7 @@ class Trial:
             "trial": self.number,
             "stage": self.stage,
             **self.point.to_json(),
+            **({"plan": list(self.plan)} if self.plan else {}),
             "met": self.met,
             "promised": self.promised,
             **(measured if self.made else {"failures": list(self.failures)}),
@@ -216,9 +236,26 @@ def _held_of(presets: Sequence[Preset], release: Release) -> tuple[Held, ...]:
 def release_of(setting: Setting, point: Point, progress: Progress = silent) -> Release:
     """The release of a point."""
     table, register = changed_table(setting.table, point.change), setting.register
+    if setting.limits is not None:
+        options = setting.options_of(point) | {"seed": setting.seed}
+        kept = (*point.promises, setting.limits, *setting.accepted)
+        release = anonymize(table, table.schema, *kept, progress=progress, **options)
+        return release.judged(setting.limits, setting.accepted)
     if register is not None:
         register = changed_table(register, point.change)
     return make_release(table, setting.manifest(point), None, progress, register)
+
+
+def _plan_of(setting: Setting, point: Point, release: Release) -> tuple[str, ...]:
+    """What a release promises and does beyond what a point asks, as its limits need it."""
+    asked = setting.manifest(point).options.to_dict()
+    beyond = {
+        name: value
+        for name, value in release.manifest.options.to_dict().items()
+        if value != asked.get(name)
+    }
+    promised = (promise_words(each) for each in release.constraints if each not in point.promises)
+    return (*promised, *(f"{name} {shown(value)}" for name, value in beyond.items()))
 
 
 def _try(setting: Setting, point: Point, number: int, stage: str, progress: Progress) -> Trial:
@@ -233,17 +270,20 @@ def _try(setting: Setting, point: Point, number: int, stage: str, progress: Prog
             raise
         return Trial(number, stage, point, failures=(str(error),))
     ane, ncp = losses(setting.table, release)
+    limited = setting.limits is not None
     return Trial(
         number,
         stage,
         point,
         held=_held_of(setting.presets, release),
-        loss=_lost(setting.loss, release, ane, ncp),
+        loss=detail_lost(release) if limited else _lost(setting.loss, release, ane, ncp),
         ane=ane,
         ncp=ncp,
         records_left_out=release.utility.suppressed_records_share,
         classes=release.risk.classes,
         reached=limits_reached(release),
+        plan=_plan_of(setting, point, release) if limited else (),
+        verdict=release.verdict if limited else None,
     )
 
 
@@ -303,10 +343,6 @@ class Trials:
     def releases(self) -> list[Trial]:
         """The trials that made a release."""
         return [each for each in self.done if each.made]
-
-    def has_tried(self, point: Point) -> bool:
-        """Whether a point was tried."""
-        return point in self._of_point
 
     def run_one(self, point: Point, stage: str) -> Trial:
         """Try a point, as `run` does."""

@@ -18,7 +18,7 @@ from sfumato.pipeline.tune.point import Point, changed_schema
 from sfumato.pipeline.tune.trials import Setting, Trial, ratio, release_of, worst_value
 from sfumato.reports.report_files import write_tuned
 from sfumato.risk.risk_thresholds import Held
-from sfumato.risk.verdict import PUBLIC, Limits, Verdict
+from sfumato.risk.verdict import PUBLIC, Acceptance, Limits, Linkage, Verdict, judged_again
 from sfumato.schema import Schema, schema_to_dict
 
 Name = str | os.PathLike[str]
@@ -60,6 +60,10 @@ class Tuned:
         How the file is laid out, as far as it was given.
     limits
         What the verdict of the chosen point is held against.
+    accepted
+        Who answers for what is above these limits.
+    linkage
+        How good the linkage is that the file's persons come from, where there was one.
     """
 
     best: Trial | None
@@ -72,16 +76,22 @@ class Tuned:
     files: dict[str, Name | None]
     layout: LayoutGiven = field(default_factory=LayoutGiven)
     limits: Limits = PUBLIC
+    accepted: tuple[Acceptance, ...] = ()
+    linkage: Linkage | None = None
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """What four intruders find in the release of the chosen point; it is made once more."""
+        """What four intruders find in the release of the chosen point.
+
+        It is made once more where no limits were searched for.
+        """
         chosen = self.chosen
-        return (
-            None
-            if chosen is None
-            else release_of(self.setting, chosen.point).judged(self.limits).verdict
-        )
+        if chosen is None:
+            return None
+        judged = (self.limits, self.accepted)
+        if chosen.verdict is None:
+            return release_of(self.setting, chosen.point).judged(*judged, self.linkage).verdict
+        return judged_again(chosen.verdict.to_json(), *judged, linkage=self.linkage)
 
     @property
     def chosen(self) -> Trial | None:
@@ -100,14 +110,23 @@ class Tuned:
         return self.best is not None
 
     @property
+    def loss(self) -> str:
+        """What is least of the chosen point: where limits are kept, the detail that is lost."""
+        return self.setting.loss.value if self.setting.limits is None else "detail"
+
+    @property
     def promised(self) -> bool:
         """Whether everything that the chosen point is held by was counted, not estimated."""
         return self.chosen is None or self.chosen.promised
 
     @property
-    def constraints(self) -> tuple[Promise, ...]:
-        """The promises of the chosen point, for `sfumato.anonymize`."""
-        return () if self.chosen is None else self.chosen.point.constraints()
+    def constraints(self) -> tuple[Promise | Limits | Acceptance, ...]:
+        """The promises of the chosen point, for `sfumato.anonymize`; its limits among them."""
+        if self.chosen is None:
+            return ()
+        if self.setting.limits is None:
+            return self.chosen.point.constraints()
+        return (*self.chosen.point.promises, self.setting.limits, *self.setting.accepted)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -191,6 +210,20 @@ class Tuned:
         """
         return replace(self, files=self.files | files)
 
+    @property
+    def _in_one_line(self) -> bool:
+        """Whether a command line says it: acceptances and limits of one's own it cannot name."""
+        kept = self.setting.limits
+        return kept is None or (kept == Limits(kept.preset) and not self.setting.accepted)
+
+    @property
+    def section(self) -> dict[str, Any]:
+        """The keys under ``[release]`` of a project file that make the chosen release."""
+        if self.best is None:
+            return {}
+        kept = {} if self.setting.limits is None else {"promise_limits": True}
+        return kept | asked_of(self.setting, self.best.point)
+
     def command(
         self,
         data: Name | None = None,
@@ -209,7 +242,7 @@ class Tuned:
         register
             The population's file, likewise.
         """
-        if self.best is None:
+        if self.best is None or not self._in_one_line:
             return ""
         given = {"data": data, "schema": schema, "output": output, "register": register}
         named = _UNNAMED | {name: file for name, file in self.files.items() if file}
@@ -239,7 +272,7 @@ class Tuned:
             If the path ends otherwise, its folder cannot be written, or the extra ``report`` is
             not installed.
         """
-        return write_tuned(self.to_json(), path, title=title, made=made)
+        return write_tuned(self.to_json(), self.verdict, path, title=title, made=made)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; trials are named by their number."""
@@ -248,7 +281,7 @@ class Tuned:
         held = () if self.chosen is None else self.chosen.held
         return {
             **fields_of(self, "met promised"),
-            "loss": self.setting.loss.value,
+            "loss": self.loss,
             **fields_of(self.setting.table, "records persons"),
             "seed": self.setting.seed,
             **fields_of(self, "stopped seconds"),
@@ -263,6 +296,7 @@ class Tuned:
             "held": [each.to_json() | {"scale": each.scale} for each in held],
             "verdict": None if self.verdict is None else self.verdict.to_json(),
             "command": self.command(),
+            "release": self.section,
             "schema": schema_to_dict(self.schema) if changed else None,
             "problems": list(self.problems),
             "helps": list(self.helps),
@@ -278,7 +312,7 @@ class Tuned:
         lines = [self._verdict()]
         chosen = self.chosen
         if chosen is not None:
-            lines += ["", f"  {chosen.point.words()}", "", f"  {self._lost(chosen)}"]
+            lines += ["", f"  {chosen.words()}", "", f"  {self._lost(chosen)}"]
             rows = (each.row() for each in chosen.held)
             lines += [f"  {row.meaning}  [{row.value}]" for row in rows]
         if self.problems:
@@ -291,16 +325,24 @@ class Tuned:
 
     def __repr__(self) -> str:
         chosen = self.chosen
-        found = "nothing" if chosen is None else f"{chosen.point.words()!r}, loss={chosen.loss:.4g}"
+        found = "nothing" if chosen is None else f"{chosen.words()!r}, loss={chosen.loss:.4g}"
         return f"Tuned({found}, met={self.met}, trials={len(self.trials)})"
 
     def _verdict(self) -> str:
         stopped = STOPPED[self.stopped] if self.met or self.stopped != "found" else EXHAUSTED
         tried = f"{len(self.trials)} trials in {self.seconds:.1f} s; {stopped}"
         if self.best is not None:
-            kept = "Meets every threshold"
+            every = " and ".join(
+                name
+                for name, there in (
+                    ("limit", self.setting.limits is not None),
+                    ("threshold", bool(self.best.held)),
+                )
+                if there
+            )
+            kept = f"Meets every {every}"
             if not self.promised:
-                kept = f"{ESTIMATED.capitalize()}: keeps every threshold"
+                kept = f"{ESTIMATED.capitalize()}: keeps every {every}"
             return f"{kept}: trial {self.best.number} of {tried}."
         if self.nearest is None:
             return f"No release can be made: {tried}."
@@ -308,10 +350,10 @@ class Tuned:
 
     def _lost(self, trial: Trial) -> str:
         others = {"ane": trial.ane, "ncp": trial.ncp}
-        others.pop(self.setting.loss.value, None)
+        others.pop(self.loss, None)
         beside = ", ".join(f"{name} {value:.4g}" for name, value in others.items())
         return (
-            f"loss: {self.setting.loss.value} {trial.loss:.4g} ({beside}), "
+            f"loss: {self.loss} {trial.loss:.4g} ({beside}), "
             f"{100 * trial.records_left_out:.3g} % of the records left out, "
             f"{trial.classes:,} classes"
         )
@@ -356,6 +398,16 @@ def _front(pairs: list[tuple[float, Trial]]) -> tuple[Trial, ...]:
     return tuple(front)
 
 
+def asked_of(setting: Setting, point: Point) -> dict[str, Any]:
+    """What is asked for a point, by its options of ``sfumato anonymize`` with underscores."""
+    # Without a promise no release is made; limits are one.
+    promises = point.constraints() if setting.limits is None else point.promises
+    options: dict[str, Any] = {}
+    for promise in promises:
+        options |= promise_options(promise)
+    return options | setting.options_of(point)
+
+
 def anonymize_command(
     setting: Setting, point: Point, files: Mapping[str, Name], layout: LayoutGiven | None = None
 ) -> str:
@@ -373,10 +425,9 @@ def anonymize_command(
     paths = {name: _path_word(file) for name, file in files.items()}
     words = ["sfumato", "anonymize", paths["data"], "--schema", paths["schema"]]
     words += ["--output", paths["output"]]
-    options: dict[str, object] = {}
-    for promise in point.constraints():
-        options |= promise_options(promise)
-    options |= setting.options_of(point)
+    options = asked_of(setting, point)
+    if setting.limits is not None:
+        words += ["--promise-limits", "--limits", setting.limits.preset]
     for name, value in options.items():
         words += [f"--{name.replace('_', '-')}", _number(value)]
     if "register" in paths:
