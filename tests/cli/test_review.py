@@ -273,7 +273,7 @@ def test_a_pasted_text_is_no_key(tmp_path: Path) -> None:
 def test_a_budget_is_kept_and_not_refunded(linked: Path, run: Run, play: Play) -> None:
     """Refused by the bound; another budget is recorded; what was spent stays spent."""
     first = play(linked, "A", "--budget", "0.000001")
-    assert "Refused: more than the budget holds" in first.screen
+    assert "Refused: more than your budget holds" in first.screen
     shown = [line for line in journal(linked) if line.get("did") == "shown"]
     assert len(shown) == 1
     assert set(shown[0]["modes"]) == {"0"}

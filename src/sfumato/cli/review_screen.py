@@ -22,10 +22,10 @@ from rich.text import Text
 
 from sfumato.review import terminal_screen
 from sfumato.review.review_decisions import Answer, FlagReason
-from sfumato.review.review_settings import Mode
+from sfumato.review.review_settings import MODES, Mode
 from sfumato.review.terminal_session import Message, Session, Tone, View
-from sfumato.review.terminal_text import MODES, REFUSED, Line, Look, Style, kapr_text
-from sfumato.review.worker_state import Cost, Refusal
+from sfumato.review.terminal_text import Line, Look, Style
+from sfumato.review.worker_state import REFUSED, Cost, Refusal, kapr_text
 
 LEAVE = frozenset({"q", "end"})
 """The keys that leave."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Annotated
@@ -272,6 +273,25 @@ class Mark(StrEnum):
     MONTH = "month differs"
     YEAR = "year differs"
     NAME_SWAP = "given and family name swapped"
+
+
+MEANING: Mapping[Mark, str] = {
+    Mark.IDENTICAL: "identical",
+    Mark.DIFFERENT: "entirely different",
+    Mark.MISSING: "a value is missing",
+    Mark.INSERTED: "row 2 has more characters",
+    Mark.DELETED: "row 1 has more characters",
+    Mark.SUBSTITUTED: "characters replaced",
+    Mark.TRANSPOSED: "neighbours exchanged",
+    Mark.DAY_MONTH_SWAP: "day and month exchanged",
+    Mark.DAY: "the day differs",
+    Mark.MONTH: "the month differs",
+    Mark.YEAR: "the year differs",
+    Mark.NAME_SWAP: "given and family name exchanged",
+}
+"""What each mark says, on a page and in a terminal."""
+MODES: Mapping[Mode, str] = {Mode.MASKED: "masked", Mode.PARTIAL: "partly", Mode.FULL: "in full"}
+"""How much shows, in words."""
 
 
 class Rarity(StrEnum):

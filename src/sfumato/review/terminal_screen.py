@@ -8,15 +8,12 @@ from enum import Enum
 from itertools import chain, zip_longest
 
 from sfumato.review.review_decisions import Answer, FlagReason
-from sfumato.review.review_settings import Mark, Mode, Rarity, RenderedPair
+from sfumato.review.review_settings import MEANING, MODES, Mark, Mode, Rarity, RenderedPair
 from sfumato.review.terminal_session import Message, Standing, Tone, View
 from sfumato.review.terminal_text import (
     EMPTY,
     LEAST_HEIGHT,
     LEAST_WIDTH,
-    MEANING,
-    MODES,
-    REFUSED,
     Block,
     Line,
     Look,
@@ -25,13 +22,11 @@ from sfumato.review.terminal_text import (
     draw_block,
     fitted,
     flowed,
-    kapr_text,
     padded,
-    percent_text,
     visible,
     width_of,
 )
-from sfumato.review.worker_state import Cost, Opening
+from sfumato.review.worker_state import REFUSED, Cost, Opening, kapr_text
 
 GUTTER = 3
 """Columns before the blocks, where the number of the row stands."""
@@ -283,7 +278,7 @@ def draw_meters(standing: Standing, following: float, look: Look) -> tuple[Line,
         ),
         (
             *_bar("Characters", standing.characters, 0.0, 1.0, look),
-            Span(f" {percent_text(standing.characters)}", Style.STRONG),
+            Span(f" {100 * standing.characters:.1f} %", Style.STRONG),
         ),
         (
             *_bar("Progress", standing.decided, 0.0, standing.pairs, look),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from enum import StrEnum
 from functools import cached_property
 from itertools import zip_longest
@@ -15,7 +14,6 @@ from rich.cells import cell_len, set_cell_size
 
 from sfumato.review.pair_rendering import symbols
 from sfumato.review.review_settings import Cell, CellKind, Mark, Mode, Rarity, RenderedAttribute
-from sfumato.review.worker_state import Reason
 
 
 class Style(StrEnum):
@@ -128,66 +126,6 @@ def visible(text: str, encoding: str, unknown: str) -> str:
 def _acts(character: str) -> bool:
     category = unicodedata.category(character)
     return category.startswith("C") or category in _LINES
-
-
-LEAST_DIGITS = 4
-
-
-def kapr_text(value: float, cells: int, *, up: bool = False) -> str:
-    """KAPR as text, with as many decimals as one cell of the task needs.
-
-    Parameters
-    ----------
-    value
-        The KAPR.
-    cells
-        Rows times attributes of the task.
-    up
-        Whether it is rounded up, as a bound must be.
-    """
-    # A cell is worth 1 / cells at most: fewer decimals would show a cost of 0.
-    step = Decimal(1).scaleb(-max(LEAST_DIGITS, len(str(cells)) + 1))
-    number = Decimal(repr(value))
-    if up:
-        # A cost that is a whole number of steps is not taken up by the last bit of its float.
-        number = max(number - Decimal("1e-15"), Decimal(0))
-    return str(number.quantize(step, rounding=ROUND_CEILING if up else ROUND_HALF_EVEN))
-
-
-def percent_text(share: float) -> str:
-    """A share as text: ``"12.3 %"``.
-
-    Parameters
-    ----------
-    share
-        The share, in [0, 1].
-    """
-    return f"{100 * share:.1f} %"
-
-
-MEANING: Mapping[Mark, str] = {
-    Mark.IDENTICAL: "identical",
-    Mark.DIFFERENT: "entirely different",
-    Mark.MISSING: "a value is missing",
-    Mark.INSERTED: "row 2 has characters more",
-    Mark.DELETED: "row 1 has characters more",
-    Mark.SUBSTITUTED: "characters replaced",
-    Mark.TRANSPOSED: "neighbours exchanged",
-    Mark.DAY_MONTH_SWAP: "day and month exchanged",
-    Mark.DAY: "the day differs",
-    Mark.MONTH: "the month differs",
-    Mark.YEAR: "the year differs",
-    Mark.NAME_SWAP: "given and family name exchanged",
-}
-"""What each mark says."""
-MODES: Mapping[Mode, str] = {Mode.MASKED: "masked", Mode.PARTIAL: "partly", Mode.FULL: "in full"}
-"""How much shows, in words."""
-REFUSED: Mapping[Reason, str] = {
-    Reason.BUDGET: "more than the budget holds",
-    Reason.PROJECT_BUDGET: "more than the project's budget holds",
-    Reason.FLOOR: "fewer than k records could remain",
-}
-"""Why something is refused."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, NamedTuple, Self
@@ -39,6 +40,36 @@ class Reason(StrEnum):
     BUDGET = "the worker's budget does not hold it"
     PROJECT_BUDGET = "the project's budget does not hold it"
     FLOOR = "an anonymity set could fall below k"
+
+
+REFUSED: Mapping[Reason, str] = {
+    Reason.BUDGET: "more than your budget holds",
+    Reason.PROJECT_BUDGET: "more than the project's budget holds",
+    Reason.FLOOR: "it could tell the person apart too well",
+}
+"""Why something is refused, in a worker's words."""
+LEAST_DIGITS = 4
+
+
+def kapr_text(value: float, cells: int, *, up: bool = False) -> str:
+    """KAPR as text, with as many decimals as one cell of the task needs.
+
+    Parameters
+    ----------
+    value
+        The KAPR.
+    cells
+        Rows times attributes of the task.
+    up
+        Whether it is rounded up, as a bound must be.
+    """
+    # A cell is worth 1 / cells at most: fewer decimals would show a cost of 0.
+    step = Decimal(1).scaleb(-max(LEAST_DIGITS, len(str(cells)) + 1))
+    number = Decimal(repr(value))
+    if up:
+        # A cost that is a whole number of steps is not taken up by the last bit of its float.
+        number = max(number - Decimal("1e-15"), Decimal(0))
+    return str(number.quantize(step, rounding=ROUND_CEILING if up else ROUND_HALF_EVEN))
 
 
 @dataclass(frozen=True, slots=True)

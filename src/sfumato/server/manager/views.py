@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from sfumato.core.errors import InputError
 from sfumato.reports.disclosure_report import draw_disclosure
 from sfumato.review.review_decisions import Answer, Conflict, find_conflicts
+from sfumato.review.worker_state import REFUSED
 from sfumato.server.accounts.sessions import invite
 from sfumato.server.accounts.views import of_project
 from sfumato.server.audit_log import append
@@ -32,7 +33,7 @@ from sfumato.server.manager.forms import DealForm, InviteWorkerForm, TakeBackFor
 from sfumato.server.manager.uploads import has_linkage, linked_file, sweep
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Resolution, Role
-from sfumato.server.worker.drawn_pages import REFUSED, draw_pair, meters
+from sfumato.server.worker.drawn_pages import draw_pair, meters
 from sfumato.server.worker.views import meters_fragment, number_in
 
 

@@ -10,9 +10,17 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from sfumato.review.review_decisions import Answer
-from sfumato.review.review_settings import Cell, CellKind, Mark, Mode, Rarity, RenderedAttribute
-from sfumato.review.terminal_text import kapr_text
-from sfumato.review.worker_state import Cost, Opening, Reason
+from sfumato.review.review_settings import (
+    MEANING,
+    MODES,
+    Cell,
+    CellKind,
+    Mark,
+    Mode,
+    Rarity,
+    RenderedAttribute,
+)
+from sfumato.review.worker_state import REFUSED, Cost, Opening, kapr_text
 from sfumato.server.live.worker_actions import PairView, Standing
 
 _PATHS = {
@@ -36,21 +44,6 @@ _DRAWN: dict[Mark, tuple[str, str]] = {
     Mark.YEAR: ("unequal", "year"),
     Mark.NAME_SWAP: ("swap", "names"),
 }
-MEANING: dict[Mark, str] = {
-    Mark.IDENTICAL: "the values are identical",
-    Mark.DIFFERENT: "the values are entirely different",
-    Mark.MISSING: "a value is missing",
-    Mark.INSERTED: "row 2 has characters that row 1 has not",
-    Mark.DELETED: "row 1 has characters that row 2 has not",
-    Mark.SUBSTITUTED: "a character was replaced by another",
-    Mark.TRANSPOSED: "two neighbouring characters changed places",
-    Mark.DAY_MONTH_SWAP: "day and month changed places",
-    Mark.DAY: "the day differs",
-    Mark.MONTH: "the month differs",
-    Mark.YEAR: "the year differs",
-    Mark.NAME_SWAP: "given and family name changed places",
-}
-"""What each mark says, for the legend and for screen readers."""
 _BARS = {Rarity.RARE: 1, Rarity.UNCOMMON: 2, Rarity.COMMON: 3}
 
 
@@ -153,15 +146,6 @@ def _style(cell: Cell) -> str:
     if cell.kind is CellKind.CHARACTER:
         return "open edit" if cell.edit else "open"
     return cell.kind.name.lower()
-
-
-WORDS = {Mode.PARTIAL: "partly", Mode.FULL: "in full"}
-REFUSED = {
-    Reason.BUDGET: "more than your budget holds",
-    Reason.PROJECT_BUDGET: "more than the project's budget holds",
-    Reason.FLOOR: "it could tell the person apart too well",
-}
-"""Why something is refused, in a worker's words."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +256,7 @@ def _button(cost: Cost, standing: Standing, *, exact: bool) -> Button:
     text = kapr_text(cost.cost, standing.cells, up=True)
     return Button(
         value=f"{','.join(map(str, cost.opening.attributes))}:{int(cost.opening.mode)}",
-        words=WORDS[cost.opening.mode],
+        words=MODES[cost.opening.mode],
         cost=text if exact or not float(text) else f"at most {text}",
         number=text,
         refused="" if cost.refusal is None else REFUSED[cost.refusal.reason],

@@ -20,7 +20,8 @@ from django.views.decorators.http import require_GET, require_POST
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from sfumato.core.errors import InputError
-from sfumato.review.review_settings import Mark, Rarity
+from sfumato.review.review_settings import MEANING, Mark, Rarity
+from sfumato.review.worker_state import REFUSED
 from sfumato.server.error_pages import problem
 from sfumato.server.live.live_projects import Stop
 from sfumato.server.live.worker_actions import (
@@ -34,8 +35,6 @@ from sfumato.server.live.worker_actions import (
 )
 from sfumato.server.store.models import EventKind
 from sfumato.server.worker.drawn_pages import (
-    MEANING,
-    REFUSED,
     Drawing,
     Meter,
     draw_mark,
