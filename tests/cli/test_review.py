@@ -24,7 +24,8 @@ from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
 from sfumato.review.review_settings import MaskWidth, Mode, Settings
-from sfumato.review.terminal_session import Session, open_folder
+from sfumato.review.review_sources import open_folder
+from sfumato.review.terminal_session import Session
 from sfumato.review.terminal_text import Look
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")

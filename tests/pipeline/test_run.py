@@ -291,7 +291,7 @@ def test_what_checks_contradict_is_in_no_report(call: Call, project: Path) -> No
 @pytest.mark.slow
 def test_a_review_at_the_terminal_is_prepared_and_waited_for(call: Call, project: Path) -> None:
     from sfumato.cli.review_session import begin
-    from sfumato.review.terminal_session import open_folder
+    from sfumato.review.review_sources import open_folder
 
     change(project, "[release]", '[review]\nby = "terminal"\nk = 1\n\n[release]')
     made = call("run", "--json")
@@ -341,7 +341,7 @@ def test_a_simulated_review_needs_nobody(call: Call, project: Path) -> None:
 def test_a_review_of_other_pairs_is_kept_aside_and_answers_hold(call: Call, project: Path) -> None:
     from sfumato.cli.review_session import begin
     from sfumato.review.review_project import load_project
-    from sfumato.review.terminal_session import open_folder
+    from sfumato.review.review_sources import open_folder
 
     change(project, "[release]", '[review]\nby = "terminal"\nk = 1\n\n[release]')
     assert call("run").code == 3

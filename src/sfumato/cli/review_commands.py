@@ -110,7 +110,7 @@ def play(
     from sfumato.cli.review_session import begin
     from sfumato.review.review_decisions import DECISIONS, write_decisions
     from sfumato.review.review_journal import answers_in, folder_lock, journal_path
-    from sfumato.review.terminal_session import open_folder
+    from sfumato.review.review_sources import open_folder
 
     # Refuses a name that no journal can have, before anything is opened.
     journal_path(folder, worker)
@@ -212,8 +212,8 @@ def export(
         return
     from sfumato.review.review_decisions import write_decisions
     from sfumato.review.review_journal import answers_in, journals_in
+    from sfumato.review.review_sources import open_folder
     from sfumato.review.shown_rows import check_shown_path
-    from sfumato.review.terminal_session import open_folder
     from sfumato.table.table_files import check_output_path
 
     journals = journals_in(folder)

@@ -12,13 +12,15 @@ import pyarrow as pa
 
 from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
-from sfumato.review import review_journal, terminal_session
+from sfumato.review import review_journal
 from sfumato.review.disclosure_account import Review
 from sfumato.review.hints import evidence_of
 from sfumato.review.review_forecast import CERTAINTIES, Point, trade_off
-from sfumato.review.review_project import ID, LEFT, RIGHT, SOURCE, Project
-from sfumato.review.review_settings import Settings
-from sfumato.review.review_sources import read_text_table, with_gold
+from sfumato.review.review_journal import same_rules
+from sfumato.review.review_project import ID, LEFT, RIGHT, SOURCE, Project, index_of, review_of
+from sfumato.review.review_settings import Settings, plain_settings
+from sfumato.review.review_sources import OpenedFolder, open_folder, read_text_table, with_gold
+from sfumato.review.terminal_session import Session
 from sfumato.review.worker_state import CombinedState
 
 LATER = frozenset({"budget", "hints"})
@@ -27,12 +29,12 @@ LATER = frozenset({"budget", "hints"})
 
 def begin(
     folder: Path,
-    opened: terminal_session.OpenedFolder,
+    opened: OpenedFolder,
     worker: str,
     given: Mapping[str, Any],
     seed: int | None,
     progress: Progress,
-) -> terminal_session.Session:
+) -> Session:
     """A worker's session in a folder, from the journal where there is one.
 
     Parameters
@@ -65,9 +67,7 @@ def begin(
         budget = review_journal.budget_of(first, written.entries)
         kept = first.settings.model_copy(update={"budget": budget})
         rules = _rules_again(kept, opened.rules, given)
-    review = terminal_session.review_of(
-        project, rules, terminal_session.index_of(project, rules, progress)
-    )
+    review = review_of(project, rules, index_of(project, rules, progress))
     journal = review_journal.Journal(path, first)
     # So that the journal says under which budget each cell was opened.
     if rules.budget != review_journal.budget_of(journal.beginning, journal.entries):
@@ -75,9 +75,7 @@ def begin(
     evidence = evidence_of(project) if rules.hints else None
     number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
     combined = _others(folder, first, review, number_of)
-    return terminal_session.Session(
-        review, project.pair_ids, journal, evidence, combined, clusters=project.clusters
-    )
+    return Session(review, project.pair_ids, journal, evidence, combined, clusters=project.clusters)
 
 
 def _check_order(seed: int | None) -> None:
@@ -102,7 +100,7 @@ def _others(
         # One's own is counted by the session itself.
         if written is None or written.beginning.worker == own.worker:
             continue
-        if terminal_session.same_rules(written.beginning, own):
+        if same_rules(written.beginning, own):
             review_journal.restored(review, number_of, written.beginning, written.entries, combined)
     return combined
 
@@ -187,7 +185,7 @@ def simulated_in(
     InputError
         If the folder has no model, or the truth is none of its records.
     """
-    opened = terminal_session.open_folder(folder)
+    opened = open_folder(folder)
     project = opened.project
     evidence = evidence_of(project)
     if evidence is None:
@@ -198,20 +196,18 @@ def simulated_in(
         )
     rules = _rules(opened, given)
     known = _truth(project, truth)
-    review = terminal_session.review_of(
-        project, rules, terminal_session.index_of(project, rules, progress)
-    )
+    review = review_of(project, rules, index_of(project, rules, progress))
     asked = tuple(sorted(set(certainties))) if certainties else CERTAINTIES
     points = trade_off(review, range(review.pairs), evidence, known or None, asked, progress)
     facts = {
         "pairs": review.pairs,
         "known_truth": len(known),
-        "settings": terminal_session.plain_settings(rules, without={"hints", "project_budget"}),
+        "settings": plain_settings(rules, without={"hints", "project_budget"}),
     }
     return points, facts
 
 
-def _rules(opened: terminal_session.OpenedFolder, given: Mapping[str, Any]) -> Settings:
+def _rules(opened: OpenedFolder, given: Mapping[str, Any]) -> Settings:
     """The rules; a budget of all workers together is not one of a simulated worker."""
     rules = opened.rules or Settings()
     return rules.model_copy(update={"project_budget": None, **given})

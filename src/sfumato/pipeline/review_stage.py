@@ -27,8 +27,9 @@ from sfumato.review.hints import evidence_of
 from sfumato.review.review_decisions import DECISIONS, Decisions, decisions_table
 from sfumato.review.review_forecast import SimulatedWorker, frequencies_of
 from sfumato.review.review_journal import LOCK, answers_in, journals_in, records_hash
-from sfumato.review.review_sources import from_linkage
-from sfumato.review.terminal_session import ORDER, index_of, plain_settings, review_of
+from sfumato.review.review_project import index_of, review_of
+from sfumato.review.review_settings import plain_settings
+from sfumato.review.review_sources import ORDER, from_linkage
 from sfumato.review.worker_state import WorkerState
 from sfumato.table.table_files import write_table
 

@@ -80,6 +80,17 @@ class Beginning:
     records: str
 
 
+def same_rules(one: Beginning, other: Beginning) -> bool:
+    """Whether two journals are of one review: the same records, pairs and rules of disclosure."""
+    # Neither changes what an opening is worth, so that units can be added up.
+    aside = {"budget": None, "hints": False}
+    return (
+        one.records == other.records
+        and set(one.pairs) == set(other.pairs)
+        and one.settings.model_copy(update=aside) == other.settings.model_copy(update=aside)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A pair was shown, or more of it."""

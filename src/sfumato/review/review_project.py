@@ -23,7 +23,11 @@ from pydantic import ValidationError
 
 from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.cluster_questions import ClusterQuestions
+from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
+from sfumato.review.anonymity_database import Database
+from sfumato.review.anonymity_index import Index
+from sfumato.review.disclosure_account import Review
 from sfumato.review.review_settings import NO_LIMIT, Attribute, Settings
 from sfumato.table.table_files import write_table
 
@@ -422,3 +426,20 @@ def _table(path: Path, names: list[str]) -> pa.Table:
         "must be there and belong to the project",
         found="none, or another or a cut one",
     )
+
+
+def index_of(project: Project, settings: Settings, progress: Progress) -> Index:
+    """The database of a project, indexed."""
+    database = Database.of(
+        project.attributes,
+        project.columns,
+        rare_below=settings.rare_below,
+        common_from=settings.common_from,
+    )
+    return Index.build(database, progress)
+
+
+def review_of(project: Project, settings: Settings, index: Index) -> Review:
+    """What workers look at."""
+    left, right = (np.asarray(project.pairs[side]) for side in (LEFT, RIGHT))
+    return Review(project.attributes, settings, index, left, right)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -223,6 +223,12 @@ PROPOSED = Settings()
 
 Positions = frozenset[int]
 """Places of characters in a value, from 0, separators not counted."""
+
+
+def plain_settings(settings: Settings, *, without: set[str]) -> dict[str, Any]:
+    """Rules as plain values, in the words of the command line."""
+    plain_ = settings.model_dump(mode="json", exclude=without)
+    return plain_ | {"start": settings.start.name.lower()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -22,11 +23,13 @@ from sfumato.review.review_project import (
     LEFT,
     LINKAGE_PAIRS,
     PAIR,
+    PROJECT,
     RIGHT,
     SOURCE,
     Project,
     check_ids,
     kinds_in,
+    load_project,
     named_pairs,
     read_manifest,
     read_parquet,
@@ -326,6 +329,11 @@ def _by_records(pairs: pa.Table) -> dict[tuple[int, int], str]:
     return dict(zip(zip(low, high, strict=True), pairs[PAIR].to_pylist(), strict=True))
 
 
+# Fixed, so that a folder that is opened again numbers its pairs alike.
+ORDER = 0
+"""Seed of the order in which pairs are numbered; each worker has an order of his own."""
+
+
 class Which(StrEnum):
     """Which pairs of a linkage are reviewed."""
 
@@ -612,3 +620,36 @@ def _fingerprint(data: object) -> str:
         return ""
     with Path(os.fsdecode(data)).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class OpenedFolder:
+    """The folder of a review.
+
+    Attributes
+    ----------
+    rules
+        The rules of a project; ``None`` for a linkage.
+    """
+
+    project: Project
+    rules: Settings | None
+
+    @property
+    def is_linkage(self) -> bool:
+        """Whether it is the folder of a linkage, to which answers go back."""
+        return self.rules is None
+
+
+def open_folder(folder: Path) -> OpenedFolder:
+    """The records and pairs of a folder.
+
+    Parameters
+    ----------
+    folder
+        What ``sfumato link`` wrote, or a project.
+    """
+    if (folder / PROJECT).is_file():
+        project = load_project(folder)
+        return OpenedFolder(project, project.settings)
+    return OpenedFolder(from_linkage(folder, np.random.default_rng(ORDER)), None)

@@ -14,12 +14,21 @@ import numpy as np
 from sklearn.metrics import cohen_kappa_score
 
 from sfumato.core.arrays import Ints
-from sfumato.core.declaration import Progress
+from sfumato.core.declaration import Progress, fields_of
 from sfumato.core.measure import Measure
-from sfumato.review import review_journal, terminal_session
+from sfumato.review import review_journal
 from sfumato.review.anonymity_index import Index
-from sfumato.review.review_decisions import Answer, Decisions, History, accuracy, find_conflicts
-from sfumato.review.review_project import Project
+from sfumato.review.review_decisions import (
+    Accuracy,
+    Answer,
+    Decisions,
+    History,
+    accuracy,
+    find_conflicts,
+)
+from sfumato.review.review_project import Project, index_of, review_of
+from sfumato.review.review_settings import plain_settings
+from sfumato.review.review_sources import open_folder
 from sfumato.review.worker_state import CombinedState, WorkerState
 
 # Percentiles of 2.5 % then rest on a dozen samples at each end.
@@ -243,7 +252,7 @@ def review_progress(folder: Path, progress: Progress) -> dict[str, Any]:
     folder
         What ``sfumato link`` wrote, or a project.
     """
-    project = terminal_session.open_folder(folder).project
+    project = open_folder(folder).project
     journals = review_journal.checked_journals(folder, project)
     result: dict[str, Any] = {
         "pairs": len(project.pair_ids),
@@ -256,7 +265,7 @@ def review_progress(folder: Path, progress: Progress) -> dict[str, Any]:
     }
     if not journals:
         return result
-    index = terminal_session.index_of(project, journals[0].beginning.settings, progress)
+    index = index_of(project, journals[0].beginning.settings, progress)
     several = len(journals) > 1
     combined = _combined(journals, project, index) if several else None
     states = [_restored(written, project, index, combined) for written in journals]
@@ -288,7 +297,7 @@ def _worker(
     right: dict[str, Any],
 ) -> dict[str, Any]:
     now, worker = [each.present for each in own.values()], written.beginning.worker
-    settings = terminal_session.plain_settings(written.beginning.settings, without={"budget"})
+    settings = plain_settings(written.beginning.settings, without={"budget"})
     found = right.get(worker)
     return {
         "worker": worker,
@@ -300,7 +309,7 @@ def _worker(
         "kapr": state.score,
         "budget": review_journal.budget_of(written.beginning, written.entries),
         "characters": state.characters,
-        "accuracy": {"answered": 0} if found is None else terminal_session.plain_accuracy(found),
+        "accuracy": {"answered": 0} if found is None else _plain_accuracy(found),
         "settings": settings,
     }
 
@@ -310,8 +319,8 @@ def _combined(
 ) -> CombinedState | None:
     """The state that all are added to; ``None`` where their rules differ."""
     first = journals[0].beginning
-    if all(terminal_session.same_rules(first, each.beginning) for each in journals):
-        return CombinedState(terminal_session.review_of(project, first.settings, index))
+    if all(review_journal.same_rules(first, each.beginning) for each in journals):
+        return CombinedState(review_of(project, first.settings, index))
     return None
 
 
@@ -320,7 +329,13 @@ def _restored(
 ) -> tuple[WorkerState, dict[str, History]]:
     number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
     settings = written.beginning.settings
-    review = terminal_session.review_of(project, settings, index)
+    review = review_of(project, settings, index)
     # Under different rules units cannot be added up; a project's budget still asks for a state.
     own = combined or CombinedState(review)
     return review_journal.restored(review, number_of, written.beginning, written.entries, own)
+
+
+def _plain_accuracy(each: Accuracy) -> dict[str, Any]:
+    """How often a worker is right, as plain values."""
+    counted = fields_of(each, "answered right false_same false_different")
+    return {**counted, "share": None if each.share is None else each.share.to_json()}

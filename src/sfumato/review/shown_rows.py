@@ -20,8 +20,8 @@ from sfumato.review import review_journal, review_settings
 from sfumato.review.anonymity_database import Database
 from sfumato.review.anonymity_index import Index
 from sfumato.review.disclosure_account import holder_of
-from sfumato.review.review_project import ID, SOURCE, Project
-from sfumato.review.terminal_session import index_of, open_folder, review_of
+from sfumato.review.review_project import ID, SOURCE, Project, index_of, review_of
+from sfumato.review.review_sources import open_folder
 from sfumato.review.worker_state import WorkerState
 
 SHOWN = pa.schema(

@@ -6,93 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from sfumato.core.cluster_questions import ClusterQuestions
-from sfumato.core.declaration import Progress, fields_of
-from sfumato.core.measure import Measure
-from sfumato.review.anonymity_database import Database
-from sfumato.review.anonymity_index import Index
 from sfumato.review.disclosure_account import Review
 from sfumato.review.hints import Evidence, Hint, hints
-from sfumato.review.review_decisions import Accuracy, Answer, Decisions, Event, FlagReason, History
+from sfumato.review.review_decisions import Answer, Decisions, Event, FlagReason, History
 from sfumato.review.review_journal import Entry, Journal, Shown, modes_text, restored
-from sfumato.review.review_project import LEFT, PROJECT, RIGHT, Project, load_project
-from sfumato.review.review_settings import Costs, RenderedPair, Settings
-from sfumato.review.review_sources import from_linkage
+from sfumato.review.review_settings import Costs, RenderedPair
 from sfumato.review.worker_state import Charge, CombinedState, Cost, Opening, Refusal, WorkerState
 
 if TYPE_CHECKING:
-    from sfumato.review.review_journal import Beginning
-
-
-# Fixed, so that a folder that is opened again numbers its pairs alike.
-ORDER = 0
-"""Seed of the order in which pairs are numbered; each worker has an order of his own."""
-
-
-@dataclass(frozen=True)
-class OpenedFolder:
-    """The folder of a review.
-
-    Attributes
-    ----------
-    rules
-        The rules of a project; ``None`` for a linkage.
-    """
-
-    project: Project
-    rules: Settings | None
-
-    @property
-    def is_linkage(self) -> bool:
-        """Whether it is the folder of a linkage, to which answers go back."""
-        return self.rules is None
-
-
-def open_folder(folder: Path) -> OpenedFolder:
-    """The records and pairs of a folder.
-
-    Parameters
-    ----------
-    folder
-        What ``sfumato link`` wrote, or a project.
-    """
-    if (folder / PROJECT).is_file():
-        project = load_project(folder)
-        return OpenedFolder(project, project.settings)
-    return OpenedFolder(from_linkage(folder, np.random.default_rng(ORDER)), None)
-
-
-def index_of(project: Project, settings: Settings, progress: Progress) -> Index:
-    """The database of a project, indexed."""
-    database = Database.of(
-        project.attributes,
-        project.columns,
-        rare_below=settings.rare_below,
-        common_from=settings.common_from,
-    )
-    return Index.build(database, progress)
-
-
-def review_of(project: Project, settings: Settings, index: Index) -> Review:
-    """What workers look at."""
-    left, right = (np.asarray(project.pairs[side]) for side in (LEFT, RIGHT))
-    return Review(project.attributes, settings, index, left, right)
-
-
-def same_rules(one: Beginning, other: Beginning) -> bool:
-    """Whether two journals are of one review: the same records, pairs and rules of disclosure."""
-    # Neither changes what an opening is worth, so that units can be added up.
-    aside = {"budget": None, "hints": False}
-    return (
-        one.records == other.records
-        and set(one.pairs) == set(other.pairs)
-        and one.settings.model_copy(update=aside) == other.settings.model_copy(update=aside)
-    )
+    pass
 
 
 class Tone(Enum):
@@ -391,20 +316,3 @@ class Session:
 
     def _add(self, entry: Entry) -> None:
         self.journal.add(entry)
-
-
-def plain(measure: Measure | None) -> Any:
-    """A measure as plain values; ``None`` where it is not defined."""
-    return None if measure is None else measure.to_json()
-
-
-def plain_accuracy(each: Accuracy) -> dict[str, Any]:
-    """How often a worker is right, as plain values."""
-    counted = fields_of(each, "answered right false_same false_different")
-    return {**counted, "share": plain(each.share)}
-
-
-def plain_settings(settings: Settings, *, without: set[str]) -> dict[str, Any]:
-    """Rules as plain values, in the words of the command line."""
-    plain_ = settings.model_dump(mode="json", exclude=without)
-    return plain_ | {"start": settings.start.name.lower()}

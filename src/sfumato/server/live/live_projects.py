@@ -30,10 +30,9 @@ from sfumato.core.errors import InputError
 from sfumato.review.anonymity_index import Index
 from sfumato.review.disclosure_account import Review
 from sfumato.review.hints import AttributeEvidence, Evidence, Level, evidence_of
-from sfumato.review.review_project import LEFT, RIGHT, SOURCE, Weight
+from sfumato.review.review_project import LEFT, RIGHT, SOURCE, Weight, index_of
 from sfumato.review.review_project import Project as ReviewProject
 from sfumato.review.review_settings import Attribute, Settings
-from sfumato.review.terminal_session import index_of
 from sfumato.review.worker_state import CombinedState, WorkerState
 from sfumato.server.audit_log import append
 from sfumato.server.permissions import Action, decide

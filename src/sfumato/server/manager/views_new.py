@@ -17,8 +17,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from sfumato.core.declaration import silent
 from sfumato.core.errors import InputError
 from sfumato.review.review_forecast import outlook
+from sfumato.review.review_project import index_of, review_of
 from sfumato.review.review_settings import PROPOSED, Attribute, Settings
-from sfumato.review.terminal_session import index_of, review_of
 from sfumato.server.accounts.views import allowed
 from sfumato.server.error_pages import problem
 from sfumato.server.live.live_projects import make_project
