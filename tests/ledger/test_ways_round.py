@@ -270,7 +270,7 @@ def test_a_clock_that_is_set_back_makes_nothing_older(
             def now(cls, tz: Any = None) -> datetime:
                 return datetime(2001, 1, 1, tzinfo=tz)
 
-        monkeypatch.setattr("sfumato.ledger.ledger_store.datetime", Earlier)
+        monkeypatch.setattr("sfumato.core.chain.datetime", Earlier)
         ledger.hand_over(one, "a")
         (noted,) = ledger.remembered()
         assert noted.handed >= noted.time

@@ -235,7 +235,7 @@ def _resigned(keys: LedgerKeys, since: int) -> Change:
                 found: dict[str, Any] = json.loads(detail)
                 detail = json.dumps({**found, "purpose": "another"})
                 digest = digest_of(number, time, kind, actor, detail, previous)
-                signature = keys.sign(bytes.fromhex(digest)).hex()
+                signature = keys.signer.sign(bytes.fromhex(digest)).hex()
                 connection.execute(
                     "UPDATE entry SET detail = ?, previous = ?, digest = ?, signature = ? "
                     "WHERE number = ?",

@@ -1,14 +1,21 @@
-"""A chain of signed entries: what is hashed, and whether it is whole."""
+"""A chain of signed entries: how one is made, what is hashed, and whether all are whole."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from sfumato.core.errors import InputError
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+Row = Sequence[Any]
+"""An entry as it is kept: number, time, what it tells, the digest before, digest, signature."""
 START = "0" * 64
 """What the first entry has in the place of the digest before."""
 
@@ -46,6 +53,12 @@ class Link:
     digest: str
     signature: str
     made: str
+
+    @classmethod
+    def of(cls, row: Row) -> Link:
+        """What binds a row of a log, as `next_row` made it."""
+        *told, digest, signature = row
+        return cls(told[0], told[-1], digest, signature, digest_of(*told))
 
 
 @dataclass(frozen=True)
@@ -112,6 +125,42 @@ def digest_of(*fields: int | str) -> str:
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
     return digest.hexdigest()
+
+
+def next_row(
+    last: Head, fields: Sequence[str], signer: Ed25519PrivateKey, since: str = ""
+) -> tuple[Any, ...]:
+    """The row that follows another one, signed: number, time, fields, what binds it.
+
+    The digest is signed, of which the one before is a part: no row can be left out.
+
+    Parameters
+    ----------
+    fields
+        What it tells, in the order of the log.
+    since
+        The time of the row before: a clock that is set back makes none older.
+    """
+    time = max(datetime.now(UTC).isoformat(timespec="microseconds"), since)
+    told: Row = (last.number + 1, time, *fields, last.digest)
+    digest = digest_of(*told)
+    return (*told, digest, signer.sign(bytes.fromhex(digest)).hex())
+
+
+def made_by(signer: Ed25519PrivateKey) -> Callable[[bytes, bytes], bool]:
+    """A function of (signature, digest): whether a key made the signature."""
+    from cryptography.exceptions import InvalidSignature  # takes a start's time
+
+    public = signer.public_key()
+
+    def signed(signature: bytes, digest: bytes) -> bool:
+        try:
+            public.verify(signature, digest)
+        except InvalidSignature:
+            return False
+        return True
+
+    return signed
 
 
 def follow(

@@ -11,16 +11,14 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from sfumato.core.chain import Head, Link, detail_text, digest_of
+from sfumato.core.chain import Head, Link, detail_text, made_by, next_row
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import make_key, read_key
 
@@ -165,25 +163,13 @@ class LedgerKeys:
     folder: Path
     signing: bytes = field(repr=False)
 
-    def sign(self, digest: bytes) -> bytes:
-        """Ed25519 signature of a digest."""
-        return self._signer.sign(digest)
-
     def check(self) -> Callable[[bytes, bytes], bool]:
         """A function of (signature, digest): whether this key made the signature."""
-        public = self._signer.public_key()
-
-        def signed(signature: bytes, digest: bytes) -> bool:
-            try:
-                public.verify(signature, digest)
-            except InvalidSignature:
-                return False
-            return True
-
-        return signed
+        return made_by(self.signer)
 
     @property
-    def _signer(self) -> Ed25519PrivateKey:
+    def signer(self) -> Ed25519PrivateKey:
+        """What signs the entries."""
         return Ed25519PrivateKey.from_private_bytes(self.signing)
 
     def persons(self, *, make: bool) -> bytes:
@@ -275,8 +261,7 @@ class Entry(NamedTuple):
     @property
     def link(self) -> Link:
         """What binds it to the entry before."""
-        fields = (self.number, self.time, self.kind, self.actor, self.detail, self.previous)
-        return Link(self.number, self.previous, self.digest, self.signature, digest_of(*fields))
+        return Link.of(self)
 
     @property
     def details(self) -> dict[str, Any]:
@@ -300,11 +285,7 @@ def next_entry(
     since
         The time of the entry before: a clock that is set back makes none older.
     """
-    number, text = last.number + 1, detail_text(detail)
-    time = max(datetime.now(UTC).isoformat(timespec="microseconds"), since)
-    digest = digest_of(number, time, kind, actor, text, last.digest)
-    signature = keys.sign(bytes.fromhex(digest)).hex()
-    return Entry(number, time, kind, actor, text, last.digest, digest, signature)
+    return Entry(*next_row(last, (kind, actor, detail_text(detail)), keys.signer, since))
 
 
 def add_entry(connection: sqlite3.Connection, entry: Entry) -> None:

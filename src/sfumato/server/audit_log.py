@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 
-from cryptography.exceptions import InvalidSignature
 from django.conf import settings
 from django.db import transaction
 
 from sfumato.core import chain
-from sfumato.core.chain import START, Head, Link, Verdict, detail_text, digest_of
+from sfumato.core.chain import START, Head, Link, Verdict, detail_text
 from sfumato.server.store.models import Account, AuditEntry
 from sfumato.server.store.statements import Statement, ask, locks_rows
 
@@ -51,15 +49,10 @@ def append(
     with transaction.atomic(savepoint=False):
         before: list[Statement] = [("SELECT pg_advisory_xact_lock(%s)", [_LOCK])]
         *_, last = ask(*(before if locks_rows() else ()), (_LAST, ()))
-        number, previous = (last[0][0] + 1, last[0][1]) if last else (1, START)
-        time = datetime.now(UTC).isoformat(timespec="microseconds")
-        text = detail_text(detail or {})
+        before_it = Head(*last[0]) if last else Head(0, START)
         name = actor.pseudonym if actor else ""
-        told = (number, time, name, action, resource, text, previous)
-        digest = digest_of(*told)
-        # The digest is signed, of which the one before is a part: no entry can be left out.
-        signature = settings.SFUMATO_KEYS.signer.sign(bytes.fromhex(digest)).hex()
-        entry = (*told, digest, signature)
+        told = (name, action, resource, detail_text(detail or {}))
+        entry = chain.next_row(before_it, told, settings.SFUMATO_KEYS.signer)
         ask(*along, (_ADD, entry))
         return AuditEntry(**dict(zip(_FIELDS, entry, strict=True)))
 
@@ -92,23 +85,10 @@ def verify(against: Head | None = None) -> Verdict:
     against
         A head that was kept elsewhere.
     """
-    return chain.follow(_links(), _signed(), "log", "this server", against)
+    signed = chain.made_by(settings.SFUMATO_KEYS.signer)
+    return chain.follow(_links(), signed, "log", "this server", against)
 
 
 def _links() -> Iterator[Link]:
-    for entry in AuditEntry.objects.order_by("number").iterator(chunk_size=2000):
-        made = digest_of(*(getattr(entry, name) for name in _FIELDS[:-2]))
-        yield Link(entry.number, entry.previous, entry.digest, entry.signature, made)
-
-
-def _signed() -> Callable[[bytes, bytes], bool]:
-    key = settings.SFUMATO_KEYS.signer.public_key()
-
-    def signed(signature: bytes, digest: bytes) -> bool:
-        try:
-            key.verify(signature, digest)
-        except InvalidSignature:
-            return False
-        return True
-
-    return signed
+    rows = AuditEntry.objects.order_by("number").values_list(*_FIELDS)
+    yield from map(Link.of, rows.iterator(chunk_size=2000))
