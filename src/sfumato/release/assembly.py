@@ -90,8 +90,7 @@ REGION = 1 << 14
 
 def assemble(
     table: Table,
-    released: Mapping[str, tuple[ReleasedColumn, ...]],
-    class_of: Codes,
+    released: Mapping[str, Mapping[str, pa.Array]],
     pseudonyms: pa.Array | None,
     order: Ints,
     cells: Mapping[str, pa.Array],
@@ -101,6 +100,8 @@ def assemble(
 
     Parameters
     ----------
+    released
+        By quasi-identifier, the columns that are shown of it, in the order of the release.
     pseudonyms
         The pseudonym of each person; ``None`` without a person column.
     order
@@ -117,8 +118,7 @@ def assemble(
         if name in table.schema.withheld():
             continue
         if name in released:
-            for column in released[name]:
-                columns[column.name] = _cells(column, class_of[order])
+            columns |= released[name]
         elif name == table.schema.person and pseudonyms is not None:
             columns[name] = pa.DictionaryArray.from_arrays(
                 from_numpy(table.person[order]), pseudonyms
@@ -262,8 +262,10 @@ def make_release(
     progress("measure", 1.0)
     content = assemble(
         named,
-        finished.released,
-        draft.class_of,
+        {
+            name: {each.name: _cells(each, draft.class_of[order]) for each in shown_so}
+            for name, shown_so in finished.released.items()
+        },
         pseudonyms,
         order,
         finished.cells,

@@ -20,7 +20,7 @@ from sfumato.core.secret_keys import Secret, Secrets
 from sfumato.hierarchies import ROOT, Anything, Exact, Hierarchy, format_released
 from sfumato.hierarchies.hierarchy import all_labels, generalised
 from sfumato.kernels.record_pairs import key_individuals
-from sfumato.release.assembly import fingerprint, person_pseudonyms, released_order
+from sfumato.release.assembly import assemble, fingerprint, person_pseudonyms, released_order
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.semantics.local_data import (
     Linked,
@@ -346,24 +346,13 @@ def released_table(
     """
     table = linked.table
     order = released_order(table.records, secrets, keep=keep_order)
-    pseudonyms = person_pseudonyms(table, secrets)
-    columns: dict[str, pa.Array | pa.ChunkedArray] = {}
-    for name in table.columns:
-        if name in table.schema.withheld():
-            continue
-        if name in linked.quasi_identifiers:
-            place = linked.quasi_identifiers.index(name)
-            cells = generalised(linked.hierarchies[place], linked.codes[:, place], levels[:, place])
-            kind = table.quasi_identifiers[place].kind
-            shown = cells[linked.tuple_of[order]]
-            columns[name] = _printed(linked.hierarchies[place], shown, kind)
-        elif name == table.schema.person and pseudonyms is not None:
-            columns[name] = pa.DictionaryArray.from_arrays(
-                from_numpy(table.person[order]), pseudonyms
-            )
-        else:
-            columns[name] = table.source.column(name).take(from_numpy(order))
-    return pa.table(columns), order
+    released = {}
+    for place, name in enumerate(linked.quasi_identifiers):
+        cells = generalised(linked.hierarchies[place], linked.codes[:, place], levels[:, place])
+        kind = table.quasi_identifiers[place].kind
+        shown = cells[linked.tuple_of[order]]
+        released[name] = {name: _printed(linked.hierarchies[place], shown, kind)}
+    return assemble(table, released, person_pseudonyms(table, secrets), order, {}), order
 
 
 def secrets_of(linked: Linked, levels: Integers, secrets: Secrets) -> Secrets:
