@@ -15,7 +15,7 @@ from semantics.policies import example
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item, Shown, State
-from sfumato.semantics.policy_terms import Measure
+from sfumato.semantics.policy_terms import Treatment
 from sfumato.semantics.rules.derivation import Requirements, derive
 from sfumato.semantics.rules.rule_facts import ItemSets
 
@@ -73,7 +73,7 @@ ROWS = shown(
 )
 
 
-def enforced(required: Requirements, count: int) -> list[list[tuple[Measure, int]]]:
+def enforced(required: Requirements, count: int) -> list[list[tuple[Treatment, int]]]:
     return [
         [(each.measure, each.association) for each in required.enforcements.of(number)]
         for number in range(count)
@@ -82,7 +82,7 @@ def enforced(required: Requirements, count: int) -> list[list[tuple[Measure, int
 
 def test_mandarin_is_generalised_where_it_would_tell_chinese() -> None:
     required = derive(example(), "diabetes", shown=ROWS, associations=[RISKY])
-    done = [(Measure.GENERALISE, 1)]
+    done = [(Treatment.GENERALISE, 1)]
     assert enforced(required, 6) == [done, [], [], [], done, []]
     assert required.enforcements.of(0)[0].regarding == (MANDARIN,)
     assert required.enforcements.tuples().tolist() == [0, 4]
@@ -92,7 +92,7 @@ def test_an_association_at_a_higher_level_holds_below_it() -> None:
     chinese = item("language", 1, "71 Chinese")
     risky = association(chinese, item("ethnicity", 1, "61 Chinese Asia"))
     required = derive(example(), "diabetes", shown=ROWS, associations=[risky])
-    done = [(Measure.GENERALISE, 1)]
+    done = [(Treatment.GENERALISE, 1)]
     assert enforced(required, 6) == [done, done, [], [], done, []]
     assert required.enforcements.of(0)[0].regarding == (chinese,)
 
@@ -101,21 +101,21 @@ def test_an_association_at_a_higher_level_holds_below_it() -> None:
 def test_only_accepted_associations_count(state: State) -> None:
     risky = association(MANDARIN, CHINESE, state=state)
     required = derive(example(), "diabetes", shown=ROWS, associations=[risky, RISKY])
-    assert enforced(required, 1) == [[(Measure.GENERALISE, 2)]]
+    assert enforced(required, 1) == [[(Treatment.GENERALISE, 2)]]
     alone = derive(example(), "diabetes", shown=ROWS, associations=[risky])
     assert enforced(alone, 6) == [[]] * 6
 
 
 def test_the_policys_measure_is_enforced_and_a_site_can_ask_for_more(tmp_path: Path) -> None:
     required = derive(example(measure="suppress"), "diabetes", shown=ROWS, associations=[RISKY])
-    assert required.enforcements.of(0)[0].measure is Measure.SUPPRESS
+    assert required.enforcements.of(0)[0].measure is Treatment.SUPPRESS
     site = tmp_path / "site.lp"
     site.write_text(
         "% Mandarin is always suppressed.\n"
         'enforce(suppress, Ar) :- antecedent_of(item("language",0,"7104 Mandarin"), Ar).\n'
     )
     changed = derive(example(), "diabetes", shown=ROWS, associations=[RISKY], rules=[site])
-    assert changed.enforcements.of(0)[0].measure is Measure.SUPPRESS
+    assert changed.enforcements.of(0)[0].measure is Treatment.SUPPRESS
     said = "\n".join(line for why in changed.explain_tuple(0) for line in why.lines())
     assert "site.lp, line 2: Mandarin is always suppressed." in said
 

@@ -22,7 +22,7 @@ from semantics.reader import Tree
 
 from sfumato.core.errors import InputError
 from sfumato.semantics.associations import Association, Item, State
-from sfumato.semantics.policy_terms import Measure
+from sfumato.semantics.policy_terms import Treatment
 from sfumato.semantics.rules.derivation import Enforcement, Enforcements, derive
 from sfumato.semantics.sla import Enforce, Reader, by_rules, generalise_antecedents, semantic_levels
 
@@ -65,7 +65,7 @@ def test_figure_2_by_the_rules() -> None:
 class _Said:
     """Rules that always say the same."""
 
-    def __init__(self, measure: Measure, *items: Item) -> None:
+    def __init__(self, measure: Treatment, *items: Item) -> None:
         self.each = Enforcements(np.zeros(1, np.int64), ((Enforcement(measure, 1, items),),))
 
     def __call__(self, shown, _) -> Enforcements:
@@ -74,7 +74,7 @@ class _Said:
 
 def test_what_is_suppressed_goes_to_the_root() -> None:
     local, known = hospital(*HIERARCHIES), [MANDARIN_IS_CHINESE]
-    said = _Said(Measure.SUPPRESS, Item("Language", 0, 0))
+    said = _Said(Treatment.SUPPRESS, Item("Language", 0, 0))
     enforce = by_rules(said, HIERARCHIES)
     got = semantic_levels(LINKED, PAPER, [local], HIERARCHIES, known, 3, enforce=enforce)
     assert values(got.levels[0]) == ("1960-1980", "*", "Asian", "*")
@@ -83,6 +83,6 @@ def test_what_is_suppressed_goes_to_the_root() -> None:
 def test_rules_that_ask_for_too_little_are_refused() -> None:
     local = hospital(*HIERARCHIES)
     known = [Association((Item("Language", 0, 0),), Item("Ethnicity", 0, 0), 0.3, 0.98)]
-    enforce = by_rules(_Said(Measure.SUPPRESS, Item("Sex", 0, 0)), HIERARCHIES)
+    enforce = by_rules(_Said(Treatment.SUPPRESS, Item("Sex", 0, 0)), HIERARCHIES)
     with pytest.raises(InputError, match="the rules"):
         semantic_levels(LINKED, PAPER, [local], HIERARCHIES, known, 3, enforce=enforce)

@@ -22,7 +22,7 @@ from sfumato.core.errors import InputError
 from sfumato.schema.roles import HierarchySpec
 
 
-class Measure(StrEnum):
+class Treatment(StrEnum):
     """What is done to a value from which an association lets its reader infer another."""
 
     GENERALISE = "generalise"
@@ -190,7 +190,7 @@ class Policy(_Frozen):
     3
     """
 
-    measure: Measure = Measure.GENERALISE
+    measure: Treatment = Treatment.GENERALISE
     rules: tuple[Path, ...] = ()
     roles: Described = {}
     purposes: Described = {}

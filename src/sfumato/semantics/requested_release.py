@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import tomlkit
 
 from sfumato.core.arrays import Bools, Ints, Levels
-from sfumato.core.atomic import all_or_none, check_path, check_target, write_text, written_at
+from sfumato.core.atomic import all_or_none, check_path, check_target
 from sfumato.core.declaration import drawn_seed
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import Secret, Secrets
@@ -27,9 +27,9 @@ from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.hierarchy import ROOT
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.lost_columns import nothing_left
-from sfumato.release.release_manifest import HEADER, file_sha256
+from sfumato.release.release_manifest import HEADER
 from sfumato.release.release_options import Options, versions
-from sfumato.release.release_result import MANIFEST_FILE, check_beside
+from sfumato.release.release_result import MANIFEST_FILE, ReleasedTable, check_beside
 from sfumato.risk import intruders
 from sfumato.risk.intruders import SEED, Findings, Found
 from sfumato.risk.shown_file import FurtherColumn, ShownFile
@@ -38,7 +38,7 @@ from sfumato.schema import Schema, schema_sha256
 from sfumato.semantics.associations import Association, Shown
 from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table, secrets_of
 from sfumato.semantics.local_data import Linked
-from sfumato.semantics.policy_terms import Measure, Policy
+from sfumato.semantics.policy_terms import Policy, Treatment
 from sfumato.semantics.release_request import (
     Asked,
     Known,
@@ -63,7 +63,7 @@ from sfumato.table.dataframes import to_frame_like as like
 from sfumato.table.dependence import codes_of
 from sfumato.table.labelled_files import left_out, shown
 from sfumato.table.sources import Labels
-from sfumato.table.table_files import check_output_path, data_sha256, write_table
+from sfumato.table.table_files import check_output_path, data_sha256
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +259,7 @@ class AssociationChange:
 
 
 def by_association(
-    enforced: Enforced, known: Known, linked: Linked, usual: Measure
+    enforced: Enforced, known: Known, linked: Linked, usual: Treatment
 ) -> tuple[AssociationChange, ...]:
     """The changes of a release by their reasons, one line for each accepted association.
 
@@ -287,7 +287,7 @@ def by_association(
         lines.append(_line(known.ids[number], says, measure, changes, linked, explained))
     if known.earlier:
         between = [each for each in enforced.changes if each.between]
-        measure = Measure.GENERALISE.value if between else ""
+        measure = Treatment.GENERALISE.value if between else ""
         lines.append(_line("", INTERSECTION, measure, between, linked, ()))
     return tuple(lines)
 
@@ -300,9 +300,9 @@ def _measure(enforced: Enforced, places: list[int], number: int) -> str:
         for each in enforced.requirements.enforcements.of(place)
         if each.association == number
     }
-    if Measure.SUPPRESS in measures:
-        return Measure.SUPPRESS.value
-    return Measure.GENERALISE.value if places else ""
+    if Treatment.SUPPRESS in measures:
+        return Treatment.SUPPRESS.value
+    return Treatment.GENERALISE.value if places else ""
 
 
 def _line(
@@ -837,13 +837,11 @@ def make_release(
 
 def _written(release: RequestedRelease, output: Path) -> RequestedRelease:
     """Write the release, its codebook and its manifest."""
-    write_table(release.table, output, labels=release.shown_labels)
-    write_text(output.with_name(codebook_name(output.name)), release.codebook(output.name))
-    about = dict(release.manifest)
-    # The file is still beside its place here, hence not at `output` itself.
-    sha256 = file_sha256(written_at(output))
+    content = ReleasedTable(release.table, shown_labels=release.shown_labels)
+    about, sha256 = dict(release.manifest), content.write(output)
+    content.write_beside(output, codebook_name(output.name), release.codebook(output.name))
     about["release"] = {**about["release"], "output_sha256": sha256}
-    write_text(output.with_name(MANIFEST_FILE), manifest_text(about))
+    content.write_beside(output, MANIFEST_FILE, manifest_text(about))
     return replace(release, manifest=about)
 
 

@@ -24,7 +24,7 @@ from sfumato.semantics.local_data import (
     penalty_table,
     shown_table,
 )
-from sfumato.semantics.policy_terms import Measure as MeasureOfPolicy
+from sfumato.semantics.policy_terms import Treatment
 
 if TYPE_CHECKING:
     from sfumato.semantics.rules.derivation import Enforcements
@@ -730,7 +730,7 @@ def by_rules(
         for number, case in enumerate(found.cases):
             rows = np.flatnonzero(found.alike == number)
             for each in case:
-                raised = suppress if each.measure is MeasureOfPolicy.SUPPRESS else generalise
+                raised = suppress if each.measure is Treatment.SUPPRESS else generalise
                 for item in each.regarding:
                     raised[rows, names.index(item.attribute)] = True
         # The stricter measure wins where rules ask for both.

@@ -15,7 +15,7 @@ from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy
 from sfumato.semantics.associations import Association, Item, Shown, State
 from sfumato.semantics.policy import Finding, Severity, errors_for
-from sfumato.semantics.policy_terms import Measure, Policy
+from sfumato.semantics.policy_terms import Policy, Treatment
 from sfumato.semantics.rules.reasoner import (
     Application,
     Reasoner,
@@ -208,7 +208,7 @@ class Enforcement(NamedTuple):
         one of them or lies below it.
     """
 
-    measure: Measure
+    measure: Treatment
     association: int
     regarding: tuple[Item, ...]
 
@@ -399,7 +399,7 @@ def _tuples(
     linkage: str,
     shown: Shown | None,
     associations: Sequence[Association],
-    measure: Measure,
+    measure: Treatment,
     site: Sequence[Rule],
 ) -> TupleFacts:
     if shown is None:
@@ -468,7 +468,7 @@ def _quasi_identifiers(
 
 def _enforcements(reasoner: Reasoner, facts: TupleFacts) -> Enforcements:
     cases = int(facts.alike.max(initial=-1)) + 1
-    measures: list[dict[int, Measure]] = [{} for _ in range(cases)]
+    measures: list[dict[int, Treatment]] = [{} for _ in range(cases)]
     regarding: dict[tuple[int, int], list[Item]] = {}
     for atom in reasoner.atoms("enforce", 3):
         measure, about, association = atom.arguments
@@ -477,7 +477,7 @@ def _enforcements(reasoner: Reasoner, facts: TupleFacts) -> Enforcements:
             continue
         asked = _measure(str(measure))
         # Atoms come in no order, and the stricter measure must win in any.
-        if measures[case].get(number) is not Measure.SUPPRESS:
+        if measures[case].get(number) is not Treatment.SUPPRESS:
             measures[case][number] = asked
     for atom in reasoner.atoms("regarding", 3):
         about, association, item = atom.arguments
@@ -496,12 +496,12 @@ def _enforcements(reasoner: Reasoner, facts: TupleFacts) -> Enforcements:
     )
 
 
-def _measure(name: str) -> Measure:
+def _measure(name: str) -> Treatment:
     try:
-        return Measure(name)
+        return Treatment(name)
     except ValueError:
         raise InputError(
-            "the rules", "must enforce a measure that there is", accepted=", ".join(Measure)
+            "the rules", "must enforce a measure that there is", accepted=", ".join(Treatment)
         ) from None
 
 
