@@ -175,6 +175,14 @@ def test_the_frontier_is_what_nobody_beats(points):
     assert found == front(lambda each: each.held[0].value, others_met)
 
 
+def test_one_level_for_all_is_not_tried_where_a_population_is_counted():
+    """anonymize refuses it: the tree counts it, and a column without hierarchy has no level."""
+    table, schema = _file()
+    found = tune(table, schema, {"marketer": 0.2}, population=600, trials=4, seed=1, suppress=0)
+    assert found.met
+    assert {each.point.recoding for each in found.trials} == {"local"}
+
+
 @pytest.mark.parametrize(
     ("given_", "says"),
     [

@@ -132,7 +132,7 @@ def tune(
     allowed = Allowed(
         searching.suppress,
         searching.cap_records and kept is None,
-        searching.recoding and loss not in ANALYSTS and register is None and kept is None,
+        searching.recoding and loss not in ANALYSTS and not of_everybody and kept is None,
         searching.columns,
     )
     stopped = "found"
