@@ -20,6 +20,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+import numpy as np
+import pyarrow as pa
 from studies.kartal_li.data_sets import PATIENT_SCHEMA as SCHEMA
 from studies.kartal_li.data_sets import patient_records
 
@@ -215,17 +217,28 @@ def by_search(records: Any, schema: Schema, case: Case, trials: int) -> tuple[Tu
     return tuned, Found(loss, point, len(tuned.trials), met, cpu, wall)
 
 
+def drawn(records: pa.Table, people: int | None) -> pa.Table:
+    """The records of so many people; of all without a number."""
+    if people is None:
+        return records
+    ids = records.column(SCHEMA.person).to_numpy(zero_copy_only=False)
+    chosen = np.random.default_rng(1).choice(np.unique(ids), people, replace=False)
+    return records.filter(pa.array(np.isin(ids, chosen)))
+
+
 def main() -> None:
     """Print one row per set of thresholds, as Markdown."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of the INFORMS files")
+    parser.add_argument("--people", type=int, help="so many people of INFORMS, drawn")
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--case", type=int, action="append", help="number of a case, from 1")
     parser.add_argument("--search-only", action="store_true", help="no grid")
     parser.add_argument("--json", type=Path, help="write everything there")
     asked = parser.parse_args()
     clinics = generate_clinics(PATIENTS, rng=CLINICS_SEED)
-    given = {False: (patient_records(asked.data), SCHEMA), True: (clinics.visits, clinics.schema)}
+    patients = drawn(patient_records(asked.data), asked.people)
+    given = {False: (patients, SCHEMA), True: (clinics.visits, clinics.schema)}
     _released(open_table(*given[False]), CASES[0], {"g": 0.9, "h": 0.3})  # compiles
     kept = []
     print("| thresholds | way | releases | that meet | least loss | CPU s | point |")

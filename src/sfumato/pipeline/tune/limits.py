@@ -12,14 +12,12 @@ from typing import Any
 
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.delta_presence import DeltaPresence
-from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.promises.promise import AboutAttribute, Budget, Constraint
 from sfumato.release.promises.t_closeness import Distance, TCloseness
 from sfumato.release.release_result import Release
-from sfumato.risk.disclosure_risk import SensitiveRisk
-from sfumato.risk.risk_thresholds import AT_RISK, KINDS, Part, Threshold
+from sfumato.risk.risk_thresholds import AT_RISK, KINDS, Bound, Part, Threshold
 from sfumato.table.table import Table
 
 Limits = Mapping[str, float]
@@ -50,8 +48,8 @@ class Knob:
         Strictness of a limit: larger is stricter, and equal steps change it by equal factors.
     value
         The limit at a position; the inverse.
-    reached
-        The limit that a release keeps by itself; ``None`` where that is not measured.
+    strictest
+        The strictest position that is of use in a file.
     """
 
     name: str
@@ -59,7 +57,6 @@ class Knob:
     position: Callable[[float], float]
     value: Callable[[float], float]
     strictest: Callable[[Table], float]
-    reached: Callable[[Release], float | None] = lambda _release: None
 
 
 def rounded(value: float) -> float:
@@ -94,78 +91,22 @@ def _sensitive_values(table: Table) -> float:
     return log(max(max((each.domain.size for each in table.sensitive), default=1), 2))
 
 
-def _in_population(
-    measure: Callable[[PopulationRisk], Measure], alone: Callable[[Release], float]
-) -> Callable[[Release], float]:
-    """Against the population where one is given, an estimate at its worse end; else in the file."""
-
-    def reached(release: Release) -> float:
-        if release.population is None:
-            return alone(release)
-        found = measure(release.population)
-        end = found.low if found.name == "k_map" else found.high
-        return found.value if end is None else end
-
-    return reached
-
-
-def _sensitive_reached(
-    worst: Callable[..., float | None], measure: Callable[[SensitiveRisk], float]
-) -> Callable[[Release], float | None]:
-    """The worst of the sensitive attributes, of those that there are."""
-    return lambda release: worst(map(measure, release.risk.sensitive.values()), default=None)
-
-
-def _households_reached(release: Release) -> float | None:
-    own = release.risk.household
-    return None if own is None else own.household_k
+def _persons(table: Table) -> float:
+    return log(max(table.persons, 2))
 
 
 _KNOBS = (
-    Knob("g_balance", *_BALANCE, _half_of_persons, lambda release: release.risk.g_balance.value),
-    Knob(
-        "h_affiliation",
-        *_SHARE,
-        _sensitive_values,
-        _sensitive_reached(max, lambda each: each.h_affiliation.value),
-    ),
-    Knob("k", *_COUNT, _half_of_records, lambda release: release.risk.k),
-    Knob("pid_k", *_COUNT, _half_of_persons, lambda release: release.risk.pid_k),
-    Knob("l", *_COUNT, _sensitive_values, _sensitive_reached(min, lambda each: each.l_distinct)),
-    Knob(
-        "marketer",
-        *_SHARE,
-        lambda table: log(max(table.persons, 2)),
-        _in_population(lambda own: own.marketer, lambda release: release.risk.marketer.value),
-    ),
-    Knob(
-        "population_uniques",
-        *_SHARE,
-        lambda table: log(max(table.persons, 2)),
-        _in_population(
-            lambda own: own.population_uniques,
-            lambda release: release.risk.sample_uniques / release.risk.persons,
-        ),
-    ),
-    Knob(
-        "k_map",
-        *_COUNT,
-        _half_of_persons,
-        _in_population(lambda own: own.k_map, lambda release: release.risk.pid_k),
-    ),
-    Knob(
-        COUNTS,
-        *_COUNT,
-        lambda table: log(max(min(table.persons / 2, _MOST_SHARED), 2)),
-        lambda release: release.risk.count_k,
-    ),
-    Knob(
-        _T_EQUAL,
-        *_SHARE,
-        lambda _table: -log(_LEAST_SHARE),
-        _sensitive_reached(max, lambda each: each.t_closeness.value),
-    ),
-    Knob(HOUSEHOLDS, *_COUNT, _half_of_persons, _households_reached),
+    Knob("g_balance", *_BALANCE, _half_of_persons),
+    Knob("h_affiliation", *_SHARE, _sensitive_values),
+    Knob("k", *_COUNT, _half_of_records),
+    Knob("pid_k", *_COUNT, _half_of_persons),
+    Knob("l", *_COUNT, _sensitive_values),
+    Knob("marketer", *_SHARE, _persons),
+    Knob("population_uniques", *_SHARE, _persons),
+    Knob("k_map", *_COUNT, _half_of_persons),
+    Knob(COUNTS, *_COUNT, lambda table: log(max(min(table.persons / 2, _MOST_SHARED), 2))),
+    Knob(_T_EQUAL, *_SHARE, lambda _table: -log(_LEAST_SHARE)),
+    Knob(HOUSEHOLDS, *_COUNT, _half_of_persons),
     Knob(PRESENCE, *_SHARE, lambda _table: -log(_LEAST_SHARE)),
     Knob(CAP, *_MOST, lambda _table: 0.0),
 )
@@ -206,9 +147,26 @@ def strictest_of(several: Sequence[Limits]) -> dict[str, float]:
 
 
 def limits_reached(release: Release) -> tuple[tuple[str, float], ...]:
-    """What a release keeps by itself, by the name of the knob that would ask for it."""
-    found = {name: knob.reached(release) for name, knob in KNOBS.items()}
-    return tuple((name, value) for name, value in found.items() if value is not None)
+    """What a release keeps by itself, by the name of the knob that would ask for it.
+
+    Against the population where one is given, an estimate at its worse end; else in the file.
+    """
+    found = {}
+    for name, knob in KNOBS.items():
+        if name in (CAP, PRESENCE):
+            continue
+        promise: Any = promise_of(name, 2 if knob.whole else 0.5, EQUAL)  # any limit tells it
+        at_least = promise.bound is Bound.AT_LEAST
+        outside: Measure | None = getattr(release.population, promise.measure, None)
+        if outside is not None:
+            end = outside.low if at_least else outside.high
+            found[name] = outside.value if end is None else end
+            continue
+        about = release.risk.sensitive if isinstance(promise, AboutAttribute) else ("",)
+        values = [promise.reached(release.risk, each)[0] for each in about]
+        if values and None not in values:
+            found[name] = (min if at_least else max)(values)
+    return tuple(found.items())
 
 
 def promise_words(promise: Promise) -> str:
