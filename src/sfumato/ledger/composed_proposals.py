@@ -81,9 +81,9 @@ def withheld(handed: Mapping[int, Handed], limits: Limits) -> Proposal | None:
         return None
     for name in sorted(out, key=lambda each: without([each]).most, reverse=True):
         fewer = [each for each in out if each != name]
-        found = without(fewer)
-        if not found.broken(limits):
-            out, best = fewer, found
+        measured = without(fewer)
+        if not measured.broken(limits):
+            out, best = fewer, measured
     cells = [each.name for each in columns if each.name != RECORDS]
     lost = {
         name for name in out if handed[last].sketch.by_name()[name].shown is not Shown.PSEUDONYM
@@ -93,14 +93,16 @@ def withheld(handed: Mapping[int, Handed], limits: Limits) -> Proposal | None:
 
 def _said(sketch: Sketch, out: Collection[str]) -> str:
     pseudonyms = [each.name for each in sketch.columns if each.shown is Shown.PSEUDONYM]
-    named = [name for name in out if name not in (RECORDS, *pseudonyms)]
+    withheld = [name for name in out if name not in (RECORDS, *pseudonyms)]
     renewed = any(name in out for name in pseudonyms) and RECORDS not in out
     if RECORDS in out:  # nobody is to see whose records belong together
-        named += pseudonyms
-    said = [f"make it with {' '.join(f'--withhold {quote(name)}' for name in named)}"] * bool(named)
+        withheld += pseudonyms
+    changes = [f"make it with {' '.join(f'--withhold {quote(name)}' for name in withheld)}"] * bool(
+        withheld
+    )
     if renewed:
-        said.append("renew the pseudonyms (no --pseudonym-key)")
-    return "; ".join(said) or "change nothing"
+        changes.append("renew the pseudonyms (no --pseudonym-key)")
+    return "; ".join(changes) or "change nothing"
 
 
 def coarser(
@@ -146,13 +148,13 @@ def coarser(
         except ConstraintsNotMetError:
             # Fewer classes may still keep all promises.
             continue
-        found = together({**handed, last: sketched(made)})
-        if not found.broken(limits):
+        measured = together({**handed, last: sketched(made)})
+        if not measured.broken(limits):
             recoded = len(release.schema.quasi_identifiers) / len(release.columns)
             cost = max(made.utility.ncp - release.utility.ncp, 0.0) * recoded
-            return Proposal(f"make it with --marketer {tau:.4g}", cost, found.most)
-        if found.most > limits.tolerable:
-            share *= SURELY * limits.tolerable / found.most / FEWER
+            return Proposal(f"make it with --marketer {tau:.4g}", cost, measured.most)
+        if measured.most > limits.tolerable:
+            share *= SURELY * limits.tolerable / measured.most / FEWER
     return None
 
 

@@ -98,8 +98,8 @@ class Measured:
             return cls(unkept=unkept)
         certain = max((float(np.mean(each == candidates)) for each in same), default=0.0)
         # An intruder takes the better way: one candidate at random, or the likeliest.
-        found = max(float(np.mean(1 / candidates)), hit)
-        return cls(found, int(candidates.min()), certain, unkept, len(candidates))
+        chance = max(float(np.mean(1 / candidates)), hit)
+        return cls(chance, int(candidates.min()), certain, unkept, len(candidates))
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,17 +329,17 @@ def withholding(handed: Mapping[int, Handed], names: Collection[str]) -> dict[in
 def together_of(handed: Mapping[int, Handed], people: People) -> Together:
     """The same, where it is known who is who."""
     exposed = {number: _exposed(number, handed) for number in handed}
-    told = {number: _told(each, exposed[number]) for number, each in handed.items()}
+    split = {number: _told(each, exposed[number]) for number, each in handed.items()}
     *earlier, _ = handed
     requested = [number for number, each in handed.items() if each.requested]
     times = np.zeros(people.count, dtype=np.int64)
     for persons in people.of_release.values():
         times[persons] += 1
     return Together(
-        all=_measured_together(told, people),
+        all=_measured_together(split, people),
         alone={number: each.alone for number, each in handed.items()},
-        before=_measured_together({number: told[number] for number in earlier}, people),
-        requested=_measured_together({number: told[number] for number in requested}, people),
+        before=_measured_together({number: split[number] for number in earlier}, people),
+        requested=_measured_together({number: split[number] for number in requested}, people),
         exposed={n: tuple(each.name for each in columns) for n, columns in exposed.items()},
         promises={number: each.promises for number, each in handed.items()},
         in_several=int((times > 1).sum()),
@@ -349,13 +349,13 @@ def together_of(handed: Mapping[int, Handed], people: People) -> Together:
 
 def _exposed(number: int, handed: Mapping[int, Handed]) -> tuple[SketchColumn, ...]:
     """The columns that a release shows and another one takes as known of everybody."""
-    found: dict[str, SketchColumn] = {}
+    exposed: dict[str, SketchColumn] = {}
     for other, each in handed.items():
         if other != number:
             for own, theirs in common_columns(handed[number].sketch, each.sketch):
                 if theirs.shown is Shown.RECODED and own.shown is Shown.UNCHANGED:
-                    found[own.name] = own
-    return tuple(found.values())
+                    exposed[own.name] = own
+    return tuple(exposed.values())
 
 
 def _told(handed: Handed, exposed: Sequence[SketchColumn]) -> Handed:

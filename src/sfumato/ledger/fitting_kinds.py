@@ -79,10 +79,10 @@ class Fit:
         """
         _, codes = np.unique(np.append(own, theirs), return_inverse=True)
         number, absent = int(codes.max(initial=0)) + 1, int(classes.max(initial=-1)) + 1
-        there = codes[len(own) :].astype(np.int64)
-        pairs, counts = np.unique(classes * number + there, return_counts=True)
+        codes_there = codes[len(own) :].astype(np.int64)
+        pairs, counts = np.unique(classes * number + codes_there, return_counts=True)
         starts = np.searchsorted(pairs, np.arange(absent + 2) * number)
-        shows = np.bincount(there, minlength=number)
+        shows = np.bincount(codes_there, minlength=number)
         mine = codes[: len(own)].astype(np.int64)
         return cls(mine, np.where(wanted < 0, absent, wanted), pairs, counts, shows, starts)
 
@@ -95,9 +95,9 @@ class Fit:
         """How likely what somebody shows is that of somebody in a class; arrays of one shape."""
         key = wanted * len(self.shows) + shown
         at = np.minimum(np.searchsorted(self.pairs, key), len(self.pairs) - 1)
-        there = np.where(self.pairs[at] == key, self.counts[at], 0) if len(at) else at
-        found: Floats = there / np.maximum(self.shows[shown], 1)
-        return np.where(wanted == self.absent, 1.0, found)
+        matches = np.where(self.pairs[at] == key, self.counts[at], 0) if len(at) else at
+        share: Floats = matches / np.maximum(self.shows[shown], 1)
+        return np.where(wanted == self.absent, 1.0, share)
 
     def fitting(self) -> Ints:
         """A number of the set of codes that each class shows, shape (classes + 1,)."""
@@ -194,8 +194,8 @@ class Candidates:
     def own_odds(self, persons: Ints) -> Floats:
         """How likely each of some persons is by what the person shows, shape (persons,)."""
         odds = [fit.odds(fit.own[persons], fit.wanted[persons]) for fit in self.fits]
-        found: Floats = np.multiply.reduce(odds)
-        return found
+        product: Floats = np.multiply.reduce(odds)
+        return product
 
     def counted(self, digests: Sequence[Ints]) -> tuple[Floats, list[Floats], float]:
         """Of the persons who are looked at: candidates who fit, those who show the same, hits.

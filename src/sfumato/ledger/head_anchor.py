@@ -82,8 +82,8 @@ class Anchor:
         is of an earlier version, or of a new ledger.
         """
         others = others_in(self.folder, self.id)
-        known = _kept(self._file) is not None
-        if self.ledger.resolve() in others.values() and not known:
+        is_registered = _kept(self._file) is not None
+        if self.ledger.resolve() in others.values() and not is_registered:
             raise InputError(
                 f"ledger {self.ledger.name}",
                 "must be the one that stood in its place",
@@ -91,7 +91,7 @@ class Anchor:
                 advice="restore it from its backup; who replaces it on purpose says so with "
                 "'sfumato ledger register'",
             )
-        if others and not known:
+        if others and not is_registered:
             raise InputError(
                 f"ledger {self.ledger.name}",
                 "must be known to the folder of its keys",
@@ -108,12 +108,12 @@ def others_in(folder: Path, own: str = "") -> dict[str, Path]:
     folder
         Where the keys are.
     """
-    found = {}
+    ledgers = {}
     for file in sorted(folder.glob(f"*{SUFFIX}")):
         kept = _kept(file)
         if kept is not None and file.stem != own and _ID.fullmatch(file.stem):
-            found[file.stem] = kept[1]
-    return found
+            ledgers[file.stem] = kept[1]
+    return ledgers
 
 
 def check_no_other(folder: Path, ledger: Path, *, first: bool) -> None:

@@ -128,8 +128,8 @@ def said_clearly(name: str) -> Iterator[None]:
         raise
     except sqlite3.Error as error:
         # The low byte is the kind of error; SQLite says more of it in the others.
-        said = _SAID.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
-        rule, found, advice = said or _SAID[sqlite3.SQLITE_CORRUPT]
+        words = _SAID.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+        rule, found, advice = words or _SAID[sqlite3.SQLITE_CORRUPT]
         raise InputError(f"ledger {name}", rule, found=found, advice=advice) from None
 
 
@@ -266,8 +266,8 @@ class Entry(NamedTuple):
     @property
     def details(self) -> dict[str, Any]:
         """What it holds."""
-        found: dict[str, Any] = json.loads(self.detail)
-        return found
+        details: dict[str, Any] = json.loads(self.detail)
+        return details
 
 
 def next_entry(
@@ -320,16 +320,16 @@ def last_entry(connection: sqlite3.Connection) -> Entry | None:
 
 def numbers_of(connection: sqlite3.Connection, kind: str) -> list[int]:
     """The numbers of the entries of a kind, in order."""
-    found = connection.execute("SELECT number FROM entry WHERE kind = ? ORDER BY number", [kind])
-    return [number for (number,) in found]
+    rows = connection.execute("SELECT number FROM entry WHERE kind = ? ORDER BY number", [kind])
+    return [number for (number,) in rows]
 
 
 def pieces_of(connection: sqlite3.Connection, number: int, name: str) -> Iterator[bytes]:
     """The pieces of an array, in order."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT content FROM part WHERE entry = ? AND name = ? ORDER BY piece", [number, name]
     )
-    for (content,) in found:
+    for (content,) in rows:
         yield content
 
 

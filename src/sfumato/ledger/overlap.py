@@ -101,8 +101,8 @@ def by_id(first: Names | None, second: Names | None) -> tuple[Ints, Ints]:
     if first is None or second is None or not len(first):
         return np.empty(0, np.int64), np.empty(0, np.int64)
     place = np.minimum(np.searchsorted(first, second), len(first) - 1)
-    found = np.flatnonzero(first[place] == second)
-    return place[found].astype(np.int64), found
+    matched = np.flatnonzero(first[place] == second)
+    return place[matched].astype(np.int64), matched
 
 
 def common_columns(first: Sketch, second: Sketch) -> list[tuple[SketchColumn, SketchColumn]]:
@@ -211,13 +211,13 @@ def _choices(columns: Pairs, is_stable: bool) -> Iterator[tuple[_Joining, Pairs]
     """
     by_name = columns if is_stable else [(a, b) for a, b in columns if a.name == b.name]
     constant = [(a, b) for a, b in by_name if a.constant and b.constant and a.name != RECORDS]
-    known = [(a, b) for a, b in constant if Shown.RECODED in (a.shown, b.shown)]
+    recoded = [(a, b) for a, b in constant if Shown.RECODED in (a.shown, b.shown)]
     chosen: list[tuple[_Joining, Pairs]] = [(_alone_in_both, columns)]
     chosen += [(_in_turn, columns)] * (not is_stable)
-    chosen += [(_alone_in_both, constant), (_alone_in_both, known)]
+    chosen += [(_alone_in_both, constant), (_alone_in_both, recoded)]
     if not is_stable:
-        told = {(a, b): len(np.intersect1d(a.digests, b.digests)) for a, b in columns}
-        ordered = sorted(columns, key=lambda pair: (pair[0].name != pair[1].name, -told[pair]))
+        in_common = {(a, b): len(np.intersect1d(a.digests, b.digests)) for a, b in columns}
+        ordered = sorted(columns, key=lambda pair: (pair[0].name != pair[1].name, -in_common[pair]))
         chosen += [(_in_turn, ordered[:end]) for end in range(len(ordered) - 1, 0, -1)]
         shown = [(a, b) for a, b in ordered if not a.shown is b.shown is Shown.RECODED]
         chosen += [(_in_turn, [pair]) for pair in shown if pair[0].name != RECORDS]
@@ -240,9 +240,9 @@ def _in_turn(first: Words, second: Words) -> tuple[Ints, Ints]:
     place = np.searchsorted(first[own], second[other], side="left")
     turn = np.arange(len(other)) - np.searchsorted(second[other], second[other], side="left")
     at = place + turn
-    there = at < len(own)
-    there[there] = first[own[at[there]]] == second[other[there]]
-    return own[at[there]].astype(np.int64), other[there].astype(np.int64)
+    equal = at < len(own)
+    equal[equal] = first[own[at[equal]]] == second[other[equal]]
+    return own[at[equal]].astype(np.int64), other[equal].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,14 +274,14 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> Pe
     apart
         Releases that hold other persons than any other one, but for those whose ids are the same.
     """
-    count, known = 0, dict[int, Ints]()
+    count, persons_of = 0, dict[int, Ints]()
     lost = list[tuple[int, int]]()
     for number, sketch in sketches.items():
-        own = count + np.arange(len(sketch))
+        numbers = count + np.arange(len(sketch))
         count += len(sketch)
-        earlier, known[number] = list(reversed(known)), own
+        earlier, persons_of[number] = list(reversed(persons_of)), numbers
         for other in earlier:
-            here, there = known[number], known[other]
+            here, there = persons_of[number], persons_of[other]
             # All are joined through a third release already, so that nobody can be added.
             if np.isin(here, there).all() or np.isin(there, here).all():
                 continue
@@ -289,15 +289,15 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> Pe
             # That hardly anybody is recognised is no finding: only the custodian knows that they
             # are other people.
             if not {other, number} & set(apart):
-                found = followed(sketches[other], sketch)
+                joined = followed(sketches[other], sketch)
                 fewest = SEVERAL * min(len(sketches[other]), len(sketch))
-                if found.lost or (not len(mine) and len(found) < fewest):
+                if joined.lost or (not len(mine) and len(joined) < fewest):
                     lost.append((other, number))
-                mine, theirs = found.first, found.second
-            _join(known, there[mine], here[theirs], count)
-    every, places = np.unique(np.concatenate([*known.values(), _NOBODY]), return_inverse=True)
-    ends = np.cumsum([len(each) for each in known.values()])
-    of_release = dict(zip(known, np.split(places.astype(np.int64), ends), strict=False))
+                mine, theirs = joined.first, joined.second
+            _join(persons_of, there[mine], here[theirs], count)
+    every, places = np.unique(np.concatenate([*persons_of.values(), _NOBODY]), return_inverse=True)
+    ends = np.cumsum([len(each) for each in persons_of.values()])
+    of_release = dict(zip(persons_of, np.split(places.astype(np.int64), ends), strict=False))
     by_looks = [
         (one, other)
         for one, other in combinations(sketches, 2)
@@ -310,15 +310,15 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> Pe
 _NOBODY = np.empty(0, dtype=np.int64)
 
 
-def _join(known: dict[int, Ints], first: Ints, second: Ints, count: int) -> None:
+def _join(persons_of: dict[int, Ints], first: Ints, second: Ints, count: int) -> None:
     """Take pairs of persons for one, those left out who are two in some release."""
     one = first != second
-    for persons in known.values():
-        there = np.zeros(count, dtype=bool)
-        there[persons] = True
+    for persons in persons_of.values():
+        taken = np.zeros(count, dtype=bool)
+        taken[persons] = True
         # Two rows of one release are two persons, whatever a third release says.
-        one &= ~(there[first] & there[second])
+        one &= ~(taken[first] & taken[second])
     names = np.arange(count)
     names[second[one]] = first[one]
-    for number, persons in known.items():
-        known[number] = names[persons]
+    for number, persons in persons_of.items():
+        persons_of[number] = names[persons]

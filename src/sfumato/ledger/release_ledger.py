@@ -61,8 +61,8 @@ class Terms(Limits):
     @property
     def kept_for(self) -> timedelta | None:
         """How long, rounded up to whole days; ``None`` for ever."""
-        found = _KEEP.fullmatch(self.keep)
-        return timedelta(days=int(found[1]) * _DAYS[found[2]]) if found else None
+        match = _KEEP.fullmatch(self.keep)
+        return timedelta(days=int(match[1]) * _DAYS[match[2]]) if match else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +123,8 @@ class ReleaseLedger(Ledger):
 
     def terms(self) -> Terms:
         """What the custodian settled last."""
-        found = [each.details for each in self._log.entries() if each.kind == _TERMS]
-        settled = found[-1] if found else {}
+        settlements = [each.details for each in self._log.entries() if each.kind == _TERMS]
+        settled = settlements[-1] if settlements else {}
         # An entry of an earlier version may lack a term, for which the default holds.
         return Terms(**{name: settled[name] for name in asdict(Terms()) if name in settled})
 
@@ -158,15 +158,15 @@ class ReleaseLedger(Ledger):
         made = _as_handed(release, key)
         # A draft has no recipient yet: "" is nobody who was waived, so all releases are compared.
         handed = {**self._beside(""), self.head().number + 1: made}
-        terms, found = self._limits(release.limits), together(handed)
-        own = found.all[self.head().number + 1]
+        terms, comparison = self._limits(release.limits), together(handed)
+        measured = comparison.all[self.head().number + 1]
         beyond: dict[str, object] = {
-            "together": {"found": own.found, "fewest": own.fewest},
+            "together": {"found": measured.found, "fewest": measured.fewest},
             "verdict": release.verdict.to_json(),
             "accepted": [each.to_json() for each in release.accepted],
         }
-        if found.broken(terms):
-            beyond["beyond"] = found.most
+        if comparison.broken(terms):
+            beyond["beyond"] = comparison.most
             # Now, while the data is at hand: a hand-over has the sketch alone.
             tried = coarser(release, handed, terms, partial(_as_handed, key=key))
             beyond |= {} if tried is None else {"coarser": asdict(tried)}
@@ -214,17 +214,17 @@ class ReleaseLedger(Ledger):
 
     def remembered(self) -> list[Remembered]:
         """The releases that were noted, oldest first."""
-        known: dict[int, Remembered] = {}
+        releases: dict[int, Remembered] = {}
         for entry in self._log.entries():
-            _follow(known, entry)
-        return list(known.values())
+            _follow(releases, entry)
+        return list(releases.values())
 
     def noted(self, number: int) -> Remembered:
         """The release that was noted under a number."""
-        own = next((each for each in self.remembered() if each.number == number), None)
-        if own is None:
+        release = next((each for each in self.remembered() if each.number == number), None)
+        if release is None:
             raise _no_release(number)
-        return own
+        return release
 
     def sketch(self, release: Remembered) -> sketches.Sketch:
         """The sketch of a release."""
@@ -256,8 +256,8 @@ class ReleaseLedger(Ledger):
     def _handed(self, release: Remembered) -> Handed:
         apart = self._is_apart(release)
         # A custodian's own promise is in no registry, and not held against others.
-        known = [restored(each) for each in release.promises if each["name"] in PROMISES]
-        sketch, promises = self.sketch(release), of_classes(known)
+        registered = [restored(each) for each in release.promises if each["name"] in PROMISES]
+        sketch, promises = self.sketch(release), of_classes(registered)
         return Handed(sketch, release.ordered, apart, promises, release.request > 0)
 
     def _is_apart(self, release: Remembered) -> bool:
@@ -279,10 +279,10 @@ class ReleaseLedger(Ledger):
 
         All that was handed over to anybody, but for what the custodian waived.
         """
-        own = self.noted(number)
+        release = self.noted(number)
         beside = {n: each for n, each in self._beside(to).items() if n != number}
         # Last, since it is the one that is asked about.
-        return {**beside, number: self._handed(own)}
+        return {**beside, number: self._handed(release)}
 
     def hand_over(
         self,
@@ -320,28 +320,32 @@ class ReleaseLedger(Ledger):
         # Compared within the transaction: no other release may be handed over in between.
         with self.changing():
             handed = self.compared(number, to)
-            found = together(handed)
-            for pair in found.people.lost:
+            comparison = together(handed)
+            for pair in comparison.people.lost:
                 # What earlier releases lost among themselves was refused or waived before.
                 if number in pair:
                     raise self._unfollowed(number, sum(pair) - number)
-            verdict = self._judged(number, found, limits, accepted, (linkage, evidence))
+            verdict = self._judged(number, comparison, limits, accepted, (linkage, evidence))
             # Who answers for the recipient lifts the release's own limits, not the ledger's terms.
-            own = None if verdict is None or verdict.row("recipient").accepted else verdict.limits
-            terms = self._limits(own)
-            if found.broken(terms):
+            own_limits = (
+                None if verdict is None or verdict.row("recipient").accepted else verdict.limits
+            )
+            terms = self._limits(own_limits)
+            if comparison.broken(terms):
                 noted = self._detail(number).get("coarser")
-                raise refusal(handed, found, terms, None if noted is None else Proposal(**noted))
+                raise refusal(
+                    handed, comparison, terms, None if noted is None else Proposal(**noted)
+                )
             if verdict is not None and not verdict.ready:
                 raise unready(number, verdict)
             detail = {
                 "release": number,
-                "compared": [each for each in found.all if each != number],
-                "found": found.found[number],
+                "compared": [each for each in comparison.all if each != number],
+                "found": comparison.found[number],
                 "tolerable": terms.tolerable,
             }
             self._log.append(_HANDED, to, detail)
-        return replace(found, unknown=tuple(self._unknown(number, found)))
+        return replace(comparison, unknown=tuple(self._unknown(number, comparison)))
 
     def _limits(self, limits: Judged | None) -> Limits:
         """What may be given away together: what a release's own limits and the terms allow."""
@@ -368,12 +372,12 @@ class ReleaseLedger(Ledger):
                 found="one that an earlier version noted",
                 advice="make it again",
             )
-        own = found.all[number]
+        measured = found.all[number]
         return judged_again(
             noted["verdict"],
             limits or limits_of(noted["verdict"]),
             [*map(acceptance_of, noted["accepted"])] if accepted is None else accepted,
-            Findings.among(own.found, own.fewest),
+            Findings.among(measured.found, measured.fewest),
             *told,
         )
 
@@ -384,18 +388,18 @@ class ReleaseLedger(Ledger):
 
     def _unknown(self, number: int, found: Together) -> Iterator[str]:
         """What a comparison leaves open, in sentences."""
-        own = found.people.of_release[number]
+        people = found.people.of_release[number]
         strangers = [
             str(other)
             for other, persons in found.people.of_release.items()
-            if other != number and not np.isin(own, persons).any()
+            if other != number and not np.isin(people, persons).any()
         ]
         if strangers:
             yield (
                 f"nobody of it was recognised in {', '.join(strangers)}; if people are in both "
                 "after all, these give away more together"
             )
-        looked_at, persons = found.all[number].looked_at, len(own)
+        looked_at, persons = found.all[number].looked_at, len(people)
         # The rule of three: of n drawn at random none, so with 95 % confidence less than 3 / n.
         if looked_at < persons:
             yield (
@@ -425,18 +429,18 @@ class ReleaseLedger(Ledger):
         tuple
             Digests of the same persons in the file and in the release.
         """
-        known = next((each for each in self.remembered() if each.request == request), None)
+        release = next((each for each in self.remembered() if each.request == request), None)
         empty = np.empty(0, dtype=f"S{sketches.DIGEST_BYTES}")
-        if known is None or not known.kept_in:
+        if release is None or not release.kept_in:
             return empty, empty
-        before = self.sketch(known)
+        before = self.sketch(release)
         now = sketches.sketch_of(disclosed, self._keys.persons(make=False))
-        found, waived = followed(before, now), known.number in self._waived()
-        if not waived and (found.lost or before.persons is None or now.persons is None):
-            raise _not_followed(known.number, "this one", known.number)
+        matches, waived = followed(before, now), release.number in self._waived()
+        if not waived and (matches.lost or before.persons is None or now.persons is None):
+            raise _not_followed(release.number, "this one", release.number)
         if before.persons is None or now.persons is None:
             return empty, empty
-        by_looks = found.first, found.second
+        by_looks = matches.first, matches.second
         mine, theirs = by_id(before.persons, now.persons) if waived else by_looks
         return now.persons[theirs], before.persons[mine]
 

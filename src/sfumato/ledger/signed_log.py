@@ -47,12 +47,14 @@ class Log:
         with ledger_store.said_clearly(self.name):
             numbers = ledger_store.numbers_of(self.connection, REGISTERED)
         # The first entry names the ledger; the last registration may have moved its head elsewhere.
-        said = [each.details for each in map(self.entry, (1, *numbers[-1:])) if each is not None]
-        named = said[-1].get("head") if said else None
-        places = (None if named is None else Path(named), self.elsewhere)
+        registrations = [
+            each.details for each in map(self.entry, (1, *numbers[-1:])) if each is not None
+        ]
+        elsewhere = registrations[-1].get("head") if registrations else None
+        places = (None if elsewhere is None else Path(elsewhere), self.elsewhere)
         return Anchor(
             self.keys.folder,
-            said[0]["id"] if said else "",
+            registrations[0]["id"] if registrations else "",
             self.path,
             tuple(dict.fromkeys(each.resolve() for each in places if each is not None)),
         )
@@ -62,12 +64,12 @@ class Log:
         anchor = self.anchor()
         anchor.check_other()
         for kept in anchor.heads():
-            there = self.entry(kept.number)
-            if there is None or there.digest != kept.digest:
+            entry = self.entry(kept.number)
+            if entry is None or entry.digest != kept.digest:
                 raise InputError(
                     f"ledger {self.name}",
                     f"must hold entry {kept.number}, as it did before",
-                    found="none" if there is None else "another one",
+                    found="none" if entry is None else "another one",
                     advice="it is an older copy, was cut off or rewritten: restore the last one; "
                     "who goes on with this one on purpose says so with 'sfumato ledger register'",
                 )
@@ -82,10 +84,10 @@ class Log:
         head
             The file that holds its head as well from now on; as before without it.
         """
-        known = self.anchor()
-        if head is not None and head.resolve() not in known.elsewhere:
+        before = self.anchor()
+        if head is not None and head.resolve() not in before.elsewhere:
             check_new(head, self.path, self.keys.folder)
-        anchor = replace(known, elsewhere=known.elsewhere if head is None else (head.resolve(),))
+        anchor = replace(before, elsewhere=before.elsewhere if head is None else (head.resolve(),))
         kept = anchor.last()
         # Before the entry: `keep` never goes back, so a head that was further on would stay.
         anchor.forget()
@@ -129,7 +131,7 @@ class Log:
         """
         check_text(actor)
         described = {part.name: part.described() for part in parts}
-        said = {**detail, "parts": described} | ({ERASED: sorted(erased)} if erased else {})
+        details = {**detail, "parts": described} | ({ERASED: sorted(erased)} if erased else {})
         with self.changing():
             if not ledger_store.has_its_tables(self.connection):
                 raise self.not_whole(CHANGED)
@@ -139,7 +141,7 @@ class Log:
             if last is None or not is_signed(last.link, self.keys.check()):
                 raise self.not_whole("a last entry that was changed, or none")
             head = Head(last.number, last.digest)
-            entry = ledger_store.next_entry(head, kind, actor, said, self.keys, last.time)
+            entry = ledger_store.next_entry(head, kind, actor, details, self.keys, last.time)
             ledger_store.add_entry(self.connection, entry)
             for number in erased:
                 ledger_store.remove_parts(self.connection, number)
@@ -308,7 +310,7 @@ def _has_its_parts(
 
 
 def _has_strays(connection: sqlite3.Connection) -> bool:
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT 1 FROM part WHERE entry NOT IN (SELECT number FROM entry) LIMIT 1"
     )
-    return found.fetchone() is not None
+    return rows.fetchone() is not None

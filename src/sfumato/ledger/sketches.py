@@ -214,9 +214,9 @@ def sketch_of(disclosed: Disclosed, key: bytes, spoken_of: Collection[str] = ())
     table = disclosed.table
     grouped = _Grouped.of(table.person, table.persons)
     # Another key than that of persons, or a column that repeats the ids would show their digests.
-    own = hmac.digest(key, b"columns", hashlib.sha256)
+    column_key = hmac.digest(key, b"columns", hashlib.sha256)
     person = table.schema.person
-    columns = list(_columns(disclosed, grouped, own))
+    columns = list(_columns(disclosed, grouped, column_key))
     persons = None
     if person is not None:
         ids = table.source.column(person).take(pa.array(grouped.first))
@@ -236,7 +236,7 @@ def sketch_of(disclosed: Disclosed, key: bytes, spoken_of: Collection[str] = ())
     for each in columns:
         values = None
         if each.name in spoken_of:
-            keyed = _keyed(table.source.column(each.name), own)
+            keyed = _keyed(table.source.column(each.name), column_key)
             _, numbers = np.unique(keyed, return_inverse=True)
             numbers = np.where(keyed == np.uint64(_ABSENT), -1, numbers)
             # Within a person by value, so that the order of a person's records is not kept.
@@ -310,12 +310,12 @@ def _keyed_codes(column: CodedColumn, key: bytes) -> Words:
 
 def _keyed(column: pa.Array | pa.ChunkedArray, key: bytes) -> Words:
     """64 keyed bits of each cell; a value is the same in every type that it is written in."""
-    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if not pa.types.is_dictionary(whole.type):
+    encoded = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not pa.types.is_dictionary(encoded.type):
         # Each distinct value is hashed once, of which most columns have few.
-        whole = pc.dictionary_encode(whole)
-    digests = _keyed_texts(_texts(whole.dictionary), key)
-    codes = pc.fill_null(whole.indices.cast(pa.int64()), len(digests)).to_numpy(
+        encoded = pc.dictionary_encode(encoded)
+    digests = _keyed_texts(_texts(encoded.dictionary), key)
+    codes = pc.fill_null(encoded.indices.cast(pa.int64()), len(digests)).to_numpy(
         zero_copy_only=False
     )
     of_cells: Words = np.append(digests, np.uint64(_ABSENT))[codes]

@@ -7,16 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any, Unpack
 
-from sfumato.core.declaration import (
-    Place,
-    Progress,
-    drawn_seed,
-    is_database,
-    keywords,
-    layout_of,
-    silent,
-    taken,
-)
+from sfumato.core import declaration
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project_folder import LINKED, ProjectFolder
 from sfumato.pipeline.tune.limits import check_measurable, target_of
@@ -41,13 +32,13 @@ USUAL_TRIALS, UNDER_LIMITS = 100, 10
 """Trials where nobody says how many: about 100 releases, as limits take some ten of each."""
 
 
-@keywords(Searching, Circumstances)
+@declaration.keywords(Searching, Circumstances)
 def tune(
     data: Any,
     schema: Schema,
     thresholds: Mapping[str, float] | None = None,
     *,
-    progress: Progress = silent,
+    progress: declaration.Progress = declaration.silent,
     **options: Unpack[TuneOptions],
 ) -> Tuned:
     """Search the constraints and options that lose least under thresholds of the release.
@@ -80,7 +71,7 @@ def tune(
     InputError
         If the data does not fit the schema, or a parameter is out of range.
     """
-    searching, given = taken(options, Searching, Circumstances)
+    searching, given = declaration.taken(options, Searching, Circumstances)
     loss, register, population = searching.loss, given.register, given.population
     of_everybody = register is not None or population is not None
     _check_loss(loss, of_everybody=of_everybody, columns=searching.columns)
@@ -108,7 +99,7 @@ def tune(
     )
     targets = [target_of(each, making.threshold) for each in limits]
     table = open_classified(
-        data, schema, making.unclassified, **layout_of(given), progress=progress
+        data, schema, making.unclassified, **declaration.layout_of(given), progress=progress
     )
     space = Space.of(targets, table, cap=searching.cap_records and kept is None)
     promises = space.plain(space.enough).constraints()
@@ -118,7 +109,7 @@ def tune(
         table=table,
         presets=asked,
         loss=loss,
-        seed=drawn_seed(given.seed),
+        seed=declaration.drawn_seed(given.seed),
         options=making,
         register=None if register is None else open_register(register, table.schema),
         population=population,
@@ -156,13 +147,13 @@ def tune(
             "register": _path(register) or (None if register is None else "REGISTER"),
             "output": None,
         },
-        layout=layout_of(given),
+        layout=declaration.layout_of(given),
         limits=judged_by or PUBLIC,
         accepted=tuple(given.accepted),
     )
 
 
-def asked_by_project(place: ProjectFolder) -> tuple[Place, Schema, dict[str, Any]]:
+def asked_by_project(place: ProjectFolder) -> tuple[declaration.Place, Schema, dict[str, Any]]:
     """The table of a project, its schema, and what else its file says of a search.
 
     Raises
@@ -219,5 +210,6 @@ def _of_stranger(limits: Limits, *, of_everybody: bool) -> Preset:
 
 
 def _path(data: object) -> str | os.PathLike[str] | None:
-    named = isinstance(data, (str, os.PathLike)) and not is_database(data)  # it has a password
+    # A URL of a database has a password.
+    named = isinstance(data, (str, os.PathLike)) and not declaration.is_database(data)
     return data if named else None  # type: ignore[return-value]
