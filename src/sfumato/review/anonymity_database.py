@@ -119,12 +119,12 @@ class Bitmaps:
         place = self._place.get(key)
         if place is None:
             return BitMap()
-        found = self._kept.get(place)
-        if found is None:
+        bitmap = self._kept.get(place)
+        if bitmap is None:
             start, stop = self.ends[place : place + 2].tolist()
-            found = BitMap.deserialize(self.data[start:stop].tobytes())
-            self._kept.keep(place, found, stop - start)
-        return found
+            bitmap = BitMap.deserialize(self.data[start:stop].tobytes())
+            self._kept.keep(place, bitmap, stop - start)
+        return bitmap
 
     def grouped(self) -> dict[tuple[int, int, int], list[Key]]:
         """Keys that differ in their last number only, those of fewest records first."""
@@ -146,11 +146,11 @@ class Kept:
     def get(self, key: Hashable) -> BitMap | None:
         """What is kept under a key."""
         with self._lock:
-            found = self._bitmaps.get(key)
-            if found is None:
+            kept = self._bitmaps.get(key)
+            if kept is None:
                 return None
             self._bitmaps.move_to_end(key)
-            return found[0]
+            return kept[0]
 
     def keep(self, key: Hashable, bitmap: BitMap, size: int) -> None:
         """Keep a bitmap, and let go of those used longest ago."""
@@ -270,8 +270,8 @@ def _plain(attribute: Attribute, texts: pa.StringArray) -> Bools:
     """Which texts are displayed as they are."""
     if attribute.kind not in _PLAIN_KINDS:
         return np.zeros(len(texts), np.bool_)
-    found = pc.match_substring_regex(texts, _PLAIN)
-    return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+    matches = pc.match_substring_regex(texts, _PLAIN)
+    return np.asarray(matches.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _key(characters: tuple[str, ...]) -> str:

@@ -81,11 +81,11 @@ class LargeSets:
     def get(self, conditions: frozenset[Key]) -> BitMap | None:
         """The set that meets some conditions, if it is kept."""
         with self._lock:
-            found = self._sets.get(conditions)
-            if found is None:
+            kept = self._sets.get(conditions)
+            if kept is None:
                 return None
             self._sets.move_to_end(conditions)
-            return found.members
+            return kept.members
 
     def keep(self, conditions: frozenset[Key], members: BitMap) -> None:
         """Keep a set, and let go of the one used longest ago."""
@@ -101,8 +101,8 @@ class LargeSets:
     def of(self, members: BitMap) -> LargeSet:
         """What is known of a set; nothing of one that is not kept."""
         with self._lock:
-            found = self._of.get(id(members))
-        return LargeSet(members, self._count) if found is None else found
+            kept = self._of.get(id(members))
+        return LargeSet(members, self._count) if kept is None else kept
 
 
 FEW_VALUES = 256
@@ -319,38 +319,38 @@ class Smallest:
             self._last = members, codes
         return codes
 
-    def _of_large(self, known: LargeSet, items: Sequence[Item]) -> int:
+    def _of_large(self, large: LargeSet, items: Sequence[Item]) -> int:
         """The smallest group of a large set, remembered."""
         asked = frozenset(items)
-        found = known.least.get(asked)
-        if found is None:
-            found = known.least[asked] = self._searched(known, items)
-        return found
+        smallest = large.least.get(asked)
+        if smallest is None:
+            smallest = large.least[asked] = self._searched(large, items)
+        return smallest
 
-    def _searched(self, known: LargeSet, items: Sequence[Item]) -> int:
+    def _searched(self, large: LargeSet, items: Sequence[Item]) -> int:
         asked = {attribute for attribute, _ in items}
         attributes = [attribute for attribute in self._order if attribute in asked]
         # A group by several attributes lies within one by each: where one of them gives 1, so do
         # all.
         if len(attributes) > 1:
             for attribute in attributes:
-                own = [item for item in items if item[0] == attribute]
-                if self._of_large(known, own) == 1:
+                of_attribute = [item for item in items if item[0] == attribute]
+                if self._of_large(large, of_attribute) == 1:
                     return 1
             ordered = sorted(items, key=lambda item: attributes.index(item[0]))
-            return self._divided(known.members, self._search(ordered), 0, len(known.members))
+            return self._divided(large.members, self._search(ordered), 0, len(large.members))
         (attribute,) = attributes
         places = [place for _, place in items]
         whole = WHOLE in places
         few = (attribute, Kind.VALUE, 0) in self._keys if whole else len(places) == 1
         if few or self._values[attribute] > TALLIED:
-            return self._divided(known.members, self._search(items), 0, len(known.members))
-        if whole and self._rare_value(known.members, items):
+            return self._divided(large.members, self._search(items), 0, len(large.members))
+        if whole and self._rare_value(large.members, items):
             return 1
         # Counting by value goes through the whole database, whatever the size of the set.
-        if len(known.members) * len(items) <= self._database.count // _GROUPING:
-            return self._small(known.members, items)
-        return self._whole_counted(known, attribute) if whole else self._counted(known, items)
+        if len(large.members) * len(items) <= self._database.count // _GROUPING:
+            return self._small(large.members, items)
+        return self._whole_counted(large, attribute) if whole else self._counted(large, items)
 
     def _rare_value(self, members: BitMap, items: Sequence[Item]) -> bool:
         """Whether one record alone of a set has a value that few records of the database have."""
@@ -648,16 +648,16 @@ class Index:
             Whether all conditions count, or characters and identity marks alone.
         """
         conditions = frozenset(self._keys(record, enumerate(knowledge), policy))
-        found = self._large.get(conditions)
-        if found is None:
+        members = self._large.get(conditions)
+        if members is None:
             # The rarest condition first: sets only shrink, so that all later steps are short.
             keys = sorted(conditions, key=self._size)
             first = self._bitmap(keys[0]) if keys else self._everyone
-            found = self._narrowed(first, record, keys[1:])
+            members = self._narrowed(first, record, keys[1:])
             # A small set is found again faster than it is worth the room.
-            if len(found) > few_of(self.database.count):
-                self._large.keep(conditions, found)
-        return found
+            if len(members) > few_of(self.database.count):
+                self._large.keep(conditions, members)
+        return members
 
     def size_after(
         self,
@@ -686,8 +686,8 @@ class Index:
                 self._bitmap(last)
             )
         first, *others = keys
-        found = self._narrowed(self._bitmap(first), record, others)
-        return found.intersection_cardinality(members)
+        narrowed = self._narrowed(self._bitmap(first), record, others)
+        return narrowed.intersection_cardinality(members)
 
     def least(self, members: BitMap, opened: Mapping[int, Positions | None]) -> int:
         """Size of the smallest group of a set once more becomes known of each of its records.
@@ -765,14 +765,14 @@ class Index:
         """The records that meet a condition."""
         if key[1] != Kind.VALUE or key in self.bitmaps:
             return self.bitmaps.get(key)
-        found = self._values.get(key)
-        if found is None:
+        bitmap = self._values.get(key)
+        if bitmap is None:
             start, stop = self.posting_start[key[3] : key[3] + 2].tolist()
             # Made when asked for: bitmaps of all values would take several times the room of the
             # list.
-            found = bitmap_of(self.postings[start:stop])
-            self._values.keep(key, found, 100 + 2 * (stop - start))
-        return found
+            bitmap = bitmap_of(self.postings[start:stop])
+            self._values.keep(key, bitmap, 100 + 2 * (stop - start))
+        return bitmap
 
 
 def _postings(database: Database) -> tuple[npt.NDArray[np.uint32], Ints]:

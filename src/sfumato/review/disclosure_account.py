@@ -291,10 +291,10 @@ class Review:
     def with_budgets(self, budget: float | None, project_budget: float | None) -> Self:
         """The same review under other budgets; all else is shared."""
         # A shallow copy: index and facts are the same for all, and take most of the memory.
-        own = copy.copy(self)
+        review = copy.copy(self)
         budgets = {"budget": budget, "project_budget": project_budget}
-        own.settings = self.settings.model_copy(update=budgets)
-        return own
+        review.settings = self.settings.model_copy(update=budgets)
+        return review
 
     def facts(self, pair: int) -> Facts:
         """What there is to know of a pair.
@@ -504,10 +504,10 @@ class _Change:
         # How many characters there are is unknown then, so that all of the value counts.
         if self.after[place] is review_settings.Mode.FULL or self.hides(place):
             return None
-        found = self.side(place, side)
+        foreseen = self.side(place, side)
         # Who sees all characters of a value knows where it ends as well, which is more than its
         # places.
-        return None if found.share == 1 else found.positions
+        return None if foreseen.share == 1 else foreseen.positions
 
     def share(self, place: int, side: int) -> Fraction:
         """The most that p_ij can be, by what shows before."""

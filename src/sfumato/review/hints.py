@@ -165,8 +165,8 @@ def evidence_of(project: Project) -> Evidence | None:
     # A review of plain tables has no model, and guesses of one would steer workers.
     if not project.weights or project.prior is None:
         return None
-    found = tuple(_of_attribute(project, each) for each in project.attributes)
-    return Evidence(project.prior, found)
+    attributes = tuple(_of_attribute(project, each) for each in project.attributes)
+    return Evidence(project.prior, attributes)
 
 
 def _of_attribute(
@@ -311,7 +311,7 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
     """
     rendered = worker.render(pair)
     now = belief(rendered, evidence)
-    found = []
+    worthwhile = []
     for cost in worker.costs(pair):
         # Single cells only: their gains are not independent, so that those of groups do not add up.
         if len(cost.opening.attributes) > 1 or cost.refusal is not None:
@@ -321,8 +321,8 @@ def hints(worker: WorkerState, pair: int, evidence: Evidence) -> tuple[Hint, ...
         if of is not None:
             gain = _gain(worker, pair, place, rendered[place], of, now)
             if gain > NOTHING:
-                found.append(Hint(cost.opening, gain, cost.cost))
-    return tuple(sorted(found, key=lambda hint: -hint.worth))
+                worthwhile.append(Hint(cost.opening, gain, cost.cost))
+    return tuple(sorted(worthwhile, key=lambda hint: -hint.worth))
 
 
 def _gain(

@@ -50,13 +50,13 @@ def deal(
     """
     _check(pairs, workers, each, earlier)
     have = {} if earlier is None else dict(earlier.pairs_of)
-    own: dict[str, list[list[str]]] = {worker: [] for worker in workers}
+    blocks_of: dict[str, list[list[str]]] = {worker: [] for worker in workers}
     load = np.array([len(have.get(worker, ())) for worker in workers], dtype=np.int64)
     for block in _blocks(pairs, groups, rng):
         for number in _least(load, each, rng):
-            own[workers[number]].append(block)
+            blocks_of[workers[number]].append(block)
             load[number] += len(block)
-    for worker, blocks in own.items():
+    for worker, blocks in blocks_of.items():
         # An order for each worker: neither fatigue nor learning falls on the same pairs.
         order = rng.permutation(len(blocks)).tolist()
         have[worker] = (*have.get(worker, ()), *(pair for n in order for pair in blocks[n]))
@@ -78,8 +78,8 @@ def deal_again(
     seen
         By worker, pairs that he has had and does not get again.
     """
-    own = {worker: list(dealt.pairs_of.get(worker, ())) for worker in workers}
-    had = {worker: {*own[worker], *(seen or {}).get(worker, ())} for worker in workers}
+    pairs_of = {worker: list(dealt.pairs_of.get(worker, ())) for worker in workers}
+    had = {worker: {*pairs_of[worker], *(seen or {}).get(worker, ())} for worker in workers}
     for place in rng.permutation(len(pairs)).tolist():
         pair = pairs[place]
         free = [worker for worker in workers if pair not in had[worker]]
@@ -88,11 +88,11 @@ def deal_again(
                 "the workers", "must have one who has not had the pair", found="none for a pair"
             )
         # Counted again for each pair, as the pairs before have changed it.
-        load = np.array([len(own[worker]) for worker in free], dtype=np.int64)
+        load = np.array([len(pairs_of[worker]) for worker in free], dtype=np.int64)
         worker = free[int(_least(load, 1, rng)[0])]
-        own[worker].append(pair)
+        pairs_of[worker].append(pair)
         had[worker].add(pair)
-    return Deal({**dealt.pairs_of, **{worker: tuple(each) for worker, each in own.items()}})
+    return Deal({**dealt.pairs_of, **{worker: tuple(each) for worker, each in pairs_of.items()}})
 
 
 def of_one_record(left: Ints, right: Ints) -> Ints:
@@ -133,11 +133,11 @@ def _blocks(
     order = rng.permutation(len(pairs)).tolist()
     if groups is None:
         return [[pairs[place]] for place in order]
-    found: dict[int, list[str]] = {}
+    blocks: dict[int, list[str]] = {}
     for place in order:
-        found.setdefault(int(groups[place]), []).append(pairs[place])
+        blocks.setdefault(int(groups[place]), []).append(pairs[place])
     # A stable sort keeps the random order of blocks of one size.
-    return sorted(found.values(), key=len, reverse=True)
+    return sorted(blocks.values(), key=len, reverse=True)
 
 
 def _least(load: Ints, count: int, rng: np.random.Generator) -> Ints:
@@ -159,13 +159,13 @@ def mix_gold(dealt: Deal, gold: Collection[str], share: float, rng: np.random.Ge
     share
         Share of gold pairs among all that a worker has, in [0, 1).
     """
-    known = set(gold)
+    gold_ids = set(gold)
     mixed: dict[str, tuple[str, ...]] = {}
     for worker, pairs in dealt.pairs_of.items():
         # Sorted, as a set's order differs from run to run and the seed would not fix the draw.
-        free = sorted(known - set(pairs))
-        has = len(known) - len(free)
-        wanted = gold_needed(len(pairs) - has, share, len(known)) - has
+        free = sorted(gold_ids - set(pairs))
+        has = len(gold_ids) - len(free)
+        wanted = gold_needed(len(pairs) - has, share, len(gold_ids)) - has
         new = rng.choice(len(free), max(wanted, 0), replace=False).tolist()
         mixed[worker] = _mixed(pairs, [free[number] for number in new], rng)
     return Deal(mixed)

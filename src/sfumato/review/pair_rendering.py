@@ -118,10 +118,10 @@ def layout(order: DateOrder, count: int) -> tuple[int | str, ...]:
     So a masked date, drawn in it, tells no more than that number.
     """
     separator = "-" if order is DateOrder.YEAR_MONTH_DAY else "/"
-    found: list[int | str] = []
+    characters: list[int | str] = []
     for places in parts(order, count).values():
-        found += [separator, *places] if found else places
-    return tuple(found) or tuple(range(count))
+        characters += [separator, *places] if characters else places
+    return tuple(characters) or tuple(range(count))
 
 
 PIVOT = 30
@@ -339,10 +339,10 @@ def string_edits(left: tuple[str, ...], right: tuple[str, ...]) -> Difference:
     turned = there < here
     end = len(right if turned else left)
     codes = np.array(min(here, there), dtype=np.int64)
-    found = record_pairs.steps(codes[:end], codes[end + 1 :])
+    steps = record_pairs.steps(codes[:end], codes[end + 1 :])
     rows: list[list[tuple[Mark, int]]] = [[], []]
     places, distance = [0, 0], 0
-    for step in found.tolist():
+    for step in steps.tolist():
         mark = _MARKS.get(step)
         for row, taken in enumerate(record_pairs.TAKEN[step]):
             if mark is not None:
@@ -451,11 +451,13 @@ def compare(attribute: Attribute, left: Shown | None, right: Shown | None) -> Co
         )
     if attribute.kind is AttributeKind.CATEGORY:
         return _different(left, right, Mark.DIFFERENT)
-    found = _difference(attribute, left, right)
+    difference = _difference(attribute, left, right)
     # Beyond half the characters marks would give away more of the values than that they differ.
-    if 2 * found.distance > max(len(left.folded), len(right.folded)):
+    if 2 * difference.distance > max(len(left.folded), len(right.folded)):
         return _different(left, right, Mark.DIFFERENT)
-    return Comparison(left, right, Status.SIMILAR, found.differing, found.marks, found.edits)
+    return Comparison(
+        left, right, Status.SIMILAR, difference.differing, difference.marks, difference.edits
+    )
 
 
 def compare_pair(
@@ -471,14 +473,14 @@ def compare_pair(
     lefts, rights
         The values of row 1 and row 2, per attribute.
     """
-    found = [compare(*each) for each in zip(attributes, lefts, rights, strict=True)]
+    comparisons = [compare(*each) for each in zip(attributes, lefts, rights, strict=True)]
     names = names_of(tuple(attributes))
     if names is not None:
         given, family = names
         if swapped((lefts[given], rights[given]), (lefts[family], rights[family])):
             for name in names:
-                found[name] = _different(lefts[name], rights[name], Mark.NAME_SWAP)
-    return tuple(found)
+                comparisons[name] = _different(lefts[name], rights[name], Mark.NAME_SWAP)
+    return tuple(comparisons)
 
 
 def _difference(attribute: Attribute, left: Shown, right: Shown) -> Difference:

@@ -450,12 +450,12 @@ def find_conflicts(decisions: Decisions) -> tuple[Conflict, ...]:
     Answers of one side are no conflict, however far apart their confidences are.
     """
     resolved = decisions.resolutions
-    found = [
+    conflicts = [
         Conflict(pair, answers, resolved[pair][1] if pair in resolved else None)
         for pair, answers in decisions.answers.items()
         if len({answer.same for answer in answers.values()}) > 1
     ]
-    return tuple(sorted(found, key=lambda each: (each.resolution is not None, -each.distance)))
+    return tuple(sorted(conflicts, key=lambda each: (each.resolution is not None, -each.distance)))
 
 
 _GOLD_WHY = "answers about pairs of known truth; 95 % interval by Wilson"

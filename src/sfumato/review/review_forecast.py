@@ -123,8 +123,8 @@ class SimulatedWorker:
             now = self.belief(worker.render(pair))
             if max(now, 1 - now) >= self.certainty:
                 return now
-            found = hints(worker, pair, self.evidence)
-            if not found or isinstance(worker.open(pair, found[0].opening), Refusal):
+            openings = hints(worker, pair, self.evidence)
+            if not openings or isinstance(worker.open(pair, openings[0].opening), Refusal):
                 return now
 
 
@@ -215,20 +215,20 @@ def _point(
     full: Mapping[int, float | None],
     truth: Mapping[int, bool] | None,
 ) -> Point:
-    said = {pair: each >= 0.5 for pair, each in answers.items() if each is not None}
+    same = {pair: each >= 0.5 for pair, each in answers.items() if each is not None}
     alike = [
-        said[pair] == (each >= 0.5)
+        same[pair] == (each >= 0.5)
         for pair, each in full.items()
-        if pair in said and each is not None
+        if pair in same and each is not None
     ]
-    right = None if truth is None else [said[p] == truth[p] for p in said if p in truth]
+    right = None if truth is None else [same[p] == truth[p] for p in same if p in truth]
     return Point(
         certainty,
         worker.score,
         worker.characters,
         float(np.mean(alike)) if alike else 0.0,
         float(np.mean(right)) if right else None,
-        len(said),
+        len(same),
     )
 
 
@@ -334,15 +334,15 @@ def outlook(review: Review, rng: np.random.Generator) -> Outlook:
     # If all workers open the same, the combined state costs what one of them does.
     budget = min((each for each in budgets if each is not None), default=None)
     attributes = tuple(AttributeOutlook(each.name) for each in review.attributes)
-    whole = review.with_budgets(budget, None)
-    worker = WorkerState(whole, chosen)
+    one_budget = review.with_budgets(budget, None)
+    worker = WorkerState(one_budget, chosen)
     shown = workable = 0
     for number, pair in enumerate(chosen, 1):
         asked = openings_of(review.facts(pair), review.start(pair), None)
         closed = [each for each in asked if _is_cell(each)]
         for each in closed:
             attributes[each.attributes[0]].cells += 1
-        worker.review = whole
+        worker.review = one_budget
         if isinstance(worker.show(pair), Refusal):
             continue
         if budget is not None:

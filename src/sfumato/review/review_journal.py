@@ -224,8 +224,8 @@ def journal_path(folder: Path, worker: str) -> Path:
 
 def journals_in(folder: Path) -> tuple[Path, ...]:
     """The journals of all workers in a folder, by name."""
-    found = {*folder.glob("review.state"), *folder.glob("review.*.state")}
-    return tuple(sorted(found))
+    journals = {*folder.glob("review.state"), *folder.glob("review.*.state")}
+    return tuple(sorted(journals))
 
 
 def read_journal(path: Path) -> Written | None:

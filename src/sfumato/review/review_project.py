@@ -130,11 +130,11 @@ class Project:
         A full name has two comparisons, its given names and its surname.
         """
         names = {attribute.name, f"{attribute.name}_given", f"{attribute.name}_surname"}
-        found: dict[str, tuple[Weight, ...]] = {}
+        weights: dict[str, tuple[Weight, ...]] = {}
         for each in self.weights:
             if each.comparison in names:
-                found[each.comparison] = (*found.get(each.comparison, ()), each)
-        return found
+                weights[each.comparison] = (*weights.get(each.comparison, ()), each)
+        return weights
 
 
 def check_ids(records: pa.Table) -> None:

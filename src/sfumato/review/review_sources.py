@@ -188,7 +188,7 @@ def proposed_attributes(
         By column of dates, whether the day stands before the month, where that is known.
     """
     kinds, day_first = kinds or {}, day_first or {}
-    found: list[Attribute] = []
+    attributes: list[Attribute] = []
     parts: set[NamePart] = set()
     for name in names:
         values = pc.drop_null(records[name].slice(0, LOOKED_AT))
@@ -203,12 +203,12 @@ def proposed_attributes(
         order = DateOrder.YEAR_MONTH_DAY
         if kind is AttributeKind.DATE:
             order = _date_order(values, day_first.get(name))
-        found.append(
+        attributes.append(
             Attribute(
                 name=name, kind=kind, name_part=part, rarity=part is not None, date_order=order
             )
         )
-    return tuple(found)
+    return tuple(attributes)
 
 
 def _by_name(name: str) -> str:
@@ -288,7 +288,7 @@ def with_gold(
     left, right = find_pairs(records, gold, subject)
     truth = _truths(gold, subject)
     ids = _by_records(pairs) if known is None else {**_by_records(known), **_by_records(pairs)}
-    there = set(pairs[PAIR].to_pylist())
+    dealt = set(pairs[PAIR].to_pylist())
     added: dict[str, tuple[int, int]] = {}
     same: dict[str, bool] = {}
     for row, (one, two) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
@@ -299,7 +299,7 @@ def with_gold(
             raise InputError(
                 subject, "must have one truth each", found=f"another one in row {row + 1}"
             )
-        if pair not in there:
+        if pair not in dealt:
             added[pair] = (one, two)
     numbers = np.array(list(added.values()), dtype=np.int64).reshape(-1, 2)
     more = pa.table({PAIR: pa.array(added, pa.string()), LEFT: numbers[:, 0], RIGHT: numbers[:, 1]})

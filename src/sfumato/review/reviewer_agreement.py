@@ -283,10 +283,10 @@ def review_progress(folder: Path, progress: Progress) -> dict[str, Any]:
 
 
 def _plain(each: AllWorkers | TwoWorkers) -> dict[str, Any]:
-    found = {own.name: getattr(each, own.name) for own in fields(each)}
+    figures = {own.name: getattr(each, own.name) for own in fields(each)}
     return {
         name: value.to_json() if isinstance(value, Measure) else value
-        for name, value in found.items()
+        for name, value in figures.items()
     }
 
 
@@ -298,7 +298,7 @@ def _worker(
 ) -> dict[str, Any]:
     now, worker = [each.present for each in own.values()], written.beginning.worker
     settings = plain_settings(written.beginning.settings, without={"budget"})
-    found = right.get(worker)
+    correct = right.get(worker)
     return {
         "worker": worker,
         "pairs": len(state.pairs),
@@ -309,7 +309,7 @@ def _worker(
         "kapr": state.score,
         "budget": review_journal.budget_of(written.beginning, written.entries),
         "characters": state.characters,
-        "accuracy": {"answered": 0} if found is None else _plain_accuracy(found),
+        "accuracy": {"answered": 0} if correct is None else _plain_accuracy(correct),
         "settings": settings,
     }
 
@@ -331,8 +331,8 @@ def _restored(
     settings = written.beginning.settings
     review = review_of(project, settings, index)
     # Under different rules units cannot be added up; a project's budget still asks for a state.
-    own = combined or CombinedState(review)
-    return review_journal.restored(review, number_of, written.beginning, written.entries, own)
+    together = combined or CombinedState(review)
+    return review_journal.restored(review, number_of, written.beginning, written.entries, together)
 
 
 def _plain_accuracy(each: Accuracy) -> dict[str, Any]:

@@ -107,9 +107,9 @@ def draw_bands(placed: Sequence[Placed], height: int, selected: int, look: Look)
         lines += [*band, EMPTY] if loose and number < last else band
     if len(lines) <= height:
         return lines + [EMPTY] * (height - len(lines))
-    own = placed[selected].band
+    of_selected = placed[selected].band
     # The least scrolling that shows the whole band of the selected block, or its beginning.
-    first = min(starts[own], max(0, starts[own] + len(bands[own]) - height))
+    first = min(starts[of_selected], max(0, starts[of_selected] + len(bands[of_selected]) - height))
     shown = lines[first : first + height]
     above, below = first > 0, first + height < len(lines)
     for place, more, sign in ((0, above, look.signs.up), (-1, below, look.signs.down)):
@@ -125,11 +125,13 @@ def neighbour(placed: Sequence[Placed], selected: int, direction: Direction) -> 
         return max(0, selected - 1)
     if direction is Direction.RIGHT:
         return min(len(placed) - 1, selected + 1)
-    own = placed[selected]
-    band = own.band + (1 if direction is Direction.DOWN else -1)
-    there = [number for number, each in enumerate(placed) if each.band == band]
+    from_here = placed[selected]
+    band = from_here.band + (1 if direction is Direction.DOWN else -1)
+    on_band = [number for number, each in enumerate(placed) if each.band == band]
     # The nearest column, so that up and down lead back to where one came from.
-    return min(there, key=lambda number: abs(placed[number].left - own.left), default=selected)
+    return min(
+        on_band, key=lambda number: abs(placed[number].left - from_here.left), default=selected
+    )
 
 
 def _band(placed: Sequence[Placed]) -> list[Line]:
@@ -141,8 +143,8 @@ def _band(placed: Sequence[Placed]) -> list[Line]:
         row = numbers.get(number % 3, " ") if number else " "
         line: Line = (Span(f" {row} ", Style.QUIET),)
         for each in placed:
-            own = each.block.lines[number] if number < len(each.block.lines) else EMPTY
-            line = tuple(chain(padded(line, each.left), own))
+            cells = each.block.lines[number] if number < len(each.block.lines) else EMPTY
+            line = tuple(chain(padded(line, each.left), cells))
         lines.append(line)
     return lines
 
@@ -163,9 +165,9 @@ def of_names(view: View) -> Cost | None:
     if view.names is None:
         return None
     names = set(view.names)
-    own = [each for each in view.costs if set(each.opening.attributes) <= names]
+    of_both = [each for each in view.costs if set(each.opening.attributes) <= names]
     for mode in (Mode.PARTIAL, Mode.FULL):
-        widest = _widest(each for each in own if each.opening.mode is mode)
+        widest = _widest(each for each in of_both if each.opening.mode is mode)
         if widest is not None:
             return widest
     return None
