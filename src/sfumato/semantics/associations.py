@@ -434,17 +434,19 @@ def mine(
             # Confidence stands first in the figures, so the greatest is that of the surest release.
             found[said] = max(figures, found.get(said, (0.0, 0.0)))
     decided = {one.key: one for one in earlier or () if one.state != State.PROPOSED}
-    known = {key for key, one in decided.items() if one.state == State.ACCEPTED}
-    refused = decided.keys() - known
+    accepted = {key for key, one in decided.items() if one.state == State.ACCEPTED}
+    refused = decided.keys() - accepted
     # What was rejected is not known to readers, so nothing may be left out as following from it.
-    redundancy = Redundancy(hierarchies, [said for said in {*found, *known} if said not in refused])
+    redundancy = Redundancy(
+        hierarchies, [said for said in {*found, *accepted} if said not in refused]
+    )
     # What was decided on stays though it follows from others: the decision must not get lost.
     kept = [said for said in found if said in decided or not redundancy.follows(said)]
     return Associations(
         tuple(
             sorted(
                 [_association(said, found[said], decided.get(said)) for said in kept]
-                + [decided[said] for said in known if said not in found],
+                + [decided[said] for said in accepted if said not in found],
                 key=lambda one: (-one.confidence, -one.support, one.key),
             )
         )

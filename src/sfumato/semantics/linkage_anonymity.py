@@ -76,26 +76,26 @@ def link_up(linked: Any, schema: Schema, asked: Sequence[LinkageAnonymity]) -> L
 
 def _local_schema(asked: LinkageAnonymity, schema: Schema) -> Schema:
     """What is read of a local data set: its person column and its quasi-identifiers."""
-    own = asked.schema or schema
-    names = asked.quasi_identifiers or tuple(own.quasi_identifiers)
+    local_schema = asked.schema or schema
+    names = asked.quasi_identifiers or tuple(local_schema.quasi_identifiers)
     for name in names:
-        if name not in own.quasi_identifiers or name not in schema.quasi_identifiers:
+        if name not in local_schema.quasi_identifiers or name not in schema.quasi_identifiers:
             raise InputError(
                 f"quasi-identifier '{name}' of local data '{asked.name}'",
                 "must be a quasi-identifier of the linked data and of the local data",
                 accepted=", ".join(schema.quasi_identifiers),
             )
-    there = open_source(asked.local).names
-    person = own.person
+    local_columns = open_source(asked.local).names
+    person = local_schema.person
     # A schema borrowed from the linked file may name a person column that the local file lacks.
     if asked.schema is None and person is not None:
         person = person if person in open_source(asked.local).names else None
     return Schema(
         person=person,
         # Nothing else is read: other columns of the local file play no part in who matches.
-        quasi_identifiers={name: own.quasi_identifiers[name] for name in names},
-        missing=own.missing,
-        recipe=fitting(own, there).recipe,
+        quasi_identifiers={name: local_schema.quasi_identifiers[name] for name in names},
+        missing=local_schema.missing,
+        recipe=fitting(local_schema, local_columns).recipe,
     )
 
 
@@ -143,12 +143,12 @@ def _local(
     hierarchies: Mapping[str, Hierarchy],
     k: int,
 ) -> Local:
-    own = [column.name for column in table.quasi_identifiers]
+    names = [column.name for column in table.quasi_identifiers]
     return Local.from_codes(
         name,
-        own,
-        [hierarchies[each] for each in own],
-        np.asfortranarray(np.column_stack([codes[each] for each in own])),
+        names,
+        [hierarchies[each] for each in names],
+        np.asfortranarray(np.column_stack([codes[each] for each in names])),
         table.person,
         k,
     )
@@ -165,19 +165,19 @@ def _check_contains(linked: Linked, local: Local, table: Table) -> None:
     if person is not None and person == table.schema.person:
         theirs = _ids(linked.table, person)
         absent = len(theirs) - int(pc.sum(pc.is_in(theirs, _ids(table, person))).as_py() or 0)
-        found = f"{absent:,} of {len(theirs):,} linked persons who are not in it"
+        missing = f"{absent:,} of {len(theirs):,} linked persons who are not in it"
     else:
-        own = linked.columns_of(local)
-        codes = linked.codes[:, own]
+        columns = linked.columns_of(local)
+        codes = linked.codes[:, columns]
         # At level 0, as who was linked must be there with the values that were linked.
         nobody = matches(local, codes, np.zeros(codes.shape, dtype=np.int8)) == 0
         absent = int(nobody[linked.tuple_of].sum())
-        found = f"{absent:,} of {linked.table.records:,} linked records that match nobody in it"
+        missing = f"{absent:,} of {linked.table.records:,} linked records that match nobody in it"
     if absent:
         raise InputError(
             f"local data '{local.name}'",
             "must contain the linked persons, with the values that the linked data has",
-            found=found,
+            found=missing,
             advice="give the local data that was linked, all of it",
         )
 
@@ -231,8 +231,8 @@ def measured(linked: Linked, levels: Integers) -> Measured:
     """
     counts = {}
     for local in linked.locals_:
-        own = linked.columns_of(local)
-        counts[local.name] = matches(local, linked.codes[:, own], levels[:, own])
+        columns = linked.columns_of(local)
+        counts[local.name] = matches(local, linked.codes[:, columns], levels[:, columns])
     risks = np.zeros(len(linked.codes))
     for found in counts.values():
         # The reader may match against any of the local files, so the worst of them counts.
@@ -318,9 +318,9 @@ def informed_risk(linked: Linked, levels: Integers) -> Measure | None:
     if len(linked.locals_) != 1:
         return None
     (local,) = linked.locals_
-    own = linked.columns_of(local)
-    weights = tuple(linked.weights[place] for place in own)
-    counts = informed_matches(local, linked.codes[:, own], levels[:, own], weights)
+    columns = linked.columns_of(local)
+    weights = tuple(linked.weights[place] for place in columns)
+    counts = informed_matches(local, linked.codes[:, columns], levels[:, columns], weights)
     risks = np.where(counts > 0, 1 / np.maximum(counts, 1), 0.0)
     return Measure("informed_linkage_risk", mean_risk(linked, risks))
 
@@ -389,11 +389,13 @@ def _printed(hierarchy: Hierarchy, cells: Codes, kind: Kind) -> pa.DictionaryArr
     """Cells of labels; the dictionary holds no label that is not released."""
     used, place = np.unique(cells, return_inverse=True)
     texts = all_labels(hierarchy)
-    known = {label for labels in hierarchy.labels[1:] for label in labels}
+    every_label = {label for labels in hierarchy.labels[1:] for label in labels}
     if kind is not Kind.NUMERIC:
-        known.update(hierarchy.leaves)
+        every_label.update(hierarchy.leaves)
     printed = [
-        format_released(Anything() if texts[each] == ROOT else Exact(texts[each]), kind, known)
+        format_released(
+            Anything() if texts[each] == ROOT else Exact(texts[each]), kind, every_label
+        )
         for each in used.tolist()
         if each >= 0
     ]

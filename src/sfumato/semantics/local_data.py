@@ -746,8 +746,8 @@ class Linked:
     @property
     def linkage_columns(self) -> list[int]:
         """The columns of the quasi-identifiers that some local data set has."""
-        known = {name for local in self.locals_ for name in local.quasi_identifiers}
-        return [place for place, name in enumerate(self.quasi_identifiers) if name in known]
+        names = {name for local in self.locals_ for name in local.quasi_identifiers}
+        return [place for place, name in enumerate(self.quasi_identifiers) if name in names]
 
     @cached_property
     def hierarchy_of(self) -> dict[str, Hierarchy]:
@@ -797,9 +797,9 @@ class Linked:
                 advice="release to the reader of one of them",
             )
         (local,) = self.locals_
-        own = self.columns_of(local)
+        columns = self.columns_of(local)
         # Numbered together, so that a linked tuple takes the levels of the equal local one.
-        both = np.concatenate([local.codes, self.codes[:, own]])
+        both = np.concatenate([local.codes, self.codes[:, columns]])
         number = distinct_tuples(local.tables, both)[2]
         place = np.full(int(number.max(initial=0)) + 1, -1, dtype=np.int64)
         place[number[: len(local.codes)]] = np.arange(len(local.codes))
@@ -811,5 +811,5 @@ class Linked:
                 found=f"{int((found < 0).sum()):,} combinations of values that it does not",
             )
         levels = np.zeros(self.codes.shape, dtype=np.int8)
-        levels[:, own] = alike_levels(local, [self.weights[q] for q in own])[found]
+        levels[:, columns] = alike_levels(local, [self.weights[q] for q in columns])[found]
         return levels

@@ -60,9 +60,9 @@ def check_policy(policy: Policy) -> tuple[Finding, ...]:
         _requests,
         _unused,
     )
-    found = [finding for check in checks for finding in check(policy)]
+    findings = [finding for check in checks for finding in check(policy)]
     # The sort is stable, so that findings of one kind stay in the order of the checks.
-    return tuple(sorted(found, key=lambda finding: finding.severity is Severity.WARNING))
+    return tuple(sorted(findings, key=lambda finding: finding.severity is Severity.WARNING))
 
 
 def errors_for(policy: Policy, request: str) -> tuple[Finding, ...]:

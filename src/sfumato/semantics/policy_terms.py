@@ -225,6 +225,6 @@ def policy_error(error: ValidationError) -> InputError:
     for item in error.errors(include_input=False, include_url=False):
         # Pydantic adds "[key]" where the name itself is at fault; people wrote no such part.
         place = ".".join(str(part) for part in item["loc"] if part != "[key]")
-        said = _SAID.get(item["type"], item["msg"].removeprefix("Value error, "))
-        problems.append(f"{place}: {said}" if place else said)
+        words = _SAID.get(item["type"], item["msg"].removeprefix("Value error, "))
+        problems.append(f"{place}: {words}" if place else words)
     return InputError("policy", "breaks a rule", found="; ".join(problems))

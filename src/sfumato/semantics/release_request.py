@@ -52,8 +52,8 @@ from sfumato.table.table_files import data_sha256, open_source
 def policy_sha256(policy: Policy) -> str:
     """Hash of what a policy says, with its files by name and not by folder."""
     # The order in which tables stand changes nothing of what is meant, so it leaves the hash alone.
-    said = json.dumps(_plain(policy.model_dump(by_alias=True)), sort_keys=True)
-    return hashlib.sha256(said.encode()).hexdigest()
+    text = json.dumps(_plain(policy.model_dump(by_alias=True)), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def rules_sha256(paths: Iterable[Path]) -> str:
@@ -151,21 +151,21 @@ def ask(
     informed
         Whether those alone count towards k who would have been released with the same tuple.
     """
-    known = policy if isinstance(policy, Policy) else load_policy(policy)
+    chosen = policy if isinstance(policy, Policy) else load_policy(policy)
     files = tuple(Path(path) for path in rules)
     # The rules first: they refuse a request that is not there, of which `errors_for` finds nothing.
-    requirements = derive(known, request, rules=files)
-    found = errors_for(known, request)
-    if found:
+    requirements = derive(chosen, request, rules=files)
+    errors = errors_for(chosen, request)
+    if errors:
         raise InputError(
             f"request '{request}'",
             "must not meet an error in its policy",
-            found=" ".join(map(str, found)),
+            found=" ".join(map(str, errors)),
             advice="see 'sfumato policy check'",
         )
     k = requirements.require_allowed()
-    _check_local(known, requirements, local)
-    declared = _with_hierarchies(schema, known, requirements)
+    _check_local(chosen, requirements, local)
+    declared = _with_hierarchies(schema, chosen, requirements)
     columns = _columns(data, declared, requirements)
     wanted = [
         LinkageAnonymity(local[name], k, names, name=name, informed=informed)
@@ -174,7 +174,7 @@ def ask(
     linked = link_up(data, declared, wanted)
     # Local data of a database whose readers do not ask bounds nothing, so it is left out.
     used = {name: local[name] for name in columns}
-    return Asked(known, request, files, requirements, k, linked, declared, data, used)
+    return Asked(chosen, request, files, requirements, k, linked, declared, data, used)
 
 
 def _check_local(policy: Policy, requirements: Requirements, local: Mapping[str, Any]) -> None:
@@ -222,8 +222,8 @@ def _with_hierarchy(name: str, quasi: QuasiIdentifier, given: Any) -> QuasiIdent
             advice="leave it out of the schema",
         )
     # A policy that says nothing of weight must not replace the schema's by its default.
-    said = {"weight": given.weight} if "weight" in given.model_fields_set else {}
-    return quasi.model_copy(update={"hierarchy": other if one is None else one, **said})
+    weight = {"weight": given.weight} if "weight" in given.model_fields_set else {}
+    return quasi.model_copy(update={"hierarchy": other if one is None else one, **weight})
 
 
 def _columns(data: Any, schema: Schema, requirements: Requirements) -> dict[str, tuple[str, ...]]:
@@ -348,8 +348,8 @@ def person_ids(linked: Linked) -> Ids | None:
     ids = table.source.column(table.schema.person).take(from_numpy(first))
     if not is_bytes(ids.type):
         ids = pc.cast(ids, pa.string())
-    found: Ids = ids.to_pylist()
-    return found
+    persons: Ids = ids.to_pylist()
+    return persons
 
 
 def _in_terms_of(
@@ -506,10 +506,10 @@ def classes_of_people(person: Integers, tuple_of: Integers, marks: Ints) -> Ints
 
 def _tuples_of(ledger: RequestLedger, number: int, persons: Names) -> list[Ints]:
     """The first tuple of each person in an earlier release, the second, ...; -1 for none."""
-    found = ledger.digests(number)
-    if found is None:
+    digests = ledger.digests(number)
+    if digests is None:
         return []
-    index, tuples = found.tuples_of(persons)
+    index, tuples = digests.tuples_of(persons)
     starts = np.searchsorted(index, index, side="left")
     rank = np.arange(len(index)) - starts
     columns = []
@@ -579,7 +579,7 @@ def found_in(
     linked: Linked, tuples: Tuples, known: Known, mining: Mining
 ) -> tuple[NotedAssociation, ...]:
     """The associations that a release tells and that nobody decided on."""
-    found = associations.mine(
+    mined = associations.mine(
         [tuples.shown(linked.hierarchy_of)],
         support=mining.support,
         confidence=mining.confidence,
@@ -587,5 +587,5 @@ def found_in(
         earlier=known.decided,
     )
     return tuple(
-        noted(each, linked.hierarchy_of) for each in found.of_state(associations.State.PROPOSED)
+        noted(each, linked.hierarchy_of) for each in mined.of_state(associations.State.PROPOSED)
     )

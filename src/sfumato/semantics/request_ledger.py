@@ -79,10 +79,10 @@ class RequestLedger(ReleaseLedger):
         linkage, requester
             Only those of this linkage, to this requester.
         """
-        found = [_release(each) for each in self._log.entries() if each.kind == _RELEASE]
+        releases = [_release(each) for each in self._log.entries() if each.kind == _RELEASE]
         return [
             each
-            for each in found
+            for each in releases
             if linkage in {None, each.linkage} and requester in {None, each.requester}
         ]
 
@@ -192,9 +192,9 @@ class RequestLedger(ReleaseLedger):
             These associations, with what was decided on them before.
         """
         # Only `decide` decides: a state that comes with what was found is nobody's word.
-        found = [replace(each, state=State.PROPOSED, note="") for each in associations]
-        self._log.append(_FOUND, by, {"associations": requested_content.as_details(found)})
-        ids = {each.id for each in found}
+        proposals = [replace(each, state=State.PROPOSED, note="") for each in associations]
+        self._log.append(_FOUND, by, {"associations": requested_content.as_details(proposals)})
+        ids = {each.id for each in proposals}
         return [each for each in self.associations() if each.id in ids]
 
     def decide(

@@ -52,9 +52,9 @@ class Tuples:
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
-        whole = len(self.values) == len(self.attributes)
-        whole = whole and self.codes.shape == (len(self.counts), len(self.attributes))
-        if not whole or len(set(self.attributes)) < len(self.attributes):
+        fits = len(self.values) == len(self.attributes)
+        fits = fits and self.codes.shape == (len(self.counts), len(self.attributes))
+        if not fits or len(set(self.attributes)) < len(self.attributes):
             raise InputError(
                 "the tuples of a release",
                 "must have a code per attribute, and a count per tuple",
@@ -82,11 +82,11 @@ class Tuples:
             if name not in hierarchies:
                 raise InputError(f"column '{name}'", "must have a hierarchy", found="none")
             column = self.codes[:, place]
-            there = column >= 0
+            present = column >= 0
             leaves = _first_leaves(hierarchies[name], self.values[place], name)
-            codes[there, place] = leaves[column[there]]
+            codes[present, place] = leaves[column[present]]
             above = np.array([value.level for value in self.values[place]], dtype=np.int8)
-            levels[there, place] = above[column[there]]
+            levels[present, place] = above[column[present]]
         kept = {name: hierarchies[name] for name in self.attributes}
         return Shown(kept, codes, levels, self.counts)
 
@@ -507,11 +507,11 @@ class ReleaseEntry(ReleaseFacts):
             raise InputError("the ledger's entry of a release", "must have k of at least 1")
         lacking = [name for name in self.quasi_identifiers if name not in self.tuples.attributes]
         if lacking or not self.quasi_identifiers:
-            named = ", ".join(f"'{name}'" for name in lacking)
+            names = ", ".join(f"'{name}'" for name in lacking)
             raise InputError(
                 "the tuples of a release",
                 "must show every quasi-identifier",
-                found=f"none of {named}" if lacking else "no quasi-identifiers",
+                found=f"none of {names}" if lacking else "no quasi-identifiers",
             )
         figures = [each for scheme in self.figures.values() for each in scheme.values()]
         if any(each is not None and not math.isfinite(each) for each in figures):

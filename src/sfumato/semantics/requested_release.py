@@ -779,33 +779,33 @@ def make_release(
     """
     drawn, secrets = drawn_seed(seed), Secrets.of(secret, pseudonym_key)
     request = asked.details
-    known = Known(linked=asked.linked)
+    basis = Known(linked=asked.linked)
     if ledger is not None:
-        known = known_from(ledger, asked)
-    linked = known.linked or asked.linked
+        basis = known_from(ledger, asked)
+    linked = basis.linked or asked.linked
     start = linked.least_levels()
-    enforced = enforce(asked, known, linked, start)
+    enforced = enforce(asked, basis, linked, start)
     tuples, tuple_of = tuples_of(linked, enforced.levels)
     bound = secrets_of(linked, enforced.levels, secrets)
     table, order = released_table(linked, enforced.levels, bound, keep_order=keep_order)
     release = RequestedRelease(
         table,
         asked,
-        known,
+        basis,
         linked,
         enforced.levels,
-        {"LA": figures_of(linked, start, known), "SLA": figures_of(linked, enforced.levels, known)},
-        by_association(enforced, known, linked, asked.policy.measure),
+        {"LA": figures_of(linked, start, basis), "SLA": figures_of(linked, enforced.levels, basis)},
+        by_association(enforced, basis, linked, asked.policy.measure),
         individuals_of(linked, np.flatnonzero(enforced.exposed)),
         explained_rules(asked.requirements),
         tuple(line for why in asked.requirements.explain() for line in why.lines()),
-        found_in(linked, tuples, known, mining or Mining()),
-        manifest_of(asked, known, drawn, keyed=pseudonym_key is not None, keep_order=keep_order),
+        found_in(linked, tuples, basis, mining or Mining()),
+        manifest_of(asked, basis, drawn, keyed=pseudonym_key is not None, keep_order=keep_order),
         source_rows=order,
         secret=secrets.own,
     )
     if ledger is not None:
-        linkages = known.linkages | {request.linkage}
+        linkages = basis.linkages | {request.linkage}
         ledger.check_kept(linkages, asked.k, asked.local_hashes)
     members = None
     ids = person_ids(linked)
