@@ -57,6 +57,7 @@ check: $(STAMP)-check ## format, lint, types, order and grain of the rooms, docs
 	@$(MAKE) --no-print-directory docs
 
 format: $(STAMP)-check ## format the code and mend what ruff can mend
+	@$(BIN)/python tools/publication.py
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from sfumato.core.atomic import all_or_none, write_text
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import install_command
 
 Cell = str | int | float | bool | None
 DRAWN_WITH = ("altair", "vl_convert")
@@ -289,7 +290,7 @@ def _check_drawn_with() -> None:
         raise InputError(
             "plots",
             "need the extra 'report', which is not installed",
-            advice='run: pip install "sfumato[report]"',
+            advice=f"run: {install_command('report')}",
         )
 
 

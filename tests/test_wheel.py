@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
+from doc_blocks import blocks
 from packaging.version import Version
 
 pytestmark = pytest.mark.slow
@@ -146,6 +147,29 @@ def test_the_sdist_builds_the_same_and_has_its_tests(unpacked: Path) -> None:
     for name in ("LICENSE", "Makefile", "constraints.txt", "tests/test_wheel.py", "docs/conf.py"):
         assert (unpacked / name).is_file(), name
     assert list((unpacked / "notebooks").glob("*.ipynb"))
+
+
+def test_the_install_lines_of_the_page(unpacked: Path, wheel: zipfile.ZipFile) -> None:
+    """The first as it stands; of the others what they would install, as that takes minutes."""
+    page = [code for kind, code in blocks(ROOT / "docs" / "installation.md") if kind == "sh"]
+    first, *others = [code for code in page if "pip install" in code]
+    lines = re.findall(r"^pip install (.*)", "".join(others), re.MULTILINE)
+    assert len(lines) >= 2
+    script = "\n".join(["set -e", first, *(f"pip install --dry-run {line}" for line in lines)])
+    own = surroundings(unpacked, with_git=False)
+    path = f"{own['PATH']}{os.pathsep}{os.environ['PATH']}"
+    kept = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    done = subprocess.run(
+        ["sh", "-c", script],
+        cwd=unpacked,
+        env={**own, **kept, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"sfumato {unpacked.name.removeprefix('sfumato-')}\n" in done.stdout
+    assert "splink-" in done.stdout.rpartition("Would install")[2]
 
 
 def test_one_wheel_serves_every_python_from_the_one_that_built_it(wheel: zipfile.ZipFile) -> None:

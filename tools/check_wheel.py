@@ -71,7 +71,7 @@ def _run(command: tuple[str, ...], folder: Path) -> str:
 def _is_refused(command: tuple[str, ...], folder: Path) -> int:
     """Whether a command that needs an extra names it and leaves nothing behind: 0, else 1."""
     done = _done(command, folder)
-    if done.returncode == 1 and "sfumato[" in done.stderr and not (folder / "x.csv").exists():
+    if done.returncode == 1 and ".whl[report]" in done.stderr and not (folder / "x.csv").exists():
         return 0
     print(f"not refused as it should be: {' '.join(command[1:])}\n{done.stderr}", file=sys.stderr)
     return 1

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import install_command
 from studies.study_document import Section, Study
 from studies.study_files import locate
 
@@ -42,7 +43,7 @@ def mindfirl_2019(data: Path | None = None, *, progress: Progress = silent) -> S
         raise InputError(
             "study mindfirl-2019",
             "needs the extra 'review', which is not installed",
-            advice='run: pip install "sfumato[review]"',
+            advice=f"run: {install_command('review')}",
         )
     from sfumato.review.anonymity_index import Index
     from studies.mindfirl.kapr_example import example_sections, leak_section, read_febrl

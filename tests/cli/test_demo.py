@@ -21,6 +21,7 @@ from cli.conftest import PROGRAM, Run, done_in
 from cli.malformed.case import make_folder
 
 import sfumato as sf
+from sfumato.core.optional_packages import install_command
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_random_pairs")]
 
@@ -315,7 +316,7 @@ sys.modules["{module}"] = None
 
 @pytest.mark.parametrize(
     ("module", "said"),
-    [("splink", 'pip install "sfumato[link]"'), ("pyroaring", 'pip install "sfumato[review]"')],
+    [("splink", install_command("link")), ("pyroaring", install_command("review"))],
 )
 def test_without_an_extra_it_says_what_to_install(module: str, said: str, tmp_path: Path) -> None:
     """Before anything is generated."""

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from sfumato.cli.review_screen import Loop
 from sfumato.cli.review_session import begin
 from sfumato.core.declaration import silent
+from sfumato.core.optional_packages import install_command
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
@@ -460,7 +461,7 @@ def test_the_extra_is_asked_for_once(
     for words in (("play",), ("status",), ("simulate",), ("export", "-o", "a.parquet")):
         done = run("review", words[0], tmp_path, *words[1:])
         assert done.code == 1
-        assert 'pip install "sfumato[review]"' in done.err
+        assert install_command("review") in done.err
         assert done.err.count("\n") == 1
 
 

@@ -22,6 +22,7 @@ from server import forked
 from server.forked import Forked
 
 from sfumato.cli.output import ABOVE, BAD_INPUT
+from sfumato.core.optional_packages import install_command
 
 _MAIN = "from sfumato.cli.start import main; main()"
 
@@ -405,7 +406,7 @@ def test_a_missing_extra_is_said(tmp_path: Path, command: tuple[str, ...]) -> No
     line = [sys.executable, "-c", code, *command, "--data", str(tmp_path)]
     run = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert run.returncode == BAD_INPUT
-    assert 'pip install "sfumato[review]"' in run.stderr
+    assert install_command("review") in run.stderr
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from sfumato.core.optional_packages import install_command
 from sfumato.table import formats
 from sfumato.table.table_files import open_source
 
@@ -174,7 +175,7 @@ def test_without_the_extra(
     monkeypatch.setitem(sys.modules, module, None)
     path = tmp_path / f"t{suffix}"
     path.write_bytes(b"x")
-    refused(lambda: open_source(path), 'pip install "sfumato[formats]"')
+    refused(lambda: open_source(path), install_command("formats"))
 
 
 def sheets(tmp_path: Path, *pages: list[list[Any]]) -> Path:

@@ -478,13 +478,14 @@ def _described(spec: LinkSpec) -> str:
 
 def _write_with_report(links: Links | EncodedLinks, output: Path) -> None:
     """Write the folder, with the report where the extra for it is installed."""
+    from sfumato.core.optional_packages import install_command
     from sfumato.linkage.linkage_files import REPORT
     from sfumato.reports import report
     from sfumato.reports.report_files import NEEDED
 
     if any(find_spec(name) is None for name in NEEDED):
         links.write(output)
-        say('No report: it needs the extra "report"; run: pip install "sfumato[report]"')
+        say(f'No report: it needs the extra "report"; run: {install_command("report")}')
         return
 
     def draw(folder: Path) -> None:

@@ -471,6 +471,7 @@ def _check_plot(path: Path) -> None:
     from importlib.util import find_spec
 
     from sfumato.core.atomic import check_target
+    from sfumato.core.optional_packages import install_command
 
     if path.suffix.lower() not in {".svg", ".html"}:
         raise InputError("path of the plot", "must end in .svg or .html")
@@ -479,7 +480,7 @@ def _check_plot(path: Path) -> None:
             "a plot",
             "needs the packages altair and vl-convert-python",
             found="no such package",
-            advice='install them with: pip install "sfumato[report]"',
+            advice=f"install them with: {install_command('report')}",
         )
     # Drawing takes long: what cannot be written is refused before the workers are simulated.
     check_target(path)

@@ -27,7 +27,7 @@ def needed(module: str, *, extra: str = "link", by: str = "linkage") -> Any:
             by,
             f"needs the package {module.partition('.')[0]}",
             found="no such package",
-            advice=f'install it with: pip install "sfumato[{extra}]"',
+            advice=f"install it with: {install_command(extra)}",
         ) from None
 
 
@@ -39,8 +39,33 @@ def check_installed(by: str, packages: Mapping[str, str], *, extra: str) -> None
                 by,
                 f"needs the package {package}",
                 found="no such package",
-                advice=f'install it with: pip install "sfumato[{extra}]"',
+                advice=f"install it with: {install_command(extra)}",
             )
+
+
+def install_command(extra: str) -> str:
+    """The command that adds an extra to this installation, by what pip wrote down of its origin.
+
+    From an index it is asked for by name; by that name an index that lacks it may have what
+    strangers published.
+    """
+    # Only who lacks a package waits for these.
+    import json
+    from importlib import metadata
+    from urllib.parse import unquote
+
+    try:
+        noted = metadata.distribution("sfumato").read_text("direct_url.json")
+        origin = json.loads(noted or "{}")
+    except metadata.PackageNotFoundError:
+        origin = {"dir_info": {}}  # run from its source
+    if "dir_info" in origin:
+        option = "--editable " if origin["dir_info"].get("editable") else ""
+        return f'pip install {option}".[{extra}]" (in the folder of its source)'
+    if "archive_info" in origin:
+        wheel = unquote(origin["url"].rpartition("/")[2])
+        return f'pip install "{wheel}[{extra}]" (in the folder of that file)'
+    return f'pip install "sfumato[{extra}]"'
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 from collections import Counter
@@ -15,6 +14,7 @@ import numpy as np
 
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import needed
 from sfumato.hierarchies.code_lists import CodeList, read_text
 from sfumato.hierarchies.hierarchy import Hierarchy
 
@@ -30,15 +30,7 @@ _PLACE = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
 
 def _rdflib() -> Any:
     """The package rdflib, which is an extra and takes long to load."""
-    try:
-        return importlib.import_module("rdflib")
-    except ImportError:
-        raise InputError(
-            "a hierarchy in Turtle",
-            "needs the package rdflib",
-            found="no such package",
-            advice='install it with: pip install "sfumato[semantics]"',
-        ) from None
+    return needed("rdflib", extra="semantics", by="a hierarchy in Turtle")
 
 
 def read_skos(

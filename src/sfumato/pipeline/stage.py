@@ -17,6 +17,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from sfumato.core.atomic import atomic_folder, write_text
 from sfumato.core.declaration import Place, Progress, is_database
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import install_command
 from sfumato.core.secret_keys import read_secret
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_model import ReportForm
@@ -33,9 +34,7 @@ RECORD, MEASURED = "stage.json", "measured.json"
 """The record in the folder of a stage, and what the stage measured."""
 PAGE, TWIN = "report.html", "report.json"
 """The report of a stage: the page where it is asked for, and the same as JSON."""
-LACKING = (
-    'The report is JSON only: a page needs the extra "report"; run: pip install "sfumato[report]"'
-)
+LACKING = 'The report is JSON only: a page needs the extra "report"; run: {}'
 _STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
 
@@ -80,7 +79,11 @@ class Made:
     def of(cls, result: Any, said: str, place: ProjectFolder) -> Made:
         """What a result says of itself, with a warning where its page could not be drawn."""
         lacks_page = place.report_form is not place.project.outputs.report
-        warnings = (*result.warnings, LACKING) if lacks_page else tuple(result.warnings)
+        warnings = (
+            (*result.warnings, LACKING.format(install_command("report")))
+            if lacks_page
+            else tuple(result.warnings)
+        )
         return cls(result.to_json(), said, warnings, place.project.about.seed)
 
 

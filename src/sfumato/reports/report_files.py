@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.core.atomic import all_or_none, atomic_path, check_path, check_target, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
+from sfumato.core.optional_packages import install_command
 from sfumato.release.release_result import Release
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import ProjectResults
@@ -46,7 +47,7 @@ _INTERNAL = "internal: contains aggregate distributions of the original file; do
 _ENDINGS = "must end in .html (a page, with its JSON beside it) or .json"
 _PROJECT_ENDINGS = "must end in .html, .pdf (each with its JSON beside it) or .json"
 _PDF_ADVICE = (
-    'run: pip install "sfumato[pdf]", and where Pango is missing: apt install libpango-1.0-0 '
+    "run: {}, and where Pango is missing: apt install libpango-1.0-0 "
     "libpangoft2-1.0-0 libharfbuzz-subset0; or write the .html and print it from a browser"
 )
 
@@ -413,7 +414,7 @@ def _check(target: Path, endings: tuple[str, ...], rule: str) -> None:
         raise InputError(
             "a report as a page",
             "needs the extra 'report', which is not installed",
-            advice='run: pip install "sfumato[report]"',
+            advice=f"run: {install_command('report')}",
         )
 
 
@@ -488,4 +489,5 @@ def _weasyprint() -> Any:
     # Pango is looked for when WeasyPrint is imported.
     except OSError:
         found = "WeasyPrint does not find Pango"
-    raise InputError("a report as PDF", "needs the extra 'pdf'", found=found, advice=_PDF_ADVICE)
+    advice = _PDF_ADVICE.format(install_command("pdf"))
+    raise InputError("a report as PDF", "needs the extra 'pdf'", found=found, advice=advice)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints
+from sfumato.core.optional_packages import install_command
 from sfumato.schema import Kind
 from sfumato.table import sources
 from sfumato.table.dependence import GIVEN_AWAY
@@ -44,7 +45,7 @@ MODEL: dict[str, Any] = {
 
 def boosting_lacks() -> str:
     """What is missing where nothing can be foretold, in words; empty where it can."""
-    return "" if find_spec("sklearn") else 'scikit-learn (pip install "sfumato[attack]")'
+    return "" if find_spec("sklearn") else f"scikit-learn: {install_command('attack')}"
 
 
 @dataclass(frozen=True, eq=False)

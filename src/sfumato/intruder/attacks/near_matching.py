@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from sfumato.core.optional_packages import install_command
 from sfumato.intruder.attacks.scene import Act, Scene, Staged, another
 
 WEIGHED = 1 << 26
@@ -67,7 +68,7 @@ def _some_classes(scene: Scene, most: int) -> Scene:
 def _splink(scene: Scene) -> str:
     # Only looked for: importing them takes time where the attack is not asked for.
     if any(find_spec(name) is None for name in NEEDED):
-        return 'Splink and DuckDB (pip install "sfumato[link]")'
+        return f"Splink and DuckDB: {install_command('link')}"
     return another(scene)
 
 

@@ -36,6 +36,7 @@ from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 
 from sfumato.core.cluster_questions import CLUSTERS
 from sfumato.core.errors import InputError
+from sfumato.core.optional_packages import install_command
 from sfumato.review import review_settings, review_sources
 from sfumato.review.disclosure_account import Review
 from sfumato.review.pair_rendering import render_pair
@@ -601,7 +602,7 @@ def linked_file(project: Project, decisions: bytes) -> bytes:
         raise InputError(
             "the server",
             'must have the extra "link"',
-            advice='pip install "sfumato[link]", or apply the decisions where the linkage is',
+            advice=f"{install_command('link')}, or apply the decisions where the linkage is",
         ) from None
     path = folder_of(project.pk) / f"{_NAME}.sealed"
     if not path.is_file():
