@@ -23,10 +23,12 @@ export PYTHONDONTWRITEBYTECODE :=
 # Where the study finds the papers' data sets.
 DATA ?= $(wildcard ../shared/data)
 NAME ?= kartal-li-2020
+# What a bundle has beside the core; EXTRAS= for nothing.
+EXTRAS ?= all
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-bounds check format bench bench-spark docs dist wheels study clean
+.PHONY: help demo test test-slow test-bounds check format bench bench-spark docs dist bundle wheels study clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +82,9 @@ dist: $(STAMP)-dist ## sdist and wheel in dist, tried in an empty environment
 	@$(BUILDING); $(BIN)/python -c 'import mesonpy; mesonpy.build_sdist("dist")' >/dev/null
 	@$(BUILDING); $(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
 	@$(BIN)/python tools/check_wheel.py dist/*.whl
+
+bundle: $(STAMP)-dist ## one archive in dist to install from without a network (EXTRAS=report,review; all if not given)
+	@$(BIN)/python tools/bundle.py dist "$(EXTRAS)"
 
 wheels: $(STAMP)-wheels ## wheels for Linux on x86-64 and arm64 in dist; the loops compiled for macOS and Windows
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist

@@ -16,7 +16,7 @@ WHOLE = {"recipe": 1, "from_arx": 2, "from_sdcmicro": 1, "from_splink": 1, "sema
 
 ELSEWHERE = {
     "README": "test_readme.py",
-    "installation": "test_wheel.py, but for what make dist does",
+    "installation": "test_wheel.py, but for what make dist does; of bundles test_bundle.py",
     "tutorial": "test_readme.py",
     "linkage": "test_readme.py, but for four command lines that have … or names in capitals",
     "policy": "semantics/test_policy_docs.py",
