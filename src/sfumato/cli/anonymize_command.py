@@ -33,8 +33,7 @@ from sfumato.core.declaration import declared, is_database, layout_of, takes_spa
 from sfumato.core.errors import InputError
 from sfumato.core.measure import verdict
 from sfumato.ledger.ledger_options import LedgerOptions
-from sfumato.release.promises import PROMISES
-from sfumato.release.promises.promise import asked
+from sfumato.release.promises import PROMISES, AddedPromises, all_asked
 from sfumato.release.release_options import Circumstances, Limited, Options
 from sfumato.risk.assess_options import HeldAgainst, JudgedBy
 from sfumato.semantics.request_options import RequestOptions
@@ -75,7 +74,7 @@ Repeat = Annotated[
 @with_declared(LedgerOptions)
 @with_declared(RequestOptions, panel=REQUESTED)
 @with_declared(Options, panel=MAKING)
-@with_declared(*PROMISES.values(), panel=PROMISED, optional=True)
+@with_declared(*PROMISES.values(), AddedPromises, panel=PROMISED, optional=True)
 def anonymize(
     context: typer.Context,
     data: DataOrUri,
@@ -244,9 +243,10 @@ def _promised(given: Given, presets: tuple[Preset, ...]) -> tuple[Constraint | B
     """What the options ask for, and that under which the release meets the presets."""
     from sfumato.release.preset_promises import promises as of_presets
 
-    every = [asked(kind, given) for kind in PROMISES.values()]
-    named = tuple(each for each in every if each is not None)
-    return (*named, *(of_presets(*presets, threshold=given["threshold"]) if presets else ()))
+    return (
+        *all_asked(given),
+        *(of_presets(*presets, threshold=given["threshold"]) if presets else ()),
+    )
 
 
 def _hand_over(release: Release, output: str, report: Path | None, *, json: bool) -> None:

@@ -347,19 +347,26 @@ def _run(
 ) -> Attack:
     names, left_out = all_attacks.chosen(scene, attacks)
     run: list[Trial] = []
+    beside: list[Trial] = []
     calibrations: dict[str, tuple[CalibrationBin, ...]] = {}
     found: list[str] = []
     for place, name in enumerate(names):
         scene.progress(f"attack {name}", place / len(names))
-        for staged in all_attacks.ACTS[name].stage(scene):
-            run.append(Trial(staged.outcome, all_attacks.ACTS[name].row, staged.speaks))
+        act, added = all_attacks.act_named(name), all_attacks.added(name)
+        if added is not None:
+            found.append(f"Attack {name} is the {added}. It is no evidence for the verdict.")
+        for staged in act.stage(scene):
+            of = run if added is None else beside
+            of.append(Trial(staged.outcome, act.row, staged.speaks))
             found.extend(staged.warnings)
             if staged.calibration:
                 calibrations[staged.outcome.attack] = staged.calibration
     scene.progress("attack", 1.0)
     outcomes, evidence = weighed(run, judged(), own=scene.claims.own)
+    # Apart from ours, whose tests those of others must not make weaker.
+    others, _ = weighed(beside, None, own=False)
     return Attack(
-        outcomes=outcomes,
+        outcomes=(*outcomes, *others),
         evidence=evidence,
         verdict=judged(evidence=evidence),
         records=scene.file.records,

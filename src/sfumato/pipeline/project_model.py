@@ -48,8 +48,8 @@ from sfumato.intruder.attack_options import Holding, Judging
 from sfumato.linkage.link_engine import Engine
 from sfumato.linkage.link_options import Comparing, Deduping, ForPeople, Limits, LinkedFile
 from sfumato.linkage.link_spec import LinkSpec
-from sfumato.release.promises import PROMISES
-from sfumato.release.promises.promise import Budget, Constraint, asked
+from sfumato.release.promises import PROMISES, AddedPromises, all_asked
+from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_options import Circumstances, Limited, Options
 from sfumato.review.review_settings import CHOSEN, Settings
 from sfumato.risk import verdict
@@ -356,7 +356,7 @@ class Assess(Section):
 
 
 @with_fields(
-    **declared_fields(*PROMISES.values(), usual=_UNASKED),
+    **declared_fields(*PROMISES.values(), AddedPromises, usual=_UNASKED),
     **declared_fields(Options, Limited),
     **declared_fields(Circumstances, only=("register", "population", "pseudonym_key")),
     **declared_fields(HeldAgainst),
@@ -379,8 +379,7 @@ class Release(Section):
     @property
     def promises(self) -> tuple[Constraint | Budget, ...]:
         """The promises that are named one by one; those of presets are not among them."""
-        every = (asked(kind, self._keys) for kind in PROMISES.values())
-        return tuple(each for each in every if each is not None)
+        return all_asked(self._keys)
 
     @property
     def making(self) -> dict[str, Any]:

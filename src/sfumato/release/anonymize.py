@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -33,7 +33,7 @@ from sfumato.table.classification import check_person, classified, open_classifi
 from sfumato.table.dependence import PERSONS_LOOKED_AT, acceptances, check_event_leaks, check_leaks
 from sfumato.table.door import open_table, with_events
 from sfumato.table.table import Table
-from sfumato.table.table_files import data_sha256
+from sfumato.table.table_files import data_sha256, reader_of
 
 if TYPE_CHECKING:
     from sfumato.engines.spark.spark_persons import SparkTable
@@ -113,7 +113,7 @@ def anonymize(
         keyed=pseudonym_key is not None,
         schema_sha256=schema_sha256(schema),
         population=population,
-        versions=release_options.versions(where),
+        versions=release_options.versions(where) | _added(promises, (data, register)),
         engine=where,
     )
     if where is declaration.Engine.SPARK:
@@ -140,6 +140,13 @@ def anonymize(
     # A release may be pickled with what is tried for it, a bar of progress not.
     silently = partial(make, declaration.silent)
     return _with_remedies(release, table, silently, perf_counter() - began)
+
+
+def _added(promises: Iterable[Any], files: Sequence[Any]) -> dict[str, str]:
+    """What of other packages takes part, with its version."""
+    readers = (reader_of(each) for each in files)
+    found = (*promise.of_packages(promises), *(each for each in readers if each is not None))
+    return {each.key: each.version for each in found}
 
 
 def _of_plan(

@@ -16,8 +16,8 @@ import tomlkit
 from sfumato.core.atomic import write_text
 from sfumato.core.declaration import Engine
 from sfumato.core.errors import InputError
-from sfumato.release.promises import PROMISES
-from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint, Promise
+from sfumato.release.promises import restored
+from sfumato.release.promises.promise import AboutPopulation, Budget, Constraint, Promise, is_added
 from sfumato.release.release_options import Ends, Options
 from sfumato.schema.recipe import StepCount
 
@@ -73,6 +73,8 @@ class Manifest:
 
     def promised(self, constraint: Constraint | Budget) -> bool:
         """Whether a count, in the file or a register, keeps a constraint, and no estimate."""
+        if is_added(constraint):
+            return True
         if isinstance(constraint, Promise) and not constraint.is_counted:
             return False
         return self.population is None or not isinstance(constraint, AboutPopulation)
@@ -178,8 +180,7 @@ def _step(name: str, **fields: Any) -> StepCount:
 
 
 def _constraint(fields: Mapping[str, Any]) -> Constraint | Budget:
-    parameters = {name: value for name, value in fields.items() if name not in ("name", "promised")}
-    made: Constraint | Budget = PROMISES[fields["name"]](**parameters)
+    made: Constraint | Budget = restored(fields)
     return made
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.core.arrays import Codes
 from sfumato.core.declaration import Progress, keywords, layout_of, silent, taken, takes_spark
 from sfumato.core.errors import InputError
+from sfumato.core.extensions import extension
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import class_measures
@@ -27,7 +28,7 @@ from sfumato.risk.classes import (
 )
 from sfumato.risk.disclosure_risk import Risk, SensitiveRisk
 from sfumato.risk.known_events import measure_known_events
-from sfumato.risk.population.estimator_protocol import AUTO, check_estimator
+from sfumato.risk.population.estimator_protocol import AUTO, ESTIMATORS, check_estimator
 from sfumato.risk.reidentification import (
     COUNTING_VALUES,
     check_threshold,
@@ -212,7 +213,7 @@ def assess(
     asked, given = taken(options, Measuring, Circumstances)
     # Wrong options are refused before a large file is read.
     if asked.estimator != AUTO:
-        check_estimator(asked.estimator)
+        _check_estimator(asked, given, on_spark=takes_spark(data, given.engine))
     more = class_measures.checked_l(asked.recursive_l)
     chosen = _chosen(given.presets) if given.presets else ()
     check_schema(schema)
@@ -258,14 +259,15 @@ def assess(
                 weights=weights, clusters=clusters, estimator=asked.estimator,
                 threshold=risk.threshold, seed=given.seed,
             )  # fmt: skip
-            risk = risk.with_population(found)
+            risk = _with_estimate(risk.with_population(found), asked.estimator)
     if asked.special_uniques:
         unique = find_special_uniques(
             {column.name: column.codes for column in table.quasi_identifiers},
             table.person, class_of, asked.msu_size,
         )  # fmt: skip
         risk = replace(risk, special_uniques=unique)
-    risk = _judged(risk, limits, table, class_of)
+    # What another package estimates decides nothing.
+    risk = _judged(risk, limits, table, class_of, sampled=asked.estimator in ESTIMATORS)
     progress("measure", 1.0)
     # Few ask for thresholds: what checks them is imported only then.
     if chosen:
@@ -293,6 +295,31 @@ def _refuse_on_spark(asked: Measuring, schema: Schema) -> None:
             )
 
 
+def _check_estimator(asked: Measuring, given: Circumstances, *, on_spark: bool) -> None:
+    """Refuse a name that none has, and what one of another package would decide."""
+    check_estimator(asked.estimator)
+    if asked.estimator in ESTIMATORS or not (on_spark or given.presets):
+        return
+    raise InputError(
+        "parameter estimator",
+        "must be one of ours on Spark, and beside presets, which it would decide",
+        found="one of another package",
+        accepted=", ".join(ESTIMATORS),
+    )
+
+
+def _with_estimate(risk: Risk, estimator: str) -> Risk:
+    """The same, which says so where an estimator of another package was asked."""
+    added = None if estimator in ESTIMATORS else extension("estimator", estimator)
+    if added is None:
+        return risk
+    said = (
+        f"Risks in the population are estimated by the {added}. The verdict does not rest on it: "
+        "there the file counts as its own population."
+    )
+    return replace(risk, warnings=(*risk.warnings, said))
+
+
 def _limits(given: Any) -> Limits | None:
     """The limits that were given, by name or as they are."""
     if given is None:
@@ -303,9 +330,20 @@ def _limits(given: Any) -> Limits | None:
 
 
 def _judged(
-    risk: Risk, limits: Limits | None, table: Table | None = None, class_of: Codes | None = None
+    risk: Risk,
+    limits: Limits | None,
+    table: Table | None = None,
+    class_of: Codes | None = None,
+    *,
+    sampled: bool = True,
 ) -> Risk:
-    """The same with what intruders find, where limits were given; by classes alone on Spark."""
+    """The same with what intruders find, where limits were given; by classes alone on Spark.
+
+    Parameters
+    ----------
+    sampled
+        Whether what is known of the population counts; else the file is its own.
+    """
     if limits is None:
         return risk
     from sfumato.risk import intruders
@@ -319,7 +357,7 @@ def _judged(
         verdict = unmeasured(risk.persons, alone, "not measured on Spark", limits)
     else:
         found = intruders.measured(shown(table, class_of))
-        population = None if risk.population is None else against
+        population = against if sampled and risk.population is not None else None
         verdict = judge(found, limits, population=population)
     return replace(risk, verdict=verdict)
 

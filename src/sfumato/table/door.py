@@ -118,6 +118,7 @@ def open_table(
             *column_warnings(quasi_identifiers, sensitive, missing, len(person), schema.accepted),
             *person_warnings(1 + int(person.any()), len(person), named=schema.person is not None),
             *_one_person_warnings(source, schema),
+            *([f"{source.subject} was read by the {source.read_by}."] if source.read_by else []),
         ),
         household=household,
         labels=labels,

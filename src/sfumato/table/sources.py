@@ -224,6 +224,8 @@ class Source:
         texts may come as dictionaries. ``None`` where they cannot.
     counted
         What a schema's recipe did to the columns that were read; ``None`` without a recipe.
+    read_by
+        The reader of another package, in words; empty where the reader is ours.
     """
 
     subject: str
@@ -234,6 +236,7 @@ class Source:
     column: Callable[[str], Iterator[pa.Array]] | None = None
     labels: Labels = NO_LABELS
     counted: Callable[[], tuple[StepCount, ...]] | None = None
+    read_by: str = ""
 
     @classmethod
     def of_batches(

@@ -29,6 +29,7 @@ from pyarrow import csv as arrow_csv
 from sfumato.core.atomic import atomic_path, check_target
 from sfumato.core.declaration import Layout, LayoutGiven, is_database, is_uri, layout_of
 from sfumato.core.errors import InputError
+from sfumato.core.extensions import Extension, extension, extension_names
 from sfumato.kernels.loop_calls import read_ahead
 from sfumato.table import sources
 from sfumato.table.file_layout import (
@@ -580,13 +581,37 @@ def open_source(data: object, **layout: Unpack[LayoutGiven]) -> sources.Source:
         from sfumato.table.formats import open_statistics
 
         return open_statistics(path)
+    if reader := reader_of(path):
+        return _open_added(path, reader)
+    more = "".join(f", .{name}" for name in extension_names("reader"))
     raise InputError(
         sources.subject_of(path),
         "must have a suffix that says its format",
         found=f"the suffix {suffix}" if suffix else "no suffix",
         accepted=".csv, .tsv, .txt (each also with .gz, .zst, .zip), .zip, .parquet, .pq, .xlsx, "
-        ".sav, .dta, .sas7bdat, .xpt",
+        f".sav, .dta, .sas7bdat, .xpt{more}",
     )
+
+
+def reader_of(data: object) -> Extension | None:
+    """The reader of another package that a file's suffix names; ``None`` where we read it."""
+    if not isinstance(data, (str, os.PathLike)) or is_uri(data):
+        return None
+    suffix = suffix_of(Path(os.fsdecode(data)))
+    ours = (CSV_SUFFIXES, EXCEL_SUFFIXES, PARQUET_SUFFIXES, STATISTICS_SUFFIXES)
+    if not suffix or any(suffix in each for each in ours):
+        return None
+    return extension("reader", suffix[1:])
+
+
+def _open_added(path: Path, reader: Extension) -> sources.Source:
+    """Open a file by the reader of another package, which gives a dataframe."""
+    from sfumato.table.dataframes import open_frame
+
+    sources.check_file(path)
+    with reader.at_work():
+        opened = open_frame(reader.part(path))
+    return replace(opened, subject=sources.subject_of(path), read_by=str(reader))
 
 
 def opened_where_needed(data: object, layout: LayoutGiven) -> object:

@@ -10,7 +10,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from sfumato.core.errors import InputError
-from sfumato.intruder.attacks.scene import Act, Scene
+from sfumato.core.extensions import Extension, extension, extension_names
+from sfumato.intruder.attacks.scene import Act, Scene, added_act
 
 
 def _found() -> dict[str, Act]:
@@ -28,9 +29,22 @@ def check_names(names: Sequence[str] | None) -> tuple[str, ...]:
     # One name alone would be taken for a sequence of letters.
     asked = ACTS if names is None else ([names] if isinstance(names, str) else names)
     for name in asked:
-        if name not in ACTS:
-            raise InputError("parameter attacks", "must name attacks", accepted=", ".join(ACTS))
-    return tuple(name for name in ACTS if name in asked)
+        if name not in ACTS and added(name) is None:
+            accepted = ", ".join((*ACTS, *extension_names("attack")))
+            raise InputError("parameter attacks", "must name attacks", accepted=accepted)
+    ours = [name for name in ACTS if name in asked]
+    return (*ours, *dict.fromkeys(name for name in asked if name not in ACTS))
+
+
+def added(name: str) -> Extension | None:
+    """What another package adds under the name of an attack; ``None`` where none does."""
+    return None if name in ACTS else extension("attack", name)
+
+
+def act_named(name: str) -> Act:
+    """The attack of a name that was checked, ours or another package's."""
+    found = added(name)
+    return ACTS[name] if found is None else added_act(found)
 
 
 def chosen(scene: Scene, names: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -43,7 +57,7 @@ def chosen(scene: Scene, names: Sequence[str] | None) -> tuple[tuple[str, ...], 
     """
     possible, warnings = [], []
     for name in check_names(names):
-        lacks = ACTS[name].lacks(scene)
+        lacks = act_named(name).lacks(scene)
         if not lacks:
             possible.append(name)
         elif names is not None:

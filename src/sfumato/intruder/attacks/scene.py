@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import Progress
+from sfumato.core.errors import InputError
+from sfumato.core.extensions import Extension
 from sfumato.core.measure import Measure
 from sfumato.intruder.attack_result import Claims
 from sfumato.intruder.attack_subject import Held
@@ -214,3 +217,44 @@ def several_releases(scene: Scene) -> str:
 def another(scene: Scene) -> str:
     """What an attack lacks that needs true values of persons, in words."""
     return "a register or original other than the file itself" if scene.itself else ""
+
+
+def added_act(extension: Extension) -> Act:
+    """The attack that another package adds: it guesses, and our referee judges.
+
+    It is given what our own guesses are: the file as an outsider reads it, what the intruder knows,
+    and randomness; never the truth.
+    """
+
+    def stage(scene: Scene) -> Iterator[Staged]:
+        with extension.at_work():
+            said = extension.part(scene.file, scene.uncounted, scene.rng(extension.name))
+            unit, person = (np.asarray(each, dtype=np.int64) for each in (said.unit, said.person))
+            chance = np.asarray(said.chance, dtype=np.float64)
+        _check_guesses(extension, scene, unit, person, chance)
+        what = f"Guesses of the {extension}, which are no evidence for the verdict."
+        guesses = Identification(unit, person, chance)
+        yield replace(scene.judged(extension.name, what, guesses, "marketer"), speaks=None)
+
+    return Act(extension.name, 1_000, "stranger", stage, nothing)
+
+
+def _check_guesses(
+    extension: Extension, scene: Scene, unit: Ints, person: Ints, chance: Floats
+) -> None:
+    """Refuse guesses about records or people that are not there, or a second one for a record."""
+    named = unit[unit >= 0]
+    if (
+        unit.ndim == 1
+        and unit.shape == person.shape == chance.shape
+        and (unit < scene.file.persons).all()
+        and (person < scene.knowledge.persons).all()
+        and len(np.unique(named)) == len(named)
+        and ((chance >= 0) & (chance <= 1)).all()
+    ):
+        return
+    raise InputError(
+        f"the {extension}",
+        "must guess once for a released person, by numbers of the file and of the register",
+        advice="ask the authors of the package",
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import REQUIRED, check_fields, declared, plain
 from sfumato.core.errors import InputError
+from sfumato.core.extensions import Extension, extension
 from sfumato.core.measure import is_estimate
 from sfumato.core.number_text import against_threshold
 from sfumato.risk.risk_thresholds import KINDS, Bound, Part, Scale
@@ -484,15 +485,33 @@ def strictest(several: Iterable[Constraint | Budget]) -> tuple[Constraint | Budg
     """
     kept: list[Any] = []
     for each in several:
-        if any(isinstance(other, Promise) and other.implies(each) for other in kept):
+        if any(_implies(other, each) for other in kept):
             continue
-        weaker = [isinstance(each, Promise) and each.implies(other) for other in kept]
+        weaker = [_implies(each, other) for other in kept]
         place = weaker.index(True) if any(weaker) else len(kept)
         kept = [other for other, less in zip(kept, weaker, strict=True) if not less]
         # In the place of the weaker one, so that a stricter promise keeps the order of first
         # mention.
         kept.insert(place, each)
     return tuple(kept)
+
+
+def is_added(promise: object) -> bool:
+    """Whether it is no promise of ours."""
+    return type(promise).__module__.partition(".")[0] != "sfumato"
+
+
+def of_packages(promises: Iterable[Constraint | Budget]) -> tuple[Extension, ...]:
+    """What other packages added of these promises; of a custodian's own no package is known."""
+    others = (extension("promise", each.name) for each in promises if is_added(each))
+    return tuple(each for each in others if each is not None)
+
+
+def _implies(promise: Any, other: Any) -> bool:
+    """Whether a promise implies another; one of another package implies none of ours."""
+    if is_added(promise):
+        return bool(promise == other)
+    return isinstance(promise, Promise) and promise.implies(other)
 
 
 def kept_by(
@@ -503,11 +522,18 @@ def kept_by(
     Parameters
     ----------
     promise
-        One of ours, or a custodian's own, of whose classes the numbers are in this process.
+        One of ours, or a custodian's own or another package's, of whose classes the numbers are in
+        this process.
     """
-    if population is not None and isinstance(promise, AboutPopulation):
+    if is_added(promise):
+        own: Any = promise
+        # Its measure is ours: what was measured is held against its limit by our rule.
+        ours = AboutAttribute if isinstance(own, AboutAttribute) else Promise
+        if isinstance(own, Promise) and not ours.kept(own, risk):
+            return False
+    elif population is not None and isinstance(promise, AboutPopulation):
         return promise.in_population(population).met
-    if isinstance(promise, Promise):
+    elif isinstance(promise, Promise):
         return promise.kept(risk)
     if risk.summary is None:
         return None

@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.core.arrays import Codes, Floats, Ints
 from sfumato.core.errors import InputError, SfumatoError
+from sfumato.core.extensions import Extension, extension, extension_names
 from sfumato.risk.population.sampled_clusters import SampledClusters
 
 AUTO = "auto"
@@ -197,11 +198,44 @@ class Estimator(Protocol):
 
 
 def check_estimator(name: str) -> None:
-    """Refuse a name that no estimator has."""
-    if name not in ESTIMATORS:
+    """Refuse a name that no estimator has, neither ours nor another package's."""
+    if name not in ESTIMATORS and extension("estimator", name) is None:
         raise InputError(
             "parameter estimator",
             "must be the name of an estimator; published ones err more, and are peers of the study "
             "of Dankar and El Emam and of the benchmarks now",
-            accepted=", ".join(ESTIMATORS),
+            accepted=", ".join((*ESTIMATORS, *extension_names("estimator"))),
         )
+
+
+class AddedEstimator:
+    """An estimator of another package: what it says is checked, and its errors say no values."""
+
+    def __init__(self, added: Extension) -> None:
+        self.name = added.name
+        self._added = added
+        with added.at_work():
+            self._own: Estimator = added.part()
+
+    def estimate(self, sample: SampleClasses, rng: np.random.Generator) -> Estimate:
+        """See `Estimator`: λ, the ends of its interval and τ1; the rest follows from our model.
+
+        Raises
+        ------
+        EstimationFailedError
+            If λ or an end is no share, λ is not between its ends, or τ1 is more than are alone.
+        """
+        with self._added.at_work():
+            said = self._own.estimate(sample, rng)
+            low, middle, high = (
+                float(said.marketer if end is None else end)
+                for end in (said.low, said.marketer, said.high)
+            )
+            # Who is alone in the file is taken to be alone in the population where nothing is said.
+            alone = float(sample.alone if said.expected_uniques is None else said.expected_uniques)
+        if not (0 < low <= middle <= high <= 1 and 0 <= alone <= sample.alone):
+            raise EstimationFailedError(
+                f"The {self._added} gives numbers that cannot be: a share beyond its interval, or "
+                "more uniques than the file has."
+            )
+        return Estimate(self.name, middle, expected_uniques=alone, low=low, high=high)

@@ -12,6 +12,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import expit, gammaln, logit, pdtr, pdtrik
 
 from sfumato.core.arrays import Codes, Floats, Ints
+from sfumato.core.extensions import extension
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
@@ -21,6 +22,8 @@ from sfumato.risk.population.cell_model import fit_cells
 from sfumato.risk.population.cell_tree import TINY
 from sfumato.risk.population.estimator_protocol import (
     AUTO,
+    ESTIMATORS,
+    AddedEstimator,
     Estimate,
     EstimationFailedError,
     Estimator,
@@ -199,11 +202,13 @@ def estimator_named(name: str, between: float = 1.0) -> Estimator:
     Parameters
     ----------
     name
-        One of `ESTIMATORS`.
+        One of `ESTIMATORS`, or of another package.
     between
         How much of the sampling weights goes with the classes; see `Weighted`.
     """
     check_estimator(name)
+    if name not in ESTIMATORS and (added := extension("estimator", name)):
+        return AddedEstimator(added)
     return Weighted(between) if name == AUTO else Accumulation()
 
 
