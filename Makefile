@@ -11,6 +11,8 @@ STAMP  := $(VENV)/.stamp
 BUILDING = PATH="$(CURDIR)/$(BIN):$$PATH"; export PATH; eval "$$($(BIN)/python tools/compiler.py)"
 # Other tools that benchmarks run; they pin older versions of what sfumato uses.
 PEERS  := .venv-peers
+# What looks at releases; of these tools nothing is built or released.
+RELEASE := .venv-release
 
 # Workers of the tests: one more than two processors, as tests of servers and browsers wait. A worker takes
 # whole files, so that what the tests of a file share is made once.
@@ -28,10 +30,10 @@ EXTRAS ?= all
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test test-slow test-bounds check format bench bench-spark docs dist bundle wheels study clean
+.PHONY: help demo test test-slow test-bounds check format bench bench-spark docs dist bundle release-check wheels study clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(STAMP)-demo ## a whole project: two clinics linked, reviewed, released, attacked, reported
 	@$(BIN)/sfumato demo
@@ -86,6 +88,10 @@ dist: $(STAMP)-dist ## sdist and wheel in dist, tried in an empty environment
 bundle: $(STAMP)-dist ## one archive in dist to install from without a network (EXTRAS=report,review; all if not given)
 	@$(BIN)/python tools/bundle.py dist "$(EXTRAS)"
 
+release-check: $(STAMP)-dist $(RELEASE)/.stamp ## the steps of a release that can run here
+	@ls dist/*.whl >/dev/null 2>&1 || $(MAKE) --no-print-directory dist
+	@$(RELEASE)/bin/python tools/release_check.py $(RELEASE_ARGS)
+
 wheels: $(STAMP)-wheels ## wheels for Linux on x86-64 and arm64 in dist; the loops compiled for macOS and Windows
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/wheels.py dist
 
@@ -93,7 +99,7 @@ study: $(STAMP)-demo ## the tables of a paper again (NAME=kartal-li-2020, DATA=f
 	@$(BIN)/python -m studies $(NAME) $(if $(DATA),--data "$(DATA)")
 
 clean: ## remove what these targets have made, .venv included
-	rm -rf $(VENV) $(PEERS) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(RELEASE) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP)-venv:
@@ -124,6 +130,13 @@ $(PEERS)/.stamp: benchmarks/peers.txt
 	@$(PYTHON) -m venv --clear $(PEERS)
 	@$(PEERS)/bin/python -m pip --disable-pip-version-check -qq install --prefer-binary \
 	  --requirement benchmarks/peers.txt
+	@touch $@
+
+$(RELEASE)/.stamp: $(STAMP)-venv pyproject.toml
+	@echo "creating $(RELEASE)"
+	@$(PYTHON) -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/python -m pip --disable-pip-version-check -qq install --upgrade pip
+	@$(RELEASE)/bin/python -m pip --disable-pip-version-check -qq install --group release
 	@touch $@
 
 WANTS_demo  := --editable '.[link,report,review]'

@@ -1,22 +1,25 @@
 """Install a wheel, without extras, into an empty environment, and use it there.
 
-Usage: check_wheel.py WHEEL
+Usage: check_wheel.py WHEEL [--oldest | --newest]
 
-Packages come from where pip finds them, in the versions of constraints.txt.
+Packages come from where pip finds them, in the versions of constraints.txt; with ``--oldest`` the
+core's own are the least that pyproject.toml accepts, with ``--newest`` all are the newest.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 import venv
 from pathlib import Path
 
-CONSTRAINTS = Path(__file__).resolve().parent.parent / "constraints.txt"
+ROOT = Path(__file__).resolve().parent.parent
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-INSTALL = ("install", "--prefer-binary", "--no-compile", "--constraint", str(CONSTRAINTS))
+INSTALL = ("install", "--prefer-binary", "--no-compile")
 GENERATE = """
 from pathlib import Path
 from sfumato.examples import generate_clinics, write_clinics
@@ -37,16 +40,26 @@ REFUSED = "sfumato anonymize visits.csv --schema schema.toml --k 5 --output x.cs
 """What needs an extra, and says which."""
 
 
-def main(wheel: str) -> int:
+def oldest() -> str:
+    """The least versions of what the core needs, as pip takes them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    bounds = (re.match(r"([\w-]+)>=([\d.]+)", each) for each in project["dependencies"])
+    return "".join(f"{bound[1]}=={bound[2]}\n" for bound in bounds if bound)
+
+
+def main(wheel: str, which: str = "") -> int:
     """Print what fails; 0 when nothing does."""
     with tempfile.TemporaryDirectory(prefix="sfumato-wheel-") as folder:
         place = Path(folder)
+        wanted = place / "constraints.txt"
+        pinned = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+        wanted.write_text({"--oldest": oldest(), "--newest": ""}.get(which, pinned))
         venv.create(place / "environment", with_pip=False)
         programs = place / "environment" / ("Scripts" if os.name == "nt" else "bin")
         python = str(programs / "python")
         into = (*PIP, "--python", python)
         print(f"installing {Path(wheel).name} into an empty environment")
-        _run((*into, *INSTALL, wheel), place)
+        _run((*into, *INSTALL, "--constraint", str(wanted), wheel), place)
         _run((*into, "check"), place)
         _run((python, "-c", GENERATE), place)
         for command in USED:
@@ -86,4 +99,4 @@ def _done(command: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess
 
 
 if __name__ == "__main__":
-    sys.exit(main(str(Path(sys.argv[1]).resolve())))
+    sys.exit(main(str(Path(sys.argv[1]).resolve()), *sys.argv[2:3]))
