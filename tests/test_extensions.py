@@ -20,6 +20,7 @@ from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.extensions import extension
 from sfumato.examples import generate_clinics, write_clinics
 from sfumato.intruder.attacks import check_names
+from sfumato.pipeline.project_text import parse_project
 from sfumato.release.promises import AddedPromises, all_asked
 from sfumato.release.promises.promise import strictest
 
@@ -143,6 +144,19 @@ def test_the_verdict_is_the_same_with_an_added_promise(installed: Path, visits: 
         visits, schema, sf.PidKAnonymity(8), promise, seed=1, cut="median", effort=0
     )
     assert [each.state for each in both.verdict.rows] == [each.state for each in ours.verdict.rows]
+
+
+def test_a_project_file_names_an_added_promise(installed: Path) -> None:
+    text = (
+        '[project]\nname = "x"\nseed = 1\n[sources.v]\nfile = "visits.csv"\n'
+        '[schema]\nfile = "schema.toml"\n[release]\npid_k = 3\npromise = {roomy = LIMIT}\n'
+    )
+    release = parse_project(text.replace("LIMIT", "{k = 5}")).release
+    assert release is not None
+    assert [each.name for each in release.promises] == ["pid_k", "roomy"]
+    assert release.promises[1].parameters() == {"k": 5}
+    with pytest.raises(InputError, match="roomy"):
+        parse_project(text.replace("LIMIT", "{colour = 5}"))
 
 
 @pytest.mark.parametrize(

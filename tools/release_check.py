@@ -93,7 +93,9 @@ def check_python(version: str) -> None:
     found = [shutil.which(f"python{version}")]
     found += sorted(map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python")))
     for python in found:
-        if python and not subprocess.run((python, "-c", ""), check=False).returncode:  # noqa: S603
+        # One on the path may be the stand-in of a manager of versions, which complains.
+        tried = (python, "-c", "")
+        if python and not subprocess.run(tried, capture_output=True, check=False).returncode:  # noqa: S603
             return check_wheel("--newest", python)
     raise NotRunError(f"no Python {version} here; the workflow has it")
 
