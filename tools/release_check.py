@@ -90,21 +90,22 @@ def check_wheel(which: str, python: str = sys.executable) -> None:
 
 def check_python(version: str) -> None:
     """The wheel with another Python, where it is here."""
-    found = [shutil.which(f"python{version}")]
-    found += sorted(map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python")))
-    for python in found:
+    managed = Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
+    for python in (shutil.which(f"python{version}"), *sorted(map(str, managed))):
+        if python is None:
+            continue
         # One on the path may be the stand-in of a manager of versions, which complains.
         tried = (python, "-c", "")
-        if python and not subprocess.run(tried, capture_output=True, check=False).returncode:  # noqa: S603
+        if not subprocess.run(tried, capture_output=True, check=False).returncode:  # noqa: S603
             return check_wheel("--newest", python)
     raise NotRunError(f"no Python {version} here; the workflow has it")
 
 
 def check_bundle() -> None:
     """A bundle of everything, installed where there is no network; and what is in it."""
-    alone = ("unshare", "--net")
+    alone: tuple[str, ...] = ("unshare", "--net")
     if not shutil.which(alone[0]) or subprocess.run((*alone, "true"), check=False).returncode:  # noqa: S603
-        raise NotRunError("no network namespaces here")
+        alone = ()
     with tempfile.TemporaryDirectory(prefix="sfumato-release-") as folder:
         place = Path(folder)
         shutil.copy(best_wheel(DIST), place)
@@ -116,7 +117,10 @@ def check_bundle() -> None:
         run(*alone, python, unpacked / "install.py", place / "environment")
         run(*alone, place / "environment" / "bin" / "sfumato", "presets")
         made_of = ("environment", place / "environment" / "bin" / "python")
-        run(TOOLS / "cyclonedx-py", *made_of, "--output-file", DIST / "sbom.json")
+        told = ("--output-reproducible", "--output-file", DIST / "sbom.json")
+        run(TOOLS / "cyclonedx-py", *made_of, *told)
+    if not alone:
+        raise NotRunError("installed, but where there is a network: no network namespaces here")
 
 
 def write_sums() -> None:
