@@ -40,11 +40,14 @@ REFUSED = "sfumato anonymize visits.csv --schema schema.toml --k 5 --output x.cs
 """What needs an extra, and says which."""
 
 
-def oldest() -> str:
-    """The least versions of what the core needs, as pip takes them."""
+def oldest(*extras: str) -> str:
+    """The least versions of what the core and some extras need, as pip takes them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    bounds = (re.match(r"([\w-]+)>=([\d.]+)", each) for each in project["dependencies"])
-    return "".join(f"{bound[1]}=={bound[2]}\n" for bound in bounds if bound)
+    wanted = [*project["dependencies"]]
+    wanted += [each for extra in extras for each in project["optional-dependencies"][extra]]
+    bounds = (re.match(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", each) for each in wanted)
+    # Several extras may want the same.
+    return "".join(dict.fromkeys(f"{bound[1]}=={bound[2]}\n" for bound in bounds if bound))
 
 
 def main(wheel: str, which: str = "") -> int:

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bundle import best_wheel, bundle
+from check_wheel import oldest
 from publication import ROOT, Switch, differing
 
 DIST = ROOT / "dist"
@@ -88,6 +89,20 @@ def check_wheel(which: str, python: str = sys.executable) -> None:
     run(python, ROOT / "tools" / "check_wheel.py", best_wheel(DIST), which)
 
 
+def check_demo() -> None:
+    """The demo with the oldest packages that its extras accept."""
+    extras = ("link", "report", "review")
+    with tempfile.TemporaryDirectory(prefix="sfumato-oldest-") as folder:
+        place = Path(folder)
+        (place / "oldest.txt").write_text(oldest(*extras), encoding="utf-8")
+        run(sys.executable, "-m", "venv", place / "environment")
+        programs = place / "environment" / "bin"
+        wanted = f"{best_wheel(DIST)}[{','.join(extras)}]"
+        pip = ("-m", "pip", "--quiet", "install", "--constraint", place / "oldest.txt")
+        run(programs / "python", *pip, wanted)
+        run(programs / "sfumato", "demo", "--output", place / "demo")
+
+
 def check_python(version: str) -> None:
     """The wheel with another Python, where it is here."""
     managed = Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
@@ -134,6 +149,7 @@ def steps(*, gathered: bool) -> dict[str, Callable[[], None]]:
     """What is checked, by its name."""
     tried: dict[str, Callable[[], None]] = {
         "the wheel with the oldest packages": lambda: check_wheel("--oldest"),
+        "the demo with the oldest packages": check_demo,
         "the wheel with the newest packages": lambda: check_wheel("--newest"),
         **{f"Python {each}": lambda each=each: check_python(each) for each in PYTHONS},  # type: ignore[misc]
     }

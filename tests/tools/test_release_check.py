@@ -74,6 +74,9 @@ def test_the_oldest_packages_are_those_of_the_project(tools: Any) -> None:
     assert len(lines) == len(project["dependencies"])
     for line, wanted in zip(lines, project["dependencies"], strict=True):
         assert wanted.startswith(line.replace("==", ">="))
+    review = check_wheel.oldest("review", "attack").splitlines()[len(lines) :]
+    assert len(review) == len(project["optional-dependencies"]["review"])
+    assert "psycopg==3.2.1" in review
 
 
 def test_without_a_contact_nothing_is_released(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
