@@ -155,7 +155,7 @@ def test_reads_what_the_csv_module_writes(
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows([("a", "b", "c"), *rows])
     path = tmp_path_factory.mktemp("csv") / "t.csv"
     path.write_bytes(text.getvalue().encode())
-    got = columns_of(open_source(path, delimiter=","))
+    got = columns_of(open_source(path, delimiter=",", header=True))
     assert list(zip(*got.values(), strict=True)) == [
         tuple(cell or None for cell in row) for row in rows
     ]
