@@ -165,6 +165,7 @@ def day_first_sql(column: str) -> str:
     1 if only the day can, -1 if only the month can, 0 if both; missing for other dates.
     """
     text = f"trim(regexp_replace(lower({column}), '{_TIME}', ''))"
+    text = f"regexp_replace({text}, '{_COMPACT_LAST}', '\\1-\\2-\\3')"
     pattern = f"^(\\d{{1,2}}){_GAP}(\\d{{1,2}}){_GAP}(?:\\d{{4}}|\\d{{2}})$"
     first, second = (
         f"try_cast(regexp_extract({text}, '{pattern}', {n}) AS INTEGER)" for n in (1, 2)
