@@ -10,10 +10,11 @@ from linkage.linked_tables import households, people, with_errors
 
 from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import Mode
-from sfumato.linkage.match_probability import (
+from sfumato.linkage.pair_relations import (
     BOTH,
     HOUSEHOLD,
     MOVED,
+    RELATIONS,
     RENAMED,
     TWINS,
     UNCHANGED,
@@ -80,7 +81,7 @@ def test_families_that_share_an_address_of_email_stay_persons():
 def test_what_is_as_frequent_within_sources_as_across_them_is_no_error():
     """Twins get one rate by household, and the more it tells, the fewer matches are within."""
     whole = np.array([1000.0, 3000.0])
-    number = np.full((2, 10), 1e-3)
+    number = np.full((2, len(RELATIONS)), 1e-3)
     number[:, HOUSEHOLD] = 100.0, 300.0
     number[:, TWINS] = 10.0, 90.0
     number[:, UNCHANGED] = 2.0, 900.0
@@ -92,7 +93,7 @@ def test_what_is_as_frequent_within_sources_as_across_them_is_no_error():
 
 
 def test_who_may_be_there_by_chance_is_renamed_and_has_moved_no_oftener_than_others_tell():
-    number = np.full((1, 10), 1e-3)
+    number = np.full((1, len(RELATIONS)), 1e-3)
     number[0, [BOTH, RENAMED, MOVED, UNCHANGED]] = 80.0, 100.0, 200.0, 1000.0
     assert renamed_and_moved(number, np.array([1.0])) == pytest.approx(80)
     assert renamed_and_moved(number, np.array([0.25])) == pytest.approx(0.25 * 80 + 0.75 * 20)

@@ -128,9 +128,15 @@ def test_dates_with_the_month_first(text, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("13/2/80", 1), ("2/13/1980", -1), ("2/3/1980", 0), ("1980-13-02", None),
-        ("13021980", 1), ("02131980", -1), ("02031980", 0), ("19800213", None),
-    ],  # fmt: skip
+        ("13/2/80", 1),
+        ("2/13/1980", -1),
+        ("2/3/1980", 0),
+        ("1980-13-02", None),
+        ("13021980", 1),
+        ("02131980", -1),
+        ("02031980", 0),
+        ("19800213", None),
+    ],
 )
 def test_which_stands_first(text, expected):
     assert evaluate(day_first_sql("x"), text) == expected

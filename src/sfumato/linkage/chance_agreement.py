@@ -6,7 +6,7 @@ counted among all pairs of records; what several columns of a home say together 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from sfumato.core.arrays import Floats, Ints, Levels
 from sfumato.core.optional_packages import quiet
+from sfumato.linkage.column_meanings import speaks_of_house
 from sfumato.linkage.comparison_levels import WITHIN_A_YEAR, level_sql, settings_from, similar
 from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode, quoted
 from sfumato.linkage.standardisation import UNIQUE_ID, comparisons_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 OF_HOME = frozenset({ColumnKind.POSTCODE, ColumnKind.ADDRESS, ColumnKind.PHONE})
 # What goes with a given name: it tells the sex, and is in fashion in some years.
-_BESIDE_NAMES = frozenset({ColumnKind.DATE, ColumnKind.CATEGORY})
+_BESIDE_NAMES = frozenset({ColumnKind.DATE, ColumnKind.CATEGORY, ColumnKind.NUMBER})
 KEPT = 0.1
 """The least that chance makes of the pairs that agree, of which some do for a reason."""
 # Drawn for each column, as pairs that agree in a column are too rare to be met among random ones.
@@ -33,6 +34,9 @@ _SAMPLED = 100_000
 # A choice, the same as the first guesses of m and u in `model_fit` and `match_probability`.
 _USUAL = 20.0
 """Pairs of equal given names that are taken to agree in all else as random pairs do."""
+_FEWEST_TOGETHER, _TOGETHER = 20, 0.5
+"""Pairs of relatives from which numbers are judged, and the share with equal ones that makes them
+house numbers: few in a street's other houses have the surname, and years of birth hardly agree."""
 _FIRST = 0.5
 """Pairs seen that a pattern starts with, at the rate that it would have if its columns had nothing
 in common: Jeffreys' prior of a rate."""
@@ -58,6 +62,8 @@ class ChanceAgreement:
         dates that are not nearly equal: those of one person are.
     renamed
         Levels, in addresses of e-mail, of sampled pairs as they would be if both had one name.
+    home
+        The comparisons that say where a person lives.
     """
 
     pairs: float
@@ -68,6 +74,11 @@ class ChanceAgreement:
     drawn: dict[str, int] = field(default_factory=dict)
     named: dict[str, Levels] = field(default_factory=dict)
     renamed: dict[str, Levels] = field(default_factory=dict)
+    home: tuple[str, ...] = ()
+
+    def rarest(self, names: Iterable[str]) -> list[str]:
+        """Comparisons, the one first whose values fewest pairs have in common."""
+        return sorted(names, key=lambda name: self.equal[name] / self.compared[name])
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +130,16 @@ def chance_agreement(
     own = "source_number" if spec.mode is Mode.LINK_ONLY else UNIQUE_ID
     kinds = {each.name: each.kind for c in spec.columns.items() for each in comparisons_of(*c)}
     compared = settings_from(spec)["comparisons"]
-    homes = [each for each in compared if kinds[each["output_column_name"]] in OF_HOME]
     with quiet("count equal values"):
+        houses = _house_numbers(connection, union, kinds)
+        homes = [
+            e for e in compared if kinds[n := e["output_column_name"]] in OF_HOME or n in houses
+        ]
         sizes = connection.execute(f"SELECT count(*) AS n FROM ({union}) GROUP BY {own}")
         size = sizes.fetchnumpy()["n"].astype(np.float64)
         # Pairs across groups of sizes n_i: (n² − Σ n_i²) / 2.
-        found = ChanceAgreement((size.sum() ** 2 - np.sum(size**2)) / 2)
+        home = tuple(each["output_column_name"] for each in homes)
+        found = ChanceAgreement((size.sum() ** 2 - np.sum(size**2)) / 2, home=home)
         for each in compared:
             name = each["output_column_name"]
             column = quoted(name)
@@ -145,19 +160,23 @@ def chance_agreement(
             if any("tf_adjustment_column" in level for level in each["comparison_levels"]):
                 found.count[name] = count
         # One column of the home alone has no other to go together with.
-        names = [each["output_column_name"] for each in homes] if len(homes) > 1 else []
-        given = [name for name, kind in kinds.items() if kind is ColumnKind.GIVEN_NAME][:1]
+        names = list(home) if len(home) > 1 else []
+        given = found.rarest(n for n, k in kinds.items() if k is ColumnKind.GIVEN_NAME)[:1]
+        surname = [name for name, kind in kinds.items() if kind is ColumnKind.SURNAME][:1]
         records = f"SELECT *, {own} AS own_number FROM ({union})"
         drawn = _drawn(connection, records, names + given) if names + given else {}
+        # Those of one surname too are mostly one person's, or a family's, which is no chance.
+        strangers = " AND ".join(
+            f"l.{n} IS DISTINCT FROM r.{n}" for n in map(quoted, surname)) or "true"  # fmt: skip
         for name in given:
-            beside = [e for e in compared if kinds[e["output_column_name"]] in _BESIDE_NAMES]
-            level = _levels(connection, records, beside, drawn.pop(name))
+            beside = [e for e in compared if kinds[n := e["output_column_name"]] in _BESIDE_NAMES
+                      and n not in home]  # fmt: skip
+            level = _levels(connection, records, beside, drawn.pop(name), condition=strangers)
             dates = [each for n, each in level.items() if kinds[n] is ColumnKind.DATE]
             # Pairs of one given name and nearly one date are mostly one person's, which is no
             # chance.
             apart = np.all([each <= WITHIN_A_YEAR for each in dates], axis=0)
             found.named.update({n: each[apart] for n, each in level.items()})
-        surname = [name for name, kind in kinds.items() if kind is ColumnKind.SURNAME][:1]
         emails = [e for e in compared if kinds[e["output_column_name"]] is ColumnKind.EMAIL]
         if given and surname and emails:
             found.renamed.update(_renamed(connection, records, emails, surname + given, drawn[""]))
@@ -166,6 +185,37 @@ def chance_agreement(
             every = np.concatenate(list(drawn.values()), axis=1)
             found.sampled.update(_levels(connection, records, homes, every))
     return found
+
+
+def _house_numbers(
+    connection: duckdb.DuckDBPyConnection, union: str, kinds: Mapping[str, ColumnKind]
+) -> set[str]:
+    """Numbers that people of one surname and address have in common, whatever their given names.
+
+    Year of birth and height are of the person, as their relatives have others. Within sources
+    only: across them most such pairs are one person's.
+    """
+    of = {kind: [quoted(n) for n, k in kinds.items() if k is kind] for kind in kinds.values()}
+    given, surnames = (of.get(k, []) for k in (ColumnKind.GIVEN_NAME, ColumnKind.SURNAME))
+    addresses = [name for k in OF_HOME for name in of.get(k, [])]
+    found = set()
+    for number in of.get(ColumnKind.NUMBER, []) if given and surnames else ():
+        for address in addresses:
+            keys = ("source_number", surnames[0], address)
+            there = " AND ".join(f"{each} IS NOT NULL" for each in (*keys, number, given[0]))
+            # Pairs of other given names: those of all, less those of the same.
+            all_, equal, own, both = (
+                f"SELECT coalesce(sum(n * (n - 1)) / 2, 0) FROM (SELECT count(*) AS n "
+                f"FROM ({union}) WHERE {there} GROUP BY {', '.join((*keys, *more))})"
+                for more in ((), (number,), (given[0],), (number, given[0]))
+            )
+            row = connection.execute(f"SELECT ({all_}) - ({own}), ({equal}) - ({both})").fetchone()
+            pairs, alike = map(float, row or (0, 0))
+            if pairs >= _FEWEST_TOGETHER and alike > _TOGETHER * pairs:
+                found.add(number)
+    # The header too: among few relatives there is nothing to see.
+    return {n for n, k in kinds.items() if k is ColumnKind.NUMBER
+            and (quoted(n) in found or speaks_of_house(n))}  # fmt: skip
 
 
 def _drawn(

@@ -184,6 +184,12 @@ def speaks_of_birth(header: str) -> bool:
     )
 
 
+def speaks_of_house(header: str) -> bool:
+    """Whether a header is that of the number of a house, or of a flat in it."""
+    words = words_of(header)
+    return named(words, _HOUSE) and named(words, _NUMBER)
+
+
 _SEXES = (
     "m f w h v k male female man woman mann frau masculin feminin masculino femenino feminino "
     "homme femme hombre mujer maschio femmina mannlich weiblich vrouw kvinna"

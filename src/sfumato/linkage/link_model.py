@@ -378,7 +378,11 @@ _DUPLICATES = (
 
 
 def check_plausible(
-    pairs: Pairs, weights: Sequence[LevelWeight], records: Records, spec: LinkSpec
+    pairs: Pairs,
+    weights: Sequence[LevelWeight],
+    records: Records,
+    spec: LinkSpec,
+    once: Collection[str] | None = None,
 ) -> None:
     """Refuse a model whose matches can hardly be persons.
 
@@ -391,10 +395,13 @@ def check_plausible(
     spec
         What is linked, and how. In link-only mode every source is taken to have one record per
         person, unless ``one_per_source`` names those that do.
+    once
+        Names of the sources that were found to have one, where relations told.
     """
-    assumed = spec.mode is Mode.LINK_ONLY and not spec.one_per_source
-    # A table that is linked only, not searched for duplicates, is said to have none by that.
-    limited = records.sources if assumed else spec.one_per_source
+    limited = spec.one_per_source
+    if spec.mode is Mode.LINK_ONLY and not spec.one_per_source:
+        # A table that is linked only, not searched for duplicates, is said to have none by that.
+        limited = records.sources if once is None else tuple(once)
     implied, allowed, most = implied_and_allowed(pairs, records, limited)
     found, advice = [], _ADVICE
     # The lower of both limits, as true matches keep to both.

@@ -273,8 +273,8 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
 
 
 NOT_INFERRED = (
-    "given names and dates of birth are not both compared, so that nothing tells relatives from "
-    "persons; cannot be known without review"
+    "given names are not compared with surnames or dates of birth, so that nothing tells relatives "
+    "from persons; cannot be known without review"
 )
 CONTRADICTED = "pairs that people checked contradict the model: see checks"
 _LEFT_APART = 0.5

@@ -7,7 +7,7 @@ records share for a reason, given name, surname, date of birth, home; all else a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy.typing as npt
 from sfumato.core.arrays import Bools, Floats, Integers, Ints
 from sfumato.linkage.chance_agreement import (
     KEPT,
-    OF_HOME,
     ChanceAgreement,
     beside_equal_name,
     home_chance,
@@ -25,51 +24,40 @@ from sfumato.linkage.chance_agreement import (
 )
 from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_weights
-from sfumato.linkage.link_spec import ColumnKind, LinkSpec, Mode
+from sfumato.linkage.link_spec import LinkSpec, Mode
 from sfumato.linkage.match_thresholds import Pairs, Records, joined
 from sfumato.linkage.pair_patterns import RARITY_STEP, CandidatePairs, Patterns, rarity
-from sfumato.linkage.standardisation import comparisons_of
+from sfumato.linkage.pair_relations import (
+    BELIEF,
+    BOTH,
+    DATE,
+    FAMILY,
+    GIVEN,
+    HOME,
+    HOUSEHOLD,
+    JUNIORS,
+    KIND,
+    LEAST_PAIRS,
+    MATCH,
+    NAMESAKE,
+    NOBODY,
+    NUMBER,
+    OTHER,
+    PERSON,
+    RELATIONS,
+    RELATIVE,
+    RENAMED,
+    UNCHANGED,
+    Errors,
+    aspects_of,
+    at_one_rate,
+    bounded,
+    holds,
+    namesakes_at_one_rate,
+    renamed_and_moved,
+)
 
 Codes16 = npt.NDArray[np.int16]
-GIVEN, SURNAME, DATE, HOME, NUMBER = range(5)
-_ASPECT = {
-    ColumnKind.GIVEN_NAME: GIVEN,
-    ColumnKind.SURNAME: SURNAME,
-    ColumnKind.DATE: DATE,
-    **dict.fromkeys(OF_HOME, HOME),
-    ColumnKind.EMAIL: NUMBER,
-    ColumnKind.IDENTIFIER: NUMBER,
-}
-"""What a column says; categories and numbers agree in each kind of relation as often as they do."""
-_NOBODY, _PERSON, _NAMESAKE, _RELATIVE = range(4)
-_RELATIONS: tuple[tuple[int, frozenset[int]], ...] = (
-    (_NOBODY, frozenset()),
-    # A shared family name makes no relatives: most of those who have a common one are strangers.
-    (_NOBODY, frozenset({SURNAME})),
-    (_RELATIVE, frozenset({SURNAME, HOME})),
-    (_RELATIVE, frozenset({SURNAME, DATE, HOME})),
-    (_NAMESAKE, frozenset({GIVEN, SURNAME})),
-    (_NAMESAKE, frozenset({GIVEN, SURNAME, HOME})),
-    (_PERSON, frozenset({GIVEN, DATE, NUMBER})),
-    (_PERSON, frozenset({GIVEN, DATE, HOME, NUMBER})),
-    (_PERSON, frozenset({GIVEN, SURNAME, DATE, NUMBER})),
-    (_PERSON, frozenset({GIVEN, SURNAME, DATE, HOME, NUMBER})),
-)
-"""Kind of relation, and what is shared: nothing, a family's name, a household, twins, namesakes, a
-father and son of one name; and one person, renamed and moved, renamed, moved, and as before. Who
-shares a home and nothing else does so by chance: all such pairs are counted, few are candidates."""
-_KIND = np.array([kind for kind, _ in _RELATIONS])
-_MATCH = _KIND == _PERSON
-FAMILY, HOUSEHOLD, TWINS, JUNIORS, BOTH, RENAMED, MOVED, UNCHANGED = 1, 2, 3, 5, 6, 7, 8, 9
-# A choice that a prior has to make: no pattern tells a twin from a person whose given name is
-# wrong.
-_ERROR, _BELIEF = 0.003, 1.0
-"""Share of one person's records whose given name, or date of birth, is wholly another, and how many
-times as much as the pairs it counts: what is a twin and what such an error can hardly be told."""
-_OF_HOUSEHOLDS, _OF_PERSONS = 0.3, 0.04
-"""Pairs of twins, or of one name in a household, at most: for each pair of a household, and for
-each of a person. Where there would be more, given names or dates are recorded badly instead."""
-_OTHER = {GIVEN: TWINS, DATE: JUNIORS}
 _AGAIN = 0.1
 """Share of wrong given names, and dates, that a second record of the person repeats."""
 # Like `model_fit.LEAST`: a level that nothing is in has no logarithm.
@@ -78,6 +66,7 @@ _LEAST = 1e-7
 _GUESS = 20.0
 """Pairs that the first guess of m counts for."""
 _ROUNDS, _CLOSE = 200, 1e-4
+_FEWEST = 20
 _SURE, _LIKELY, _TWICE = 0.9, 0.5, 0.01
 FAINT = 1e-7
 """Score below which pairs are not kept: it takes ten million of them to hold one match."""
@@ -100,17 +89,6 @@ class RelationFit:
     once: tuple[str, ...]
     levels: dict[tuple[str, int], dict[str, float]]
     within: float
-
-
-def tells_persons(spec: LinkSpec) -> bool:
-    """Whether given names and dates of birth are compared, which relatives do not share both."""
-    kinds = {kind for _, kind in _compared(spec)}
-    return {ColumnKind.GIVEN_NAME, ColumnKind.DATE} <= kinds
-
-
-def _compared(spec: LinkSpec) -> list[tuple[str, ColumnKind]]:
-    columns = [] if spec.splink is not None else spec.columns.items()
-    return [(each.name, each.kind) for c in columns for each in comparisons_of(*c)]
 
 
 @dataclass(eq=False)
@@ -201,7 +179,8 @@ def fit_relations(
     pairs, pattern = candidates.fetch(rough, kept)
     pairs = replace(pairs, score=score[pattern])
     # One row of each pair that is kept, and of each rough pattern of all others.
-    confirmed, others = _confirmed(pairs, weights, spec, records.count), ~kept
+    aspects = aspects_of(spec, equal)
+    confirmed, others = _confirmed(pairs, weights, aspects, records.count), ~kept
     none = np.zeros(np.count_nonzero(others), dtype=np.int16)
     rows: dict[str, Codes16] = {
         # A name with a zero byte is none of a column, so that nothing of the data can be mistaken
@@ -222,7 +201,11 @@ def fit_relations(
     weight = np.append(np.ones(len(pairs)), rough.pairs[others])
     number = np.bincount(pattern, weight).astype(np.float64)
     fine, pattern = Patterns(distinct, left, right, number), pattern[: len(pairs)]
-    score, columns = _fitted(fine, twice, weights, spec, records, equal, seen, known=known)
+    # Pairs of a source that others show to hold each person once are known to be of two.
+    once = _found_once(pairs, records, spec, fewest=_FEWEST)
+    score, columns = _fitted(
+        fine, twice, weights, spec, records, equal, seen, known=known, clean=once
+    )
     pairs, within = replace(pairs, score=score[pattern]), 0.0
     if spec.mode is Mode.LINK_ONLY:
         across = records.source_of(pairs.left) != records.source_of(pairs.right)
@@ -231,7 +214,7 @@ def fit_relations(
         pairs = pairs.take(across)
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
     for name, each in columns.items():
-        m = each.m if each.aspect is not None else each.by_kind[_PERSON]
+        m = each.m if each.aspect is not None else each.by_kind[PERSON]
         for level, (of_match, of_chance) in enumerate(zip(m, each.u, strict=True)):
             # A level with m = u was set to say nothing, and fitting would make it say something.
             if not known and (name, level) not in neutral:
@@ -261,10 +244,12 @@ def _fitted(
     seen: float,
     *,
     known: bool,
+    clean: Collection[str] = (),
 ) -> tuple[Floats, dict[str, _Column]]:
     """Probability of each pattern, and what the levels say, by expectation maximisation.
 
-    ``seen`` is the share of the pairs within sources that are among the patterns.
+    ``seen`` is the share of the pairs within sources that are among the patterns, ``clean`` names
+    the sources that were found to hold each person once.
     """
     sizes, count = np.array([len(ids) for ids in records.ids], dtype=np.float64), patterns.pairs
     groups, group = np.unique(patterns.left * len(sizes) + patterns.right, return_inverse=True)
@@ -272,83 +257,60 @@ def _fitted(
     within = left == right
     # N of all pairs of records: n (n − 1) / 2 within a source of n, n n' across two.
     whole = np.where(within, seen * sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
-    once = within & np.isin(np.array(records.sources)[left], list(spec.one_per_source))
+    names = np.array(records.sources)[left]
+    once = within & np.isin(names, list(spec.one_per_source))
+    # Found and not declared: hardly any, and none of whom chance would make more.
+    hardly = within & np.isin(names, list(clean))
     columns = _columns(patterns.code, weights, spec, equal, known=known)
     for name, each in twice.items():
         columns[name].twice = each
     smallest = float(sizes.min())
     # A choice of where EM begins: half of the smallest source matches, all other relations are
     # rare.
-    number = np.full((len(groups), len(_RELATIONS)), 0.02 * smallest)
+    number = np.full((len(groups), len(RELATIONS)), 0.02 * smallest)
     number[:, UNCHANGED] = 0.5 * smallest
+    # Most people live with others: with fewer households EM would take their members for persons.
+    number[:, HOUSEHOLD] = smallest
+    dated = any(each.aspect == DATE for each in columns.values())
     # A source mostly holds a person once, so that EM begins with a tenth of the matches within.
-    number[np.ix_(within, _MATCH)] *= 0.1
+    number[np.ix_(within, MATCH)] *= 0.1
     home = home_chance(equal, {n: np.where(each.there, each.level, -1)
                                for n, each in columns.items()},
                        {n: each.random for n, each in columns.items()})  # fmt: skip
-    share = np.zeros((len(count), len(_RELATIONS)))
+    share = np.zeros((len(count), len(RELATIONS)))
     for _ in range(_ROUNDS):
         # N_0 is all pairs of records, not counted from candidates; a source that holds each person
         # once has no matches.
-        number[:, 0], number[np.ix_(once, _MATCH)] = whole, 0.0
+        number[:, 0], number[np.ix_(once, MATCH)] = whole, 0.0
+        number[np.ix_(hardly, [BOTH, RENAMED])] = 0.0
         at_home = None
         if home is not None:
-            at_home = home.log_probability(share[:, _holds(HOME)].sum(axis=1) * count)
+            at_home = home.log_probability(share[:, holds(HOME)].sum(axis=1) * count)
         share = _relation_shares(list(columns.values()), number[group], at_home)
         before, found = number, share * count[:, None]
         number = _by_group(found, group, len(groups))
-        sure = _by_group(found * share[:, _MATCH].sum(axis=1)[:, None], group, len(groups)) / number
+        sure = _by_group(found * share[:, MATCH].sum(axis=1)[:, None], group, len(groups)) / number
         number[:, BOTH] = renamed_and_moved(number, sure[:, BOTH])
-        told = at_one_rate(number, whole)
-        bound = _bounded(number)
+        if dated:
+            told, bound = at_one_rate(number, whole), bounded(number)
+        else:
+            told, bound = 0.0, {}
+            namesakes_at_one_rate(number, whole, once)
+        crowded = not dated or number[:, HOUSEHOLD].sum() > number[:, MATCH].sum()
         _refit_of_families(list(columns.values()), found)
         if not known:
-            _refit(list(columns.values()), found, bound, _BELIEF * (1 - told))
+            _refit(list(columns.values()), found, Errors(bound, BELIEF * (1 - told), crowded))
         # Without the relation 0: it is set, and so large that no other change would show beside it.
         moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
         if moved <= _CLOSE * number[:, 1:].sum():
             break
-    return share[:, _MATCH].sum(axis=1), columns
+    return share[:, MATCH].sum(axis=1), columns
 
 
 def _by_group(found: Floats, group: Ints, groups: int) -> Floats:
     """Number of pairs of each relation in each group, none of them quite 0."""
     number = np.stack([np.bincount(group, each, groups) for each in found.T], axis=1)
-    return np.asarray(np.maximum(number, 1e-3))
-
-
-def renamed_and_moved(number: Floats, sure: Floats) -> Floats:
-    """Persons with another surname and another home, by group.
-
-    Such pairs agree in no more than many do by chance where records are many. So far as it is not
-    ``sure`` that they are matches, as many are expected as if one had no part in the other.
-    """
-    # Independence: N_both / N_moved = N_renamed / N_unchanged.
-    apart = number[:, RENAMED] * number[:, MOVED] / number[:, UNCHANGED]
-    return np.asarray(sure * number[:, BOTH] + (1 - sure) * np.minimum(apart, number[:, BOTH]))
-
-
-def at_one_rate(number: Floats, whole: Floats) -> float:
-    """Let twins, and two of one name, live in a household as often within sources as across them.
-
-    Matches are more often across: so what is common in both is no error. Gives how much that tells:
-    from 0, where matches are as frequent in all groups, or there is but one, to 1.
-
-    Parameters
-    ----------
-    number
-        Pairs of each relation by group; changed.
-    """
-    homes = number[:, HOUSEHOLD]
-    usual = whole * homes.sum() / whole.sum()
-    # The rate of each group leans on that of all groups, as some have few households.
-    homes = whole * (homes + _GUESS) / (usual + _GUESS)
-    for relation in _OTHER.values():
-        # The total stays: only how it is spread over the groups is changed, in proportion to
-        # households.
-        number[:, relation] = homes * number[:, relation].sum() / homes.sum()
-    frequency = number[:, _MATCH].sum(axis=1) / homes
-    return float(1 - frequency.min() / frequency.max())
+    return np.asarray(np.maximum(number, LEAST_PAIRS))
 
 
 def _top(weights: Sequence[LevelWeight], name: str) -> int:
@@ -356,12 +318,12 @@ def _top(weights: Sequence[LevelWeight], name: str) -> int:
 
 
 def _confirmed(
-    pairs: Pairs, weights: Sequence[LevelWeight], spec: LinkSpec, records: int
+    pairs: Pairs, weights: Sequence[LevelWeight], aspects: Mapping[str, int | None], records: int
 ) -> dict[str, Bools]:
     """Pairs of wholly different given names, or dates, that sure matches of both records repeat."""
     found = {}
-    for name, kind in _compared(spec):
-        if _ASPECT.get(kind) in _OTHER:
+    for name, aspect in aspects.items():
+        if aspect in OTHER:
             level = pairs.levels[name]
             sure = (pairs.score >= _SURE) & (level == _top(weights, name))
             again = np.zeros(records, dtype=bool)
@@ -399,8 +361,8 @@ def _columns(
     usual = (
         {} if known else {(w.comparison, w.level): w.m for w in level_weights(settings_from(spec))}
     )
-    kinds, columns = dict(_compared(spec)), {}
-    tops = [patterns[n] >= _top(weights, n) for n, k in kinds.items() if k is ColumnKind.GIVEN_NAME]
+    aspects, columns = aspects_of(spec, equal), {}
+    tops = [patterns[n] >= _top(weights, n) for n, aspect in aspects.items() if aspect == GIVEN]
     named = np.any(tops, axis=0)
     for name, code in patterns.items():
         own = sorted((w for w in weights if w.comparison == name), key=lambda w: w.level)
@@ -418,12 +380,12 @@ def _columns(
             # The code is steps of −log frequency above the top level: log P(equal by chance) of
             # that value.
             rare[code >= top] = (top - code[code >= top].astype(np.float64)) * RARITY_STEP
-        aspect = _ASPECT.get(kinds[name])
+        aspect = aspects[name]
         usual_of = u if aspect == NUMBER else guess
         columns[name] = _Column(
             aspect, np.clip(code, 0, top).astype(np.int64), code >= 0, rare, u, u.copy(), guess,
             guess.copy(), np.stack([u, guess, under_one_name(equal, name, usual_of, u), u]),
-            1 if aspect in _OTHER else 0,
+            2 if aspect == DATE else 1,
             equal.compared[name], named,
             beside_equal_name(equal, name, u, date=aspect == DATE),
         )  # fmt: skip
@@ -439,7 +401,7 @@ def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats
     for each in columns:
         if each.aspect is None:
             by_kind = [each.chance, *(each.shared(m) for m in each.by_kind[1:])]
-            total += np.stack(by_kind, axis=1)[:, _KIND]
+            total += np.stack(by_kind, axis=1)[:, KIND]
             continue
         chance = each.chance
         if each.aspect == HOME and at_home is not None:
@@ -451,89 +413,72 @@ def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats
         if each.aspect == NUMBER:
             own = np.stack([each.shared(m) for m in each.by_kind], axis=1)
             # A relation shares a number at least as often as chance has it, whatever few pairs say.
-            by_relation = np.maximum(by_relation, own[:, _KIND])
+            by_relation = np.maximum(by_relation, own[:, KIND])
             by_relation[:, 0] = chance
             by_relation[:, JUNIORS] = by_relation[:, [HOUSEHOLD, JUNIORS]].max(axis=1)
-        total += np.where(_holds(each.aspect), each.shared(each.m)[:, None], by_relation)
+        total += np.where(holds(each.aspect), each.shared(each.m)[:, None], by_relation)
     if at_home is not None:
-        total += np.where(_holds(HOME), 0.0, (at_home + rarest)[:, None])
+        total += np.where(holds(HOME), 0.0, (at_home + rarest)[:, None])
     # The largest is taken off first, as exp of a sum of many logarithms would underflow to 0 / 0.
     total = np.exp(total - total.max(axis=1, keepdims=True))
     return np.asarray(total / total.sum(axis=1, keepdims=True))
-
-
-def _holds(aspect: int) -> Bools:
-    """The relations that share an aspect for a reason."""
-    return np.array([aspect in aspects for _, aspects in _RELATIONS])
-
-
-def _bounded(number: Floats) -> dict[int, bool]:
-    """Keep twins and namesakes of a household to what is possible; whether there would be more."""
-    households, persons = number[:, HOUSEHOLD].sum(), number[:, _MATCH].sum()
-    possible = _OF_HOUSEHOLDS * float(households) + _OF_PERSONS * float(persons)
-    bound = {}
-    for aspect, relation in _OTHER.items():
-        found = float(number[:, relation].sum())
-        bound[aspect] = found > possible
-        number[:, relation] *= min(1.0, possible / found)
-    return bound
 
 
 def _refit_of_families(columns: Sequence[_Column], found: Floats) -> None:
     """Numbers by who has a family's name, and by who lives together; no model says it of them."""
     for each in columns:
         if each.aspect == NUMBER:
-            for kind, relation in ((_NOBODY, FAMILY), (_RELATIVE, HOUSEHOLD)):
+            for kind, relation in ((NOBODY, FAMILY), (RELATIVE, HOUSEHOLD)):
                 # Leans on chance: without evidence relatives share numbers no oftener than
                 # strangers.
                 seen = each.counted(found[:, relation]) + _GUESS * each.u
                 each.by_kind[kind] = seen / seen.sum()
 
 
-def _refit(
-    columns: Sequence[_Column], found: Floats, bound: Mapping[int, bool], belief: float
-) -> None:
+def _refit(columns: Sequence[_Column], found: Floats, errors: Errors) -> None:
     """Levels by the pairs of the relations that share what they say, and by all others."""
     for each in columns:
         if each.aspect is None:
-            for kind in range(_PERSON, _RELATIVE + 1):
-                seen = each.counted(found[:, kind == _KIND].sum(axis=1))
+            for kind in range(PERSON, RELATIVE + 1):
+                seen = each.counted(found[:, kind == KIND].sum(axis=1))
                 # Namesakes lean on the guess, too, as given names go with sex; relatives are of any
                 # sex, as chance has it.
-                seen += _GUESS * (each.guess if kind <= _NAMESAKE else each.u)
+                seen += _GUESS * (each.guess if kind <= NAMESAKE else each.u)
                 each.by_kind[kind] = seen / seen.sum()
             continue
-        shared = each.counted(found[:, _holds(each.aspect)].sum(axis=1))
+        shared = each.counted(found[:, holds(each.aspect)].sum(axis=1))
         # Chance is what all pairs show without those that agree for a reason, but never less than a
         # tenth.
         each.u = np.maximum(each.random - shared / each.compared, KEPT * each.random)
         each.u /= each.u.sum()
         seen = shared + _GUESS * each.guess
         m = seen / seen.sum()
-        if each.aspect in _OTHER:
-            own = m[: each.low].sum()
-            # Where twins are at their bound the rest are errors for sure, and the prior rate of
-            # errors has no say.
-            error = own if bound[each.aspect] else (own + belief * _ERROR) / (1 + belief)
-            m[: each.low] *= error / own
-            m[each.low :] *= (1 - error) / (1 - own)
+        own = float(m[: each.low].sum())
+        error = errors.share(each.aspect, own)
+        m[: each.low] *= error / own
+        m[each.low :] *= (1 - error) / (1 - own)
         each.m = m
 
 
-def _found_once(pairs: Pairs, records: Records, spec: LinkSpec) -> tuple[str, ...]:
+def _found_once(pairs: Pairs, records: Records, spec: LinkSpec, fewest: int = 0) -> tuple[str, ...]:
     """Sources of which hardly a record of another source has two sure matches."""
     if spec.one_per_source or len(records.sources) < 2:
         return ()
     sure, found = pairs.score >= _SURE, []
     one, other = records.source_of(pairs.left), records.source_of(pairs.right)
-    # Pairs within sources were looked for, so that a source may hold a person twice.
-    if np.any(one == other):
+    # Pairs within sources are looked for, so that a source may hold a person twice.
+    if spec.mode is not Mode.LINK_ONLY:
         return ()
+    sure &= one != other
     for number, name in enumerate(records.sources):
         there = np.concatenate(
             [pairs.left[sure & (other == number)], pairs.right[sure & (one == number)]]
         )
         partners = np.bincount(there)
-        if int(np.count_nonzero(partners > 1)) <= _TWICE * max(int(np.count_nonzero(partners)), 1):
+        if np.count_nonzero(partners) < fewest:
+            continue
+        usual = _TWICE * max(int(np.count_nonzero(partners)), 1)
+        # By chance two standard errors more, in a small cohort two records.
+        if np.count_nonzero(partners > 1) <= usual + 2 * np.sqrt(usual):
             found.append(name)
     return tuple(found)

@@ -33,9 +33,10 @@ from sfumato.linkage.comparison_levels import settings_from
 from sfumato.linkage.link_engine import Database, Engine, OnDuckDB, connect, database_of
 from sfumato.linkage.link_sources import Opened
 from sfumato.linkage.link_spec import columns_by_comparison, columns_in, rules_in
-from sfumato.linkage.match_probability import fit_relations, tells_persons
+from sfumato.linkage.match_probability import fit_relations
 from sfumato.linkage.match_thresholds import Pairs
 from sfumato.linkage.pair_patterns import CandidatePairs
+from sfumato.linkage.pair_relations import tells_persons
 
 if TYPE_CHECKING:
     import duckdb
@@ -317,7 +318,8 @@ def fit_and_score(
         with database_of(engine, connection, folder) as database:
             work = _Work(database, connection, opened, standardised.tables, model)
             pairs, fitted = work.run(progress)
-    link_model.check_plausible(pairs, fitted.weights, opened.records, opened.spec)
+    once = fitted.once if fitted.by_relations else None
+    link_model.check_plausible(pairs, fitted.weights, opened.records, opened.spec, once)
     impossible = dict(standardised.impossible)
     return pairs, replace(fitted, impossible=impossible, engine=engine.value)
 
