@@ -68,7 +68,7 @@ SMALL = ("--spec", "small.toml")
 def clinics(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two clinics' patients and visits as files, and a specification."""
     folder = tmp_path_factory.mktemp("clinics")
-    write_registrations(generate_registrations(generate_clinics(150, rng=2)), folder)
+    write_registrations(generate_registrations(generate_clinics(150, rng=4)), folder)
     (folder / "small.toml").write_text(SPEC)
     return folder
 
@@ -93,6 +93,32 @@ def here(clinics: Path, tmp_path: Path) -> Path:
 def out(linked: Path, here: Path) -> Path:
     """The linkage as the folder ``out`` where the command runs."""
     return Path(shutil.copytree(linked, here / "out"))
+
+
+def test_tables_that_say_nothing_about_people_end_with_not_measured(
+    run: Run, tmp_path: Path
+) -> None:
+    """Nothing is written, and what would help is said."""
+    for name in ("a", "b"):
+        lines = [f"{20 + i % 7},{'red' if i % 2 else 'blue'}" for i in range(40)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["temperature,colour", *lines]) + "\n")
+    done = run("link", "a.csv", "b.csv", "-o", "out")
+    assert done.code == 4
+    assert "rename" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_nobody_in_common_ends_with_not_measured(run: Run, here: Path) -> None:
+    """A true empty linkage is written, and its exit code says that nothing was found."""
+    surnames = ("Abt", "Zilk")
+    for name, surname in zip("cd", surnames, strict=True):
+        first = 10 if name == "c" else 50
+        lines = [f"{surname}{chr(97 + i)},19{first + i}-05-{10 + i}" for i in range(16)]
+        (here / f"{name}.csv").write_text("\n".join(["surname,date_of_birth", *lines]) + "\n")
+    done = run("link", "c.csv", "d.csv", "--seed", "1", "-o", "out")
+    assert done.code == 4, done.err
+    assert "No two records" in done.err
+    assert (here / "out" / "linked.parquet").is_file()
 
 
 @pytest.mark.slow

@@ -18,7 +18,12 @@ from typer.main import get_command
 
 from sfumato.cli import output
 from sfumato.cli.own_process import interrupted, remember_interrupts, settle
-from sfumato.core.errors import ConstraintsNotMetError, HandOverRefusedError, SfumatoError
+from sfumato.core.errors import (
+    ConstraintsNotMetError,
+    HandOverRefusedError,
+    NothingToLinkError,
+    SfumatoError,
+)
 
 # Each command is imported when it is named: all of them take a while.
 _HOMES = {
@@ -198,6 +203,8 @@ def _run() -> tuple[int, str]:
         return output.ABOVE, str(error)
     except ConstraintsNotMetError as error:
         return output.NOT_KEPT, str(error)
+    except NothingToLinkError as error:
+        return output.NOT_MEASURED, f"Error: {error}"
     except SfumatoError as error:
         return output.BAD_INPUT, f"Error: {error}"
     except typer.TyperException as error:

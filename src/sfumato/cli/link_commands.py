@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from sfumato.cli.declared_options import Given, on_command_line, values_of, with_declared
 from sfumato.cli.encode_commands import encode, key
 from sfumato.cli.output import (
+    NOT_MEASURED,
     check_text,
     columns,
     print_found,
@@ -499,3 +500,5 @@ def _hand_over(links: Links | EncodedLinks, output: Path, *, json: bool) -> None
     warn(links.warnings)
     print_found(links.to_json() if json else None, [str(links)], json=json)
     say(f"Wrote {output}")
+    if not links.found_any:
+        raise typer.Exit(NOT_MEASURED)

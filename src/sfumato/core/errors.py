@@ -53,6 +53,10 @@ class InputError(SfumatoError):
         )
 
 
+class NothingToLinkError(InputError):
+    """Tables say nothing about people that could be linked."""
+
+
 class ConstraintsNotMetError(SfumatoError):
     """The whole file, taken as one class, breaks a constraint, so no release can meet it.
 

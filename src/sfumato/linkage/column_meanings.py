@@ -15,6 +15,7 @@ from sfumato.linkage.link_spec import ColumnKind, sql_name
 from sfumato.schema import Schema
 from sfumato.table.contents import LOOKED_AT, are_numbered
 from sfumato.table.header_words import WORDS, identifies, named, says_money, words_of
+from sfumato.table.person_candidates import missing_texts_of
 from sfumato.table.sources import Source, is_bytes
 
 ROWS = 20_000
@@ -171,8 +172,13 @@ def _place(words: tuple[str, ...]) -> ColumnKind | None:
 
 FILLED = 0.02
 """Share of records with a value from which a column is compared."""
+FEW_RECORDS = 10
+"""Records of a table up to which the values of the others say what a column is."""
 FEW_VALUES = 12
 """Different values of a category up to which their frequencies are not worth their time."""
+_FEW_DATES = 10
+"""Different dates up to which those of 40 records and more are no dates of birth: 40 people born in
+80 years have 40."""
 TELLING = 0.3
 """Share of different values from which a number can be that of a person."""
 
@@ -343,15 +349,17 @@ def kind_by_looks(column: pa.ChunkedArray) -> ColumnKind | None:
 def is_borne_out(column: pa.ChunkedArray, kind: ColumnKind | None) -> bool:
     """Whether values look as those of a kind do, and tell records apart."""
     filled = len(column) - column.null_count
-    if filled < 2 or filled < FILLED * len(column):
+    if not filled or filled < FILLED * len(column):
         return False
     values = pc.drop_null(column)
     distinct = pc.count_distinct(values).as_py()
-    # One value for all tells nobody apart.
-    if distinct < 2:
+    # One value for all tells nobody apart; of one record, or a few, there is nothing to see.
+    if distinct < 2 and (kind is None or len(column) > FEW_RECORDS):
         return False
     if kind is ColumnKind.DATE:
-        return _share(values, _DATE) > 0.7
+        # People are born on many days: what has a few stands for unknown ones.
+        many = distinct > min(_FEW_DATES, filled / 4)
+        return many and _share(values, _DATE) > 0.7
     if kind is ColumnKind.EMAIL:
         return _share(values, "@") > 0.5
     if kind in {ColumnKind.IDENTIFIER, ColumnKind.PHONE}:
@@ -359,6 +367,26 @@ def is_borne_out(column: pa.ChunkedArray, kind: ColumnKind | None) -> bool:
     if kind in {ColumnKind.GIVEN_NAME, ColumnKind.SURNAME, ColumnKind.FULL_NAME}:
         return _share(values, r"^\s*\p{L}") > 0.5 and pc.mean(pc.utf8_length(values)).as_py() < 60
     return True
+
+
+_UNKNOWN = ("unknown", "unk", "not known", "not stated", "none", "missing", "unbekannt", "inconnu")
+"""Words for a missing value, in any case."""
+
+
+def missing_words(column: pa.ChunkedArray) -> tuple[str, ...]:
+    """Texts of a column that seem to mean a missing value, as they are written."""
+    texts = pc.utf8_trim_whitespace(column)
+    words = pc.is_in(pc.utf8_lower(texts), value_set=pa.array(_UNKNOWN, texts.type))
+    return (*missing_texts_of(column), *pc.unique(texts.filter(words)).to_pylist())
+
+
+def without_missing(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column with nothing where its texts mean that."""
+    found = missing_words(column)
+    if not found:
+        return column
+    marks = pc.is_in(pc.utf8_trim_whitespace(column), value_set=pa.array(found, column.type))
+    return pc.if_else(marks, pa.scalar(None, column.type), column)
 
 
 def _share(values: pa.ChunkedArray, pattern: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -102,19 +102,22 @@ def find_columns(
             questions += _without_counterpart(group, kind, list(samples), direct=direct)
         elif kind is not None:
             name = _name_of(group, kind, samples, {each.name for each in found}, taken)
-            found.append(_found(name, kind, group))
+            made = _found(name, kind, group)
+            # One value for all tells nobody apart; that of one record is told by other tables'.
+            found += [made] if made.distinct > 1 else []
         elif len(group) > 1:
             questions.append(
                 f"{_places(group)} hold the same, but not what says who a person is, as far as "
                 "one sees. If it does, add it to 'columns', with its headers under 'rename'."
             )
-    return Meanings(_without_repeats(found), tuple(questions))
+    return Meanings(_without_repeats(_of_one_word(found)), tuple(questions))
 
 
 def _columns_of(sample: column_meanings.Sample, schema: Schema | None) -> list[Column]:
     """The columns of a table that may say who a person is; parts of a date as one."""
     contents = {
-        header: Content(sample.columns.column(header)) for header in sample.columns.column_names
+        header: Content(column_meanings.without_missing(sample.columns.column(header)))
+        for header in sample.columns.column_names
     }
     headers = list(contents)
     columns: dict[int, Column] = {}
@@ -340,6 +343,23 @@ def _found(name: str, kind: ColumnKind, group: _Group) -> Found:
         why += "; one column by what it holds, as the headers differ"
     headers = {source: each.headers for source, each in group.items()}
     return Found(name, kind, headers, texts, filled, distinct, why)
+
+
+_IN_WORDS = 0.2
+"""Share of full names of two words and more, below which they are given names, or surnames."""
+
+
+def _of_one_word(found: list[Found]) -> list[Found]:
+    """Take what is called a name, and has one word mostly, for the given name, or surname."""
+    kinds = {each.kind for each in found}
+    other = ColumnKind.SURNAME if ColumnKind.GIVEN_NAME in kinds else ColumnKind.GIVEN_NAME
+    return [
+        replace(each, kind=other)
+        if each.kind is ColumnKind.FULL_NAME
+        and all(Content(text).share(r"\S[,\s]+\S") < _IN_WORDS for text in each.texts.values())
+        else each
+        for each in found
+    ]
 
 
 def _without_repeats(found: list[Found]) -> list[Found]:

@@ -81,12 +81,14 @@ def sql_name(name: str) -> str:
 
     Headers and names of a specification that have the same one are the same column:
     ``" Given-Name"`` and ``given_name``. A letter of another script than the Latin one is its
-    code point; a name without letters and digits has the empty one.
+    code point; a name without letters and digits has the empty one. Before a digit stands an
+    underscore, as Splink writes names into SQL that may not begin with one.
     """
     # Decomposed first, so that é leaves its e.
     plain = _LATIN.sub("", unicodedata.normalize("NFKD", name))
     plain = _LETTER.sub(lambda found: f"u{ord(found[0]):x}", plain)
-    return re.sub(r"[^a-z0-9]+", "_", plain.lower()).strip("_")
+    plain = re.sub(r"[^a-z0-9]+", "_", plain.lower()).strip("_")
+    return f"_{plain}" if plain[:1].isdigit() else plain
 
 
 def is_latin(name: str) -> bool:

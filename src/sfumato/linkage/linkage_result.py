@@ -119,6 +119,11 @@ class Found(ABC):
         return pa.table({"source": source, "id": ids, **columns})
 
     @property
+    def found_any(self) -> bool:
+        """Whether two records at least were found to be one person's."""
+        return self.settled.persons.count < self.records.count
+
+    @property
     def person_sizes(self) -> Ints:
         """Number of records of each person."""
         return np.bincount(self.settled.persons.person)
@@ -251,6 +256,8 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
     # Answers of people go before a model's opinion of itself.
     if reviewed is not None and reviewed.learned.answered:
         quality = reviewed.quality
+    if not found.found_any:
+        expected["precision"]["why"] = NOTHING_JOINED
     answered = inferred is not None and inferred.answered
     decided = "; what people decided taken to be right" if answered else ""
     expected |= {
@@ -261,6 +268,7 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
             "why": f"{each.why}{decided if reviewed is None else ''}",
         }
         for each in quality
+        if found.found_any or each.name != "precision"
     }
     return {
         "count": found.settled.persons.count,
@@ -276,6 +284,12 @@ NOT_INFERRED = (
     "given names are not compared with surnames or dates of birth, so that nothing tells relatives "
     "from persons; cannot be known without review"
 )
+NOBODY_FOUND = (
+    "No two records were found to be one person's. If the tables have people in common, see in "
+    "link.toml whether each column is compared with its counterpart, and compare what tells people "
+    "apart: names, dates of birth, addresses, numbers of people."
+)
+NOTHING_JOINED = "no two records are one person's as found"
 CONTRADICTED = "pairs that people checked contradict the model: see checks"
 _LEFT_APART = 0.5
 """Expected recall of the persons below which a warning says so."""
@@ -377,6 +391,7 @@ class Links(Found):
             if count
         )
         return (
+            *(() if self.found_any else (NOBODY_FOUND,)),
             *self.model.notes,
             *dates,
             *self._joined(),
@@ -567,6 +582,8 @@ def _of_persons(links: Links) -> list[str]:
         return []
     if inferred is None:
         return [f"Expected          unknown: {links.unsupported}"]
+    if not links.found_any:
+        return [f"Expected          precision unknown: {NOTHING_JOINED}"]
     precision, recall = (
         f"{each.name} {_percent(each.value)} ({_percent(each.low or 0.0)} to "
         f"{_percent(each.high or 0.0)})"

@@ -108,7 +108,6 @@ class _Column:
     guess: Floats
     m: Floats
     by_kind: Floats
-    low: int
     compared: float
     named: Bools
     beside: Floats
@@ -385,7 +384,6 @@ def _columns(
         columns[name] = _Column(
             aspect, np.clip(code, 0, top).astype(np.int64), code >= 0, rare, u, u.copy(), guess,
             guess.copy(), np.stack([u, guess, under_one_name(equal, name, usual_of, u), u]),
-            2 if aspect == DATE else 1,
             equal.compared[name], named,
             beside_equal_name(equal, name, u, date=aspect == DATE),
         )  # fmt: skip
@@ -453,10 +451,12 @@ def _refit(columns: Sequence[_Column], found: Floats, errors: Errors) -> None:
         each.u /= each.u.sum()
         seen = shared + _GUESS * each.guess
         m = seen / seen.sum()
-        own = float(m[: each.low].sum())
+        # Dates within ten years are a relative's, too, where those are many.
+        low = 2 if each.aspect == DATE and errors.crowded else 1
+        own = float(m[:low].sum())
         error = errors.share(each.aspect, own)
-        m[: each.low] *= error / own
-        m[each.low :] *= (1 - error) / (1 - own)
+        m[:low] *= error / own
+        m[low:] *= (1 - error) / (1 - own)
         each.m = m
 
 

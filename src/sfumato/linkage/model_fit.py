@@ -321,7 +321,10 @@ def fit_and_score(
     once = fitted.once if fitted.by_relations else None
     link_model.check_plausible(pairs, fitted.weights, opened.records, opened.spec, once)
     impossible = dict(standardised.impossible)
-    return pairs, replace(fitted, impossible=impossible, engine=engine.value)
+    notes = (*fitted.notes, *(
+        _DEFAULTS.format(name, count) for name, count in standardised.defaults.items() if count
+    ))  # fmt: skip
+    return pairs, replace(fitted, impossible=impossible, notes=notes, engine=engine.value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -604,6 +607,10 @@ _FEW_MATCHES = (
 )
 
 
+_DEFAULTS = (
+    "'{}': {:,} values are dates that far too many people have, as those that stand for an unknown "
+    "one; they count as missing."
+)
 _FEW_TWICE, _SHARE_TWICE = 10, 0.02
 _TWICE_WITHIN = (
     "About {:,.0f} pairs of records within one table seem to be of one person each, and nothing "

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints, Words
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, NothingToLinkError
 from sfumato.core.optional_packages import quiet
 from sfumato.linkage import column_meanings, link_spec
 from sfumato.linkage.compared_columns import Found, find_columns
@@ -19,7 +19,6 @@ from sfumato.linkage.link_engine import connect
 from sfumato.linkage.link_sources import open_sources
 from sfumato.linkage.standardisation import standardise
 from sfumato.schema import Schema
-from sfumato.table.person_candidates import missing_texts_of
 from sfumato.table.preparation import prepared_in_part
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
@@ -299,6 +298,16 @@ def _sensible(atoms: Sequence[Atom]) -> bool:
     return True
 
 
+_OF_PERSONS = {
+    link_spec.ColumnKind.GIVEN_NAME,
+    link_spec.ColumnKind.SURNAME,
+    link_spec.ColumnKind.FULL_NAME,
+    link_spec.ColumnKind.DATE,
+    link_spec.ColumnKind.IDENTIFIER,
+    link_spec.ColumnKind.EMAIL,
+    link_spec.ColumnKind.PHONE,
+}
+"""Kinds of columns of which one at least says who somebody is; categories and places do not."""
 SEED = 1
 """Seed of the imagined matches that rules are chosen by."""
 _MOST_LOST = 0.3
@@ -353,8 +362,9 @@ def suggest_links(
     Raises
     ------
     InputError
-        If a table cannot be read, ``[link]`` is not installed, nothing that can be compared is
-        found, or no rule makes few enough pairs.
+        If a table cannot be read, ``[link]`` is not installed, or no rule makes few enough pairs.
+    NothingToLinkError
+        If nothing that the tables have in common says who people are.
     """
     if mode is None:
         # One table can only be compared with itself.
@@ -365,12 +375,12 @@ def suggest_links(
     found = meanings.found
     id_column = column_meanings.find_id(samples) if id_column is None else id_column
     found = [each for each in found if each.name != id_column]
-    if not found:
-        raise InputError(
+    if not any(each.kind in _OF_PERSONS for each in found):
+        raise NothingToLinkError(
             "the tables",
-            "must have columns that can be compared",
-            found="no header and no values in common that say so: names, dates of birth, "
-            "postcodes, telephones, addresses",
+            "must say who people are, in columns that they have in common",
+            found=f"{len(found)} such columns, none of names, dates of birth, numbers of people, "
+            "telephones, or addresses of e-mail",
             advice="write a specification that says what the columns are, with their headers in "
             "each table under 'rename'",
         )
@@ -434,7 +444,7 @@ def _missing(
         for source, headers in each.headers.items():
             for header in headers:
                 column = samples[source].columns.column(header)
-                texts |= dict.fromkeys(missing_texts_of(column))
+                texts |= dict.fromkeys(column_meanings.missing_words(column))
     return tuple(texts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -439,6 +439,9 @@ class Standardised:
         Name of each source's table.
     impossible
         By column of dates: number of values that are no date in any spelling; they are missing.
+    defaults
+        By column of dates: number of values that stand for an unknown one, as too many people of
+        other names have them; they are missing, too.
     formal
         Whether given names have a second column, with the names that nicknames stand for.
     """
@@ -446,6 +449,7 @@ class Standardised:
     tables: tuple[str, ...]
     impossible: Mapping[str, int]
     formal: bool
+    defaults: Mapping[str, int] = field(default_factory=dict)
 
 
 def standardise(
@@ -477,7 +481,42 @@ def standardise(
         for name in impossible:
             if name in columns:
                 impossible[name] += _lost(connection, table, half, sql_name(name))
-    return Standardised(tuple(tables), impossible, spec.nicknames is not None)
+    defaults = {n: _without_defaults(connection, tables, spec, sql_name(n)) for n in impossible}
+    return Standardised(tuple(tables), impossible, spec.nicknames is not None, defaults)
+
+
+_NAMES = (ColumnKind.SURNAME, ColumnKind.FULL_NAME, ColumnKind.GIVEN_NAME)
+# A choice: one day in 20,000 is one person's in 20,000; on no day are a twentieth of them born.
+_OF_ALL, _OF_MANY, _TIMES, _NAMED = 0.05, 0.01, 20, 20
+"""Shares of all dates from which one is a default, the second where it is 20 times as frequent as
+the others are on average; and records, and different names among them, that it takes."""
+
+
+def _without_defaults(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[str], spec: LinkSpec, own: str
+) -> int:
+    """Take out the dates that stand for unknown ones; gives how many values that were."""
+    kinds = {sql_name(n): c.kind for n, c in spec.columns.items()}
+    name = next((n for kind in _NAMES for n, k in kinds.items() if k is kind), None)
+    # Without names a date of many records may be that of one person's many records.
+    if name is None:
+        return 0
+    union = " UNION ALL ".join(f"SELECT {quoted(own)}, {quoted(name)} FROM {t}" for t in tables)
+    found = connection.execute(
+        f"WITH dates AS (SELECT {quoted(own)} AS day, count(*) AS n, "
+        f"count(DISTINCT {quoted(name)}) AS names FROM ({union}) "
+        "WHERE day IS NOT NULL GROUP BY 1), "
+        "every AS (SELECT *, sum(n) OVER () AS total, count(*) OVER () AS days FROM dates) "
+        f"SELECT day, CAST(n AS BIGINT) FROM every WHERE n >= {_NAMED} "
+        f"AND names >= least(n / 4, {_NAMED}) AND (n >= {_OF_ALL} * total OR (n >= {_OF_MANY} * "
+        f"total AND n * (days - 1) >= {_TIMES} * (total - n)))"
+    ).fetchall()
+    for day, _ in found:
+        for table in tables:
+            connection.execute(
+                f"UPDATE {table} SET {quoted(own)} = NULL WHERE {quoted(own)} = $1", [day]
+            )
+    return sum(n for _, n in found)
 
 
 def table_name(number: int) -> str:
