@@ -230,3 +230,56 @@ def test_a_column_that_is_no_date_leaves_no_header_behind():
     spec = sf.suggest_links(dict(zip("ab", tables, strict=True))).spec
     assert "birthday" not in spec.columns
     assert "bday" not in spec.rename.get("b", {}).values()
+
+
+def paired(one, two):
+    """The columns that are compared, each with its headers in both tables."""
+    named = {"a": pa.table(one), "b": pa.table(two)}
+    samples = {n: take_sample(open_source(t), t.column_names) for n, t in named.items()}
+    meanings = find_columns(samples, None, sources_needed=2)
+    return [each.headers for each in meanings.found], meanings.questions
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [("gender", "occupation"), ("state", "ethnicity"), ("town", "road"), ("house_no", "unit_no")],
+)
+def test_leftovers_of_one_kind_are_no_counterparts(mine, theirs):
+    """Headers of one kind, and nothing in common: that no others are left is no reason."""
+    rng = np.random.default_rng(2)
+    one, two = register(200, 0.5, 3)
+    one = {"given_name": one["given_name"], "surname": one["surname"], mine: words(rng, 200, 2)}
+    two = {"given_name": two["given_name"], "surname": two["surname"], theirs: words(rng, 200, 3)}
+    found, questions = paired(one, two)
+    assert len(found) == 2
+    assert all(any(header in each for each in questions) for header in (mine, theirs))
+
+
+def test_leftovers_whose_headers_share_a_word_are_counterparts():
+    rng = np.random.default_rng(2)
+    one, two = register(60, 0.5, 3)
+    one = {"surname": one["surname"], "street_name": words(rng, 60, 4)}
+    two = {"surname": two["surname"], "mailing_street": words(rng, 60, 4)}
+    found, _ = paired(one, two)
+    assert {"a": ("street_name",), "b": ("mailing_street",)} in found
+
+
+def test_a_birth_year_beside_codes_is_no_date():
+    """Codes of relation and region lie from 1 to 12 and from 1 to 31, too; some are frequent."""
+    rng = np.random.default_rng(6)
+    skewed = 1 / np.arange(1, 32)
+    year = Content(numbers(rng.integers(1930, 2010, 400)))
+    relation = Content(numbers(1 + rng.choice(12, 400, p=skewed[:12] / skewed[:12].sum())))
+    region = Content(numbers(1 + rng.choice(28, 400, p=skewed[:28] / skewed[:28].sum())))
+    month, day = (Content(numbers(rng.integers(1, n, 400))) for n in (13, 29))
+    headers = ("birth_year", "relation", "region")
+    assert date_parts([year, relation, region], headers) == []
+    assert date_parts([year, month, day], headers) == [(0, 1, 2)]
+    # A file in which unknown days are the first of January: its headers say what they are.
+    assert date_parts([year, relation, region], ("birth_year", "birth_month", "birth_day")) == [
+        (0, 1, 2)
+    ]
+
+
+def numbers(values):
+    return pa.chunked_array([pa.array(map(str, values.tolist()))])

@@ -14,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from sfumato.core.arrays import Floats
 from sfumato.linkage.link_spec import ColumnKind, sql_name
+from sfumato.table.header_words import named, words_of
 
 
 class Form(StrEnum):
@@ -314,7 +315,22 @@ _NO_DATES = 0.03
 """Share of impossible dates up to which three columns may be parts of one."""
 
 
-def date_parts(contents: Sequence[Content]) -> list[tuple[int, int, int]]:
+_OF_MONTH, _OF_DAY = "month mon mm mob m monat mes mois dobmm", "day dd d dob tag dia jour dobdd"
+_OFTEN = 2.0
+"""Times as often as others may the most frequent month, or day, come: of births all are alike."""
+
+
+def _are_even(values: Floats, most: int) -> bool:
+    """Whether the numbers from 1 to the most are about as frequent as each other."""
+    counts = np.bincount(values[~np.isnan(values)].astype(np.int64).clip(0))
+    usual = counts.sum() / most
+    # Three standard errors beside: of few records the most frequent one is so by chance.
+    return bool(counts.max(initial=0) <= _OFTEN * usual + 3 * np.sqrt(usual))
+
+
+def date_parts(
+    contents: Sequence[Content], headers: Sequence[str] = ()
+) -> list[tuple[int, int, int]]:
     """Columns that hold year, month and day of one date each, by their places.
 
     Numbers that reach from 1 to 12 and from 1 to 31, and years; together they are days of the
@@ -324,7 +340,10 @@ def date_parts(contents: Sequence[Content]) -> list[tuple[int, int, int]]:
     ----------
     contents
         The columns of a table, in order.
+    headers
+        Their headers: a month or day by its header may be one more often than others.
     """
+    said = [words_of(header) for header in headers] or [()] * len(contents)
     whole = {i: each.whole for i, each in enumerate(contents) if each.form is Form.NUMBER}
     years, months, days = [], [], []
     for place, values in whole.items():
@@ -336,10 +355,13 @@ def date_parts(contents: Sequence[Content]) -> list[tuple[int, int, int]]:
         low, high = np.quantile(known, [0.01, 0.99])
         if low >= 1800 and high <= 2100 and several > 1:
             years.append(place)
-        elif low >= 1 and high <= _MONTHS and several > _MONTHS / 2:
-            months.append(place)
-        elif low >= 1 and _MONTHS < high <= _DAYS and several > _DAYS / 2:
-            days.append(place)
+        for most, least, word, places in (
+            (_MONTHS, 1, _OF_MONTH, months),
+            (_DAYS, _MONTHS + 1, _OF_DAY, days),
+        ):
+            fits = low >= 1 and least <= high <= most and several > most / 2
+            if fits and (named(said[place], word) or _are_even(known, most)):
+                places.append(place)
     found: list[tuple[int, int, int]] = []
     taken: set[int] = set()
     triples = [(y, m, d) for y in years for m in months for d in days]

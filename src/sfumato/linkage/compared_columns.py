@@ -21,6 +21,7 @@ from sfumato.linkage.column_counterparts import (
 from sfumato.linkage.link_sources import joined
 from sfumato.linkage.link_spec import RESERVED, ColumnKind, is_latin, sql_name
 from sfumato.schema import Schema
+from sfumato.table.header_words import words_of
 
 _Group = dict[str, Column]
 """The columns that are one: by the source."""
@@ -123,7 +124,7 @@ def _columns_of(sample: column_meanings.Sample, schema: Schema | None) -> list[C
     columns: dict[int, Column] = {}
     parts = {
         places: tuple(headers[place] for place in places)
-        for places in date_parts(list(contents.values()))
+        for places in date_parts(list(contents.values()), headers)
     }
     for places, named_parts in parts.items():
         texts = [contents[each].texts.combine_chunks() for each in named_parts]
@@ -218,10 +219,26 @@ def _written_otherwise(one: Column, other: Column) -> bool:
     return few and not pc.any(pc.is_in(values[0], value_set=values[1])).as_py()
 
 
+_WIDE = {ColumnKind.ADDRESS, ColumnKind.CATEGORY, ColumnKind.NUMBER}
+"""Kinds of which a table has several columns that say different things."""
+
+
+def _words_of(column: Column) -> set[str]:
+    """The words of its headers, but those that many have."""
+    return {word for header in column.headers for word in words_of(header)} - _COMMON
+
+
+_COMMON = {"name", "no", "nr", "number", "num", "code", "id", "of", "the"}
+
+
 def _by_kind(
     known: Sequence[Column], columns: Sequence[Column], pairs: Mapping[int, int]
 ) -> dict[int, int]:
-    """Columns of one kind by their headers, where each table has one of it left, in one form."""
+    """Columns of one kind by their headers, where each table has one of it left, in one form.
+
+    That both are left is no reason where a kind holds much: a sex and an occupation are categories.
+    Then the headers must have a word in common.
+    """
     found: dict[int, int] = {}
     for kind in ColumnKind:
         left = [i for i, each in enumerate(known) if each.kind is kind and i not in pairs]
@@ -232,7 +249,8 @@ def _by_kind(
         if len(left) != 1 or len(right) != 1:
             continue
         one, other = known[left[0]], columns[right[0]]
-        if one.content.form is other.content.form and not _written_otherwise(one, other):
+        apart = kind in _WIDE and not _words_of(one) & _words_of(other)
+        if one.content.form is other.content.form and not (apart or _written_otherwise(one, other)):
             found[left[0]] = right[0]
     return found
 
