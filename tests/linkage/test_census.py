@@ -31,6 +31,7 @@ from sfumato.linkage.pair_relations import (
     namesakes_at_one_rate,
     renamed_and_moved,
 )
+from sfumato.linkage.spec_suggestion import suggest_links
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -60,12 +61,36 @@ def test_a_payroll_without_dates_of_birth_is_linked(seed):
 
 @pytest.mark.parametrize("seed", fast_first(1, [11, 12, 13]))
 def test_a_small_cohort_is_linked_with_a_large_file(seed):
-    tables, truth = census_and_cohort(2500, 60, seed)
+    tables, truth = census_and_cohort(1500, 50, seed)
     links, both = found(tables, truth)
     assert both > 0.96
     assert links.model.once == ("census", "benefit")
     precision = links.to_json()["persons"]["precision"]
     assert precision["low"] > 0.9
+
+
+@pytest.mark.parametrize("dated", [False, True])
+@pytest.mark.parametrize("seed", fast_first(1, [31, 32, 33, 34, 35]))
+@pytest.mark.parametrize("twice", [0.0, 0.05])
+def test_a_declaration_is_believed_where_the_data_bear_it_out(twice, seed, dated):
+    """Said to hold each person once: true of one file, one in twenty is there twice in another."""
+    rng = np.random.default_rng(seed)
+    person = town(900, rng)
+    if not dated:
+        del person["date_of_birth"]
+    rows = [np.flatnonzero(rng.random(900) < 0.8), np.flatnonzero(rng.random(900) < 0.6)]
+    again = rng.choice(rows[0], int(twice * len(rows[0])), replace=False)
+    rows[0] = np.append(rows[0], again)
+    tables = {name: table(recorded(person, own, rng)) for name, own in zip("ab", rows, strict=True)}
+    made = suggest_links(tables)
+    spec = LinkSpec(**{**dict(made.spec), "one_per_source": ("a",)})
+    links = link(tables, spec, seed=1)
+    said = [note for note in links.model.notes if "'a' is declared" in note]
+    assert len(said) == (1 if twice else 0)
+    if twice:
+        about = int(said[0].partition("about ")[2].partition(" ")[0])
+        assert about == pytest.approx(len(again), rel=0.3)
+        assert links.model.lost >= 0.7 * len(again)
 
 
 def test_names_sex_and_year_of_birth_are_enough():

@@ -345,7 +345,9 @@ def date_parts(
     """
     said = [words_of(header) for header in headers] or [()] * len(contents)
     whole = {i: each.whole for i, each in enumerate(contents) if each.form is Form.NUMBER}
-    years, months, days = [], [], []
+    years: list[int] = []
+    months: list[int] = []
+    days: list[int] = []
     for place, values in whole.items():
         known = values[~np.isnan(values)]
         several = len(np.unique(known))

@@ -68,6 +68,9 @@ _GUESS = 20.0
 _ROUNDS, _CLOSE = 200, 1e-4
 _FEWEST = 20
 _SURE, _LIKELY, _TWICE = 0.9, 0.5, 0.01
+# A choice: among true declarations the model takes up to one pair for 200 records for a match.
+_FEW_WITHIN, _SHARE_WITHIN = 8.0, 0.02
+"""Matches within a source, and for each of its records, from which it has people twice."""
 FAINT = 1e-7
 """Score below which pairs are not kept: it takes ten million of them to hold one match."""
 
@@ -83,12 +86,16 @@ class RelationFit:
     within
         Where sources are linked only: expected number of matches within them that no likely match
         with another source shows.
+    twice
+        By source that somebody declared to hold each person once, and that does not as far as one
+        sees: expected number of pairs within it that are one person's.
     """
 
     pairs: Pairs
     once: tuple[str, ...]
     levels: dict[tuple[str, int], dict[str, float]]
     within: float
+    twice: dict[str, float]
 
 
 @dataclass(eq=False)
@@ -205,6 +212,15 @@ def fit_relations(
     score, columns = _fitted(
         fine, twice, weights, spec, records, equal, seen, known=known, clean=once
     )
+    contradicted = {}
+    if spec.one_per_source:
+        # What somebody declares is tested as if it were only found.
+        free = spec.model_copy(update={"one_per_source": ()})
+        unsaid, _ = _fitted(
+            *(fine, twice, weights, free, records, equal, seen),
+            known=known, clean=spec.one_per_source,
+        )  # fmt: skip
+        contradicted = _declared_falsely(unsaid * number / seen, fine, records, spec)
     pairs, within = replace(pairs, score=score[pattern]), 0.0
     if spec.mode is Mode.LINK_ONLY:
         across = records.source_of(pairs.left) != records.source_of(pairs.right)
@@ -221,7 +237,21 @@ def fit_relations(
                     "m_probability": float(f"{max(of_match, _LEAST):.9g}"),
                     "u_probability": float(f"{max(of_chance, _LEAST):.9g}"),
                 }
-    return RelationFit(pairs, _found_once(pairs, records, spec), fitted, within)
+    return RelationFit(pairs, _found_once(pairs, records, spec), fitted, within, contradicted)
+
+
+def _declared_falsely(
+    matches: Floats, patterns: Patterns, records: Records, spec: LinkSpec
+) -> dict[str, float]:
+    """Matches within each source that was declared to have none, where they are too many."""
+    found = {}
+    for number, name in enumerate(records.sources):
+        own = float(matches[(patterns.left == number) & (patterns.right == number)].sum())
+        if name in spec.one_per_source and own > max(
+            _FEW_WITHIN, _SHARE_WITHIN * len(records.ids[number])
+        ):
+            found[name] = own
+    return found
 
 
 def _hidden(pairs: Pairs, across: Bools, records: int) -> float:

@@ -422,7 +422,10 @@ class _Work:
         prior = float(f"{(matches + lost) / self.comparisons:.9g}")
         if told.within > max(_FEW_TWICE, _SHARE_TWICE * matches):
             notes.append(_TWICE_WITHIN.format(told.within))
-        return _Scored(told.pairs, prior, lost + told.within, told.levels, told.once)
+        notes += [_DECLARED.format(name, pairs) for name, pairs in told.twice.items()]
+        # What a false declaration keeps apart is missed, too.
+        hidden = told.within + sum(told.twice.values())
+        return _Scored(told.pairs, prior, lost + hidden, told.levels, told.once)
 
     def _by_weights(self, linker: Any) -> _Scored:
         """Pairs scored by Splink's match weights, the prior as they say it."""
@@ -607,6 +610,11 @@ _FEW_MATCHES = (
 )
 
 
+_DECLARED = (
+    "'{}' is declared to hold each person once, but about {:,.0f} pairs of its records seem to be "
+    "of one person each, which recall counts as missed: look at some, and leave it out of "
+    "one_per_source, or link with --dedupe."
+)
 _DEFAULTS = (
     "'{}': {:,} values are dates that far too many people have, as those that stand for an unknown "
     "one; they count as missing."
