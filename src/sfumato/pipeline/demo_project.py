@@ -29,12 +29,7 @@ from sfumato.pipeline.project_model import (
     Reviewers,
 )
 from sfumato.pipeline.project_text import PROJECT_FILE, dump_project
-from sfumato.pipeline.proposal import (
-    NOTES,
-    ProposalRequest,
-    propose,
-    write_project_file,
-)
+from sfumato.pipeline.proposal import NOTES, ProposalRequest, propose, write_project_file
 from sfumato.release.release_options import KnownCounts
 from sfumato.review.review_settings import PROPOSED
 from sfumato.risk.verdict import PUBLIC
