@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.core.arrays import Bools, Floats, Integers, Ints
+from sfumato.linkage import pair_relations as relations
 from sfumato.linkage.chance_agreement import (
     KEPT,
     ChanceAgreement,
@@ -27,35 +28,6 @@ from sfumato.linkage.link_model import LevelWeight, distinct_patterns, level_wei
 from sfumato.linkage.link_spec import LinkSpec, Mode
 from sfumato.linkage.match_thresholds import Pairs, Records, joined
 from sfumato.linkage.pair_patterns import RARITY_STEP, CandidatePairs, Patterns, rarity
-from sfumato.linkage.pair_relations import (
-    BELIEF,
-    BOTH,
-    DATE,
-    FAMILY,
-    GIVEN,
-    HOME,
-    HOUSEHOLD,
-    JUNIORS,
-    KIND,
-    LEAST_PAIRS,
-    MATCH,
-    NAMESAKE,
-    NOBODY,
-    NUMBER,
-    OTHER,
-    PERSON,
-    RELATIONS,
-    RELATIVE,
-    RENAMED,
-    UNCHANGED,
-    Errors,
-    aspects_of,
-    at_one_rate,
-    bounded,
-    holds,
-    namesakes_at_one_rate,
-    renamed_and_moved,
-)
 
 Codes16 = npt.NDArray[np.int16]
 _AGAIN = 0.1
@@ -185,7 +157,7 @@ def fit_relations(
     pairs, pattern = candidates.fetch(rough, kept)
     pairs = replace(pairs, score=score[pattern])
     # One row of each pair that is kept, and of each rough pattern of all others.
-    aspects = aspects_of(spec, equal)
+    aspects = relations.aspects_of(spec, equal)
     confirmed, others = _confirmed(pairs, weights, aspects, records.count), ~kept
     none = np.zeros(np.count_nonzero(others), dtype=np.int16)
     rows: dict[str, Codes16] = {
@@ -229,7 +201,7 @@ def fit_relations(
         pairs = pairs.take(across)
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
     for name, each in columns.items():
-        m = each.m if each.aspect is not None else each.by_kind[PERSON]
+        m = each.m if each.aspect is not None else each.by_kind[relations.PERSON]
         for level, (of_match, of_chance) in enumerate(zip(m, each.u, strict=True)):
             # A level with m = u was set to say nothing, and fitting would make it say something.
             if not known and (name, level) not in neutral:
@@ -296,50 +268,61 @@ def _fitted(
     smallest = float(sizes.min())
     # A choice of where EM begins: half of the smallest source matches, all other relations are
     # rare.
-    number = np.full((len(groups), len(RELATIONS)), 0.02 * smallest)
-    number[:, UNCHANGED] = 0.5 * smallest
+    number = np.full((len(groups), len(relations.RELATIONS)), 0.02 * smallest)
+    number[:, relations.UNCHANGED] = 0.5 * smallest
     # Most people live with others: with fewer households EM would take their members for persons.
-    number[:, HOUSEHOLD] = smallest
-    dated = any(each.aspect == DATE for each in columns.values())
+    number[:, relations.HOUSEHOLD] = smallest
+    dated = any(each.aspect == relations.DATE for each in columns.values())
     # A source mostly holds a person once, so that EM begins with a tenth of the matches within.
-    number[np.ix_(within, MATCH)] *= 0.1
+    number[np.ix_(within, relations.MATCH)] *= 0.1
     home = home_chance(equal, {n: np.where(each.there, each.level, -1)
                                for n, each in columns.items()},
                        {n: each.random for n, each in columns.items()})  # fmt: skip
-    share = np.zeros((len(count), len(RELATIONS)))
+    share = np.zeros((len(count), len(relations.RELATIONS)))
     for _ in range(_ROUNDS):
         # N_0 is all pairs of records, not counted from candidates; a source that holds each person
         # once has no matches.
-        number[:, 0], number[np.ix_(once, MATCH)] = whole, 0.0
-        number[np.ix_(hardly, [BOTH, RENAMED])] = 0.0
+        number[:, 0], number[np.ix_(once, relations.MATCH)] = whole, 0.0
+        number[np.ix_(hardly, [relations.BOTH, relations.RENAMED])] = 0.0
         at_home = None
         if home is not None:
-            at_home = home.log_probability(share[:, holds(HOME)].sum(axis=1) * count)
+            at_home = home.log_probability(
+                share[:, relations.holds(relations.HOME)].sum(axis=1) * count
+            )
         share = _relation_shares(list(columns.values()), number[group], at_home)
         before, found = number, share * count[:, None]
         number = _by_group(found, group, len(groups))
-        sure = _by_group(found * share[:, MATCH].sum(axis=1)[:, None], group, len(groups)) / number
-        number[:, BOTH] = renamed_and_moved(number, sure[:, BOTH])
+        sure = (
+            _by_group(found * share[:, relations.MATCH].sum(axis=1)[:, None], group, len(groups))
+            / number
+        )
+        number[:, relations.BOTH] = relations.renamed_and_moved(number, sure[:, relations.BOTH])
         if dated:
-            told, bound = at_one_rate(number, whole), bounded(number)
+            told, bound = relations.at_one_rate(number, whole), relations.bounded(number)
         else:
             told, bound = 0.0, {}
-            namesakes_at_one_rate(number, whole, once)
-        crowded = not dated or number[:, HOUSEHOLD].sum() > number[:, MATCH].sum()
+            relations.namesakes_at_one_rate(number, whole, once)
+        crowded = (
+            not dated or number[:, relations.HOUSEHOLD].sum() > number[:, relations.MATCH].sum()
+        )
         _refit_of_families(list(columns.values()), found)
         if not known:
-            _refit(list(columns.values()), found, Errors(bound, BELIEF * (1 - told), crowded))
+            _refit(
+                list(columns.values()),
+                found,
+                relations.Errors(bound, relations.BELIEF * (1 - told), crowded),
+            )
         # Without the relation 0: it is set, and so large that no other change would show beside it.
         moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
         if moved <= _CLOSE * number[:, 1:].sum():
             break
-    return share[:, MATCH].sum(axis=1), columns
+    return share[:, relations.MATCH].sum(axis=1), columns
 
 
 def _by_group(found: Floats, group: Ints, groups: int) -> Floats:
     """Number of pairs of each relation in each group, none of them quite 0."""
     number = np.stack([np.bincount(group, each, groups) for each in found.T], axis=1)
-    return np.asarray(np.maximum(number, LEAST_PAIRS))
+    return np.asarray(np.maximum(number, relations.LEAST_PAIRS))
 
 
 def _top(weights: Sequence[LevelWeight], name: str) -> int:
@@ -352,7 +335,7 @@ def _confirmed(
     """Pairs of wholly different given names, or dates, that sure matches of both records repeat."""
     found = {}
     for name, aspect in aspects.items():
-        if aspect in OTHER:
+        if aspect in relations.OTHER:
             level = pairs.levels[name]
             sure = (pairs.score >= _SURE) & (level == _top(weights, name))
             again = np.zeros(records, dtype=bool)
@@ -390,8 +373,12 @@ def _columns(
     usual = (
         {} if known else {(w.comparison, w.level): w.m for w in level_weights(settings_from(spec))}
     )
-    aspects, columns = aspects_of(spec, equal), {}
-    tops = [patterns[n] >= _top(weights, n) for n, aspect in aspects.items() if aspect == GIVEN]
+    aspects, columns = relations.aspects_of(spec, equal), {}
+    tops = [
+        patterns[n] >= _top(weights, n)
+        for n, aspect in aspects.items()
+        if aspect == relations.GIVEN
+    ]
     named = np.any(tops, axis=0)
     for name, code in patterns.items():
         own = sorted((w for w in weights if w.comparison == name), key=lambda w: w.level)
@@ -410,12 +397,12 @@ def _columns(
             # that value.
             rare[code >= top] = (top - code[code >= top].astype(np.float64)) * RARITY_STEP
         aspect = aspects[name]
-        usual_of = u if aspect == NUMBER else guess
+        usual_of = u if aspect == relations.NUMBER else guess
         columns[name] = _Column(
             aspect, np.clip(code, 0, top).astype(np.int64), code >= 0, rare, u, u.copy(), guess,
             guess.copy(), np.stack([u, guess, under_one_name(equal, name, usual_of, u), u]),
             equal.compared[name], named,
-            beside_equal_name(equal, name, u, date=aspect == DATE),
+            beside_equal_name(equal, name, u, date=aspect == relations.DATE),
         )  # fmt: skip
     return columns
 
@@ -429,24 +416,26 @@ def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats
     for each in columns:
         if each.aspect is None:
             by_kind = [each.chance, *(each.shared(m) for m in each.by_kind[1:])]
-            total += np.stack(by_kind, axis=1)[:, KIND]
+            total += np.stack(by_kind, axis=1)[:, relations.KIND]
             continue
         chance = each.chance
-        if each.aspect == HOME and at_home is not None:
+        if each.aspect == relations.HOME and at_home is not None:
             # The columns of a home go together: only the rarest one may count, or a rare street
             # would count twice.
             rarest = np.minimum(rarest, np.nan_to_num(each.rare - np.log(each.u[-1])))
             chance = np.zeros(len(number))
         by_relation = chance[:, None]
-        if each.aspect == NUMBER:
+        if each.aspect == relations.NUMBER:
             own = np.stack([each.shared(m) for m in each.by_kind], axis=1)
             # A relation shares a number at least as often as chance has it, whatever few pairs say.
-            by_relation = np.maximum(by_relation, own[:, KIND])
+            by_relation = np.maximum(by_relation, own[:, relations.KIND])
             by_relation[:, 0] = chance
-            by_relation[:, JUNIORS] = by_relation[:, [HOUSEHOLD, JUNIORS]].max(axis=1)
-        total += np.where(holds(each.aspect), each.shared(each.m)[:, None], by_relation)
+            by_relation[:, relations.JUNIORS] = by_relation[
+                :, [relations.HOUSEHOLD, relations.JUNIORS]
+            ].max(axis=1)
+        total += np.where(relations.holds(each.aspect), each.shared(each.m)[:, None], by_relation)
     if at_home is not None:
-        total += np.where(holds(HOME), 0.0, (at_home + rarest)[:, None])
+        total += np.where(relations.holds(relations.HOME), 0.0, (at_home + rarest)[:, None])
     # The largest is taken off first, as exp of a sum of many logarithms would underflow to 0 / 0.
     total = np.exp(total - total.max(axis=1, keepdims=True))
     return np.asarray(total / total.sum(axis=1, keepdims=True))
@@ -455,26 +444,29 @@ def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats
 def _refit_of_families(columns: Sequence[_Column], found: Floats) -> None:
     """Numbers by who has a family's name, and by who lives together; no model says it of them."""
     for each in columns:
-        if each.aspect == NUMBER:
-            for kind, relation in ((NOBODY, FAMILY), (RELATIVE, HOUSEHOLD)):
+        if each.aspect == relations.NUMBER:
+            for kind, relation in (
+                (relations.NOBODY, relations.FAMILY),
+                (relations.RELATIVE, relations.HOUSEHOLD),
+            ):
                 # Leans on chance: without evidence relatives share numbers no oftener than
                 # strangers.
                 seen = each.counted(found[:, relation]) + _GUESS * each.u
                 each.by_kind[kind] = seen / seen.sum()
 
 
-def _refit(columns: Sequence[_Column], found: Floats, errors: Errors) -> None:
+def _refit(columns: Sequence[_Column], found: Floats, errors: relations.Errors) -> None:
     """Levels by the pairs of the relations that share what they say, and by all others."""
     for each in columns:
         if each.aspect is None:
-            for kind in range(PERSON, RELATIVE + 1):
-                seen = each.counted(found[:, kind == KIND].sum(axis=1))
+            for kind in range(relations.PERSON, relations.RELATIVE + 1):
+                seen = each.counted(found[:, kind == relations.KIND].sum(axis=1))
                 # Namesakes lean on the guess, too, as given names go with sex; relatives are of any
                 # sex, as chance has it.
-                seen += _GUESS * (each.guess if kind <= NAMESAKE else each.u)
+                seen += _GUESS * (each.guess if kind <= relations.NAMESAKE else each.u)
                 each.by_kind[kind] = seen / seen.sum()
             continue
-        shared = each.counted(found[:, holds(each.aspect)].sum(axis=1))
+        shared = each.counted(found[:, relations.holds(each.aspect)].sum(axis=1))
         # Chance is what all pairs show without those that agree for a reason, but never less than a
         # tenth.
         each.u = np.maximum(each.random - shared / each.compared, KEPT * each.random)
@@ -482,7 +474,7 @@ def _refit(columns: Sequence[_Column], found: Floats, errors: Errors) -> None:
         seen = shared + _GUESS * each.guess
         m = seen / seen.sum()
         # Dates within ten years are a relative's, too, where those are many.
-        low = 2 if each.aspect == DATE and errors.crowded else 1
+        low = 2 if each.aspect == relations.DATE and errors.crowded else 1
         own = float(m[:low].sum())
         error = errors.share(each.aspect, own)
         m[:low] *= error / own

@@ -35,26 +35,11 @@ from sfumato.risk.intruders import SEED, Findings, Found
 from sfumato.risk.shown_file import FurtherColumn, ShownFile
 from sfumato.risk.verdict import PUBLIC, Acceptance, Limits, Linkage, Verdict, judge
 from sfumato.schema import Schema, schema_sha256
+from sfumato.semantics import release_request
 from sfumato.semantics.associations import Association, Shown
 from sfumato.semantics.linkage_anonymity import mean_risk, measured, released_table, secrets_of
 from sfumato.semantics.local_data import Linked
 from sfumato.semantics.policy_terms import Policy, Treatment
-from sfumato.semantics.release_request import (
-    Asked,
-    Known,
-    Mining,
-    ask,
-    classes_of_people,
-    disclosed,
-    found_in,
-    is_always,
-    known_from,
-    person_ids,
-    plain_schema,
-    policy_sha256,
-    rules_sha256,
-    tuples_of,
-)
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.semantics.requested_content import Members, NotedAssociation, ReleaseEntry
 from sfumato.semantics.rules.derivation import Requirements, derive
@@ -89,7 +74,9 @@ class Enforced:
     requirements: Requirements = field(repr=False)
 
 
-def enforce(asked: Asked, known: Known, linked: Linked, start: Levels) -> Enforced:
+def enforce(
+    asked: release_request.Asked, known: release_request.Known, linked: Linked, start: Levels
+) -> Enforced:
     """Raise what the rules say, until k individuals are left whatever a reader infers.
 
     A tuple at which a reader gets below k is put to the rules as it is shown; what they enforce
@@ -134,7 +121,9 @@ def enforce(asked: Asked, known: Known, linked: Linked, start: Levels) -> Enforc
     return Enforced(found.levels, found.changes, found.exposed, requirements)
 
 
-def _derived(asked: Asked, associations: Sequence[Association], shown: Shown) -> Requirements:
+def _derived(
+    asked: release_request.Asked, associations: Sequence[Association], shown: Shown
+) -> Requirements:
     """What the rules require of some tuples."""
     found = derive(
         asked.policy,
@@ -142,7 +131,9 @@ def _derived(asked: Asked, associations: Sequence[Association], shown: Shown) ->
         shown=shown,
         # For a condition on a root there is no value to raise:
         # `semantic_levels` lets any be raised then.
-        associations=[each for each in associations if not is_always(each, shown.hierarchies)],
+        associations=[
+            each for each in associations if not release_request.is_always(each, shown.hierarchies)
+        ],
         rules=asked.rules,
     )
     # The levels were searched for one k, so one that hangs on the tuples would come too late.
@@ -186,7 +177,7 @@ class Figures:
         return asdict(self)
 
 
-def figures_of(linked: Linked, levels: Levels, known: Known) -> Figures:
+def figures_of(linked: Linked, levels: Levels, known: release_request.Known) -> Figures:
     """Measure the linked tuples at these levels.
 
     Parameters
@@ -206,7 +197,7 @@ def figures_of(linked: Linked, levels: Levels, known: Known) -> Figures:
     )
 
 
-def columns_counted(linked: Linked, known: Known) -> Sequence[int]:
+def columns_counted(linked: Linked, known: release_request.Known) -> Sequence[int]:
     """The columns of linkage quasi-identifiers, and of what accepted associations speak about."""
     spoken = {
         item.attribute for each in known.accepted for item in (*each.antecedent, each.consequent)
@@ -259,7 +250,7 @@ class AssociationChange:
 
 
 def by_association(
-    enforced: Enforced, known: Known, linked: Linked, usual: Treatment
+    enforced: Enforced, known: release_request.Known, linked: Linked, usual: Treatment
 ) -> tuple[AssociationChange, ...]:
     """The changes of a release by their reasons, one line for each accepted association.
 
@@ -353,7 +344,12 @@ def explained_rules(requirements: Requirements) -> tuple[str, ...]:
 
 
 def manifest_of(
-    asked: Asked, known: Known, seed: int, *, keyed: bool, keep_order: bool
+    asked: release_request.Asked,
+    known: release_request.Known,
+    seed: int,
+    *,
+    keyed: bool,
+    keep_order: bool,
 ) -> dict[str, Any]:
     """What a release depends on, as plain values.
 
@@ -374,8 +370,8 @@ def manifest_of(
         },
         "request": asked.facts(),
         "policy": {
-            "policy_sha256": policy_sha256(asked.policy),
-            "rules_sha256": rules_sha256((*asked.policy.rules, *asked.rules)),
+            "policy_sha256": release_request.policy_sha256(asked.policy),
+            "rules_sha256": release_request.rules_sha256((*asked.policy.rules, *asked.rules)),
             "k": asked.k,
             **({"informed": True} if asked.linked.locals_[0].informed else {}),
         },
@@ -393,7 +389,7 @@ def manifest_of(
     }
 
 
-def _recipe_of(asked: Asked) -> dict[str, Any]:
+def _recipe_of(asked: release_request.Asked) -> dict[str, Any]:
     """What the recipe did to the linked data, in counts; nothing without one."""
     steps = [each.to_json() for each in asked.linked.table.preparation]
     return {"recipe": steps} if steps else {}
@@ -479,8 +475,8 @@ class RequestedRelease:
     """
 
     table: pa.Table
-    asked: Asked
-    known: Known
+    asked: release_request.Asked
+    known: release_request.Known
     linked: Linked
     levels: Levels = field(repr=False)
     figures: Mapping[str, Figures]
@@ -516,7 +512,7 @@ class RequestedRelease:
         person = table.person[order]
         file = ShownFile(
             person,
-            classes_of_people(person, tuple_of, marks).astype(np.int32),
+            release_request.classes_of_people(person, tuple_of, marks).astype(np.int32),
             {name: FurtherColumn(each) for name, each in cells.items()},
             tuple(name for name in table.schema.sensitive if name in cells),
             tuple(name for name in table.schema.events if name in cells),
@@ -675,7 +671,7 @@ def anonymize_requested(  # noqa: PLR0913 - of a public verb
     ledger: RequestLedger | None = None,
     rules: Iterable[str | os.PathLike[str]] = (),
     output: str | os.PathLike[str] | None = None,
-    mining: Mining | None = None,
+    mining: release_request.Mining | None = None,
     seed: int | None = None,
     keep_order: bool = False,
     pseudonym_key: bytes | None = None,
@@ -725,7 +721,9 @@ def anonymize_requested(  # noqa: PLR0913 - of a public verb
     """
     if output is not None:
         check_output(output)
-    asked = ask(data, schema, policy=policy, request=request, local=local, rules=rules)
+    asked = release_request.ask(
+        data, schema, policy=policy, request=request, local=local, rules=rules
+    )
     return make_release(
         asked,
         ledger,
@@ -753,11 +751,11 @@ def check_output(output: str | os.PathLike[str]) -> None:
 
 
 def make_release(
-    asked: Asked,
+    asked: release_request.Asked,
     ledger: RequestLedger | None = None,
     output: str | os.PathLike[str] | None = None,
     *,
-    mining: Mining | None = None,
+    mining: release_request.Mining | None = None,
     seed: int | None = None,
     keep_order: bool = False,
     pseudonym_key: bytes | None = None,
@@ -779,13 +777,13 @@ def make_release(
     """
     drawn, secrets = drawn_seed(seed), Secrets.of(secret, pseudonym_key)
     request = asked.details
-    basis = Known(linked=asked.linked)
+    basis = release_request.Known(linked=asked.linked)
     if ledger is not None:
-        basis = known_from(ledger, asked)
+        basis = release_request.known_from(ledger, asked)
     linked = basis.linked or asked.linked
     start = linked.least_levels()
     enforced = enforce(asked, basis, linked, start)
-    tuples, tuple_of = tuples_of(linked, enforced.levels)
+    tuples, tuple_of = release_request.tuples_of(linked, enforced.levels)
     bound = secrets_of(linked, enforced.levels, secrets)
     table, order = released_table(linked, enforced.levels, bound, keep_order=keep_order)
     release = RequestedRelease(
@@ -799,7 +797,7 @@ def make_release(
         individuals_of(linked, np.flatnonzero(enforced.exposed)),
         explained_rules(asked.requirements),
         tuple(line for why in asked.requirements.explain() for line in why.lines()),
-        found_in(linked, tuples, basis, mining or Mining()),
+        release_request.found_in(linked, tuples, basis, mining or release_request.Mining()),
         manifest_of(asked, basis, drawn, keyed=pseudonym_key is not None, keep_order=keep_order),
         source_rows=order,
         secret=secrets.own,
@@ -808,7 +806,7 @@ def make_release(
         linkages = basis.linkages | {request.linkage}
         ledger.check_kept(linkages, asked.k, asked.local_hashes)
     members = None
-    ids = person_ids(linked)
+    ids = release_request.person_ids(linked)
     if ids is not None:
         members = Members([ids[person] for person in linked.table.person.tolist()], tuple_of)
     # The files take their places after the entry is in the ledger: no release goes out unnoted.
@@ -818,7 +816,7 @@ def make_release(
         with nullcontext() if ledger is None else ledger.changing():
             if ledger is not None:
                 number = _noted(release, ledger, output, tuples, members)
-                shows = disclosed(linked, tuple_of, bound)
+                shows = release_request.disclosed(linked, tuple_of, bound)
                 about = release.manifest["release"]
                 together = ledger.remember_requested(
                     number,
@@ -879,7 +877,7 @@ def _entry(release: RequestedRelease, tuples: Any, name: str) -> ReleaseEntry:
         purpose=request.purpose or "",
         linkage=request.linkage,
         policy_hash=text_sha256(policy["policy_sha256"] + policy["rules_sha256"]),
-        schema=plain_schema(asked.schema),
+        schema=release_request.plain_schema(asked.schema),
         k=asked.k,
         quasi_identifiers=tuple(
             asked.linked.quasi_identifiers[place] for place in asked.linked.linkage_columns
