@@ -626,7 +626,7 @@ def judge(
         # What an attack found was measured: who holds earlier releases is an acquaintance, too.
         recipient = replace(found.acquaintance, learned=())
     rows = [
-        row("stranger", stranger, _of_classes(found, limits, population is not None)),
+        row("stranger", stranger, _of_classes(found, limits, population)),
         row("acquaintance", found.acquaintance, _of_bands(found, population is not None)),
         _insider(found, limits, [each for each in accepted if each.column], today, evidence),
         Row("recipient", State.DOES_NOT_APPLY, why=AT_HAND_OVER)
@@ -708,10 +708,12 @@ def unmeasured(people: int, stranger: Findings, why: str, limits: Limits) -> Ver
     return Verdict(tuple(sorted(rows, key=lambda each: each.rank)), limits, people)
 
 
-def _of_classes(found: Found, limits: Limits, sample: bool) -> str:
+def _of_classes(found: Found, limits: Limits, population: tuple[Share, Share] | None) -> str:
     """What the stranger's numbers come from."""
-    if sample:
+    if population is not None and population[0].high > population[0].value:
         return "the file is a sample: found in its population, by the upper end of the estimate"
+    if population is not None:
+        return "the file is a sample: found among everybody of its population"
     needed = ceil(1 / limits.person - 1e-9)
     least = f"the smallest class has {found.fewest:,} {'person' if found.fewest == 1 else 'people'}"
     return least if found.fewest >= needed else f"{least}; {needed} are needed"

@@ -32,6 +32,7 @@ from sfumato.release.release_options import Options, versions
 from sfumato.release.release_result import MANIFEST_FILE, ReleasedTable, check_beside
 from sfumato.risk import intruders
 from sfumato.risk.intruders import SEED, Findings, Found
+from sfumato.risk.learned_values import Share
 from sfumato.risk.shown_file import FurtherColumn, ShownFile
 from sfumato.risk.verdict import PUBLIC, Acceptance, Limits, Linkage, Verdict, judge
 from sfumato.schema import Schema, schema_sha256
@@ -522,11 +523,19 @@ class RequestedRelease:
 
     @property
     def verdict(self) -> Verdict:
-        """What four intruders find in it, held against its limits."""
+        """What four intruders find in it, held against its limits.
+
+        Who does not know that somebody is in it looks among all of the local data.
+        """
+        own = self.figures["SLA"]
+        # Matches are counted without associations, after which k individuals at least are left.
+        fewest = min(own.smallest_match, self.k) if self.known.accepted else own.smallest_match
+        among_all = Share.of(own.risk), Share.of(1 / max(fewest, 1))
         return judge(
             self.found,
             self.limits,
             self.accepted,
+            population=among_all,
             recipient=self.recipient,
             linkage=self.linkage,
         )
