@@ -196,11 +196,11 @@ def test_the_picture_of_the_readme(demo, project_root):
     """What its description says of the classes before and after."""
     described = (project_root / "README.md").read_text("utf-8").partition("![Risk")[2]
     assert "nearly all are at 100 % before" in described.partition("]")[0]
-    assert "with 14 % at most" in described.partition("]")[0]
+    assert "with 15 % at most" in described.partition("]")[0]
     file = demo[0] / "sfumato-demo" / "output" / "reports" / "release.json"
     after = json.loads(file.read_text("utf-8"))
     before = after["before"]
-    assert max(after["max_gidr"], after["prosecutor"]) <= 0.14
+    assert max(after["max_gidr"], after["prosecutor"]) <= 0.15
     assert min(before["avg_gidr"], before["marketer"], before["avg_gsar"]) > 0.95
 
 

@@ -17,7 +17,11 @@ WHEEL = "sfumato-0.2.0-cp311-abi3-linux_x86_64.whl"
 @pytest.mark.parametrize(
     ("origin", "typed"),
     [
-        (None, 'pip install "sfumato[link]"'),
+        (None, 'pip install --no-index --find-links FOLDER "sfumato[link]"'),
+        (
+            {"vcs_info": {"vcs": "git"}, "url": "https://token@secret/x.git"},
+            'pip install "sfumato[link] @ git+ADDRESS"',
+        ),
         ({"dir_info": {}, "url": "file:///secret"}, 'pip install ".[link]"'),
         (
             {"dir_info": {"editable": True}, "url": "file:///secret"},

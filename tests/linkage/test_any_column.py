@@ -1,5 +1,6 @@
 """What may stand in any column, or in its header, and files with next to nothing."""
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,8 +9,9 @@ from linkage.census_files import across, recorded, table, town
 
 from sfumato.core.errors import NothingToLinkError
 from sfumato.linkage.link import link
-from sfumato.linkage.link_spec import sql_name
+from sfumato.linkage.link_spec import LinkSpec, sql_name
 from sfumato.linkage.spec_suggestion import suggest_links
+from sfumato.linkage.standardisation import _without_defaults
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -82,6 +84,37 @@ def test_dates_that_stand_for_unknown_ones_are_missing(files, share):
     compared = share < 1
     assert ("date_of_birth" in links.spec.columns) is compared
     assert any("date_of_birth" in each for each in links.model.notes) is compared
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        [f"2026-03-{day:02d}" for day in range(1, 15)],
+        [f"{year}-01-01" for year in range(1950, 1962)],
+    ],
+    ids=["a fortnight", "years alone"],
+)
+def test_dates_that_many_people_have_are_no_defaults(days):
+    """Children of a fortnight, and people of whom the year is known: no day stands out."""
+    rng = np.random.default_rng(6)
+    columns = {
+        "surname": [f"name {each}" for each in range(2_000)],
+        "date_of_birth": rng.choice(days, 2_000),
+    }
+    spec = LinkSpec.model_validate(
+        {
+            "blocking": [["surname"]],
+            "columns": {"surname": {"kind": "surname"}, "date_of_birth": {"kind": "date"}},
+        }
+    )
+    with duckdb.connect() as connection:
+        connection.register("people", pa.table(columns))
+        connection.execute("CREATE TABLE t AS SELECT * FROM people")
+        assert _without_defaults(connection, ["t"], spec, "date_of_birth") == 0
+        connection.execute("UPDATE t SET date_of_birth = '1900-01-01' WHERE random() < 0.3")
+        more = "UPDATE t SET date_of_birth = CAST(DATE '1950-01-01' + CAST(rowid AS INT) AS TEXT) "
+        connection.execute(f"{more} WHERE date_of_birth <> '1900-01-01'")
+        assert _without_defaults(connection, ["t"], spec, "date_of_birth") > 500
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -231,5 +231,5 @@ def test_engines_that_are_not_there(monkeypatch):
     with pytest.raises(InputError, match="duckdb, spark"):
         linked(engine="fire")
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(InputError, match="sfumato\\[spark\\]"):
+    with pytest.raises(InputError, match="\\[spark\\]"):
         linked(engine="spark")

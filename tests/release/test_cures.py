@@ -269,6 +269,28 @@ def test_the_command_line_promises_limits_and_tries_cures(
     assert not verdict["cures"]
 
 
+def test_what_is_asked_about_numbers_of_records_beside_limits_is_kept() -> None:
+    made = sf.anonymize(visits(2), SCHEMA, LIMITS, seed=1, effort=0, cap_records=1)
+    assert made.manifest.options.cap_records == 1
+    assert max(made.records_per_person()) == 1
+    assert not above(made)
+
+
+@pytest.mark.parametrize("until", [date(2999, 1, 1), date(2020, 1, 1)])
+def test_an_accepted_stranger_leaves_nothing_to_promise(until: date) -> None:
+    """Of one record each; an acceptance that has ended counts for nothing."""
+    data = visits(3).drop_duplicates("person")
+    everything = {"found": 1.0, "person": 1.0, "learned": 1.0}
+    taken = (
+        sf.Acceptance(each, "a name", "a reason", until, everything)
+        for each in ("stranger", "acquaintance")
+    )
+    beside = accepting("code"), accepting("charge")
+    made = sf.anonymize(data, SCHEMA, LIMITS, *taken, *beside, seed=1, effort=0)
+    widest = max(each.k for each in made.constraints if isinstance(each, sf.PidKAnonymity))
+    assert (widest > 1) is (until < date(2026, 1, 1))
+
+
 def test_known_events_that_are_promised_beside_limits_are_kept() -> None:
     told = SCHEMA.model_copy(update={"events": {"code": sf.Event(kind="code")}})
     mine = sf.KnownEvents(2, 0.05)

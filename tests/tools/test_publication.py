@@ -6,10 +6,14 @@ import re
 import shutil
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
+from sfumato.core.optional_packages import install_command
 
 ROOT = Path(__file__).resolve().parents[2]
 OFF = 'published = false\nrepository = ""\nsecurity-contact = ""'
@@ -83,3 +87,13 @@ def test_install_lines_name_extras_that_exist(tool: Any) -> None:
         for _, named in tool.INSTALL.findall(page.read_text("utf-8")):
             asked = set(re.findall(r"\w+", named))
             assert asked <= extras["optional-dependencies"].keys(), page.name
+
+
+def test_an_index_is_asked_by_name_only_once_it_is_published(
+    tool: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then what an index has under the name is a stranger's."""
+    found = SimpleNamespace(read_text=lambda _file: None)
+    monkeypatch.setattr(metadata, "distribution", lambda _name: found)
+    published = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["sfumato"]
+    assert ("--no-index" in install_command("link")) is not published["published"]

@@ -110,11 +110,13 @@ def tune(
         # The bar raises an interrupt once more, after the search has given its best point.
         if tuned is None:
             raise
+    section = ""
     if place is not None:
         from sfumato.pipeline.release_stages import linkage_of
 
         tuned = replace(tuned, linkage=linkage_of(place))
-    _hand_over(tuned, schema, write_schema_to, output, report, json=json)
+        section = _section(tuned, given["limits"])
+    _hand_over(tuned, (schema, write_schema_to), output, report, section, json=json)
 
 
 def _about(
@@ -137,26 +139,34 @@ def _about(
     place = open_project(data)
     table, declared, said = asked_by_project(place)
     # What stands on the command line goes before what the project says.
-    options |= {name: value for name, value in said.items() if not options.get(name)}
+    options |= {n: value for n, value in said.items() if options.get(n) in (None, (), "")}
     return table, declared, place
 
 
 def _hand_over(
     tuned: Tuned,
-    schema: Path | None,
-    changed: Path | None,
+    schemas: tuple[Path | None, Path | None],
     output: Path,
     report: Path | None,
+    section: str,
     *,
     json: bool,
 ) -> None:
     """Write the schema and the report, print what was found.
+
+    Parameters
+    ----------
+    schemas
+        The schema's file, and where a changed one goes.
+    section
+        What makes the release in a project, in place of a command.
 
     Raises
     ------
     Exit
         If no point meets the thresholds.
     """
+    schema, changed = schemas
     with all_or_none():
         if changed is not None and tuned.best is not None and tuned.best.point.change:
             write_schema(tuned.schema, changed)
@@ -172,18 +182,20 @@ def _hand_over(
     else:
         typer.echo(str(tuned))
         if tuned.met:
-            typer.echo(f"\n{tuned.command() or _section(tuned)}")
+            typer.echo(f"\n{section or tuned.command()}")
     if report is not None:
         say(f"Report: {report}")
     if not tuned.met:
         raise typer.Exit(NOT_KEPT)
 
 
-def _section(tuned: Tuned) -> str:
-    """What makes the chosen release in a project, as TOML."""
+def _section(tuned: Tuned, limits: str | None) -> str:
+    """What makes the chosen release in a project, as TOML; limits where they were named here."""
     import tomlkit
 
     document = tomlkit.document()
+    if limits is not None:
+        document["limits"] = {"preset": limits}
     document["release"] = tuned.section
     return tomlkit.dumps(document).rstrip()
 

@@ -57,9 +57,7 @@ class Extension:
         """
         try:
             yield
-        except SfumatoError:
-            raise
-        # What others' code raises nobody knows.
+        # What others' code raises nobody knows, an error of ours with words of its own included.
         except Exception as error:  # noqa: BLE001
             raise SfumatoError(f"The {self} stopped with {type(error).__name__}.") from None
 
@@ -97,7 +95,8 @@ def extension(kind: Kind, name: str) -> Extension | None:
     (package, version), *_ = packages.items()
     try:
         part = found[0].load()
-    except (ImportError, AttributeError) as error:
+    # A package that is broken may raise anything while it loads.
+    except Exception as error:  # noqa: BLE001
         raise InputError(
             f"{kind} {name}",
             f"must be importable from the package {package} {version}",

@@ -46,8 +46,7 @@ def check_installed(by: str, packages: Mapping[str, str], *, extra: str) -> None
 def install_command(extra: str) -> str:
     """The command that adds an extra to this installation, by what pip wrote down of its origin.
 
-    From an index it is asked for by name; by that name an index that lacks it may have what
-    strangers published.
+    Never by its name alone: an index that lacks it may have what strangers published.
     """
     # Only who lacks a package waits for these.
     import json
@@ -65,7 +64,11 @@ def install_command(extra: str) -> str:
     if "archive_info" in origin:
         wheel = unquote(origin["url"].rpartition("/")[2])
         return f'pip install "{wheel}[{extra}]" (in the folder of that file)'
-    return f'pip install "sfumato[{extra}]"'
+    if "vcs_info" in origin:
+        return f'pip install "sfumato[{extra}] @ git+ADDRESS" (the address that it came from)'
+    # Nothing is published: what an index has under this name is a stranger's.
+    folder = "--no-index --find-links FOLDER"
+    return f'pip install {folder} "sfumato[{extra}]" (the folder of its bundle)'
 
 
 @contextmanager

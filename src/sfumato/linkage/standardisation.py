@@ -486,10 +486,10 @@ def standardise(
 
 
 _NAMES = (ColumnKind.SURNAME, ColumnKind.FULL_NAME, ColumnKind.GIVEN_NAME)
-# A choice: one day in 20,000 is one person's in 20,000; on no day are a twentieth of them born.
-_OF_ALL, _OF_MANY, _TIMES, _NAMED = 0.05, 0.01, 20, 20
-"""Shares of all dates from which one is a default, the second where it is 20 times as frequent as
-the others are on average; and records, and different names among them, that it takes."""
+_OF_MANY, _TIMES, _NAMED = 0.01, 20, 20
+"""Share of all dates from which one is a default where it is 20 times as frequent as the others are
+on average, and how many different names its records have: a choice. Where years alone are known, or
+people were born within a fortnight, all days are about as frequent, and stay."""
 
 
 def _without_defaults(
@@ -508,8 +508,8 @@ def _without_defaults(
         "WHERE day IS NOT NULL GROUP BY 1), "
         "every AS (SELECT *, sum(n) OVER () AS total, count(*) OVER () AS days FROM dates) "
         f"SELECT day, CAST(n AS BIGINT) FROM every WHERE n >= {_NAMED} "
-        f"AND names >= least(n / 4, {_NAMED}) AND (n >= {_OF_ALL} * total OR (n >= {_OF_MANY} * "
-        f"total AND n * (days - 1) >= {_TIMES} * (total - n)))"
+        f"AND names >= {_NAMED} AND n >= {_OF_MANY} * total "
+        f"AND n * (days - 1) >= {_TIMES} * (total - n)"
     ).fetchall()
     for day, _ in found:
         for table in tables:

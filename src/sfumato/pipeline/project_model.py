@@ -709,10 +709,26 @@ class Project(Frozen):
     @property
     def acceptances(self) -> tuple[verdict.Acceptance, ...]:
         """Who answers for what, and for how much of it."""
+        measured = self.accept.by_row.items()
+        return self._answers({row: each for row, each in measured if each.at_most is not None})
+
+    @property
+    def answers(self) -> tuple[verdict.Acceptance, ...]:
+        """The same; one that nothing was measured of covers everything until the next run."""
+        whole = AtMost(found=1, person=1, learned=1)
+        return self._answers(
+            {
+                row: each.model_copy(update={"at_most": each.at_most or whole})
+                for row, each in self.accept.by_row.items()
+            }
+        )
+
+    def _answers(
+        self, by_row: Mapping[tuple[str, str], Accepted]
+    ) -> tuple[verdict.Acceptance, ...]:
         made = [
             verdict.Acceptance(name, column=column, **each.model_dump())
-            for (name, column), each in self.accept.by_row.items()
-            if each.at_most is not None
+            for (name, column), each in by_row.items()
         ]
         own = self.accept.linkage
         if own is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import combinations
 from math import ceil, floor, inf
 from time import perf_counter
@@ -364,13 +365,18 @@ class LimitSearch:
 
     def _in_classes(self, plan: Plan) -> Plan:
         """A plan by which neither stranger nor acquaintance finds too many."""
-        taken, table = {each.intruder for each in self.accepted}, self.table
+        today, table = datetime.now(UTC).date(), self.table
+        taken = {each.intruder for each in self.accepted if today <= each.until}
         if "stranger" not in taken:
             plan = wider(plan, self.limits)
         several = table.records > table.persons
-        if "acquaintance" not in taken and several and plan.options.coarsen_counts is None:
+        # What somebody asks for about numbers of records is not given up for bands of them.
+        own = plan.options.cap_records is not None or any(
+            isinstance(each, SharedCounts) for each in plan.promises
+        )
+        if "acquaintance" not in taken and several and not own:
             plan = banded(plan, table, self.limits)
-        return plan
+        return plan if plan.promises else plan.promising(PidKAnonymity(1))
 
     def _less_learned(self, plan: Plan, learned: Sequence[Learned]) -> tuple[Plan, Release]:
         """With fewer people of a class who share a value; without the column where none can."""

@@ -48,7 +48,8 @@ def tune(
     found, then a part of one is exchanged for another, and it is searched nearby. Every trial is a
     release that is made and measured; the file is encoded once. Where limits are named, or no
     thresholds, each of them keeps the limits, too, as ``anonymize`` with `Limits` does: no
-    intruder's row is above its limit, but for what was accepted. See ``docs/tune.md``.
+    intruder's row is above its limit, but for what was accepted; with a population, a register or a
+    household the stranger's alone is searched for. See ``docs/tune.md``.
 
     Parameters
     ----------
@@ -178,7 +179,7 @@ def asked_by_project(place: ProjectFolder) -> tuple[declaration.Place, Schema, d
     asked = project.release
     register = None if asked.register_file is None else place.at(asked.register_file)
     said = {"register": register, "population": asked.population, "seed": project.about.seed}
-    judged = {"limits": project.judged_by, "accepted": project.acceptances}
+    judged = {"limits": project.judged_by, "accepted": project.answers}
     return data, place.released_schema(), {**said, **judged, **layout}
 
 
