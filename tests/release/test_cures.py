@@ -124,7 +124,11 @@ def test_limits_are_impossible_only_where_people_are_fewer_than_a_class_must_hav
         with pytest.raises(ConstraintsNotMetError):
             sf.anonymize(few, SCHEMA, LIMITS, seed=1)
     else:
-        assert not above(sf.anonymize(few, SCHEMA, LIMITS, seed=1))
+        made = sf.anonymize(few, SCHEMA, LIMITS, seed=1)
+        assert not above(made)
+        # What is left out for it is said.
+        kept = made.manifest.options.cap_records
+        assert any("record of each" in each for each in made.warnings) is (kept is not None)
 
 
 @pytest.mark.parametrize(

@@ -459,6 +459,11 @@ def _worth(release: Release) -> tuple[bool, float]:
 def _changed(made: Release, plan: Plan) -> list[str]:
     """What a release keeps limits by that a plan said nothing of, in words."""
     options, said = made.manifest.options, []
+    if options.cap_records != plan.options.cap_records:
+        said.append(
+            f"so that nothing is above the limits, at most {options.cap_records} record of each "
+            "person is kept, as too few have as many"
+        )
     for names, before, how in (
         (options.withhold, plan.options.withhold, "left out"),
         (options.known_columns, plan.options.known_columns, "written with less detail"),
