@@ -25,7 +25,8 @@ mkdir -m 0755 /mnt/data /mnt/keys
 mount -o remount,ro /mnt
 mount --bind "$PLACE/data" /mnt/data
 mount --bind "$PLACE/keys" /mnt/keys
-mount -t tmpfs -o mode=1777 tmpfs /tmp
+# Not over /tmp, where the environment itself may be.
+mount -t tmpfs -o mode=1777 tmpfs /media
 mount -o remount,ro,bind /
 as() {{
     # Python may be in a folder of root's: it may be read, and nothing may be written there.
@@ -33,7 +34,7 @@ as() {{
         --inh-caps -all,+dac_read_search --ambient-caps -all,+dac_read_search "$@"
 }}
 as sh -c 'touch /x || touch /mnt/x || touch "$HOME/x"' 2>/dev/null && exit 3
-as {serve} --url https://review.example.org --proxy 127.0.0.1 >/tmp/said 2>&1 &
+as {serve} --url https://review.example.org --proxy 127.0.0.1 >/media/said 2>&1 &
 server=$!
 for second in $(seq 60); do
     if as {health} 2>/dev/null; then
@@ -45,7 +46,7 @@ for second in $(seq 60); do
     kill -0 $server || break
     sleep 1
 done
-cat /tmp/said >&2
+cat /media/said >&2
 exit 4
 """
 
@@ -114,6 +115,7 @@ def test_its_steps_run_without_root_and_with_a_root_that_is_read_only(tmp_path: 
             "SFUMATO_SERVER_DATA": "/mnt/data",
             "SFUMATO_SERVER_KEYS": "/mnt/keys",
             "PLACE": str(tmp_path),
+            "TMPDIR": "/media",
             "HOME": "/nonexistent",
             # An editable installation looks whether to build its loops again: without a log.
             "MESONPY_EDITABLE_VERBOSE": "1",
