@@ -9,10 +9,11 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
-from typing import Any
 
+import bundle
 import pytest
 from conftest import missing
+from sizes import sizes
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "sfumato-0.2.0-py3-none-any.whl"
@@ -20,18 +21,8 @@ PROGRAM = "def main():\n    print('sfumato 0.2.0')\n"
 METADATA = "Metadata-Version: 2.1\nName: sfumato\nVersion: 0.2.0\nProvides-Extra: report\n"
 
 
-@pytest.fixture(scope="module")
-def tool() -> Any:
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        import bundle
-    finally:
-        sys.path.pop(0)
-    return bundle
-
-
 @pytest.fixture
-def made(tool: Any, tmp_path: Path) -> Path:
+def made(tmp_path: Path) -> Path:
     """The bundle of a wheel that needs nothing: what is tried is the bundle."""
     with zipfile.ZipFile(tmp_path / NAME, "w") as wheel:
         inside = "sfumato-0.2.0.dist-info"
@@ -40,7 +31,7 @@ def made(tool: Any, tmp_path: Path) -> Path:
         wheel.writestr(f"{inside}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         wheel.writestr(f"{inside}/entry_points.txt", "[console_scripts]\nsfumato=sfumato:main\n")
         wheel.writestr(f"{inside}/RECORD", "")
-    return tool.bundle(tmp_path, "report")
+    return bundle.bundle(tmp_path, "report")
 
 
 def unpacked(archive: Path, folder: Path) -> Path:
@@ -58,7 +49,7 @@ def without_network(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, check=False)
 
 
-def test_the_archive_says_what_it_is(tool: Any, made: Path, tmp_path: Path) -> None:
+def test_the_archive_says_what_it_is(made: Path, tmp_path: Path) -> None:
     digest, name = made.with_name(f"{made.name}.sha256").read_text().split()
     assert (digest, name) == (hashlib.sha256(made.read_bytes()).hexdigest(), made.name)
     folder = unpacked(made, tmp_path / "there")
@@ -66,7 +57,7 @@ def test_the_archive_says_what_it_is(tool: Any, made: Path, tmp_path: Path) -> N
     own = hashlib.sha256((tmp_path / NAME).read_bytes()).hexdigest()
     assert line == f"sfumato[report]==0.2.0 --hash=sha256:{own}"
     before = made.read_bytes()
-    assert tool.bundle(tmp_path, "report").read_bytes() == before
+    assert bundle.bundle(tmp_path, "report").read_bytes() == before
 
 
 def test_another_python_is_named(made: Path, tmp_path: Path) -> None:
@@ -99,18 +90,13 @@ def test_a_changed_wheel_is_refused(made: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "environment").exists()
 
 
-def test_wheels_of_another_version_are_refused(tool: Any, made: Path, tmp_path: Path) -> None:
+def test_wheels_of_another_version_are_refused(made: Path, tmp_path: Path) -> None:
     shutil.copy(tmp_path / NAME, tmp_path / NAME.replace("0.2.0", "0.3.0"))
     with pytest.raises(SystemExit, match="several versions"):
-        tool.best_wheel(tmp_path)
+        bundle.best_wheel(tmp_path)
 
 
 def test_the_sizes_in_the_documentation(project_root: Path) -> None:
-    sys.path.insert(0, str(project_root / "tools"))
-    try:
-        from sizes import sizes
-    finally:
-        sys.path.pop(0)
     page = (project_root / "docs" / "installation.md").read_text("utf-8")
     told = {
         cells[1].strip(" `"): int(cells[3])

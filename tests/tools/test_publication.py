@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
+import publication
 import pytest
 
 from sfumato.core.optional_packages import install_command
@@ -23,34 +22,24 @@ ON = (
 )
 
 
-@pytest.fixture(scope="module")
-def tool() -> Any:
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        import publication
-    finally:
-        sys.path.pop(0)
-    return publication
-
-
 @pytest.fixture
-def copy(tool: Any, tmp_path: Path) -> Path:
+def copy(tmp_path: Path) -> Path:
     """The files that the switch is written into, switched off."""
-    for page in tool.pages(ROOT):
+    for page in publication.pages(ROOT):
         target = tmp_path / page.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(page, target)
     return tmp_path
 
 
-def turn(tool: Any, root: Path, before: str, after: str) -> None:
+def turn(root: Path, before: str, after: str) -> None:
     project = root / "pyproject.toml"
     text = project.read_text("utf-8")
     assert before in text
     project.write_text(text.replace(before, after), "utf-8")
-    for page, wanted in tool.differing(root).items():
+    for page, wanted in publication.differing(root).items():
         page.write_text(wanted, "utf-8")
-    assert tool.differing(root) == {}
+    assert publication.differing(root) == {}
 
 
 def contents(root: Path) -> dict[str, str]:
@@ -61,36 +50,36 @@ def contents(root: Path) -> dict[str, str]:
     }
 
 
-def test_everything_says_what_the_switch_says(tool: Any) -> None:
-    assert [page.name for page in tool.differing(ROOT)] == []
+def test_everything_says_what_the_switch_says() -> None:
+    assert [page.name for page in publication.differing(ROOT)] == []
 
 
-def test_the_switch_changes_every_line_and_back(tool: Any, copy: Path) -> None:
+def test_the_switch_changes_every_line_and_back(copy: Path) -> None:
     before = contents(copy)
     assert OFF in before["pyproject.toml"]
-    lines = sum(len(tool.INSTALL.findall(text)) for text in before.values())
-    turn(tool, copy, OFF, ON)
+    lines = sum(len(publication.INSTALL.findall(text)) for text in before.values())
+    turn(copy, OFF, ON)
     after = contents(copy)
-    found = [each for text in after.values() for each in tool.INSTALL.finditer(text)]
+    found = [each for text in after.values() for each in publication.INSTALL.finditer(text)]
     assert len(found) == lines > 10
     changed = {name for name in before if before[name] != after[name]}
     assert {"docs/installation.md", "docs/server.md", "pyproject.toml"} <= changed
     by_name = re.compile(r"""["']sfumato\b""")
     assert all(by_name.search(each.group()) for each in found)
-    turn(tool, copy, ON, OFF)
+    turn(copy, ON, OFF)
     assert contents(copy) == before
 
 
-def test_install_lines_name_extras_that_exist(tool: Any) -> None:
+def test_install_lines_name_extras_that_exist() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    for page in tool.pages(ROOT):
-        for _, named in tool.INSTALL.findall(page.read_text("utf-8")):
+    for page in publication.pages(ROOT):
+        for _, named in publication.INSTALL.findall(page.read_text("utf-8")):
             asked = set(re.findall(r"\w+", named))
             assert asked <= extras["optional-dependencies"].keys(), page.name
 
 
 def test_an_index_is_asked_by_name_only_once_it_is_published(
-    tool: Any, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Until then what an index has under the name is a stranger's."""
     found = SimpleNamespace(read_text=lambda _file: None)

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import check_wheel
 import pytest
+import release_check
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
-
-
-@pytest.fixture(scope="module")
-def tools() -> Any:
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        import check_wheel
-        import release_check
-    finally:
-        sys.path.pop(0)
-    return release_check, check_wheel
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +57,7 @@ def test_the_suite_runs_with_every_python_from_the_least_on(workflow: dict[Any, 
     assert built == f"cp{matrix['python'][0].replace('.', '')}-*"
 
 
-def test_the_oldest_packages_are_those_of_the_project(tools: Any) -> None:
-    _, check_wheel = tools
+def test_the_oldest_packages_are_those_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     lines = check_wheel.oldest().splitlines()
     assert len(lines) == len(project["dependencies"])
@@ -79,8 +68,7 @@ def test_the_oldest_packages_are_those_of_the_project(tools: Any) -> None:
     assert "psycopg==3.2.1" in review
 
 
-def test_without_a_contact_nothing_is_released(tools: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    release_check, _ = tools
+def test_without_a_contact_nothing_is_released(monkeypatch: pytest.MonkeyPatch) -> None:
     switch = release_check.Switch
     for contact, refused in (("", True), ("security@example.org", False)):
         monkeypatch.setattr(
@@ -95,9 +83,8 @@ def test_without_a_contact_nothing_is_released(tools: Any, monkeypatch: pytest.M
 
 
 def test_a_failed_step_fails_the_check(
-    tools: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    release_check, _ = tools
 
     def fails() -> None:
         raise SystemExit("no")

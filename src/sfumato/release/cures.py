@@ -471,8 +471,9 @@ def _changed(made: Release, plan: Plan) -> list[str]:
         new = [f"'{name}'" for name in names if name not in before]
         if new:
             said.append(
-                f"so that nothing is above the limits, {how}: {', '.join(new)}; a column of which "
-                "nobody can know a value stays: sfumato accept insider.COLUMN"
+                f"so that nothing is above the limits, {how}: {', '.join(new)}; a column whose "
+                "values are not known outside stays once a person answers for it: sfumato accept "
+                "insider.COLUMN"
             )
     return said
 
@@ -525,7 +526,7 @@ def _impossible(verdict: Verdict) -> ConstraintsNotMetError:
             f"{row.name}: {share_text(row.findings.found.high)} of people are found, one with "
             f"{share_text(row.findings.person.high)}{learned}; limits {verdict.limits}"
         )
-        options.append(f"somebody accepts {row.name} (sfumato accept), or other limits")
+        options.append(f"a person answers for {row.name} (sfumato accept), or other limits")
     return ConstraintsNotMetError(
         tuple(failures),
         tuple(dict.fromkeys(options)),
