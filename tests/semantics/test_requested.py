@@ -141,8 +141,8 @@ def test_its_verdict_is_what_naive_code_finds_in_the_file(folder: Path, policy: 
     for name, each in made.verdict.insiders.items():
         chances = [*oracle.by_two(records, (name,)).values()]
         assert each.found.value == pytest.approx(float(np.mean(chances)))
-    # The limits are anybody's: what is found stays.
-    assert made.judged(sf.Limits(found=1, person=1, learned=1)).verdict.exit_code == 0
+    # Within any limits, but without a ledger what the recipient finds was not measured.
+    assert made.judged(sf.Limits(found=1, person=1, learned=1)).verdict.exit_code == 4
 
 
 def test_a_codebook_stands_beside_it_and_the_recipe_in_manifest_and_report(folder: Path) -> None:

@@ -536,7 +536,8 @@ class RequestedRelease:
             self.limits,
             self.accepted,
             population=among_all,
-            recipient=self.recipient,
+            # It is handed over as it is made: without a ledger nobody knows what went before.
+            recipient=self.recipient or "no ledger says what was handed over before",
             linkage=self.linkage,
         )
 
