@@ -264,8 +264,8 @@ def test_the_log_tells_no_value(capfd: pytest.CaptureFixture[str]) -> None:
     """Not when requests are wrong, and not when the server fails in the middle of one."""
     import logging
 
+    from sfumato.server.discretion import log_without_values
     from sfumato.server.live import worker_tasks as task
-    from sfumato.server.serve import log_without_values
 
     loggers = [logging.getLogger(n) for n in ("django", "waitress", "csp", "whitenoise", "asyncio")]
     kept = [(each.handlers, each.propagate) for each in loggers]

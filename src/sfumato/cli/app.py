@@ -27,6 +27,7 @@ from sfumato.core.errors import (
 
 # Each command is imported when it is named: all of them take a while.
 _HOMES = {
+    "open": "open_command:open_",
     "init": "init_command:init",
     "run": "project_commands:run",
     "status": "project_commands:status",

@@ -11,10 +11,10 @@ from django.core.management import call_command
 
 from sfumato.core.errors import InputError
 from sfumato.server.config import ServerConfig, check_config, database_settings
+from sfumato.server.discretion import header_settings
 from sfumato.server.vault import Keys, load_keys
 
 _HERE = Path(__file__).parent
-_NOTHING, _OURS = ["'none'"], ["'self'"]
 Settings = dict[str, object]
 
 
@@ -30,7 +30,7 @@ def django_settings(config: ServerConfig, keys: Keys) -> Settings:
         **_pages(),
         **_accounts(),
         **_sessions(config, keys),
-        **_headers(config),
+        **header_settings(tls=config.behind_tls),
         **_uploads(config),
         "DATABASES": {"default": database_settings(config)},
         "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
@@ -70,7 +70,7 @@ def _parts() -> Settings:
         ],
         "MIDDLEWARE": [
             # First, so that answers of all the others have its headers, errors included.
-            "sfumato.server.middleware.AnswersMiddleware",
+            "sfumato.server.discretion.AnswersMiddleware",
             "django.middleware.security.SecurityMiddleware",
             # Before sessions: files need neither a database nor somebody who has logged in.
             "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -147,33 +147,6 @@ def _sessions(config: ServerConfig, keys: Keys) -> Settings:
         "CSRF_COOKIE_HTTPONLY": True,
         "CSRF_COOKIE_SAMESITE": "Strict",
         "CSRF_FAILURE_VIEW": "sfumato.server.error_pages.csrf_failure",
-    }
-
-
-def _headers(config: ServerConfig) -> Settings:
-    """What answers tell browsers: to load nothing from elsewhere, to stay with TLS."""
-    tls = config.behind_tls
-    return {
-        "SECURE_CONTENT_TYPE_NOSNIFF": True,
-        "SECURE_REFERRER_POLICY": "same-origin",
-        "SECURE_CROSS_ORIGIN_OPENER_POLICY": "same-origin",
-        "SECURE_HSTS_SECONDS": 31_536_000 if tls else 0,
-        # Only a proxy sets it, and it is taken off what comes from elsewhere (`serve`).
-        "SECURE_PROXY_SSL_HEADER": ("HTTP_X_FORWARDED_PROTO", "https") if tls else None,
-        "X_FRAME_OPTIONS": "DENY",
-        "CONTENT_SECURITY_POLICY": {
-            "DIRECTIVES": {
-                "default-src": _NOTHING,
-                "script-src": _OURS,
-                "style-src": _OURS,
-                "img-src": _OURS,
-                "font-src": _OURS,
-                "connect-src": _OURS,
-                "form-action": _OURS,
-                "base-uri": _NOTHING,
-                "frame-ancestors": _NOTHING,
-            }
-        },
     }
 
 

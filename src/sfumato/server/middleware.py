@@ -13,26 +13,6 @@ from sfumato.server.accounts.backend import plain_name
 from sfumato.server.accounts.sessions import BEGAN, SEEN, begin_session, is_over
 from sfumato.server.store.models import Account
 
-_PERMISSIONS = "camera=(), geolocation=(), microphone=(), clipboard-read=(), clipboard-write=()"
-
-
-class AnswersMiddleware:
-    """Headers that every answer has."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer a request."""
-        answer = self._get_response(request)
-        # Files that never change may be kept, all else may hold values.
-        if not request.path.startswith("/static/"):
-            answer["Cache-Control"] = "no-store"
-        answer["Permissions-Policy"] = _PERMISSIONS
-        answer["Cross-Origin-Resource-Policy"] = "same-origin"
-        return answer
-
-
 _NOTED = 20
 """How often in the time that somebody may be idle it is noted that they are not; each is a write
 transaction, for which others on SQLite wait."""

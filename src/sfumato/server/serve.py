@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import errno
 import gc
-import logging
 import secrets
 import signal
 import sys
-import traceback
 from collections.abc import Callable
 from copy import copy
 from datetime import timedelta
@@ -30,6 +28,7 @@ from sfumato.core.errors import InputError
 from sfumato.server.accounts.backend import digest_of_token
 from sfumato.server.accounts.sessions import account_of
 from sfumato.server.config import DATABASE_FILE, ServerConfig
+from sfumato.server.discretion import log_without_values
 from sfumato.server.manager.uploads import MOST_BYTES
 from sfumato.server.permissions import Action, decide
 from sfumato.server.store.models import Account, Link, Role
@@ -48,49 +47,6 @@ def look_often() -> None:
     # What is there at the start stays: looking at all of it again would stop every thread.
     gc.freeze()
     gc.set_threshold(YOUNG, MIDDLE, OLD)
-
-
-_LOUD = ("django", "waitress", "csp", "whitenoise", "asyncio")
-
-
-_REFUSED = "django.security."
-"""How loggers begin that tell of requests which were refused; they go on with why."""
-
-
-class _WithoutValues(logging.Formatter):
-    """Time, level, logger, status, kind of error and its place in the code.
-
-    Messages name addresses, and may hold the token of a link or a value; they are left out. A
-    request that is refused as it came, for its host or its size, is no fault of the server's:
-    one line, whatever level Django gives it.
-    """
-
-    def format(self, record: logging.LogRecord) -> str:
-        refused = record.name.startswith(_REFUSED)
-        level = logging.getLevelName(logging.WARNING) if refused else record.levelname
-        words = [self.formatTime(record), level, record.name]
-        status = getattr(record, "status_code", None)
-        if status is not None:
-            words.append(str(status))
-        kind, _, trace = (None if refused else record.exc_info) or (None, None, None)
-        if kind is None:
-            return " ".join(words)
-        frames = [
-            f"\n  {frame.filename.rpartition('/')[2]}:{frame.lineno} in {frame.name}"
-            for frame in traceback.extract_tb(trace)
-        ]
-        return " ".join([*words, f"{kind.__module__}.{kind.__qualname__}"]) + "".join(frames)
-
-
-def log_without_values() -> None:
-    """Write what the libraries say to standard error, without their messages."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_WithoutValues())
-    # Below this level libraries tell of single requests; faults, and refused hosts, are at it.
-    handler.setLevel(logging.ERROR)
-    for name in _LOUD:
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
 
 
 SETUP_DAYS = 2

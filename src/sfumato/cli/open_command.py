@@ -1,0 +1,61 @@
+"""``sfumato open``: the workbench, from files to a signed release in the browser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli.output import progress_bar, say
+from sfumato.cli.parameters import argument, option
+from sfumato.core.optional_packages import check_installed
+
+NEEDED = ("django", "waitress", "whitenoise", "csp", "django_htmx")
+
+Files = Annotated[
+    list[Path] | None,
+    argument(
+        metavar="[FILE...|PROJECT]",
+        help="Tables, of which a project is made; or a project file, or its folder. Without any "
+        "you choose among the files of this folder.",
+    ),
+]
+
+
+def open_(
+    files: Files = None,
+    browser: Annotated[
+        bool,
+        typer.Option(
+            "--browser/--no-browser",
+            help="Open the browser, or print a link that opens the workbench once.",
+        ),
+    ] = True,
+    port: Annotated[
+        int, option(metavar="NUMBER", min=0, max=65535, help="The port; any free one without it.")
+    ] = 0,
+) -> None:
+    """Open the workbench: Data, Link, Release, Attack, Sign in your browser, on this machine.
+
+    Nobody else can ask it. On a remote machine: --no-browser --port N, and here
+    ssh -L N:127.0.0.1:N MACHINE.
+    """
+    check_installed("the workbench", {each: each for each in NEEDED}, extra="workbench")
+    from sfumato.server.workbench.bench import DESK
+    from sfumato.server.workbench.serve_local import LocalServer, has_browser
+
+    DESK.folders = (Path.cwd(), Path.home())
+    if files:
+        with progress_bar() as progress:
+            progress("reading", 0.0)
+            DESK.open_any(files)
+    LocalServer(port, tell=_tell).serve(browser=browser and has_browser())
+    say("Ended.")
+
+
+def _tell(line: str) -> None:
+    """Print a line at once: who started this may read it from a pipe."""
+    typer.echo(line)
+    sys.stdout.flush()

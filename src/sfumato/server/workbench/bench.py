@@ -1,0 +1,250 @@
+"""The project that is open in this process: its revision, and what was computed for it."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sfumato.core.declaration import is_database
+from sfumato.core.errors import InputError, SfumatoError
+from sfumato.pipeline.project_folder import ProjectFolder, open_project
+from sfumato.pipeline.project_model import InFile
+from sfumato.pipeline.project_text import PROJECT_FILE
+from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_file
+from sfumato.pipeline.run import State, Status, status_of
+from sfumato.server.workbench.jobs import Jobs
+from sfumato.server.workbench.project_edits import ProjectEdits, WindowLock
+
+COUNTED, ROUGH, SAMPLE, ESTIMATE = "counted", "rough", "sample", "estimate"
+"""What a figure is: of everything; of everything, by a quick search; of some records; a model's."""
+KEPT = 200
+"""Figures that are kept in memory."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure with what it rests on.
+
+    Attributes
+    ----------
+    revision
+        The revision that it was computed for.
+    """
+
+    value: Any
+    kind: str
+    revision: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """What the message line says.
+
+    Attributes
+    ----------
+    about
+        The field that it is about, by the name of its form; ``""`` for the page.
+    """
+
+    text: str
+    bad: bool = False
+    about: str = ""
+
+
+@dataclass
+class Bench:
+    """An open project; one thread computes a figure, others wait for it.
+
+    Attributes
+    ----------
+    file
+        The project file.
+    shows_values
+        The tables of which values are shown, until the place is left.
+    """
+
+    file: Path
+    message: Message | None = None
+    shows_values: set[str] = field(default_factory=set)
+    _figures: OrderedDict[tuple[str, str], Figure] = field(default_factory=OrderedDict, repr=False)
+    _locks: dict[str, threading.Lock] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def edits(self) -> ProjectEdits:
+        """The edits of the project file."""
+        return ProjectEdits(self.file)
+
+    @cached_property
+    def window(self) -> WindowLock:
+        """Which window edits."""
+        return WindowLock(self.edits.folder)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The long computations."""
+        return Jobs(self.file)
+
+    @property
+    def place(self) -> ProjectFolder:
+        """The project as its file is now.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read.
+        """
+        return open_project(self.file)
+
+    @property
+    def revision(self) -> str:
+        """The hash of the project file and of its inputs as they are now."""
+        hashed = hashlib.sha256(self.edits.sha().encode("ascii"))
+        hashed.update(self.inputs.encode("ascii"))
+        return hashed.hexdigest()[:16]
+
+    @property
+    def inputs(self) -> str:
+        """The hash of what the files that the project reads are now: size and time of each."""
+        hashed = hashlib.sha256()
+        for name, path in self.input_files().items():
+            hashed.update(f"{name}\0{_standing(path)}\0".encode())
+        return hashed.hexdigest()[:16]
+
+    def input_files(self) -> dict[str, Path]:
+        """The files that the project reads, by what the project file calls them."""
+        place = self.place
+        found: dict[str, Path] = {}
+        for name, source in place.project.sources.items():
+            for key, table in (("file", source), ("attach", source.attach)):
+                if table is not None and not is_database(table.file):
+                    found[f"sources.{name}.{key}"] = place.at(Path(table.file))
+        if isinstance(place.project.columns, InFile):
+            found["schema.file"] = place.at(place.project.columns.file)
+        return found
+
+    def gone(self) -> list[str]:
+        """What the project file calls the files that are not there."""
+        return [name for name, path in self.input_files().items() if not path.is_file()]
+
+    def figure(
+        self, name: str, make: Callable[[], Any], *, kind: str = COUNTED, of: str = ""
+    ) -> Figure:
+        """A figure, computed once for a revision.
+
+        Parameters
+        ----------
+        of
+            What it rests on, where that is less than the revision.
+        """
+        key = (name, of or self.revision)
+        with self._locks.setdefault(name, threading.Lock()):
+            if key not in self._figures:
+                self._figures[key] = Figure(make(), kind, key[1])
+                while len(self._figures) > KEPT:
+                    self._figures.popitem(last=False)
+            self._figures.move_to_end(key)
+            return self._figures[key]
+
+    def status(self) -> Status:
+        """How far the project is, of this revision."""
+        found = self.figure("status", lambda: status_of(self.place), of=self._of_stages())
+        return found.value
+
+    def _of_stages(self) -> str:
+        stages = self.place.stages
+        made = [_standing(path) for path in sorted(stages.glob("*/stage.json"))]
+        return hashlib.sha256(f"{self.revision}{made}".encode()).hexdigest()[:16]
+
+    def made(self, stage: str) -> dict[str, Any] | None:
+        """What a stage measured of this revision; ``None`` where it is not made, or outdated."""
+        status = self.status()
+        done = any(each.name == stage and each.state is State.DONE for each in status.stages)
+        return status.measured(stage) if done else None
+
+    def tell(self, text: str, *, bad: bool = False, about: str = "") -> None:
+        """Say something on the message line of the next page."""
+        self.message = Message(text, bad, about)
+
+
+def _standing(path: Path) -> str:
+    """Size, time and place of a file as they are now; nothing where it is gone."""
+    try:
+        status = path.stat()
+    except OSError:
+        return "gone"
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ino}"
+
+
+@dataclass
+class Desk:
+    """What this process shows: one project at a time, or the start.
+
+    Attributes
+    ----------
+    folders
+        The folders from which files can be chosen.
+    """
+
+    bench: Bench | None = None
+    folders: tuple[Path, ...] = ()
+
+    def open(self, file: Path) -> Bench:
+        """Show a project.
+
+        Raises
+        ------
+        InputError
+            If its file cannot be read.
+        """
+        place = open_project(file)
+        self.bench = Bench(place.file.resolve())
+        with_history(self.bench)
+        return self.bench
+
+    def open_any(self, files: Sequence[Path]) -> Bench:
+        """Show a project, or one that is made of tables beside the first of them.
+
+        Raises
+        ------
+        InputError
+            If there is no such file, or another project is in the folder.
+        """
+        if len(files) == 1 and (files[0].is_dir() or files[0].suffix == ".toml"):
+            return self.open(files[0])
+        file = files[0].parent / PROJECT_FILE
+        if not file.exists():
+            sources = {path.stem: path for path in files}
+            write_project_file(propose(ProposalRequest(sources, file.parent)).text, file)
+        bench = self.open(file)
+        made_of = set(bench.input_files().values())
+        if any(not any(_is_same(path, each) for each in made_of) for path in files):
+            self.bench = None
+            raise InputError(
+                f"folder {file.parent.resolve().name}",
+                "must not hold another project",
+                found=f"a {PROJECT_FILE} of other tables",
+                advice=f"open it with: sfumato open {PROJECT_FILE}; or put the tables elsewhere",
+            )
+        return bench
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
+
+
+def with_history(bench: Bench) -> None:
+    """Keep the first text of a project that has no history yet."""
+    try:
+        bench.edits.notice()
+    except SfumatoError as error:
+        bench.tell(str(error), bad=True)
+
+
+DESK = Desk()
+"""The one of this process."""

@@ -1,0 +1,214 @@
+"""The frame of every page: places, strip, message line; and what becomes of a click."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from sfumato.core.errors import SfumatoError
+from sfumato.pipeline.project_folder import ASSESS, RELEASE, shell_path
+from sfumato.risk.verdict import share_text
+from sfumato.server.workbench.bench import DESK, Bench
+from sfumato.server.workbench.project_edits import Change, ChangedOutsideError
+
+PLACES = {
+    "data": gettext_lazy("Data"),
+    "link": gettext_lazy("Link"),
+    "release": gettext_lazy("Release"),
+    "attack": gettext_lazy("Attack"),
+    "sign": gettext_lazy("Sign"),
+}
+"""The five places, by the names of their addresses."""
+View = Callable[..., HttpResponse]
+
+
+@dataclass(frozen=True)
+class StripFigure:
+    """A figure of the strip, before the release and of it.
+
+    Attributes
+    ----------
+    label
+        What it says.
+    before, now
+        As text; ``""`` where it is not known.
+    kind
+        What both are: *counted*, *estimate*.
+    """
+
+    label: str
+    before: str
+    now: str
+    kind: str = ""
+
+
+def project_view(place: str) -> Callable[[View], View]:
+    """A view of a place, which is given the open project; what it refuses is said."""
+
+    def made(view: View) -> View:
+        @wraps(view)
+        def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponse:
+            bench = DESK.bench
+            if bench is None:
+                return HttpResponseRedirect(reverse("start"))
+            try:
+                if bench.edits.notice():
+                    bench.tell(_("The project file was changed outside. These are its figures."))
+                bench.place  # noqa: B018 - what cannot be read has a page of its own
+            except SfumatoError as error:
+                return unreadable(request, bench, error)
+            try:
+                return view(request, bench, *arguments, **named)
+            except SfumatoError as error:
+                bench.tell(str(error), bad=True)
+                if request.method == "POST":
+                    return HttpResponseRedirect(reverse(place))
+                return page(request, bench, place, "workbench/refused.html")
+
+        return answer
+
+    return made
+
+
+def page(
+    request: HttpRequest, bench: Bench, place: str, template: str, status: int = 200, **parts: Any
+) -> HttpResponse:
+    """A page of a place within the frame."""
+    message, bench.message = bench.message, None
+    framed = {
+        "bench": bench,
+        "here": place,
+        "places": [(name, reverse(name), label) for name, label in PLACES.items()],
+        "strip": strip(bench),
+        "message": message,
+        "expected": bench.edits.sha(),
+        "undone_next": bench.edits.undone_next,
+        "redone_next": bench.edits.redone_next,
+        "shell": command_of(bench, place),
+        "python": python_of(bench),
+        "project_name": bench.place.project.about.name,
+    }
+    return render(request, template, framed | parts, status=status)
+
+
+def edited(
+    request: HttpRequest,
+    bench: Bench,
+    change: Change,
+    words: str,
+    to: str,
+    about: str = "",
+) -> HttpResponse:
+    """Change the project file as a form asks, and show the page again.
+
+    Parameters
+    ----------
+    words
+        What is done, without a value of the data.
+    to
+        The name of the address that is shown then.
+    about
+        The field beside which a refusal is said.
+    """
+    back = HttpResponseRedirect(to if to.startswith("/") else reverse(to))
+    if not may_edit(request, bench):
+        return back
+    try:
+        bench.edits.edit(
+            change,
+            expected=request.POST.get("expected", ""),
+            words=words,
+            force=request.POST.get("force") == "mine",
+        )
+    except ChangedOutsideError as conflict:
+        repeated = {
+            name: value for name, value in request.POST.items() if name not in ("expected", "force")
+        }
+        return page(
+            request, bench, "data", "workbench/conflict.html",
+            status=409, conflict=conflict, repeated=repeated, action=request.path, back=back.url,
+            words=words,
+        )  # fmt: skip
+    except SfumatoError as error:
+        bench.tell(str(error), bad=True, about=about)
+    else:
+        bench.tell(words)
+    return back
+
+
+def may_edit(request: HttpRequest, bench: Bench) -> bool:
+    """Whether the window that sends a form edits the project; if not, that is said."""
+    if bench.window.claim(request.POST.get("window", "")):
+        return True
+    bench.tell(_("Another window edits this project. This one reads: take over to edit."), bad=True)
+    return False
+
+
+def unreadable(request: HttpRequest, bench: Bench, error: SfumatoError) -> HttpResponse:
+    """The page of a project that cannot be read: what is wrong, and the texts that it had."""
+    pasts = bench.edits.pasts()
+    return render(
+        request,
+        "workbench/unreadable.html",
+        {"reason": str(error), "last": pasts[-2] if len(pasts) > 1 else None, "bench": bench},
+        status=409,
+    )
+
+
+def strip(bench: Bench) -> list[StripFigure]:
+    """The figures that never leave the page, of this revision alone."""
+    before, verdict = _measured(bench), bench.status().verdict
+    persons = before.get("persons")
+    people = "" if persons is None else f"{persons:,}"
+    alone = _share(before.get("sample_uniques"), persons)
+    stranger, insider = ("", "") if verdict is None else (
+        _found(verdict.row("stranger")), _found(verdict.row("insider"))
+    )  # fmt: skip
+    released = "" if verdict is None else f"{verdict.people:,}"
+    release = bench.made(RELEASE) or {}
+    lost = (release.get("utility") or {}).get("ncp")
+    return [
+        StripFigure(_("people"), people, released, "counted"),
+        StripFigure(_("alone"), alone, "", "counted"),
+        StripFigure(_("found by a stranger"), "", stranger),
+        StripFigure(_("found by an insider"), "", insider),
+        StripFigure(_("detail lost"), "", "" if lost is None else share_text(float(lost))),
+    ]
+
+
+def _measured(bench: Bench) -> Mapping[str, Any]:
+    return bench.made(ASSESS) or {}
+
+
+def _share(part: Any, whole: Any) -> str:
+    return "" if not whole or part is None else share_text(part / whole)
+
+
+def _found(row: Any) -> str:
+    return "" if row.findings is None else share_text(row.findings.found.value)
+
+
+def command_of(bench: Bench, place: str) -> str:
+    """What does the same as a place on the command line."""
+    file = shell_path(bench.file)
+    stage = {"data": "assess", "link": "linked", "release": "release", "attack": "attack"}
+    until = f" --until {shlex.quote(stage[place])}" if place in stage else ""
+    return f"sfumato run {file}{until}"
+
+
+def python_of(bench: Bench) -> str:
+    """What opens the same project in Python."""
+    return (
+        "from sfumato.pipeline.project_folder import open_project\n"
+        "from sfumato.pipeline.run import run\n"
+        f"run(open_project({str(bench.file)!r}))"
+    )

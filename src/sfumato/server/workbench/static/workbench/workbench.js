@@ -1,0 +1,63 @@
+// What htmx does not: selects that send their form, a name for this window, the keys.
+"use strict";
+
+(() => {
+  const named = sessionStorage.getItem("window");
+  const name = named || crypto.randomUUID();
+  sessionStorage.setItem("window", name);
+
+  // Every form says from which window it comes.
+  document.addEventListener("formdata", (event) => event.formData.set("window", name));
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
+  });
+
+  document.addEventListener("submit", (event) => {
+    if (event.submitter?.getAttribute("aria-disabled") === "true") {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
+  }, true);
+
+  // "/" goes to the filter; Ctrl-Z undoes unless somebody types.
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.matches("input, textarea, select");
+    if (event.key === "/" && !typing) {
+      const filter = document.querySelector("[data-filter]");
+      if (filter) { event.preventDefault(); filter.focus(); }
+    }
+    if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !typing) {
+      event.preventDefault();
+      document.getElementById(event.shiftKey ? "redo" : "undo")?.click();
+    }
+  });
+
+  document.addEventListener("input", (event) => {
+    if (!event.target.matches("[data-filter]")) return;
+    const words = event.target.value.toLowerCase();
+    for (const row of document.querySelectorAll(event.target.dataset.filter)) {
+      row.hidden = !row.dataset.name.toLowerCase().includes(words);
+    }
+  });
+
+  // A sign of life; the answer says whether another window edits.
+  async function alive() {
+    const place = document.getElementById("window");
+    const here = document.querySelector("nav [aria-current]")?.getAttribute("href")?.slice(1) || "data";
+    try {
+      const body = new URLSearchParams({ window: name, here });
+      const answer = await fetch("/window", { method: "POST", body });
+      if (answer.ok && place && !place.contains(document.activeElement)) {
+        const text = (await answer.text()).trim();
+        const fresh = new DOMParser().parseFromString(text, "text/html");
+        place.replaceChildren(...fresh.body.childNodes);
+        window.htmx?.process(place);
+      }
+    } catch {
+      // The workbench has ended: the next click says so.
+    }
+    setTimeout(alive, 20000);
+  }
+  if (document.getElementById("window")) alive();
+})();

@@ -1,0 +1,40 @@
+"""The addresses of the workbench; none holds a name or a value of the data."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from sfumato.server.workbench import (
+    attack_view,
+    data_view,
+    link_view,
+    release_view,
+    sign_view,
+    start_view,
+)
+
+urlpatterns = [
+    path("", start_view.first, name="first"),
+    path("enter", start_view.enter, name="enter"),
+    path("start", start_view.start, name="start"),
+    path("start/open", start_view.open_file, name="open_file"),
+    path("undo", start_view.undo, name="undo"),
+    path("redo", start_view.redo, name="redo"),
+    path("take-over", start_view.take_over, name="take_over"),
+    path("take-back", start_view.take_back, name="take_back"),
+    path("window", start_view.window, name="window"),
+    path("run", start_view.run, name="run"),
+    path("jobs/<str:job_id>/stop", start_view.stop_job, name="stop_job"),
+    path("jobs/<str:job_id>/resume", start_view.resume_job, name="resume_job"),
+    path("data", data_view.data, name="data"),
+    path("data/<int:number>/role", data_view.role, name="role"),
+    path("link", link_view.link, name="link"),
+    path("release", release_view.release, name="release"),
+    path("attack", attack_view.attack, name="attack"),
+    path("sign", sign_view.sign, name="sign"),
+]
+
+handler400 = "sfumato.server.error_pages.bad_request"
+handler403 = "sfumato.server.error_pages.forbidden"
+handler404 = "sfumato.server.error_pages.not_found"
+handler500 = "sfumato.server.error_pages.server_error"

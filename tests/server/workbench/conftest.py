@@ -1,0 +1,54 @@
+"""Workbenches are processes of their own: no server of this process is needed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from server.workbench.workbenches import Workbench, workbench
+
+from sfumato.pipeline.proposal import ProposalRequest, propose
+
+PEOPLE = 120
+
+
+@pytest.fixture(autouse=True)
+def _empty() -> None:
+    """Instead of that of the clerks' server."""
+
+
+def visits(file: Path, people: int = PEOPLE, seed: int = 1) -> Path:
+    """Write a table of visits of made-up people."""
+    rng = random.Random(seed)
+    lines = ["patient,given_name,birth_year,sex,zip,icd9,charge"]
+    for number in range(people):
+        name, sex = rng.choice(["Anna", "Ben", "Clara", "Dora", "Emil"]), rng.choice("mf")
+        known = f"P{number:04d},{name},{rng.randint(1930, 2010)},{sex},{rng.randint(10115, 10119)}"
+        lines += [
+            f"{known},{rng.choice(['250.1', '401.9', '428.0', '715.9'])},{rng.randint(20, 900)}"
+            for _ in range(rng.randint(1, 3))
+        ]
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def project(folder: Path, people: int = PEOPLE) -> Path:
+    """Write a project of visits that remembers nothing, with a comment of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = visits(folder / "visits.csv", people)
+    request = ProposalRequest(
+        {"visits": table}, folder, name="Visits", seed=7, ledger={"remember": False}
+    )
+    file = folder / "sfumato.toml"
+    file.write_text(f"{propose(request).text}\n# a comment of mine\n")
+    return file
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workbench]:
+    """A workbench with a project."""
+    folder = tmp_path_factory.mktemp("workbench")
+    with workbench(folder, [project(folder / "project")]) as made:
+        yield made
