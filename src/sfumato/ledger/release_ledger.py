@@ -33,6 +33,7 @@ from sfumato.risk.verdict import (
 from sfumato.risk.verdict import Limits as Judged
 
 _TERMS, _DRAFT, _HANDED, _WAIVED, _FORGOT = "terms", "draft", "handed over", "waived", "forgotten"
+_SIGNED = "signed"
 # The longest month and year, so that nothing is erased before its time.
 _DAYS = {"day": 1, "month": 31, "year": 366}
 _KEEP = re.compile(r"(\d{1,4}) (day|month|year)s?")
@@ -346,6 +347,23 @@ class ReleaseLedger(Ledger):
             }
             self._log.append(_HANDED, to, detail)
         return replace(comparison, unknown=tuple(self._unknown(number, comparison)))
+
+    def note_signature(self, number: int, by: str, **details: str) -> None:
+        """Note who signed what was decided of a release.
+
+        Parameters
+        ----------
+        details
+            The decision, the reason, and the hash of the signature.
+        """
+        check_said(by=by)
+        self.noted(number)
+        self._log.append(_SIGNED, by, {"release": number, **details})
+
+    def signatures(self) -> dict[int, Mapping[str, Any]]:
+        """What was noted of the signature of each release, by its number."""
+        entries = (each for each in self._log.entries() if each.kind == _SIGNED)
+        return {each.details["release"]: {"by": each.actor, **each.details} for each in entries}
 
     def _limits(self, limits: Judged | None) -> Limits:
         """What may be given away together: what a release's own limits and the terms allow."""

@@ -1,0 +1,144 @@
+"""A person's decision about the release of a project, signed: to hand it over, or to refuse it."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from sfumato.core.atomic import all_or_none, write_text
+from sfumato.core.errors import HandOverRefusedError, InputError
+from sfumato.core.signatures import SIGNATURE, Decision, Statement, check_signature
+from sfumato.pipeline.project_folder import RELEASE, REPORT, ProjectFolder
+from sfumato.pipeline.release_stages import judged_with, ledger_of
+from sfumato.pipeline.report_stage import PUBLIC, RELEASED, REPORTS, WHOLE
+from sfumato.pipeline.run import run_lock, status_of
+from sfumato.pipeline.stage import MEASURED, read_object
+from sfumato.release.release_manifest import file_sha256
+from sfumato.reports.report_files import JSON
+
+DECIDER = "decides about the release"
+
+
+def signature_file(place: ProjectFolder) -> Path:
+    """Where the signature of a project's release is, if it is signed."""
+    return place.of_stage(REPORT) / SIGNATURE
+
+
+def sign(
+    place: ProjectFolder,
+    decision: Decision,
+    key: Ed25519PrivateKey,
+    *,
+    by: str,
+    because: str,
+    to: str = "",
+) -> Path:
+    """Sign what was decided of the release, and hand it over where that was decided.
+
+    Parameters
+    ----------
+    to
+        Who gets it; whom ``[ledger]`` names where not given.
+
+    Returns
+    -------
+    Path
+        The signature.
+
+    Raises
+    ------
+    HandOverRefusedError
+        If it is to be handed over and is not ready, or with what was handed over before gives
+        away too much.
+    """
+    with run_lock(place.stages):
+        _check_current(place)
+        file = signature_file(place)
+        # One of an earlier release gives way; the ledger still knows of it.
+        if file.exists() and not check_signature(file).fault:
+            raise InputError(
+                f"file {SIGNATURE}",
+                "must not be there",
+                found="a signature of this release",
+                advice="a decision stays; another release is signed anew",
+            )
+        if decision is Decision.RELEASED:
+            section = place.project.ledger
+            to = to or (section.to if section is not None and section.to else "")
+            if not to:
+                raise InputError("option --to", "must say who gets the release", found="nothing")
+        return _signed(place, statement_of(place, decision, by, because, to), key, file)
+
+
+def statement_of(
+    place: ProjectFolder, decision: Decision, by: str, because: str, to: str
+) -> Statement:
+    """What is signed of a project's release as it is.
+
+    Exact numbers and intervals stand in the reports that stay inside, which are signed by their
+    hash: the signature itself is handed over, and says of the verdict what anybody may read.
+    """
+    folder = place.of_stage(REPORT)
+    told = read_object((folder / PUBLIC / WHOLE).with_suffix(JSON)) or {}
+    verdict = told.get("verdict", {})
+    about: dict[str, Any] = {
+        "project": place.project.about.name,
+        "project_sha256": file_sha256(place.file),
+        "verdict": {name: each for name, each in verdict.items() if name != "answers"},
+    }
+
+    def hashes(*names: str) -> dict[str, str]:
+        files = sorted(path for name in names for path in (folder / name).rglob("*"))
+        return {
+            path.relative_to(folder).as_posix(): file_sha256(path)
+            for path in files
+            if path.is_file()
+        }
+
+    time = datetime.now(UTC).isoformat(timespec="seconds")
+    leaving, inside = hashes(RELEASED), hashes(PUBLIC, REPORTS)
+    return Statement(decision, by, because, time, to, about, leaving, inside)
+
+
+def _check_current(place: ProjectFolder) -> None:
+    """Refuse what rests on another state of the files than there is now, and what policies let."""
+    if place.project.policy is not None:
+        raise InputError("section [policy]", DECIDER, advice="a release on request is not signed")
+    status = status_of(place)
+    if not status.is_done:
+        stage = next(each for each in status.stages if each.state.value != "done")
+        raise InputError(
+            "the project",
+            "must be made of what is there now before it is signed",
+            found=f"stage {stage.name}, {stage.state.value}",
+            advice="sfumato run",
+        )
+
+
+def _signed(place: ProjectFolder, statement: Statement, key: Ed25519PrivateKey, file: Path) -> Path:
+    """Write a signature, and note it with what is handed over: all of it or nothing."""
+    leaves = statement.decision is Decision.RELEASED
+    text, verdict = statement.signed(key), status_of(place).verdict
+    if leaves and (verdict is None or not verdict.ready):
+        said = "what intruders find was not measured." if verdict is None else verdict.headline
+        raise HandOverRefusedError((said,), said="A release that is not ready is not signed.")
+    draft = (read_object(place.of_stage(RELEASE) / MEASURED) or {}).get("draft")
+    # The file takes its place after the ledger has agreed; without its ledger none is signed.
+    with all_or_none(), ledger_of(place) as memory:
+        write_text(file, text)
+        if memory is not None and draft is not None:
+            with memory.changing():
+                if leaves and statement.to not in memory.noted(draft).to:
+                    memory.hand_over(draft, statement.to, **judged_with(place, draft))
+                memory.note_signature(
+                    draft,
+                    statement.by,
+                    decision=statement.decision.value,
+                    because=statement.because,
+                    sha256=hashlib.sha256(text.encode()).hexdigest(),
+                )
+    return file

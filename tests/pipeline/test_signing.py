@@ -1,0 +1,103 @@
+"""``sfumato sign`` and ``verify`` on a project: handed over once, or refused, and always signed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from ledger.releases import people
+from pipeline.clinics_project import Call, caller
+from pipeline.test_run_ledger import BOOK, FIRST, PROJECT, remembered
+
+from sfumato.ledger.release_ledger import ReleaseLedger
+from sfumato.release.release_manifest import file_sha256
+
+READY = PROJECT.format(more="", **FIRST)
+SIGN = ("sign", "--key", "anna", "--by", "officer (Anna)", "--because", "contract 17")
+
+
+@pytest.fixture
+def call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Call:
+    people().to_csv(tmp_path / "visits.csv", index=False)
+    (tmp_path / "sfumato.toml").write_text(READY)
+    called = caller(tmp_path, monkeypatch, capfd)
+    assert called("ledger", "create", *BOOK).code == 0
+    assert called("key", "new", "anna").code == 0
+    return called
+
+
+def test_a_signed_release_is_handed_over_and_checked_elsewhere(call: Call, tmp_path: Path) -> None:
+    assert call(*SIGN, "--to", "university").code == 1  # nothing is made yet
+    assert call("run").code == 0
+    assert call(*SIGN).code == 1  # it is said to nobody
+    signed = call(*SIGN, "--to", "university")
+    assert signed.code == 0, signed.err
+    assert [each["to"] for each in remembered(call)] == [["university"]]
+    assert call(*SIGN, "--to", "university").code == 1  # a decision stays
+    with ReleaseLedger.open(tmp_path / "book" / "ledger.sqlite", tmp_path / "keys") as book:
+        noted = book.signatures()
+    sha256 = file_sha256(tmp_path / "output" / "signature.json")
+    assert [each["sha256"] for each in noted.values()] == [sha256]
+
+    mail = tmp_path / "mail"
+    shutil.copytree(tmp_path / "output" / "release", mail / "release")
+    shutil.copy(tmp_path / "output" / "signature.json", mail)
+    assert call("verify", "mail").code == 4
+    known = call("verify", "mail", "--signer", "anna.pub", "--json")
+    assert known.code == 0
+    statement = known.json["statement"]
+    assert statement["to"] == "university"
+    assert statement["about"]["verdict"]["ready"]
+    assert known.json["files"]["reports/project.json"] == "not here"
+    with (mail / "release" / "release.csv").open("a") as stream:
+        stream.write("\n")
+    assert call("verify", "mail", "--signer", "anna.pub").code == 2
+    assert call("run", "--json").ran() == []  # the signature is no change of the project
+    assert call("verify", "output", "--signer", "anna.pub").code == 0
+
+
+def test_what_is_above_is_refused_or_not_signed(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "sfumato.toml").write_text(READY.replace("found = 1", "found = 0.001"))
+    assert call("run").code == 2
+    refused = call(*SIGN, "--to", "university")
+    assert refused.code == 2
+    assert "not ready" in refused.err
+    assert not (tmp_path / "output" / "signature.json").exists()
+    assert call(*SIGN, "--refuse").code == 0
+    checked = call("verify", "output", "--signer", "anna.pub", "--json")
+    assert checked.code == 2
+    assert checked.json["unchanged"]
+    assert checked.json["statement"]["decision"] == "refused"
+    assert [each["to"] for each in remembered(call)] == [[]]
+
+
+def test_what_changed_since_the_run_is_not_signed(call: Call, tmp_path: Path) -> None:
+    assert call("run").code == 0
+    (tmp_path / "sfumato.toml").write_text(READY.replace("0.93", "0.9"))
+    found = call(*SIGN, "--to", "university")
+    assert found.code == 1
+    assert "made of what is there now" in found.err
+
+
+def test_nothing_is_signed_that_the_ledger_refuses(call: Call, tmp_path: Path) -> None:
+    assert call("run").code == 0
+    assert call(*SIGN, "--to", "us").code == 0
+    (tmp_path / "sfumato.toml").write_text(
+        PROJECT.format(
+            more="",
+            known='income = "numeric"\narea = "categorical"',
+            direct='["birth_year", "sex"]',
+        )
+    )
+    assert call("run").code in (0, 2)
+    found = call(*SIGN, "--to", "them")
+    assert found.code == 2
+    assert [each["to"] for each in remembered(call)] == [["us"], []]
+    # That of the first release is not one of this one.
+    assert call("verify", "output", "--signer", "anna.pub").code == 2
+    assert call(*SIGN, "--refuse").code == 0
+    refused = call("verify", "output", "--signer", "anna.pub", "--json").json
+    assert (refused["unchanged"], refused["statement"]["decision"]) == (True, "refused")
