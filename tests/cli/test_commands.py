@@ -85,7 +85,7 @@ def test_no_argument_shows_the_help(run: Run) -> None:
         (("assess",), "Missing argument 'DATA'"),
         (("assess", "visits.csv"), "Missing option '--schema'"),
         (("anonymize", "visits.csv", "--schema", "schema.toml"), "Missing option '--output'"),
-        (("schema", "guess"), "Missing argument 'DATA'"),
+        (("schema", "guess"), "Missing argument 'DATA...'"),
     ],
 )
 def test_a_wrong_command_line(words: tuple[str, ...], said: str, run: Run) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,8 +18,8 @@ from sfumato.cli.output import (
     tell_careful,
     write_or_print,
 )
-from sfumato.cli.parameters import DataOrUri, Json, TextOutput, argument, check_report, file_option
-from sfumato.core.declaration import Layout, layout_of
+from sfumato.cli.parameters import Json, TextOutput, argument, check_report, file_option
+from sfumato.core.declaration import Layout, LayoutGiven, Place, layout_of
 
 if TYPE_CHECKING:
     from sfumato.table.file_profile import FileProfile
@@ -45,21 +46,57 @@ def profile(
     *,
     given: Given,
 ) -> None:
-    """Say what files hold: their columns, persons, keys, events. No value unless asked."""
+    """Say what files hold: their columns, persons, keys, events. No value unless asked.
+
+    Of a folder of tables, and of several files, also how they belong together.
+    """
     from sfumato.table.file_profile import profile as profile_of
 
     check_report(report, data)
-    found = [profile_of(each, **layout_of(given)) for each in data]
+    folder = any(Path(each).is_dir() for each in data)
+    tables = tables_of(data)
+    found = [profile_of(each, **layout_of(given)) for each in tables.values()]
     plain = [each.to_json(values=show_values) for each in found]
     if report is not None:
         from sfumato.reports.report_files import write_profiles
 
         write_profiles(plain, report)
-    lines = (line for each in found for line in _lines(each, show_values=show_values))
+    said, map_ = _together(tables, layout_of(given)) if len(tables) > 1 else ([], {})
+    lines = [line for each in found for line in _lines(each, show_values=show_values)] + said
+    if folder and json:
+        print_found({"tables": dict(zip(tables, plain, strict=True)), "map": map_}, (), json=json)
+        return
     # A script that asks about one file finds it at the top of the JSON.
     print_found(plain[0] if len(plain) == 1 else plain, lines, json=json)
     if report is not None:
         say(f"Report: {report}")
+
+
+def tables_of(places: Sequence[str]) -> dict[str, Place]:
+    """The tables that are named, those of a folder for the folder; by their names."""
+    from sfumato.cli.link_commands import named_places
+
+    if len(places) > 1 or not Path(places[0]).is_dir():
+        return named_places(places)
+    from sfumato.table.table_keys import tables_in
+
+    return {**tables_in(Path(places[0]))}
+
+
+def _together(tables: Mapping[str, Place], layout: LayoutGiven) -> tuple[list[str], dict[str, Any]]:
+    """How tables belong together, as lines and as plain values; nothing of strangers."""
+    from sfumato.table.joined_tables import counted, map_to_json, words_of_map
+    from sfumato.table.table_files import open_source
+    from sfumato.table.table_keys import key_map
+
+    sources = {name: open_source(place, **layout) for name, place in tables.items()}
+    keys = key_map(sources)
+    made = counted(sources, keys) if keys.persons is not None and not keys.questions else None
+    lines = [] if not keys.references else [*columns(words_of_map(keys, made), (3, 4, 5)), ""]
+    if made is not None:
+        lines += [f"People: {made.people:,}, of whom {made.silent:,} have no other record.", ""]
+    lines += [f"To answer: {each}" for each in keys.questions]
+    return lines, map_to_json(keys, made)
 
 
 def _lines(found: FileProfile, *, show_values: bool) -> list[str]:
@@ -94,7 +131,13 @@ def _lines(found: FileProfile, *, show_values: bool) -> list[str]:
 @app.command()
 @with_declared(Layout)
 def guess(
-    data: DataOrUri,
+    data: Annotated[
+        list[str],
+        argument(
+            metavar="DATA...",
+            help="The file, as for 'assess'; the files of a database, or their folder.",
+        ),
+    ],
     output: TextOutput = None,
     ask: Annotated[
         bool, typer.Option("--ask", help="Ask the open questions here, at the terminal.")
@@ -102,12 +145,18 @@ def guess(
     *,
     given: Given,
 ) -> None:
-    """Propose a schema for a file: kinds, likely roles and why. Read and edit it."""
+    """Propose a schema for a file: kinds, likely roles and why. Read and edit it.
+
+    Of several files, or of a folder: keys, and which table is that of people.
+    """
     from sfumato.schema import dump_schema
     from sfumato.table.schema_guess import guess_schema
 
-    check_text(output, (data,))
-    proposed = guess_schema(data, **layout_of(given))
+    check_text(output, data)
+    if len(data) > 1 or Path(data[0]).is_dir():
+        _guess_database(tables_of(data), output, layout_of(given))
+        return
+    proposed = guess_schema(data[0], **layout_of(given))
     made = proposed.answered(_answers(proposed)) if ask else proposed.schema
     advice = " Read and edit it: only you know what an intruder may know."
     if write_or_print(dump_schema(made, proposed.notes), output, advice) and made.undecided:
@@ -117,6 +166,36 @@ def guess(
             "before a release: edit the file, or let --ask ask them."
         )
     tell_careful(proposed.unasked)
+
+
+def _guess_database(tables: Mapping[str, Place], output: Path | None, layout: LayoutGiven) -> None:
+    """Propose the schema of a database."""
+    from sfumato.schema import dump_schema
+    from sfumato.table.database_guess import guess_database
+
+    proposed = guess_database(tables, layout)
+    files = _files_of(tables, output)
+    made = {
+        name: each if files[name] is None else each.model_copy(update={"file": files[name]})
+        for name, each in proposed.schema.tables.items()
+    }
+    schema = proposed.schema.model_copy(update={"tables": made})
+    advice = " Read and edit it: only you know what an intruder may know."
+    write_or_print(dump_schema(schema, proposed.notes), output, advice)
+    open_ = [f"{name}.{column}" for name, each in made.items() for column in each.undecided]
+    if open_:
+        say(f"To be answered before a release, under 'undecided': {', '.join(open_)}.")
+
+
+def _files_of(tables: Mapping[str, Place], output: Path | None) -> dict[str, str | None]:
+    """The file of each table as a schema names it; ``None`` of one that is called as its table."""
+    import os
+
+    folder = Path() if output is None else output.parent
+    return {
+        name: None if Path(place).stem == name else os.path.relpath(place, folder)
+        for name, place in tables.items()
+    }
 
 
 def _answers(proposed: Guess) -> dict[str, str]:

@@ -33,9 +33,11 @@ from sfumato.review.review_settings import PROPOSED
 from sfumato.risk.verdict import PUBLIC
 from sfumato.schema import Schema, load_schema
 from sfumato.schema.recipe import Cleaning
+from sfumato.table.database_guess import check_answered
 from sfumato.table.databases import named_from
 from sfumato.table.schema_guess import CERTAIN, Guess, Proposed, guess_schema
 from sfumato.table.table_files import open_source
+from sfumato.table.table_keys import key_map
 
 _PROMISES = ("g_balance", "h_affiliation", "pid_k")
 """The promises that can be asked for, by the keys of their section."""
@@ -149,6 +151,7 @@ def propose(request: ProposalRequest) -> Proposal:
                 accepted=", ".join(request.sources),
             )  # fmt: skip
     _check_of_use(request)
+    _check_strangers(request)
     # Once without columns: a wrong name or promise is refused before any table is read.
     promised = _asked_promises(request) or {"promise_limits": True}
     _project(request, None, None, promised)
@@ -195,6 +198,26 @@ def _check_of_use(request: ProposalRequest) -> None:
     for name, given in of_review.items():
         if given and not reviewed:
             raise InputError(f"option --{name}", "needs reviewers", advice="name them by --review")
+
+
+def _check_strangers(request: ProposalRequest) -> None:
+    """Refuse tables that are one database, whose people would be linked as if they were strangers.
+
+    Whoever says how they are linked has thought about it.
+    """
+    said = request.specification or request.attach or request.dedupe or request.one_per_source
+    if said or len(request.sources) < 2:
+        return
+    found = key_map(request.sources, request.layout)
+    if not (found.is_database or found.questions):
+        return
+    check_answered(found)
+    raise InputError(
+        "the tables",
+        "must be several files about people who are not the same by a key",
+        found=f"one database: each row belongs to a row of {found.persons} by a key",
+        advice="propose its schema: sfumato schema guess FILES --output schema.toml",
+    )
 
 
 def _id_of(request: ProposalRequest) -> str:

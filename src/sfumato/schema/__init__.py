@@ -1,13 +1,16 @@
 """What each column of a file is: declared in Python or TOML, without touching data."""
 
-from sfumato.schema.recipe import Cleaning
-from sfumato.schema.roles import (
+from sfumato.schema.column_roles import (
     Event,
     EventKind,
     IntervalHierarchy,
     Kind,
     PrefixHierarchy,
     QuasiIdentifier,
+)
+from sfumato.schema.database_roles import Orphans, TableSchema
+from sfumato.schema.recipe import Cleaning
+from sfumato.schema.roles import (
     Schema,
     check_schema,
     dump_schema,
@@ -22,9 +25,11 @@ __all__ = [
     "EventKind",
     "IntervalHierarchy",
     "Kind",
+    "Orphans",
     "PrefixHierarchy",
     "QuasiIdentifier",
     "Schema",
+    "TableSchema",
     "check_schema",
     "dump_schema",
     "load_schema",

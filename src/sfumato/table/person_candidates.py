@@ -166,7 +166,7 @@ def _rows_looked_at(codes: Codes | Ints, values: pa.Array) -> Ints | None:
     """The records of some values, all of each; ``None`` where these cannot be persons."""
     records, different = int(np.count_nonzero(codes >= 0)), len(values)
     repeats = different < records <= MOST_RECORDS * different
-    if different < LEAST_VALUES or not repeats or not _may_number(values):
+    if different < LEAST_VALUES or not repeats or not may_number(values):
         return None
     parts = -(-records // LOOKED_AT)
     return np.flatnonzero((codes >= 0) & (codes % parts == 0))
@@ -271,7 +271,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[Ints, pa.Array]:
     return codes, encoded.dictionary
 
 
-def _may_number(values: pa.Array) -> bool:
+def may_number(values: pa.Array) -> bool:
     """Whether values can number or name persons: neither amounts, nor dates, nor sentences."""
     if pa.types.is_floating(values.type):
         return bool(pc.all(pc.equal(pc.floor(values), values)).as_py())

@@ -1,0 +1,113 @@
+"""Which tables are one database: keys, references and people, found without a wrong one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from few_cases import fast_first
+from made_databases import TWELVE, made_database
+
+from sfumato.core.errors import InputError
+from sfumato.schema import Schema, dump_schema
+from sfumato.table.database_guess import guess_database
+from sfumato.table.table_keys import key_map
+
+
+@pytest.mark.parametrize("given", fast_first(4, TWELVE))
+def test_keys_are_found_without_a_wrong_one(given):
+    made = made_database(**given)
+    found = key_map(made.frames)
+    assert found.persons == made.persons
+    assert dict(found.keys) == made.keys
+    assert {(e.table, e.column): e.to for e in found.references} == made.references
+    assert not found.questions
+
+
+def test_registers_that_count_their_people_are_strangers():
+    """Each has numbers from 0 on, so that all those of one are in the other."""
+    people = pd.DataFrame({
+        "patient_id": range(300), "sex": ["f", "m"] * 150, "birth_year": [*range(1900, 2000)] * 3,
+    })  # fmt: skip
+    assert not key_map({"hospital": people, "pharmacy": people[:200]}).references
+
+
+def test_records_of_one_of_two_registers_are_asked_about():
+    people = pd.DataFrame({"patient_id": range(300), "sex": ["f", "m"] * 150, "birth_year": 1950})
+    visits = pd.DataFrame({"patient_id": np.arange(900) % 200, "icd": ["E10", "E11", "I10"] * 300})
+    found = key_map({"hospital": people, "pharmacy": people[:200], "visits": visits})
+    assert len(found.questions) == 1
+    assert "[tables.visits]" in found.questions[0]
+    with pytest.raises(InputError, match="patient_id"):
+        guess_database({"hospital": people, "pharmacy": people[:200], "visits": visits})
+
+
+def test_a_key_of_which_a_part_is_there_is_asked_about():
+    """Most of the visits belong to people of another file: no stranger may be made of them."""
+    people = pd.DataFrame({"patient": range(200), "sex": ["f", "m"] * 100, "birth_year": 1950})
+    visits = pd.DataFrame({"patient": np.arange(900) % 400, "icd": ["E10", "E11", "I10"] * 300})
+    found = key_map({"patients": people, "visits": visits})
+    assert len(found.questions) == 1
+    assert "50%" in found.questions[0]
+
+
+def test_numbers_that_lie_in_a_key_by_chance_are_no_reference():
+    people = pd.DataFrame({"patient": range(500), "sex": ["f", "m"] * 250, "birth_year": 1950})
+    stays = pd.DataFrame({
+        "patient": np.arange(900) % 500, "days": np.arange(900) % 40, "nurse": np.arange(900) % 499,
+    })  # fmt: skip
+    found = key_map({"patients": people, "stays": stays})
+    assert [(e.column, e.to) for e in found.references] == [("patient", "patients")]
+
+
+def test_omop_headers_ask_nothing():
+    rng = np.random.default_rng(1)
+    person = pd.DataFrame({
+        "person_id": range(1, 301), "gender_concept_id": rng.choice([8507, 8532], 300),
+        "year_of_birth": rng.integers(1930, 2010, 300), "location_id": rng.integers(1, 40, 300),
+    })  # fmt: skip
+    visit = pd.DataFrame({
+        "visit_occurrence_id": range(1, 901), "person_id": rng.integers(1, 301, 900),
+        "visit_concept_id": rng.choice([9201, 9202], 900), "visit_start_date": "2020-01-05",
+    })  # fmt: skip
+    condition = pd.DataFrame({
+        "condition_occurrence_id": range(1, 1501),
+        "visit_occurrence_id": rng.integers(1, 901, 1500),
+        "condition_concept_id": rng.choice([201826, 316866, 255573], 1500),
+    })  # fmt: skip
+    condition["person_id"] = visit["person_id"].to_numpy()[condition["visit_occurrence_id"] - 1]
+    death = pd.DataFrame({"person_id": range(1, 300, 7), "death_date": "2021-02-03"})
+    location = pd.DataFrame({"location_id": range(1, 41), "state": ["NY", "CA"] * 20})
+    concept = pd.DataFrame({
+        "concept_id": [8507, 8532, 9201, 9202, 201826, 316866, 255573],
+        "concept_name": [*"abcdefg"],
+    })  # fmt: skip
+    found = key_map({
+        "person": person, "visit_occurrence": visit, "condition_occurrence": condition,
+        "death": death, "location": location, "concept": concept,
+    })  # fmt: skip
+    assert not found.questions
+    assert found.persons == "person"
+    assert {*found.lookups} == {"location", "concept"}
+    assert {(e.table, e.column): e.to for e in found.references} == {
+        ("person", "gender_concept_id"): "concept", ("person", "location_id"): "location",
+        ("visit_occurrence", "person_id"): "person",
+        ("visit_occurrence", "visit_concept_id"): "concept",
+        ("condition_occurrence", "person_id"): "person",
+        ("condition_occurrence", "visit_occurrence_id"): "visit_occurrence",
+        ("condition_occurrence", "condition_concept_id"): "concept",
+        ("death", "person_id"): "person",
+    }  # fmt: skip
+
+
+def test_a_proposed_schema_is_read_again():
+    proposed = guess_database(made_database(**TWELVE[1]).frames)
+    text = dump_schema(proposed.schema, proposed.notes)
+    import tomllib
+
+    assert Schema(**tomllib.loads(text)) == proposed.schema
+    tables = proposed.schema.tables
+    assert [name for name, each in tables.items() if each.persons] == ["patienten"]
+    assert tables["aufenthalte"].same == {"geschlecht": "geschlecht"}
+    assert tables["aufenthalte"].dates == ("aufnahmedatum",)
+    assert tables["patienten"].direct_identifiers == ("nachname",)
