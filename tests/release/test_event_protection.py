@@ -325,9 +325,18 @@ def test_what_cannot_be_asked_is_refused_before_work():
     plain = sf.Schema(person="person", quasi_identifiers=["age", "sex"], sensitive=["code"])
     with pytest.raises(sf.InputError, match=r"\[events\]"):
         sf.anonymize(visits(1), plain, sf.KnownEvents(2))
-    both = sf.KnownEvents(2), sf.SharedCounts(3)
+    # Of several pseudonyms a class does not say how many people share what one of them shows.
+    both = sf.KnownEvents(2, k=3), sf.SharedCounts(3)
     with pytest.raises(sf.InputError, match="coarsen_counts"):
         sf.anonymize(visits(1), schema(), *both, coarsen_counts="split")
+    # Days between a person's dates would bring the pseudonyms together.
+    dated = visits(1).assign(day="2020-01-01")
+    kinds = {"code": sf.Event(kind="code"), "day": sf.Event(kind="date")}
+    asked = sf.Schema(
+        person="person", quasi_identifiers=["age", "sex"], sensitive=["code", "day"], events=kinds
+    )
+    with pytest.raises(sf.InputError, match="coarsen_counts"):
+        sf.anonymize(dated, asked, sf.KnownEvents(2), both[1], coarsen_counts="split")
     with pytest.raises(sf.InputError, match="techniques"):
         sf.anonymize(visits(1), schema(), sf.KnownEvents(2), techniques="widen,guess")
 

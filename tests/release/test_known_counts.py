@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
+from oracles.holders import holders
 
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
@@ -75,6 +77,61 @@ def test_known_events_are_counted_among_them() -> None:
     assert found is not None
     assert found.insiders["code"].found.low <= 1 / 11
     assert found.acquaintance.person.value <= 1 / 11 + 1e-9
+
+
+def found_by_two(made: sf.Release, data: pd.DataFrame) -> list[float]:
+    """The chance of each person to be found by two codes and the band of a pseudonym.
+
+    Any two of the person's codes are known, and the intruder looks by what of them one pseudonym
+    of the person shows.
+    """
+    rows = made.table.to_pylist()
+    labels = {code: place for place, code in enumerate(sorted({each["code"] for each in rows}))}
+    records = Counter(each["person"] for each in rows)
+    crowds, own, written = defaultdict(dict), defaultdict(set), defaultdict(dict)
+    for each, row in zip(rows, made.source_rows, strict=True):
+        true, known = int(data["person"][row]), (each["age"], each["sex"])
+        crowd = *known, bisect_right(LEAST, records[each["person"]])
+        crowds[crowd].setdefault(each["person"], []).append(labels[each["code"]])
+        own[true].add((crowd, each["person"]))
+        written[true][data["code"][row]] = labels[each["code"]]
+    chances = []
+    for true, events in written.items():
+        sets = [*combinations(events.values(), min(2, len(events)))]
+        chances.append(np.mean([by_part(crowds, own[true], known) for known in sets]))
+    return chances
+
+
+def by_part(crowds: dict, own: set, known: tuple[int, ...]) -> float:
+    """The best of what is found in one crowd by a part of what is known."""
+    found = [0.0]
+    for crowd in {each for each, _ in own}:
+        mine = {one for each, one in own if each == crowd}
+        owner = {"target": mine, "anybody": {-1, -2}}
+        found.append(holders(crowds[crowd], owner, [(each, each) for each in known])[0])
+    return max(found)
+
+
+@pytest.mark.parametrize("way", ["split", pytest.param("drop", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))])
+def test_known_events_of_people_whose_numbers_of_records_are_made_alike(
+    seed: int, way: str
+) -> None:
+    data, events = visits(seed, 250), {"events": {"code": sf.Event(kind="code")}}
+    risk = (0.3, 0.2, 0.15, 0.1)[seed]
+    made = sf.anonymize(
+        data, schema(**events), sf.SharedCounts(4), sf.KnownEvents(2, risk, p95=0.6),
+        coarsen_counts=way, seed=seed, effort=0,
+    )  # fmt: skip
+    told = made.risk.known_events
+    assert told is not None
+    assert told.counts
+    chances = found_by_two(made, data)
+    assert len(chances) == told.persons == data["person"].nunique()
+    assert told.of(2).found.value == pytest.approx(np.mean(chances))
+    assert np.mean(chances) <= risk * (1 + 1e-9)
+    assert (made.table["person"].to_pandas().nunique() > len(chances)) is (way == "split")
+    assert made.utility.histories.exact > 0  # type: ignore[union-attr]
 
 
 def test_the_same_release_again() -> None:

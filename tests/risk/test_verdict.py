@@ -20,6 +20,7 @@ from sfumato.risk.learned_values import Learned, Share
 from sfumato.risk.verdict import (
     PRESETS,
     Acceptance,
+    Held,
     Limits,
     Linkage,
     State,
@@ -31,6 +32,7 @@ from sfumato.risk.verdict import (
 )
 
 TODAY = date(2026, 11, 29)
+ON_SPARK = "not measured on Spark"
 LOW = Findings(Share.of(0.05), Share.of(0.05))
 HIGH = Findings(Share.of(0.5), Share.of(1.0))
 
@@ -168,7 +170,7 @@ def test_eleven_people_in_a_class_keep_the_public_limit() -> None:
 
 
 def test_nothing_is_certified_that_was_not_measured() -> None:
-    verdict = unmeasured(100, LOW, "not measured on Spark", Limits())
+    verdict = unmeasured(100, LOW, ON_SPARK, ("icd9", "charge"), Held())
     assert (verdict.exit_code, verdict.ready) == (4, False)
     blank = "the ledger is off"
     assert judge(found(), recipient=blank).exit_code == 4
@@ -177,6 +179,48 @@ def test_nothing_is_certified_that_was_not_measured() -> None:
     assert judge(found(), recipient=LOW).row("recipient").state is State.BELOW
     assert judge(found(), recipient=HIGH).row("recipient").state is State.ABOVE
     assert judge(found(stranger=HIGH), recipient=blank).exit_code == 2
+
+
+def test_somebody_may_answer_for_what_was_not_measured() -> None:
+    """Of the insider by each column that is released."""
+    columns, nothing = ("icd9", "charge"), dict.fromkeys(("found", "person", "learned"), 0.0)
+    for names in ((), ("charge",), columns):
+        own = [accepted("acquaintance", "", at_most=nothing)]
+        own += [accepted(column=each, at_most=nothing) for each in names]
+        held = Held(accepted=own, today=TODAY)
+        verdict = unmeasured(100, LOW, ON_SPARK, columns, held)
+        assert states(verdict)["acquaintance"] is State.ACCEPTED
+        assert (states(verdict)["insider"] is State.ACCEPTED) is (names == columns)
+        assert verdict.ready is (names == columns)
+        late = replace(held, today=TODAY + timedelta(days=1))
+        assert unmeasured(100, LOW, ON_SPARK, columns, late).exit_code == 4
+    # It covers nothing that is measured later.
+    assert judge(found(acquaintance=HIGH), accepted=own, today=TODAY).exit_code == 2
+    held = Held(accepted=[accepted("stranger", "")], today=TODAY)
+    above = unmeasured(100, HIGH, ON_SPARK, (), held)
+    assert above.row("insider").state is State.DOES_NOT_APPLY
+    assert above.row("stranger").state is State.ACCEPTED
+
+
+def test_a_recipient_is_an_acquaintance_at_least() -> None:
+    def learned(beyond: float, certain: float, without: float = 0.0) -> Findings:
+        of = Learned("icd9", Share.of(beyond), Share.of(certain), without)
+        return Findings(Share.of(0.02), Share.of(0.09), (of,))
+
+    # Half is guessed rightly without the file: of .75 half is learned.
+    own = found(acquaintance=learned(0.1, 0.05, 0.5))
+    earlier = replace(learned(0.75, 0.01), found=Share.of(0.07), person=Share.of(0.07))
+    row = judge(own, recipient=earlier).row("recipient")
+    assert row.findings is not None
+    assert row.findings.shares == pytest.approx({"found": 0.07, "person": 0.09, "learned": 0.5})
+    assert row.state is State.ABOVE
+    # Where people answer for it that there is no acquaintance, only the releases count.
+    high = found(acquaintance=replace(learned(0.9, 0.9, 0.5), found=Share.of(0.5)))
+    assert judge(high, recipient=LOW).row("recipient").state is State.ABOVE
+    said = [accepted("acquaintance", "", at_most=dict.fromkeys(("found", "person", "learned"), 1))]
+    assert judge(high, accepted=said, recipient=LOW, today=TODAY).row("recipient").state is (
+        State.BELOW
+    )
 
 
 @pytest.mark.parametrize("population", [None, (Share(0.01, 0.0, 0.2), Share.of(0.05))])
@@ -189,9 +233,10 @@ def test_what_was_measured_once_is_judged_again(population: tuple[Share, Share] 
     assert judged_again(plain, first.limits) == first
     room = Limits("room", person=1.0, learned=1.0)
     assert judged_again(plain, room) == judge(every, room, population=population)
-    blank = unmeasured(100, LOW, "not measured on Spark", Limits())
+    own = [accepted(), accepted("acquaintance", "", until=date(2999, 12, 31))]
+    blank = unmeasured(100, LOW, ON_SPARK, ("icd9", "charge"), Held(accepted=own))
     again = json.loads(json.dumps(blank.to_json()))
-    assert judged_again(again, blank.limits) == blank
+    assert judged_again(again, blank.limits, own) == blank
 
 
 def test_in_a_sample_the_stranger_uses_the_estimate() -> None:

@@ -1202,7 +1202,6 @@ def count_holders(
     const int32_t[:, ::1] sets,
     const int32_t[::1] persons,
     holding,
-    const int32_t[::1] ids_of,
     double[::1] found,
     double[::1] learned,
     int32_t[::1] holders,
@@ -1210,7 +1209,9 @@ def count_holders(
     """The ids of a class that fit each set of known events, by the shortest list of its events."""
     cdef const int32_t[::1] known_low = holding.known_low
     cdef const int32_t[::1] known_high = holding.known_high
-    cdef const int32_t[::1] class_of = holding.class_of
+    cdef const int64_t[::1] own_starts = holding.own_starts
+    cdef const int32_t[::1] own_classes = holding.own_classes
+    cdef const int32_t[::1] own_ids = holding.own_ids
     cdef const int64_t[::1] class_ids = holding.class_ids
     cdef const int64_t[::1] class_starts = holding.class_starts
     cdef const int32_t[::1] list_labels = holding.list_labels
@@ -1221,11 +1222,11 @@ def count_holders(
     cdef const int32_t[::1] owners = holding.owners
     cdef const uint8_t[::1] detailed = holding.detailed.view(np.uint8)
     cdef const uint8_t[::1] silent = holding.silent.view(np.uint8)
-    cdef bint several = owners.shape[0] > class_of.shape[0]
+    cdef bint several = owners.shape[0] > own_starts.shape[0] - 1
     cdef int64_t[::1] met = np.full(id_starts.shape[0] - 1, -1, np.int64)
     cdef Py_ssize_t width = sets.shape[1], s
     cdef int32_t[MOST_KNOWN] all_low, all_high, low, high
-    cdef int64_t first, last, begin, end, entry, looked = 0, stamp = 0
+    cdef int64_t first, last, begin, end, entry, place, looked = 0, stamp = 0
     cdef int known, chosen, each, mask
     cdef int32_t person, t, one
     cdef int64_t fitting, own, more
@@ -1234,7 +1235,6 @@ def count_holders(
     with nogil:
         for s in range(sets.shape[0]):
             person = persons[s]
-            t = class_of[person]
             known = 0
             for each in range(width):
                 if sets[s, each] >= 0:
@@ -1242,68 +1242,70 @@ def count_holders(
                     all_high[known] = known_high[sets[s, each]]
                     known += 1
             found[s], learned[s], holders[s] = 0, 0, 0
-            # A part of the events decides only where a person's ids each show a part.
-            for mask in range(min(1, (1 << known) - 1) if several else (1 << known) - 1, 1 << known):
-                chosen = 0
-                begin, end = class_starts[t], class_starts[t + 1]
-                first, last = begin, end
-                for each in range(known):
-                    if mask >> each & 1:
-                        low[chosen], high[chosen] = all_low[each], all_high[each]
-                        begin = _first_from(
-                            list_labels, class_starts[t], class_starts[t + 1], low[chosen]
-                        )
-                        end = _first_from(
-                            list_labels, begin, class_starts[t + 1], high[chosen] + 1
-                        )
-                        if end - begin < last - first or chosen == 0:
-                            first, last = begin, end
-                        chosen += 1
-                fitting, own, more = 0, 0, 0
-                stamp += 1
-                if chosen == 0:
-                    # Nothing is known: every id of the class fits.
-                    fitting, own = class_ids[t], ids_of[person]
-                    more = own
-                elif chosen == 1 and low[0] == high[0] and not several:
-                    fitting = last - first
-                else:
-                    looked += last - first
-                    pair = NULL
-                    if chosen == 2 and low[0] == high[0] and low[1] == high[1] and not several:
-                        # Many of a class are asked for the same two, most often those of most.
-                        pair = &pairs[_place_of_pair(t, low[0], low[1]) & (pairs.shape[0] - 1)]
-                        if pair.group == t + 1 and pair.low == low[0] and pair.other == low[1]:
-                            fitting, last = pair.fitting, first
-                    for entry in range(first, last):
-                        one = list_ids[entry]
-                        if met[one] == stamp:
-                            continue
-                        met[one] = stamp
-                        if not _fits(
-                            labels, counts, id_starts[one], id_starts[one + 1], low, high, chosen
-                        ):
-                            continue
-                        fitting += 1
-                        if several and owners[one] == person:
-                            own += 1
-                            more += _shows_more(
-                                labels, id_starts[one], id_starts[one + 1], detailed[one], silent,
-                                all_low, all_high, known,
+            for place in range(own_starts[person], own_starts[person + 1]):
+                t = own_classes[place]
+                # A part of the events decides only where a person's ids each show a part.
+                for mask in range(min(1, (1 << known) - 1) if several else (1 << known) - 1, 1 << known):
+                    chosen = 0
+                    begin, end = class_starts[t], class_starts[t + 1]
+                    first, last = begin, end
+                    for each in range(known):
+                        if mask >> each & 1:
+                            low[chosen], high[chosen] = all_low[each], all_high[each]
+                            begin = _first_from(
+                                list_labels, class_starts[t], class_starts[t + 1], low[chosen]
                             )
-                    if pair != NULL:
-                        pair[0] = Pair(t + 1, low[0], low[1], <int32_t>fitting)
-                if not several:
-                    own = 1
-                    more = _shows_more(
-                        labels, id_starts[person], id_starts[person + 1], detailed[person], silent,
-                        all_low, all_high, known,
-                    )
-                if fitting == 0 or own == 0:
-                    continue
-                if <double>own / fitting > found[s]:
-                    found[s] = <double>own / fitting
-                    holders[s] = <int32_t>fitting
-                if <double>more / fitting > learned[s]:
-                    learned[s] = <double>more / fitting
+                            end = _first_from(
+                                list_labels, begin, class_starts[t + 1], high[chosen] + 1
+                            )
+                            if end - begin < last - first or chosen == 0:
+                                first, last = begin, end
+                            chosen += 1
+                    fitting, own, more = 0, 0, 0
+                    stamp += 1
+                    if chosen == 0:
+                        # Nothing is known: every id of the class fits.
+                        fitting, own = class_ids[t], own_ids[place]
+                        more = own
+                    elif chosen == 1 and low[0] == high[0] and not several:
+                        fitting = last - first
+                    else:
+                        looked += last - first
+                        pair = NULL
+                        if chosen == 2 and low[0] == high[0] and low[1] == high[1] and not several:
+                            # Many of a class are asked for the same two, most often those of most.
+                            pair = &pairs[_place_of_pair(t, low[0], low[1]) & (pairs.shape[0] - 1)]
+                            if pair.group == t + 1 and pair.low == low[0] and pair.other == low[1]:
+                                fitting, last = pair.fitting, first
+                        for entry in range(first, last):
+                            one = list_ids[entry]
+                            if met[one] == stamp:
+                                continue
+                            met[one] = stamp
+                            if not _fits(
+                                labels, counts, id_starts[one], id_starts[one + 1], low, high, chosen
+                            ):
+                                continue
+                            fitting += 1
+                            if several and owners[one] == person:
+                                own += 1
+                                more += _shows_more(
+                                    labels, id_starts[one], id_starts[one + 1], detailed[one], silent,
+                                    all_low, all_high, known,
+                                )
+                        if pair != NULL:
+                            pair[0] = Pair(t + 1, low[0], low[1], <int32_t>fitting)
+                    if not several:
+                        own = 1
+                        more = _shows_more(
+                            labels, id_starts[person], id_starts[person + 1], detailed[person], silent,
+                            all_low, all_high, known,
+                        )
+                    if fitting == 0 or own == 0:
+                        continue
+                    if <double>own / fitting > found[s]:
+                        found[s] = <double>own / fitting
+                        holders[s] = <int32_t>fitting
+                    if <double>more / fitting > learned[s]:
+                        learned[s] = <double>more / fitting
     return looked

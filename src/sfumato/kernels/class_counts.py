@@ -508,8 +508,8 @@ class Holding(NamedTuple):
 
     Attributes
     ----------
-    class_of
-        Class of each person; shape (persons,).
+    own_starts, own_classes, own_ids
+        The classes in which each person has ids, and how many, as compressed rows.
     known_starts, known_low, known_high
         The distinct events of each person as compressed rows; the label of a record that fits an
         event lies between these two. Both ascend within a person.
@@ -528,7 +528,9 @@ class Holding(NamedTuple):
         The ids by class and label: those of a class start at its place in ``class_starts``.
     """
 
-    class_of: Codes
+    own_starts: Ints
+    own_classes: Codes
+    own_ids: Codes
     known_starts: Ints
     known_low: Codes
     known_high: Codes
@@ -568,8 +570,9 @@ def count_holders(holding: Holding, persons: Codes, sets: Codes) -> Holders:
     """Count the ids of a person's class that fit each set of known events.
 
     An id fits that has a record of its own for each event. Where persons have several ids, that
-    part of the events decides by which the person is found most surely. The shortest of the lists
-    of ids of a set's events is looked through: O(length of that list x log labels) a set.
+    part of the events, in that of their classes, decides by which the person is found most surely.
+    The shortest of the lists of ids of a set's events is looked through: O(length of that list x
+    log labels) a set.
 
     Parameters
     ----------
@@ -581,6 +584,5 @@ def count_holders(holding: Holding, persons: Codes, sets: Codes) -> Holders:
     """
     found, learned = np.zeros(len(sets)), np.zeros(len(sets))
     holders = np.zeros(len(sets), dtype=np.int32)
-    ids_of = np.bincount(holding.owners, minlength=len(holding.class_of)).astype(np.int32)
-    looked = _classes.count_holders(sets, persons, holding, ids_of, found, learned, holders)
+    looked = _classes.count_holders(sets, persons, holding, found, learned, holders)
     return Holders(found, learned, holders, looked)

@@ -14,16 +14,16 @@ What a release promises of its classes is held against those in which a person i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.core.errors import InputError
-from sfumato.ledger.fitting_kinds import Candidates, Fit, spread
+from sfumato.ledger.fitting_kinds import Candidates, Fit, drawn, spread
 from sfumato.ledger.overlap import People, common_columns, people_of
 from sfumato.ledger.sketches import Shown, Sketch, SketchColumn, joined_digests
 from sfumato.release.promises.promise import Constraint
@@ -76,6 +76,10 @@ class Measured:
     certain
         The share of them all of whose candidates show the same of a sensitive column, the one
         where that is most often so.
+    learned
+        By sensitive column the share of persons of whom all that it says is guessed rightly, by
+        what most of the candidates show, and of whom it is certain and not the commonest. Where
+        people are not told apart by cells, a candidate drawn at random is guessed by.
     unkept
         For each promise about classes the share of persons whose candidates, as one class, break
         it, and the number of such classes.
@@ -88,18 +92,55 @@ class Measured:
     certain: float = 0.0
     unkept: Unkept = ()
     looked_at: int = 0
+    learned: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, candidates: Floats, same: Sequence[Floats], unkept: Unkept, hit: float = 0.0
+        cls, candidates: Floats, alike: Sequence[_Alike], unkept: Unkept, hit: float = 0.0
     ) -> Measured:
-        """From each person's candidates, those of them who show the same, the likeliest's hits."""
+        """From each person's candidates, what they show alike, the likeliest's hits."""
         if not len(candidates):
             return cls(unkept=unkept)
-        certain = max((float(np.mean(each == candidates)) for each in same), default=0.0)
+        certain = max((float(np.mean(each.same == candidates)) for each in alike), default=0.0)
         # An intruder takes the better way: one candidate at random, or the likeliest.
         chance = max(float(np.mean(1 / candidates)), hit)
-        return cls(chance, int(candidates.min()), certain, unkept, len(candidates))
+        learned = {
+            each.column: (
+                float(np.mean(each.most / candidates)),
+                float(np.mean((each.same == candidates) & each.rare)),
+            )
+            for each in alike
+        }
+        return cls(chance, int(candidates.min()), certain, unkept, len(candidates), learned)
+
+    def to_findings(self) -> dict[str, Any]:
+        """What `Findings.among` takes."""
+        return {"found": self.found, "fewest": self.fewest, "learned": dict(self.learned)}
+
+
+class _Alike(NamedTuple):
+    """What the candidates for each person show of a sensitive column; shape (persons,) each.
+
+    Attributes
+    ----------
+    same
+        How many of them show what the person shows.
+    most
+        How many show what most of them do; ``same`` where that is not counted.
+    rare
+        Whether what the person shows is not the commonest of all.
+    """
+
+    column: str
+    same: Floats
+    most: Floats
+    rare: Bools
+
+    @classmethod
+    def of(cls, column: SketchColumn, same: Floats, most: Floats, of: Ints | slice) -> _Alike:
+        """Of a column, for some of its persons."""
+        _, value, often = np.unique(column.digests, return_inverse=True, return_counts=True)
+        return cls(column.name, same, most, (value != often.argmax())[of])
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +175,14 @@ class Handed:
         cell
             The cell of each person, shape (persons,).
         """
-        same = []
+        distinct, number, persons = np.unique(cell, return_inverse=True, return_counts=True)
+        alike = []
         for each in self.sensitive:
             pairs = cell.astype(np.uint64) << np.uint64(32) | each.digests.astype(np.uint64)
             _, of, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-            same.append(counts[of].astype(np.float64))
-        distinct, number, persons = np.unique(cell, return_inverse=True, return_counts=True)
+            same, most = counts[of].astype(np.float64), np.zeros(len(distinct))
+            np.maximum.at(most, number, same)
+            alike.append(_Alike.of(each, same, most[number], slice(None)))
         unkept: Unkept = ()
         if self.promises and len(cell):
             of_person = self.sketch.of_person
@@ -150,7 +193,7 @@ class Handed:
                 self.values,
             )
             unkept = self.broken(summary, persons)
-        return Measured.of(persons[number].astype(np.float64), same, unkept)
+        return Measured.of(persons[number].astype(np.float64), alike, unkept)
 
     def broken(self, classes: ClassSummary, persons: Ints) -> Unkept:
         """Of each promise the share of persons in classes that break it, and how many do.
@@ -490,8 +533,13 @@ def _fitting(handed: Handed, cell: Ints, fits: Sequence[Fit]) -> Measured:
     """
     shown = [each.digests.astype(np.int64) for each in handed.sensitive]
     counts, same, hit = Candidates.of(cell, fits, shown).counted(shown)
+    looked_at = drawn(len(cell))
+    alike = [
+        _Alike.of(column, each, each, looked_at)
+        for column, each in zip(handed.sensitive, same, strict=True)
+    ]
     unkept = _unkept(handed, Candidates.of(cell, fits)) if handed.promises else ()
-    return Measured.of(counts, same, unkept, hit)
+    return Measured.of(counts, alike, unkept, hit)
 
 
 def _unkept(handed: Handed, candidates: Candidates) -> Unkept:

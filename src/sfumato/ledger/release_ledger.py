@@ -90,7 +90,8 @@ class Remembered:
         Share of a release's persons who would be found if it were handed over to somebody who
         holds all that was handed over when it was noted; ``None`` where that is tolerable.
     together
-        The share of its own persons found so, and the fewest candidates for one of them.
+        The share of its own persons found so, the fewest candidates for one of them, and what is
+        learned, as `Findings.among` takes it.
     """
 
     number: int
@@ -162,7 +163,7 @@ class ReleaseLedger(Ledger):
         terms, comparison = self._limits(release.limits), together(handed)
         measured = comparison.all[self.head().number + 1]
         beyond: dict[str, object] = {
-            "together": {"found": measured.found, "fewest": measured.fewest},
+            "together": measured.to_findings(),
             "verdict": release.verdict.to_json(),
             "accepted": [each.to_json() for each in release.accepted],
         }
@@ -196,7 +197,7 @@ class ReleaseLedger(Ledger):
         with self.changing():
             number = self._draft(made, key, name, sha256, promises=[], request=request)
             own = self.hand_over(number, to).all[number]
-        return Findings.among(own.found, own.fewest)
+        return Findings.among(**own.to_findings())
 
     def _draft(self, made: Handed, key: bytes, name: str, sha256: str, **details: object) -> int:
         sketch = made.sketch
@@ -390,12 +391,11 @@ class ReleaseLedger(Ledger):
                 found="one that an earlier version noted",
                 advice="make it again",
             )
-        measured = found.all[number]
         return judged_again(
             noted["verdict"],
             limits or limits_of(noted["verdict"]),
             [*map(acceptance_of, noted["accepted"])] if accepted is None else accepted,
-            Findings.among(measured.found, measured.fewest),
+            Findings.among(**found.all[number].to_findings()),
             *told,
         )
 

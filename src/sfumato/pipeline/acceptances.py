@@ -74,7 +74,7 @@ def accept(
             raise InputError(
                 "option --at-most",
                 f"must be at most {GROWS} times what is found now",
-                accepted=f"a share up to {found:.4g}" if most else "nothing of a linkage",
+                accepted=f"a share up to {found:.4g}" if found else "nothing: none was measured",
             )
         most["found"] = at_most
     _write(place, {(intruder, column): _covering(said, most)})
@@ -116,21 +116,22 @@ def measured_first(place: ProjectFolder) -> ProjectFolder:
 
 
 def _covered(findings: Findings | None) -> dict[str, float]:
-    """What is covered: a little more than was found, or anything where nothing was measured."""
-    now = dict.fromkeys(SHARES, 1.0) if findings is None else findings.shares
+    """What is covered: a little more than was found; nothing that is measured later."""
+    now = dict.fromkeys(SHARES, 0.0) if findings is None else findings.shares
     return {name: min(1.0, GROWS * share) for name, share in now.items()}
 
 
 def _findings(verdict: Verdict, intruder: str, column: str) -> Findings | None:
     """What is to be accepted; ``None`` where it was not measured."""
-    columns = verdict.insiders
+    columns = {**dict.fromkeys(verdict.row("insider").unmeasured), **verdict.insiders}
     rows = [name for name in INTRUDERS if name != "insider"]
     linked = [] if verdict.linkage is None else [LINKAGE]
     known = [*rows, *(f"insider.{name}" for name in columns), *linked]
     findings: Findings | None = None
     if intruder == "insider" and column in columns:
-        findings = columns[column]
-        state = State.ABOVE if verdict.limits.above(columns[column]) else State.BELOW
+        findings, state = columns[column], State.NOT_MEASURED
+        if findings is not None:
+            state = State.ABOVE if verdict.limits.above(findings) else State.BELOW
     elif intruder in rows and not column:
         own = verdict.row(intruder)
         findings, state = own.findings, own.state

@@ -328,13 +328,6 @@ def _check_coarsening(
             found="no such constraint",
             advice="give one, for example SharedCounts(3) or --shared-counts 3",
         )
-    if any(isinstance(each, KnownEvents) for each in constraints):
-        raise InputError(
-            "parameter coarsen_counts",
-            "must be left out where a promise is made about known events",
-            found="KnownEvents, whose candidates are counted before",
-            advice="promise SharedCounts without it, by larger classes",
-        )
     if options.coarsen_counts is release_options.Coarsening.SPLIT and key is not None:
         raise InputError(
             "parameter pseudonym_key",
@@ -399,10 +392,30 @@ def check_table(
     _check_ends(table, options)
     if promise.asked_of_households(promises) and isinstance(table, Table):
         household_of(table)
-    if any(isinstance(each, KnownEvents) for each in promises) and isinstance(table, Table):
-        check_event_leaks(with_events(table, options.known_columns), options.withhold)
+    told = [each for each in promises if isinstance(each, KnownEvents)]
+    if told and isinstance(table, Table):
+        known = with_events(table, options.known_columns)
+        if options.coarsen_counts is release_options.Coarsening.SPLIT:
+            _check_divided(known, told)
+        check_event_leaks(known, options.withhold)
     # For its refusal of values that are no numbers, before any work.
     ranks_of(table, promise.ordered_attributes(promises, table.schema.sensitive))
+
+
+def _check_divided(table: Table, told: Sequence[KnownEvents]) -> None:
+    """Refuse known events that people of several pseudonyms are not protected from."""
+    dated = any(each.event.kind is EventKind.DATE for each in table.events)
+    for is_so, why in (
+        (dated, "dates, which would bring the pseudonyms of a person together"),
+        (any(each.k for each in told), "k people who share events, of whom pseudonyms show parts"),
+    ):
+        if is_so:
+            raise InputError(
+                "parameter coarsen_counts",
+                "must not be 'split' beside these known events",
+                found=why,
+                advice="drop records instead (coarsen_counts='drop'), or promise a risk of codes",
+            )
 
 
 def _check_names(table: Table | SparkTable, options: release_options.Options) -> None:

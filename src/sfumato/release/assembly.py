@@ -40,7 +40,7 @@ from sfumato.release.generalisation import (
 from sfumato.release.histories import ROUGH, USUAL, Pricing
 from sfumato.release.history_utility import ShownCells, history_utility
 from sfumato.release.household_classes import divide_households, household_of
-from sfumato.release.known_counts import Width, by_band, divide_by_bands
+from sfumato.release.known_counts import Width, divide_by_bands
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.population_cells import with_gaps
@@ -74,8 +74,9 @@ from sfumato.release.utility_measures import Utility, measure_utility
 from sfumato.risk.assessment import assess, measure_classes
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.known_events import measure_known_events
+from sfumato.risk.known_events import Told, measure_known_events
 from sfumato.risk.reidentification import household_risk
+from sfumato.risk.shown_file import band_of
 from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures, untested_events
 from sfumato.table.door import with_events
 from sfumato.table.labelled_files import left_out, shown
@@ -457,10 +458,13 @@ def _protected(
     weights = dict(Techniques().read(manifest.options.techniques))
     households = asked_of_households(manifest.constraints)
     others = _others(table, manifest.options.withhold)
-    if secrets.key is not None or manifest.options.keep_order or others or households:
+    counts_known = _told_of_numbers(manifest.options)
+    one_each = secrets.key is not None or counts_known is not None
+    if one_each or manifest.options.keep_order or others or households:
         # A key makes one pseudonym per person, the same in every release; and the order of a
         # person's records, or what else is the same in all of them, would bring them together. In a
-        # household several pseudonyms would be several members.
+        # household several pseudonyms would be several members. Numbers of records that were made
+        # alike would differ again.
         weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
     # A part of the file is searched as often as all of it will be, so that losses compare.
@@ -479,8 +483,7 @@ def _protected(
         own = event_protection.quasi_identifier_loss(draft.table, draft.class_of, draft.classes)
         least = counts * own / whole if whole > 0 else 0.0
         kept = event_protection.protect(
-            _told_apart(found.draft, options),
-            found.pseudonym_of,
+            event_protection.Seen(draft, found.pseudonym_of, counts_known),
             promise,
             weights,
             offset_of,
@@ -517,9 +520,10 @@ def _protected(
     return replace(made_so, protection=kept, pseudonym_of=kept.pseudonym_of)
 
 
-def _told_apart(draft: Draft, options: Options) -> Draft:
-    """The classes in which whoever knows events looks: of one band where numbers are known, too."""
-    return draft if options.known_counts is None else by_band(draft)
+def _told_of_numbers(options: Options) -> Told | None:
+    """What is known of numbers of records where these are made alike; ``None`` elsewhere."""
+    alike = options.known_counts is not None or options.coarsen_counts is not None
+    return band_of if alike else None
 
 
 def _others(table: Table, withheld: Sequence[str]) -> bool:
@@ -687,14 +691,14 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
     kept = generalised.protection
     told = None if kept is None or kept.measure is None else kept.measure()
     if told is None:
-        told_apart = _told_apart(draft, manifest.options)
         told = measure_known_events(
             part,
-            told_apart.class_of,
-            told_apart.classes,
+            draft.class_of,
+            draft.classes,
             manifest.seed,
             pseudonym=generalised.pseudonym_of if coarsened else None,
             shown=None if kept is None else kept.shown,
+            counts=_told_of_numbers(manifest.options),
         )
     risk = replace(risk, known_events=told)
     if part.household is None:

@@ -34,6 +34,7 @@ from sfumato.risk.known_events import (
     EventRisk,
     KnownEventRisk,
     Shown,
+    Told,
     drawn_sets,
     event_codes,
     holding,
@@ -55,6 +56,41 @@ lose, beside what events lose."""
 DRAWN: tuple[Drawn, ...] = ("random", "worst")
 SETS_OF_A_PERSON = 30
 """Sets of three known events or more of a person that are looked at, where all are more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What a reader sees of a draft, and what is known of numbers of records.
+
+    Attributes
+    ----------
+    pseudonym_of
+        The pseudonym of each record.
+    counts
+        What is told apart of the number of records of a pseudonym; ``None`` where none is known.
+    """
+
+    draft: Draft
+    pseudonym_of: Codes
+    counts: Told | None = None
+
+    @cached_property
+    def apart(self) -> tuple[Codes, int]:
+        """Where an event is written in one way: the class of each record, and how many there are.
+
+        Of people who are told apart by their number of records, each number by itself; a person of
+        several pseudonyms may have several numbers.
+        """
+        of, classes = self.draft.class_of, self.draft.classes
+        if self.counts is None or self.is_divided:
+            return of, classes
+        number = self.counts(np.bincount(self.pseudonym_of))[self.pseudonym_of]
+        return group([of, number], [classes, int(number.max()) + 1])
+
+    @cached_property
+    def is_divided(self) -> bool:
+        """Whether people have several pseudonyms."""
+        return not np.array_equal(self.pseudonym_of, self.draft.table.person)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +123,7 @@ class Protection:
 
 
 def protect(
-    draft: Draft,
-    pseudonym_of: Codes,
+    seen: Seen,
     promise: KnownEvents,
     weights: Mapping[Technique, float],
     offset_of: Callable[[int], Ints],
@@ -99,8 +134,6 @@ def protect(
 
     Parameters
     ----------
-    draft
-        Records in the classes that a reader sees.
     offset_of
         The offset of each person, as days of at most so many either way.
     below
@@ -108,11 +141,11 @@ def protect(
     pricing
         As in `histories.solve`; what is found roughly is not counted again.
     """
-    table = draft.table
+    table = seen.draft.table
     dated = [each for each in table.events if each.event.kind is EventKind.DATE]
     columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
     if not dated:
-        return _protect(draft, columns, pseudonym_of, promise, weights, None, pricing)
+        return _protect(seen, columns, promise, weights, None, pricing)
     first, *others = dated
     columns += [interval_column(first, each) for each in others]
     best: Protection | None = None
@@ -122,7 +155,7 @@ def protect(
         if scheme.loss / (len(columns) + 1) >= (below if best is None else min(below, best.lost)):
             break
         dates = event_dates.dates_by(first, scheme, table.person, offset_of)
-        found = _protect(draft, columns, pseudonym_of, promise, weights, dates, pricing)
+        found = _protect(seen, columns, promise, weights, dates, pricing)
         if found is not None:
             lost = (len(columns) * found.lost + scheme.loss) / (len(columns) + 1)
             cells, shown = dict(found.cells), dates.cells()
@@ -154,22 +187,22 @@ def _as_intervals(
 
 
 def _protect(
-    draft: Draft,
+    seen: Seen,
     columns: Sequence[EventColumn],
-    pseudonym_of: Codes,
     promise: KnownEvents,
     weights: Mapping[Technique, float],
     dates: event_dates.Dates | None,
     pricing: histories.Pricing,
 ) -> Protection | None:
     """The same with dates written in one way."""
-    table, classes = draft.table, draft.classes
+    pseudonym_of, table = seen.pseudonym_of, seen.draft.table
+    class_of, classes = seen.apart
     events = event_codes(table)
     assert events is not None
     gathered = histories.gather(
         columns or [_without_codes(table.records)],
         pseudonym_of,
-        draft.class_of,
+        class_of,
         classes,
         weights if columns else {},
         promise.of,
@@ -178,25 +211,29 @@ def _protect(
 
     dated = None if dates is None else _Dated(gathered, dates, pseudonym_of, promise)
 
-    def measured(found: histories.Solution, seen: Shown | None = None) -> Chances:
+    def parted(found: histories.Solution) -> Seen:
+        return replace(seen, pseudonym_of=found.pseudonyms(pseudonym_of))
+
+    def measured(found: histories.Solution, shown: Shown | None = None) -> Chances:
         if dated is not None:
             return dated.chances(found.rung)
-        return chances(events, table, draft, seen or _shown(found, table), promise)
+        return chances(events, seen, shown or _shown(found, parted(found)), promise)
 
     def holds(found: histories.Solution) -> bool:
         if dated is not None and dated.is_hopeless(found.rung):
             return False
         return histories.keeps(promise, measured(found))
 
-    # What the search counts is what is measured.
+    # What the search counts is what is measured, but for people of several pseudonyms.
     exactly = dates is None and promise.m <= 2 and not any(each.event.level for each in columns)
+    exactly = exactly and not seen.is_divided
     found: histories.Solution | None
     if promise.k:
         found, broken = histories.solve_shared(gathered, promise.k, promise.m)
         if len(broken) and (dates is not None or Technique.SPLIT_PSEUDONYMS not in weights):
             return None
         # Nothing is said of their events, and each stands alone.
-        pseudonym_of = _each_alone(pseudonym_of, np.isin(draft.class_of, broken))
+        pseudonym_of = _each_alone(pseudonym_of, np.isin(class_of, broken))
     else:
         # Several pseudonyms hide nothing from who looks for the person, only what is beside.
         learned = dates is None and promise.of is Success.LEARNED
@@ -208,11 +245,9 @@ def _protect(
         if not (exactly or pricing.is_rough or histories.keeps(promise, measured(found))):
             return None
         pseudonym_of = found.pseudonyms(pseudonym_of)
-    seen = _shown(found, table)
-    if not np.array_equal(pseudonym_of, table.person):
-        seen = replace(seen, pseudonym=pseudonym_of)
+    shown = _shown(found, replace(seen, pseudonym_of=pseudonym_of))
     # Who has most of the records of a class is found by any of them, each alone or not.
-    if promise.k and not histories.keeps(promise, measured(found, seen)):
+    if promise.k and not histories.keeps(promise, measured(found, shown)):
         return None
     cells = histories.written(gathered, found.rung, table.source)
     exact = np.ones(table.records, dtype=np.bool_)
@@ -220,7 +255,7 @@ def _protect(
     risk = None if dated is None else partial(_dated_risk, dated, found.rung, promise.m, events)
     return Protection(
         cells,
-        seen,
+        shown,
         _done(gathered, found),
         exact,
         found.lost,
@@ -369,13 +404,13 @@ def _each_alone(pseudonym_of: Codes, alone: Bools) -> Codes:
     return np.unique(own, return_inverse=True)[1].astype(np.int32)
 
 
-def _shown(found: histories.Solution, table: Table) -> Shown:
+def _shown(found: histories.Solution, seen: Seen) -> Shown:
     """What an intruder sees of each record's events."""
     gathered = found.gathered
-    labels = np.full(table.records, MISSING, dtype=np.int32)
+    labels = np.full(seen.draft.table.records, MISSING, dtype=np.int32)
     own = gathered.slot_of_record
     labels[gathered.told] = gathered.labels[own, found.rung[own]]
-    pseudonym = None if found.part is None else found.pseudonyms(table.person)
+    pseudonym = seen.pseudonym_of if seen.is_divided else None
     return Shown(labels, labels, labels, pseudonym, silent=gathered.silent)
 
 
@@ -410,15 +445,16 @@ def _done(gathered: histories.Gathered, found: histories.Solution) -> dict[str, 
     return done
 
 
-def chances(
-    events: EventCodes, table: Table, draft: Draft, shown: Shown, promise: KnownEvents
-) -> Chances:
+def chances(events: EventCodes, seen: Seen, shown: Shown, promise: KnownEvents) -> Chances:
     """The mean and the 95th percentile of the persons' chances, for every number of known events.
 
     Over all persons or over those who have as many events, whichever is more. Of three events or
     more that are drawn, both are taken higher (`histories.MARGIN`).
     """
-    held = holding(events, table.person, draft.class_of, draft.classes, shown)
+    draft = seen.draft
+    held = holding(
+        events, draft.table.person, draft.class_of, draft.classes, shown, counts=seen.counts
+    )
     for m in range(promise.m, 0, -1):
         persons, sets, weight = known_sets(held.known_starts, m)
         answers = count_holders(held, persons, sets)

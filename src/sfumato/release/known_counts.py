@@ -16,7 +16,6 @@ import numpy as np
 
 from sfumato.core.arrays import Ints
 from sfumato.core.errors import ConstraintsNotMetError, InputError
-from sfumato.engines.embedded.counts import group
 from sfumato.release.partitioning import Draft
 from sfumato.release.person_table import person_table
 from sfumato.release.promises.k_anonymity import PidKAnonymity
@@ -42,14 +41,6 @@ def check_beside(options: Options, found: str) -> None:
     """Refuse numbers of records that are known in bands beside what they do not go with."""
     if options.known_counts is not None:
         raise InputError("parameter known_counts", "must be left out", found=found)
-
-
-def by_band(draft: Draft) -> Draft:
-    """A draft whose classes are what somebody takes for one who knows the bands."""
-    person = draft.table.person
-    keys = [draft.class_of, band_of(np.bincount(person))[person]]
-    class_of, classes = group(keys, [draft.classes, len(BANDS) + 1])
-    return replace(draft, class_of=class_of, classes=classes)
 
 
 def divide_by_bands(

@@ -40,6 +40,7 @@ from sfumato.risk.verdict import (
     PUBLIC,
     Acceptance,
     Cure,
+    Held,
     Limits,
     Linkage,
     State,
@@ -373,7 +374,10 @@ class Release:
         if self.disclosed is None:
             risk = self.risk
             stranger = Findings(Share.of(risk.marketer.value), Share.of(risk.prosecutor.value))
-            return unmeasured(risk.persons, stranger, "not measured on Spark", self.limits)
+            held = Held(self.limits, self.accepted)
+            released = [*self.schema.sensitive, *self.schema.insensitive]
+            columns = [each for each in released if each not in self.manifest.options.withhold]
+            return unmeasured(risk.persons, stranger, "not measured on Spark", columns, held)
         against = None
         if self.population is not None:
             found, least = self.population.marketer, self.population.k_map

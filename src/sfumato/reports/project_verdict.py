@@ -14,7 +14,7 @@ from sfumato.release.lost_columns import nothing_left
 from sfumato.reports.audience import Discretion
 from sfumato.reports.printed_numbers import SHARE, is_small, listed, printed, some
 from sfumato.reports.project_results import RELEASE, REMOVED, ProjectResults
-from sfumato.risk.verdict import State, share_text
+from sfumato.risk.verdict import share_text
 
 _UNSAID = "The project file does not say"
 _KNOWS = {
@@ -56,7 +56,7 @@ def first_page(
         "ready": verdict["ready"],
         "state": verdict["state"],
         "headline": f"{hidden}{verdict['headline']}",
-        "sentences": [] if show.is_public else _worst(verdict),
+        "sentences": [] if show.is_public else verdict["sentences"][:2],
         "limits": f"Limits: {limits['preset']}, at most {share_text(limits['found'])} of people "
         f"found, {share_text(limits['person'])} for one person, {share_text(limits['learned'])} "
         "learned. A row is above if one of its three numbers is.",
@@ -64,17 +64,6 @@ def first_page(
         "helps": [] if show.is_public else [each.replace("->", "→") for each in verdict["next"]],
         "answers": answers,
     }
-
-
-def _worst(verdict: Mapping[str, Any]) -> list[str]:
-    """The two worst rows that are above, in a sentence each."""
-    above = [each for each in verdict["rows"] if each["state"] == State.ABOVE]
-    said = [
-        f"{'An' if each['intruder'][0] in 'ai' else 'A'} {each['intruder']} finds "
-        f"{share_text(each['found']['value'])} of people."
-        for each in above[:2]
-    ]
-    return [*said, f"The limit is {share_text(verdict['limits']['found'])}."] if said else []
 
 
 def _row(
@@ -87,6 +76,7 @@ def _row(
         "intruder": row["intruder"].capitalize(),
         "knows": _KNOWS[row["intruder"]].format(exact=exact, column=column),
         "state": row["state"],
+        "said": row["said"],
         "found": None,
         "ends": None,
         "person": None,

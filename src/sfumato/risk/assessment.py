@@ -225,7 +225,7 @@ def assess(
             threshold=asked.threshold, ordered_distance=asked.ordered_distance,
             estimator=asked.estimator, seed=given.seed, presets=chosen, recursive_l=more,
         )  # fmt: skip
-        return _judged(risk, limits)
+        return _judged(risk, limits, schema)
     source = data if isinstance(data, Table) else open_source(data, **layout_of(given))
     if schema.recipe and not isinstance(source, Table):
         source = prepared(source, schema)
@@ -237,7 +237,13 @@ def assess(
     )
     progress("measure", 0.0)
     risk, class_of = _measured(table, asked.threshold, asked.ordered_distance, more)
-    told = measure_known_events(table, class_of, risk.classes, given.seed, counts=asked.counts)
+    told = measure_known_events(
+        table,
+        class_of,
+        risk.classes,
+        given.seed,
+        counts=np.asarray if asked.counts else None,
+    )
     risk = replace(risk, known_events=told)
     if asked.columns:
         cells = {name: table.source.column(name) for name in table.source.column_names}
@@ -267,7 +273,7 @@ def assess(
         )  # fmt: skip
         risk = replace(risk, special_uniques=unique)
     # What another package estimates decides nothing.
-    risk = _judged(risk, limits, table, class_of, sampled=asked.estimator in ESTIMATORS)
+    risk = _judged(risk, limits, schema, table, class_of, sampled=asked.estimator in ESTIMATORS)
     progress("measure", 1.0)
     # Few ask for thresholds: what checks them is imported only then.
     if chosen:
@@ -332,6 +338,7 @@ def _limits(given: Any) -> Limits | None:
 def _judged(
     risk: Risk,
     limits: Limits | None,
+    schema: Schema,
     table: Table | None = None,
     class_of: Codes | None = None,
     *,
@@ -349,12 +356,13 @@ def _judged(
     from sfumato.risk import intruders
     from sfumato.risk.learned_values import Share
     from sfumato.risk.shown_file import shown
-    from sfumato.risk.verdict import judge, unmeasured
+    from sfumato.risk.verdict import Held, judge, unmeasured
 
     against = Share.estimated(risk.marketer), Share.estimated(risk.journalist)
     if table is None or class_of is None:
         alone = intruders.Findings(*against)
-        verdict = unmeasured(risk.persons, alone, "not measured on Spark", limits)
+        columns = (*schema.sensitive, *schema.insensitive)
+        verdict = unmeasured(risk.persons, alone, "not measured on Spark", columns, Held(limits))
     else:
         found = intruders.measured(shown(table, class_of))
         population = against if sampled and risk.population is not None else None

@@ -67,9 +67,38 @@ class Findings:
         return {"found": self.found.value, "person": self.person.value, "learned": learned}
 
     @classmethod
-    def among(cls, found: float, fewest: int) -> Findings:
-        """From the mean of 1 / candidates, and the fewest candidates for a person."""
-        return cls(Share.of(found), Share.of(1 / max(fewest, 1)))
+    def among(
+        cls, found: float, fewest: int, learned: Mapping[str, Sequence[float]] | None = None
+    ) -> Findings:
+        """From the mean of 1 / candidates, and the fewest candidates for a person.
+
+        Parameters
+        ----------
+        learned
+            By sensitive column the share of right guesses, and of people of whom it is certain.
+        """
+        told = [
+            Learned(name, Share.of(right), Share.of(certain), 0.0)
+            for name, (right, certain) in (learned or {}).items()
+        ]
+        return cls(Share.of(found), Share.of(1 / max(fewest, 1)), (*told,))
+
+    def beside(self, more: Findings) -> Findings:
+        """The larger numbers of what is found so, and of what is found by who knows still more.
+
+        Of a column of which nothing is learned so, because everybody foretells it, nothing is
+        learned with more either.
+        """
+        by_column = {each.column: each for each in more.learned}
+        learned = [
+            each.beside(by_column[each.column]) if each.column in by_column else each
+            for each in self.learned
+        ]
+        found, person = (
+            max(one, other, key=lambda share: share.high)
+            for one, other in ((self.found, more.found), (self.person, more.person))
+        )
+        return Findings(found, person, (*learned,), self.drawn)
 
 
 @dataclass(frozen=True, slots=True)

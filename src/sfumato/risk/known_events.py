@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, sqrt
@@ -21,6 +21,8 @@ from sfumato.schema import Event, EventKind, IntervalHierarchy
 from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, NumberDomain, Table
 
 Drawn = Literal["random", "worst"]
+Told = Callable[[Ints], Codes]
+"""What is told apart of numbers of records, as codes."""
 
 MOST_KNOWN = 6
 """Events that are known at most."""
@@ -221,7 +223,7 @@ def holding(
     classes: int,
     shown: Shown | None = None,
     *,
-    counts: bool = False,
+    counts: Told | None = None,
 ) -> class_counts.Holding:
     """Who has which events in each class; a person in several classes counts in each of them.
 
@@ -234,7 +236,7 @@ def holding(
     shown
         What records show of them; the events themselves where it is not given.
     counts
-        Whether the intruder knows the number of records of each pseudonym, too.
+        What the intruder knows of the number of records of each pseudonym; ``None`` for nothing.
     """
     shown = shown or Shown()
     labels = events.codes if shown.labels is None else shown.labels
@@ -245,17 +247,15 @@ def holding(
     rows, starts = class_counts.group_rows(unit, units)
     first = rows[starts[:-1]]
     class_of_unit, owners = class_of[first], owner[first]
-    # Who knows the number of records looks only among
-    # pseudonyms with that number: it is part of the class.
-    if counts:
-        class_of_unit, classes = group(
-            [class_of_unit, np.diff(starts).astype(np.int32)],
-            [classes, int(np.diff(starts).max()) + 1],
-        )
+    # Who knows the number of records looks only among pseudonyms with about that number: it is part
+    # of the class.
+    if counts is not None:
+        number = counts(np.diff(starts))
+        class_of_unit, classes = group([class_of_unit, number], [classes, int(number.max()) + 1])
+    several = owners.astype(np.int64) * classes + class_of_unit
+    own, own_ids = np.unique(several, return_counts=True)
     id_starts, own_labels, own_counts = class_counts.distinct(rows, starts, labels)
     known = _known(events, shown, owner, persons)
-    class_of_person = np.empty(persons, dtype=np.int32)
-    class_of_person[owners] = class_of_unit
     ids = np.repeat(np.arange(units, dtype=np.int32), np.diff(id_starts))
     class_of_entry = class_of_unit[ids]
     entries, _ = class_counts.count_records(class_of_entry, classes)
@@ -264,7 +264,9 @@ def holding(
     if shown.detailed is not None:
         detailed[unit[shown.detailed]] = True
     return class_counts.Holding(
-        class_of_person,
+        np.searchsorted(own // classes, np.arange(persons + 1)),
+        (own % classes).astype(np.int32),
+        own_ids.astype(np.int32),
         *known,
         id_starts,
         own_labels,
@@ -501,7 +503,7 @@ def measure_known_events(
     *,
     pseudonym: Codes | None = None,
     shown: Shown | None = None,
-    counts: bool = False,
+    counts: Told | None = None,
 ) -> EventRisk | None:
     """Measure what known events give away; ``None`` where no column tells one.
 
@@ -533,7 +535,7 @@ def measure_known_events(
     return EventRisk(
         events.columns,
         events.named,
-        counts,
+        counts is not None,
         search.persons,
         tuple(search.risk(each, drawn) for each in found for drawn in ("random", "worst")),
         tuple(search.by_number(found)),

@@ -9,7 +9,7 @@ and by a tree that knows exact quasi-identifiers alone.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
@@ -79,6 +79,18 @@ class Learned:
     def worst(self) -> Share:
         """The larger of both."""
         return max(self.beyond, self.certain, key=lambda each: (each.high, each.value))
+
+    @property
+    def alone(self) -> Learned:
+        """Nothing that is learned, beside the same guesses without the file."""
+        return replace(self, beyond=Share.of(0.0), certain=Share.of(0.0))
+
+    def beside(self, more: Learned) -> Learned:
+        """The larger numbers of this, and of right guesses that are not held against any others."""
+        beyond = max(0.0, (more.beyond.value - self.without) / max(1 - self.without, 1e-12))
+        larger = max(self.beyond, Share.of(beyond), key=lambda each: each.high)
+        certain = max(self.certain, more.certain, key=lambda each: each.high)
+        return replace(self, beyond=larger, certain=certain)
 
 
 @dataclass(frozen=True, eq=False)

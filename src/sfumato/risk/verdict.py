@@ -7,7 +7,7 @@ limit, and nothing else chooses the words.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from math import ceil
@@ -27,6 +27,7 @@ SHARES = ("found", "person", "learned")
 LINKAGE = "linkage"
 """What is accepted where nobody measured how well the records of a release were linked."""
 AT_HAND_OVER = "judged when the release is handed over"
+NO_COLUMN = "no further column is released"
 RELATIVE = 1 + 1e-9
 """By how much more a number is still at its limit: 1/11 is at 1/11 however it was added up."""
 GROWS = 1.2
@@ -197,6 +198,8 @@ class Row:
         By which column the insider finds so much.
     accepted
         Who answers for what is above.
+    unmeasured
+        The further columns of which nothing was measured.
     """
 
     intruder: str
@@ -205,6 +208,7 @@ class Row:
     why: str = ""
     column: str = ""
     accepted: tuple[Acceptance, ...] = ()
+    unmeasured: tuple[str, ...] = ()
 
     @property
     def learned(self) -> Share | None:
@@ -216,6 +220,12 @@ class Row:
     def name(self) -> str:
         """What is accepted where the row is: ``insider.icd9``."""
         return f"{self.intruder}.{self.column}" if self.column else self.intruder
+
+    @property
+    def said(self) -> str:
+        """The state in words: what is accepted may not have been measured."""
+        blank = self.state is State.ACCEPTED and self.findings is None
+        return f"{State.NOT_MEASURED}, accepted" if blank else self.state.value
 
     @property
     def stops(self) -> bool:
@@ -233,9 +243,11 @@ class Row:
         return {
             "intruder": self.intruder,
             "state": self.state.value,
+            "said": self.said,
             **({"column": self.column} if self.column else {}),
             **(found or {}),
             "why": self.why,
+            **({"unmeasured": [*self.unmeasured]} if self.unmeasured else {}),
             **({"accepted": [each.to_json() for each in self.accepted]} if self.accepted else {}),
         }
 
@@ -489,7 +501,7 @@ class Verdict:
 
     def cells(self, row: Row) -> tuple[str, ...]:
         """A row as a table shows it: intruder, people found, one person, learned, state."""
-        said = row.state.upper() if row.state is State.ABOVE else row.state.value
+        said = row.said.upper() if row.state is State.ABOVE else row.said
         if row.findings is None:
             return (row.intruder, "-", "-", "-", said)
         found, limits = row.findings, self.limits
@@ -505,6 +517,12 @@ class Verdict:
             "state": self.state.value,
             **self.noted,
             "people": self.people,
+            "sentences": [
+                f"{said[0].upper()}{said[1:]}."
+                for said in (
+                    _finds(each, self.limits) for each in self.rows if each.state is State.ABOVE
+                )
+            ],
             "limits": asdict(self.limits),
             "rows": [each.to_json() for each in self.rows],
             "cures": [*map(asdict, self.cures)],
@@ -565,13 +583,109 @@ def judged_again(
         # Of other limits nothing was tried.
         above *= limits == limits_of(plain)
         return replace(again, cures=tuple(each for each in cures if each.row in above))
-    row = next(each for each in plain["rows"] if each["intruder"] == "stranger")
-    stranger = TypeAdapter(Findings).validate_python(row)
-    why = next(each["why"] for each in plain["rows"] if each["intruder"] == "insider")
-    found_so = replace(unmeasured(plain["people"], stranger, why, limits), evidence=(*evidence,))
-    if linkage is None:
-        return found_so
-    return replace(found_so, linkage=linkage.held_against(accepted, datetime.now(UTC).date()))
+    rows = {each["intruder"]: each for each in plain["rows"]}
+    stranger = TypeAdapter(Findings).validate_python(rows["stranger"])
+    blank = rows["insider"]
+    return unmeasured(
+        plain["people"],
+        stranger,
+        blank["why"],
+        blank.get("unmeasured", ()),
+        Held(limits, accepted, evidence),
+        recipient=recipient,
+        linkage=linkage,
+    )
+
+
+@dataclass(frozen=True)
+class Held:
+    """What findings are held against.
+
+    Attributes
+    ----------
+    evidence
+        What attacks found, which raises what was measured less.
+    today
+        The day on which acceptances must still count.
+    """
+
+    limits: Limits = PUBLIC
+    accepted: Sequence[Acceptance] = ()
+    evidence: Sequence[Evidence] = ()
+    today: date = field(default_factory=lambda: datetime.now(UTC).date())
+
+    def row(self, intruder: str, findings: Findings | None, why: str) -> Row:
+        """The row of an intruder; without findings nothing was measured."""
+        state = State.NOT_MEASURED
+        if findings is not None:
+            findings = raised(findings, self.evidence, intruder)
+            state = State.ABOVE if self.limits.above(findings) else State.BELOW
+        own = [each for each in self.accepted if each.intruder == intruder]
+        own = [each for each in own if each.covers(findings, self.today)][:1]
+        why += _raised_by(self.evidence, intruder)
+        if state is State.BELOW or not own:
+            return Row(intruder, state, findings, why)
+        return Row(intruder, State.ACCEPTED, findings, why, accepted=(*own,))
+
+    def insider(self, found: Found) -> Row:
+        """The row of who knows values of one further column: the worst that nobody accepted."""
+        insiders = _raised_insiders(found, self.evidence)
+        if not insiders:
+            return Row("insider", State.DOES_NOT_APPLY, why=NO_COLUMN)
+        above = {name: each for name, each in insiders.items() if self.limits.above(each)}
+        covered = self._covered(above)
+        left = {name: each for name, each in above.items() if name not in covered}
+        state = State.ABOVE if left else State.ACCEPTED if covered else State.BELOW
+        worst = max(left or above or insiders, key=lambda name: insiders[name].found.high)
+        many = "two values" if found.has_several else "one value"
+        shares = sorted(insiders, key=lambda name: -insiders[name].found.value)
+        why = f"{many} of one column: " + _listed(
+            f"{name} {share_text(insiders[name].found.value)}" for name in shares
+        )
+        why += _raised_by(self.evidence, "insider")
+        return Row("insider", state, insiders[worst], why, worst, (*covered.values(),))
+
+    def unmeasured_insider(self, columns: Sequence[str], why: str) -> Row:
+        """The same where nothing was measured: accepted where each column is."""
+        if not columns:
+            return Row("insider", State.DOES_NOT_APPLY, why=NO_COLUMN)
+        covered = self._covered(dict.fromkeys(columns))
+        state = State.NOT_MEASURED if covered.keys() < {*columns} else State.ACCEPTED
+        accepted = (*covered.values(),)
+        return Row("insider", state, why=why, accepted=accepted, unmeasured=(*columns,))
+
+    def recipient(self, findings: Findings | str | None, acquaintance: Row | None = None) -> Row:
+        """The row of who holds earlier releases, too.
+
+        An acquaintance is the least that a recipient is, but where people answer for it that there
+        is none.
+        """
+        beside = None if acquaintance is None else acquaintance.findings
+        if not isinstance(findings, Findings) and _raised_by(self.evidence, "recipient"):
+            # What an attack found was measured: who holds earlier releases is an acquaintance, too.
+            findings = None if beside is None else replace(beside, learned=())
+        if findings is None:
+            return Row("recipient", State.DOES_NOT_APPLY, why=AT_HAND_OVER)
+        if isinstance(findings, str):
+            return self.row("recipient", None, findings)
+        if acquaintance is not None and beside is not None:
+            if acquaintance.state is State.ACCEPTED:
+                least = [each.alone for each in beside.learned]
+                beside = Findings(Share.of(0.0), Share.of(0.0), (*least,))
+            findings = beside.beside(findings)
+        return self.row("recipient", findings, "with all that was handed over, to anybody")
+
+    def linkage(self, linkage: Linkage | None) -> Linkage | None:
+        """How good the linkage is, with who answers for it where that still counts."""
+        return None if linkage is None else linkage.held_against(self.accepted, self.today)
+
+    def _covered(self, findings: Mapping[str, Findings | None]) -> dict[str, Acceptance]:
+        """Who answers for the insider by each of some columns."""
+        return {
+            each.column: each
+            for each in self.accepted
+            if each.column in findings and each.covers(findings[each.column], self.today)
+        }
 
 
 def judge(
@@ -605,39 +719,22 @@ def judge(
     today
         The day on which acceptances must still count.
     """
-    limits, today = limits or PUBLIC, today or datetime.now(UTC).date()
-
-    def row(intruder: str, findings: Findings | None, why: str) -> Row:
-        state = State.NOT_MEASURED
-        if findings is not None:
-            findings = raised(findings, evidence, intruder)
-            state = State.ABOVE if limits.above(findings) else State.BELOW
-        own = [each for each in accepted if each.intruder == intruder]
-        own = [each for each in own if each.covers(findings, today)][:1]
-        why += _raised_by(evidence, intruder)
-        if state is State.BELOW or not own:
-            return Row(intruder, state, findings, why)
-        return Row(intruder, State.ACCEPTED, findings, why, accepted=(*own,))
-
+    held = Held(limits or PUBLIC, accepted, evidence, *(() if today is None else (today,)))
     stranger = found.stranger
     if population is not None:
         stranger = Findings(*population, learned=stranger.learned)
-    if not isinstance(recipient, Findings) and _raised_by(evidence, "recipient"):
-        # What an attack found was measured: who holds earlier releases is an acquaintance, too.
-        recipient = replace(found.acquaintance, learned=())
+    acquaintance = held.row(
+        "acquaintance", found.acquaintance, _of_bands(found, population is not None)
+    )
     rows = [
-        row("stranger", stranger, _of_classes(found, limits, population)),
-        row("acquaintance", found.acquaintance, _of_bands(found, population is not None)),
-        _insider(found, limits, [each for each in accepted if each.column], today, evidence),
-        Row("recipient", State.DOES_NOT_APPLY, why=AT_HAND_OVER)
-        if recipient is None
-        else row("recipient", None, recipient)
-        if isinstance(recipient, str)
-        else row("recipient", recipient, "with all that was handed over, to anybody"),
+        held.row("stranger", stranger, _of_classes(found, held.limits, population)),
+        acquaintance,
+        held.insider(found),
+        held.recipient(recipient, acquaintance),
     ]
     rows.sort(key=lambda each: each.rank)
-    linked = None if linkage is None else linkage.held_against(accepted, today)
-    return Verdict((*rows,), limits, found.people, found, population, linked, (*evidence,))
+    linked = held.linkage(linkage)
+    return Verdict((*rows,), held.limits, found.people, found, population, linked, (*evidence,))
 
 
 def _raised_by(evidence: Sequence[Evidence], intruder: str) -> str:
@@ -655,57 +752,38 @@ def _raised_insiders(found: Found, evidence: Sequence[Evidence]) -> dict[str, Fi
     return every
 
 
-def _insider(
-    found: Found,
-    limits: Limits,
-    accepted: Sequence[Acceptance],
-    today: date,
-    evidence: Sequence[Evidence],
-) -> Row:
-    """The row of who knows values of one further column: the worst that nobody accepted."""
-    insiders = _raised_insiders(found, evidence)
-    if not insiders:
-        return Row("insider", State.DOES_NOT_APPLY, why="no further column is released")
-    above = {name: each for name, each in insiders.items() if limits.above(each)}
-    covered = {
-        each.column: each
-        for each in accepted
-        if each.column in above and each.covers(above[each.column], today)
-    }
-    left = {name: each for name, each in above.items() if name not in covered}
-    state = State.ABOVE if left else State.ACCEPTED if covered else State.BELOW
-    worst = max(left or above or insiders, key=lambda name: insiders[name].found.high)
-    many = "two values" if found.has_several else "one value"
-    shares = sorted(insiders, key=lambda name: -insiders[name].found.value)
-    why = f"{many} of one column: " + _listed(
-        f"{name} {share_text(insiders[name].found.value)}" for name in shares
-    )
-    why += _raised_by(evidence, "insider")
-    return Row(
-        "insider",
-        state,
-        insiders[worst],
-        why,
-        worst,
-        (*covered.values(),),
-    )
-
-
-def unmeasured(people: int, stranger: Findings, why: str, limits: Limits) -> Verdict:
+def unmeasured(
+    people: int,
+    stranger: Findings,
+    why: str,
+    columns: Sequence[str],
+    held: Held,
+    *,
+    recipient: Findings | str | None = None,
+    linkage: Linkage | None = None,
+) -> Verdict:
     """The verdict where classes alone were measured, and nothing of who knows more.
 
     Parameters
     ----------
     why
         Why not, as half a sentence.
+    columns
+        The further columns that are released.
     """
-    state = State.ABOVE if limits.above(stranger) else State.BELOW
     rows = [
-        Row("stranger", state, stranger),
-        *(Row(each, State.NOT_MEASURED, why=why) for each in INTRUDERS[1:3]),
-        Row("recipient", State.DOES_NOT_APPLY, why=AT_HAND_OVER),
+        held.row("stranger", stranger, ""),
+        held.row("acquaintance", None, why),
+        held.unmeasured_insider(columns, why),
+        held.recipient(recipient),
     ]
-    return Verdict(tuple(sorted(rows, key=lambda each: each.rank)), limits, people)
+    return Verdict(
+        (*sorted(rows, key=lambda each: each.rank),),
+        held.limits,
+        people,
+        linkage=held.linkage(linkage),
+        evidence=(*held.evidence,),
+    )
 
 
 def _of_classes(found: Found, limits: Limits, population: tuple[Share, Share] | None) -> str:
