@@ -151,6 +151,10 @@ class Bench:
             self._figures.move_to_end(key)
             return self._figures[key]
 
+    def has(self, name: str, of: str) -> bool:
+        """Whether a figure was computed already."""
+        return (name, of) in self._figures
+
     def status(self) -> Status:
         """How far the project is, of this revision."""
         found = self.figure("status", lambda: status_of(self.place), of=self._of_stages())

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import tomlkit
+from pydantic import ValidationError
 
 from sfumato.core.errors import InputError
 from sfumato.core.toml_text import read_text
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_model import InFile
+from sfumato.schema import Cleaning, IntervalHierarchy, PrefixHierarchy
+from sfumato.schema.column_roles import HierarchySpec
 from sfumato.server.workbench.project_edits import Change, table_at
 
 ROLES = {
@@ -121,3 +125,138 @@ def _drop(schema: Any, key: str, column: str) -> None:
         del named[column]
     if named is not None and not named and key in schema:
         del schema[key]
+
+
+def hierarchy_of(given: Mapping[str, str], column: str) -> HierarchySpec | None:
+    """The hierarchy that a form asks for; ``None`` where it asks for none.
+
+    Raises
+    ------
+    InputError
+        If lengths or widths are no numbers.
+    """
+    form, text = given.get("form", ""), given.get("steps", "").replace(";", ",")
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if form == "prefix" and parts:
+        return PrefixHierarchy(lengths=tuple(int(each) for each in _numbers(parts, column)))
+    if form == "width" and parts:
+        units = ("month", "quarter", "year", "decade")
+        widths = [each if each in units else _numbers([each], column)[0] for each in parts]
+        return IntervalHierarchy(
+            widths=tuple(widths), start=_numbers([given.get("start") or "0"], column)[0]
+        )
+    if form == "list" and given.get("file", "").strip():
+        path = Path(given["file"].strip())
+        if path.is_absolute() or ".." in path.parts or path.is_symlink():
+            raise InputError(
+                f"hierarchy of column '{column}'",
+                "must be a file in the project's folder",
+                accepted="its name",
+            )
+        return path
+    return None
+
+
+def _numbers(parts: list[str], column: str) -> list[float]:
+    try:
+        return [float(part) for part in parts]
+    except ValueError:
+        raise InputError(
+            f"hierarchy of column '{column}'",
+            "must be numbers with a comma between them",
+            found="text",
+            accepted="3, 2; of dates also month, quarter, year, decade",
+        ) from None
+
+
+def set_hierarchy(place: ProjectFolder, column: str, spec: HierarchySpec | None) -> Change:
+    """The edit that gives a quasi-identifier a hierarchy, or none."""
+
+    def change(document: tomlkit.TOMLDocument) -> None:
+        quasi = table_at(schema_in(document, place), "quasi_identifiers")
+        if column not in quasi:
+            raise InputError(
+                f"column '{column}'",
+                "must be a quasi-identifier to have a hierarchy",
+                advice="change its role first",
+            )
+        if not isinstance(quasi[column], dict):
+            kind = quasi[column]
+            quasi[column] = tomlkit.table()
+            quasi[column]["kind"] = kind
+        if spec is None:
+            _drop(quasi, column, "hierarchy")
+        elif isinstance(spec, Path):
+            quasi[column]["hierarchy"] = spec.as_posix()
+        else:
+            line = tomlkit.inline_table()
+            line.update(_plain(spec.model_dump(mode="json", exclude_defaults=True)))
+            quasi[column]["hierarchy"] = line
+
+    return change
+
+
+def _plain(fields: dict[str, Any]) -> dict[str, Any]:
+    """Whole numbers without a fraction, as people write them."""
+
+    def whole(value: Any) -> Any:
+        if isinstance(value, list):
+            return [whole(each) for each in value]
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    return {name: whole(value) for name, value in fields.items()}
+
+
+def recipe_of(given: Mapping[str, str], column: str) -> Cleaning | None:
+    """The line of the recipe that a form asks for; ``None`` where it asks for nothing.
+
+    Raises
+    ------
+    InputError
+        If its steps do not go together.
+    """
+    fields: dict[str, Any] = {}
+    if given.get("strip"):
+        fields["strip"] = True
+    if given.get("case"):
+        fields["case"] = given["case"]
+    missing = [each.strip() for each in given.get("missing", "").split(",") if each.strip()]
+    if missing:
+        fields["missing"] = missing
+    if given.get("first", "").strip():
+        fields["first"] = int(_numbers([given["first"]], column)[0])
+    if given.get("reads") == "number":
+        fields["type"] = "number"
+    if given.get("reads") == "date":
+        fields["date"] = [given.get("date", "").strip() or "%Y-%m-%d"]
+        if given.get("resolution"):
+            fields["resolution"] = given["resolution"]
+    if given.get("reads") in ("number", "date"):
+        fields["unreadable"] = "missing" if given.get("unreadable") else "refuse"
+    if not fields:
+        return None
+    try:
+        return Cleaning(**fields)
+    except ValidationError as error:
+        said = error.errors(include_input=False, include_url=False)[0]["msg"]
+        raise InputError(
+            f"recipe of column '{column}'",
+            "must be steps that go together",
+            found=said.removeprefix("Value error, "),
+        ) from None
+
+
+def set_recipe(place: ProjectFolder, column: str, line: Cleaning | None) -> Change:
+    """The edit that reads a column by a line of the recipe, or as it is in its file."""
+
+    def change(document: tomlkit.TOMLDocument) -> None:
+        recipe = table_at(schema_in(document, place), "recipe")
+        if line is None:
+            if column in recipe:
+                del recipe[column]
+            return
+        made = tomlkit.inline_table()
+        made.update(line.model_dump(mode="json", by_alias=True, exclude_defaults=True))
+        recipe[column] = made
+
+    return change

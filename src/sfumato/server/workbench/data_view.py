@@ -3,28 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
+from sfumato.core.errors import InputError, SfumatoError
 from sfumato.pipeline.project_folder import ProjectFolder
+from sfumato.risk.verdict import share_text
+from sfumato.schema.recipe import StepCount
+from sfumato.server.workbench import charts
 from sfumato.server.workbench.bench import Bench
-from sfumato.server.workbench.column_edits import ROLES, set_role
-from sfumato.server.workbench.frame import edited, page, project_view
+from sfumato.server.workbench.column_edits import (
+    ROLES,
+    hierarchy_of,
+    recipe_of,
+    set_hierarchy,
+    set_recipe,
+    set_role,
+)
+from sfumato.server.workbench.column_figures import LevelAlone, TableFigures, tables_of
+from sfumato.server.workbench.frame import edited, may_edit, page, project_view
+from sfumato.server.workbench.questions import answer, questions_of
 
 ROLE_WORDS = {
-    "person": gettext_lazy("person: whose record it is"),
+    "": gettext_lazy("choose"),
+    "person": gettext_lazy("person"),
     "household": gettext_lazy("household"),
-    "direct identifier": gettext_lazy("direct identifier: never released"),
-    "quasi-identifier": gettext_lazy("quasi-identifier: may be known"),
-    "sensitive": gettext_lazy("sensitive: must not be learned"),
-    "insensitive": gettext_lazy("insensitive: released as it is"),
+    "direct identifier": gettext_lazy("direct identifier"),
+    "quasi-identifier": gettext_lazy("quasi-identifier"),
+    "sensitive": gettext_lazy("sensitive"),
+    "insensitive": gettext_lazy("insensitive"),
     "undecided": gettext_lazy("undecided"),
 }
-"""Roles in the words of the select."""
+"""Roles in the words of the select; none where the schema does not name a column."""
+WAITING = "…"
+MANY = 12
+"""Insensitive columns from which they are folded."""
+ORDER = ("", "undecided")
+"""Roles that come first."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +56,11 @@ class ColumnStrip:
     Attributes
     ----------
     number
-        Its number, by which addresses name it.
-    question
-        What a person must say; ``""`` where nothing is asked.
+        Its number in the table, by which addresses name it.
+    without, with_it
+        People alone without and with it, as shares; ``None`` while they are counted.
+    error
+        Why its last change was refused.
     """
 
     number: int
@@ -44,45 +68,231 @@ class ColumnStrip:
     role: str
     question: str = ""
     error: str = ""
+    without: float | None = None
+    with_it: float | None = None
+    picture: SafeString | str = WAITING
+    evidence: str = WAITING
+
+    @property
+    def alone(self) -> str:
+        """People alone without and with it, in words."""
+        if self.without is None or self.with_it is None:
+            return WAITING
+        return f"{share_text(self.without)} → {share_text(self.with_it)}"
+
+    @property
+    def bar(self) -> tuple[float, float]:
+        """The same as widths of a bar of 100 units."""
+        return round(100 * (self.without or 0), 1), round(100 * (self.with_it or 0), 1)
+
+    @property
+    def effect(self) -> float:
+        """How many more people are alone with it, as a share."""
+        return (self.with_it or 0) - (self.without or 0)
 
 
-def columns_of(place: ProjectFolder) -> list[tuple[str, str, str]]:
-    """The columns that the schema names: name, role, question."""
+def role_of(place: ProjectFolder, column: str) -> tuple[str, str]:
+    """The role of a column, and its question if it is undecided."""
     schema = place.given_schema()
-    if schema is None:
-        return []
-    return [
-        (name, role, schema.undecided.get(name, ""))
-        for role, names in schema.roles().items()
-        for name in names
-        if role in ROLES
-    ]
+    for role, names in ({} if schema is None else schema.roles()).items():
+        if column in names and role in ROLES:
+            return role, "" if schema is None else schema.undecided.get(column, "")
+    return "", ""
+
+
+def _strips(bench: Bench, table: TableFigures, *, counted: bool) -> list[ColumnStrip]:
+    place = bench.place
+    message = bench.message
+    strips = []
+    for number, name in enumerate(table.names):
+        role, question = role_of(place, name)
+        error = message.text if message and message.about == f"role-{number}" else ""
+        counts = _counts_of(bench, table, name, role) if counted else {}
+        strips.append(ColumnStrip(number, name, role, question, error, **counts))
+    order = bench.figure("order", lambda: _order(strips), of=f"{table.name} {counted}").value
+    place_of = {name: at for at, name in enumerate(order)}
+    return sorted(strips, key=lambda strip: place_of.get(strip.name, -1))
+
+
+def _order(strips: list[ColumnStrip]) -> list[str]:
+    """Undecided columns first, then by effect; it stays as it is while somebody edits."""
+    ordered = sorted(strips, key=lambda each: (each.role not in ORDER, -each.effect))
+    return [each.name for each in ordered]
+
+
+def _counts_of(bench: Bench, table: TableFigures, name: str, role: str) -> dict[str, Any]:
+    alone = table.alone.value
+    people = alone.people or 1
+    more = table.effects.get(name)
+    held = table.profile.columns.get(name)
+    shown = table.name in bench.shows_values
+    counts: dict[str, Any] = {
+        "picture": charts.histogram(
+            table.histogram(name), _("Records by value of %s") % name, values=shown
+        ),
+        "evidence": "" if held is None else f"{held.content}: {held.evidence}; {held.summary}",
+    }
+    if more is not None and role != "person":
+        now = alone.alone
+        without, with_it = (now - more, now) if name in table.known else (now, now + more)
+        counts |= {"without": without / people, "with_it": with_it / people}
+    return counts
 
 
 @require_GET
 @project_view("data")
 def data(request: HttpRequest, bench: Bench) -> HttpResponse:
-    """The columns, undecided ones first."""
-    about = "" if bench.message is None else bench.message.about
-    said = "" if bench.message is None or not about else bench.message.text
-    strips = [
-        ColumnStrip(number, name, role, question, said if about == f"role-{number}" else "")
-        for number, (name, role, question) in enumerate(sorted(columns_of(bench.place)))
-    ]
-    strips.sort(key=lambda strip: strip.role != "undecided")
+    """The columns of a table: names at once, then what is counted."""
+    tables = tables_of(bench)
+    table = _asked(request, tables)
+    counted = table.is_read or "counts" in request.GET
+    strips = _strips(bench, table, counted=counted)
+    folds = sum(each.role == "insensitive" for each in strips) > MANY
     return page(
-        request, bench, "data", "workbench/data.html", strips=strips, roles=ROLE_WORDS.items()
-    )
+        request, bench, "data", "workbench/data.html",
+        table=table,
+        at=tables.index(table),
+        tables=tables,
+        counted=counted,
+        alone=table.alone if counted else None,
+        question=next(iter(questions_of(bench.place, tables)), None) if counted else None,
+        strips=[each for each in strips if not (folds and each.role == "insensitive")],
+        folded=[each for each in strips if folds and each.role == "insensitive"],
+        roles=ROLE_WORDS.items(),
+        shown=table.name in bench.shows_values,
+        a_year_on=datetime.now(UTC).date() + timedelta(days=365),
+    )  # fmt: skip
+
+
+def _asked(request: HttpRequest, tables: list[TableFigures]) -> TableFigures:
+    try:
+        return tables[int(request.GET.get("table", request.POST.get("table", "0")) or 0)]
+    except (ValueError, IndexError):
+        raise Http404 from None
+
+
+def _column(table: TableFigures, number: int) -> str:
+    if number >= len(table.names):
+        raise Http404
+    return table.names[number]
 
 
 @require_POST
 @project_view("data")
 def role(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     """Give a column a role."""
-    place = bench.place
-    named: list[Any] = sorted(columns_of(place))
-    column = named[number][0] if number < len(named) else ""
-    chosen = request.POST.get("role", "")
-    change = set_role(place, column, chosen, _("What is this column?"))
+    tables = tables_of(bench)
+    table = _asked(request, tables)
+    column, chosen = _column(table, number), request.POST.get("role", "")
+    change = set_role(bench.place, column, chosen, _("What is this column?"))
     words = _("Role of %(column)s: %(role)s") % {"column": column, "role": chosen}
-    return edited(request, bench, change, words, to="data", about=f"role-{number}")
+    return edited(request, bench, change, words, to=_address(tables, table), about=f"role-{number}")
+
+
+def _address(tables: list[TableFigures], table: TableFigures, number: int | None = None) -> str:
+    at = tables.index(table)
+    path = reverse("data") if number is None else reverse("column", args=[number])
+    return f"{path}?table={at}" if at else path
+
+
+@require_POST
+@project_view("data")
+def question(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """Answer the question that is asked."""
+    about, said = request.POST.get("about", ""), request.POST.get("answer", "")
+    asked = {each.about: each for each in questions_of(bench.place, tables_of(bench))}
+    if about not in asked:
+        bench.tell(_("This question is answered already."))
+        return HttpResponseRedirect(reverse("data"))
+    given = {name: request.POST.get(name, "") for name in ("by", "because", "until")}
+    try:
+        change = answer(bench.place, asked[about], said, given)
+    except InputError as error:
+        bench.tell(str(error), bad=True, about="question")
+        return HttpResponseRedirect(reverse("data"))
+    words = _("Answered about %s") % about
+    return edited(request, bench, change, words, to="data", about="question")
+
+
+@require_POST
+@project_view("data")
+def show_values(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """Show values of a table, or hide them again; that they were shown is noted."""
+    tables = tables_of(bench)
+    table = _asked(request, tables)
+    if may_edit(request, bench):
+        if request.POST.get("show") == "yes":
+            bench.shows_values.add(table.name)
+            bench.edits.note_shown(table.name)
+            bench.tell(
+                _("Values of %s are shown until you leave this place. It is noted.") % table.name
+            )
+        else:
+            bench.shows_values.discard(table.name)
+    return HttpResponseRedirect(_address(tables, table))
+
+
+@project_view("data")
+def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
+    """One column: its hierarchy and its recipe, tried before they are taken."""
+    tables = tables_of(bench)
+    table = _asked(request, tables)
+    name = _column(table, number)
+    levels: list[LevelAlone] = []
+    steps: tuple[StepCount, ...] = ()
+    # Posted, though nothing is changed: what means missing is a value, and must be in no address.
+    given, error = request.POST, ""
+    schema = bench.place.given_schema()
+    quasi = None if schema is None else schema.quasi_identifiers.get(name)
+    spec = None
+    try:
+        spec = hierarchy_of(given, name) or (None if quasi is None else quasi.hierarchy)
+        if spec is not None:
+            levels = table.levels(name, spec)
+        line = recipe_of(given, name)
+        if line is not None:
+            steps = table.changes(name, line)
+    except SfumatoError as refused:
+        error = str(refused)
+    bars = table.histogram(name)
+    shown = table.name in bench.shows_values
+    people = table.alone.value.people or 1
+    return page(
+        request, bench, "data", "workbench/column.html",
+        table=table, at=tables.index(table), number=number, name=name,
+        role=role_of(bench.place, name)[0],
+        picture=charts.histogram(
+            bars, _("Records by value of %s") % name, values=shown,
+            brackets=table.brackets(name, spec) if spec is not None else (),
+        ),
+        levels=[
+            (each.level, each.groups, share_text(each.alone.alone / people)) for each in levels
+        ],
+        steps=steps, error=error, given=given, shown=shown,
+        values=table.values(name) if shown else [],
+        held=table.profile.columns.get(name),
+    )  # fmt: skip
+
+
+@require_POST
+@project_view("data")
+def take_hierarchy(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
+    """Take the hierarchy that was tried."""
+    tables = tables_of(bench)
+    table = _asked(request, tables)
+    name = _column(table, number)
+    change = set_hierarchy(bench.place, name, hierarchy_of(request.POST, name))
+    words = _("Hierarchy of %s") % name
+    return edited(request, bench, change, words, to=_address(tables, table, number))
+
+
+@require_POST
+@project_view("data")
+def take_recipe(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
+    """Take the line of the recipe that was tried."""
+    tables = tables_of(bench)
+    table = _asked(request, tables)
+    name = _column(table, number)
+    change = set_recipe(bench.place, name, recipe_of(request.POST, name))
+    words = _("Recipe of %s") % name
+    return edited(request, bench, change, words, to=_address(tables, table, number))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -15,9 +15,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from sfumato.core.errors import SfumatoError
-from sfumato.pipeline.project_folder import ASSESS, RELEASE, shell_path
+from sfumato.pipeline.project_folder import RELEASE, shell_path
 from sfumato.risk.verdict import share_text
 from sfumato.server.workbench.bench import DESK, Bench
+from sfumato.server.workbench.column_figures import TableFigures
 from sfumato.server.workbench.project_edits import Change, ChangedOutsideError
 
 PLACES = {
@@ -84,6 +85,8 @@ def page(
 ) -> HttpResponse:
     """A page of a place within the frame."""
     message, bench.message = bench.message, None
+    if place != "data":
+        bench.shows_values.clear()
     framed = {
         "bench": bench,
         "here": place,
@@ -166,10 +169,13 @@ def unreadable(request: HttpRequest, bench: Bench, error: SfumatoError) -> HttpR
 
 def strip(bench: Bench) -> list[StripFigure]:
     """The figures that never leave the page, of this revision alone."""
-    before, verdict = _measured(bench), bench.status().verdict
-    persons = before.get("persons")
-    people = "" if persons is None else f"{persons:,}"
-    alone = _share(before.get("sample_uniques"), persons)
+    verdict = bench.status().verdict
+    table = TableFigures(bench, next(iter(bench.place.project.sources)))
+    # Of several tables nobody knows the people before they are linked.
+    known = table.alone.value if table.is_read and not bench.place.project.is_linked else None
+    people, alone = ("", "") if known is None or not known.people else (
+        f"{known.people:,}", share_text(known.alone / known.people)
+    )  # fmt: skip
     stranger, insider = ("", "") if verdict is None else (
         _found(verdict.row("stranger")), _found(verdict.row("insider"))
     )  # fmt: skip
@@ -183,14 +189,6 @@ def strip(bench: Bench) -> list[StripFigure]:
         StripFigure(_("found by an insider"), "", insider),
         StripFigure(_("detail lost"), "", "" if lost is None else share_text(float(lost))),
     ]
-
-
-def _measured(bench: Bench) -> Mapping[str, Any]:
-    return bench.made(ASSESS) or {}
-
-
-def _share(part: Any, whole: Any) -> str:
-    return "" if not whole or part is None else share_text(part / whole)
 
 
 def _found(row: Any) -> str:

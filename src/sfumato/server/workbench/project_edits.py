@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from difflib import unified_diff
 from enum import StrEnum
 from pathlib import Path
@@ -31,7 +32,7 @@ from sfumato.pipeline.project_text import parse_project
 
 Change = Callable[[tomlkit.TOMLDocument], None]
 """Changes the keys of a project file in place, by `tomlkit`."""
-HISTORY, JOURNAL, WINDOW = "history", "journal.jsonl", "window.json"
+HISTORY, JOURNAL, WINDOW, SHOWN = "history", "journal.jsonl", "window.json", "shown.jsonl"
 FORGOTTEN = 60.0
 """Seconds after which a window that sends no sign of life edits no more."""
 
@@ -159,6 +160,14 @@ class ProjectEdits:
             text = self.text()
             self._notice(text)
             self._keep(text, Of.SIGNED, words)
+
+    def note_shown(self, table: str) -> None:
+        """Note that values of a table were shown, and when."""
+        with self._lock():
+            file = self.folder / SHOWN
+            before = file.read_text(encoding="utf-8") if file.exists() else ""
+            line = {"table": table, "shown": datetime.now(UTC).isoformat(timespec="seconds")}
+            write_text(file, f"{before}{json.dumps(line)}\n")
 
     def take_back(self, number: int, words: str) -> None:
         """Write a text of the history again, whatever the file holds now."""

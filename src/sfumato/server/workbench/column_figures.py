@@ -1,0 +1,309 @@
+"""What is counted of the columns of a table: computed once for the files, the recipe, the roles."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.arrays import Floats, Ints
+from sfumato.core.declaration import layout_of
+from sfumato.hierarchies.builders import build_hierarchy
+from sfumato.hierarchies.hierarchy import generalised
+from sfumato.schema import Cleaning, IntervalHierarchy, Schema
+from sfumato.schema.column_roles import HierarchySpec
+from sfumato.schema.recipe import StepCount
+from sfumato.server.workbench.bench import SAMPLE, Bench, Figure
+from sfumato.table.cleaning import cleaned
+from sfumato.table.counted_columns import Alone, CountedColumns
+from sfumato.table.dependence import codes_of
+from sfumato.table.file_profile import FileProfile, profile
+from sfumato.table.preparation import prepared_in_part
+from sfumato.table.scalars import are_dates, are_numbers, as_floats, natural_order, printed
+from sfumato.table.sources import is_moment, is_number, is_text
+from sfumato.table.table_files import open_source
+
+BARS = 24
+"""Bars of a histogram."""
+FEWEST = 5
+"""Counts below it are hidden."""
+SHOWN = 20
+"""Values of a column that are shown at most."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar of a histogram.
+
+    Attributes
+    ----------
+    count
+        Its records; ``None`` where they are hidden.
+    low, high
+        What it stands for: values of the data, for who may see them.
+    """
+
+    count: int | None
+    low: str = ""
+    high: str = ""
+
+
+@dataclass(frozen=True)
+class LevelAlone:
+    """What a level of a hierarchy leaves.
+
+    Attributes
+    ----------
+    groups
+        Different values at the level.
+    """
+
+    level: int
+    groups: int
+    alone: Alone
+
+
+class TableFigures:
+    """What is counted of one table of a project.
+
+    Parameters
+    ----------
+    name
+        The source, by its name in the project file.
+    """
+
+    def __init__(self, bench: Bench, name: str) -> None:
+        self._bench, self.name, self._place = bench, name, bench.place
+        self._schema = self._place.given_schema()
+        self._of_data = _hashed(bench.inputs, name, _recipe_of(self._schema))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its columns, as they are read or made by the recipe."""
+        figure = self._bench.figure(
+            "names", lambda: prepared_in_part(self._source(), self._schema).names, of=self._of_data
+        )
+        return tuple(figure.value)
+
+    @property
+    def profile(self) -> FileProfile:
+        """What its first records hold."""
+        source = _hashed(self._bench.inputs, self.name)
+        figure = self._bench.figure(
+            "profile", lambda: profile(self._source()), kind=SAMPLE, of=source
+        )
+        return figure.value
+
+    @property
+    def columns(self) -> pa.Table:
+        """All records, each column as a dictionary of its values."""
+        return self._bench.figure("columns", self._read, of=self._of_data).value
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all that a page needs was computed already."""
+        roles = self._of_roles()
+        return self._bench.has("counted", roles) and self._bench.has("effects", self._of_known())
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The quasi-identifiers of the table."""
+        named = () if self._schema is None else self._schema.quasi_identifiers
+        return tuple(name for name in named if name in self.names)
+
+    @property
+    def alone(self) -> Figure:
+        """The people who are alone with the quasi-identifiers: an `Alone`."""
+        return self._bench.figure(
+            "alone", lambda: self._counted(lambda found: found.alone(self.known)),
+            of=self._of_known(),
+        )  # fmt: skip
+
+    @property
+    def effects(self) -> Mapping[str, int]:
+        """How many more people are alone with a column than without it, by column."""
+        figure = self._bench.figure(
+            "effects", lambda: self._counted(lambda found: found.effects(self.known)),
+            of=self._of_known(),
+        )  # fmt: skip
+        return figure.value
+
+    def histogram(self, column: str) -> tuple[Bar, ...]:
+        """The histogram of a column; counts below five are hidden, and what would give one away."""
+        figure = self._bench.figure(
+            f"histogram {column}", lambda: _histogram(self.columns.column(column)), of=self._of_data
+        )
+        return figure.value
+
+    def levels(self, column: str, spec: HierarchySpec) -> list[LevelAlone]:
+        """What each level of a hierarchy of a column leaves of the people who are alone.
+
+        Raises
+        ------
+        InputError
+            If no hierarchy can be made so.
+        """
+        labels, of_code = _labels(self.columns.column(column))
+        made = build_hierarchy(spec, labels, column)
+        places = np.arange(len(labels), dtype=np.int32)
+        found = []
+        for level in range(made.height + 1):
+            _, numbers = np.unique(generalised(made, places, level), return_inverse=True)
+            coarser = {column: numbers.astype(np.int64)[of_code]}
+            chosen = {*self.known, column}
+            alone = self._counted(lambda each, c=coarser, k=chosen: each.alone(k, c))  # type: ignore[misc]
+            found.append(LevelAlone(level, int(numbers.max(initial=-1)) + 1, alone))
+        return found
+
+    def brackets(self, column: str, spec: HierarchySpec) -> list[float]:
+        """Where the narrowest intervals of a hierarchy begin, as shares of the histogram."""
+        values = self.columns.column(column).combine_chunks().dictionary
+        numeric = is_number(values.type) or (is_text(values.type) and are_numbers(values).all())
+        if not (isinstance(spec, IntervalHierarchy) and numeric and len(values)):
+            return []
+        if isinstance(spec.widths[0], str):  # units of dates
+            return []
+        numbers = as_floats(values)
+        low, high, width = numbers.min(), numbers.max(), float(spec.widths[0])
+        first = low + (spec.start - low) % width
+        return [float((at - low) / (high - low or 1)) for at in np.arange(first, high, width)][:400]
+
+    def changes(self, column: str, line: Cleaning) -> tuple[StepCount, ...]:
+        """What a line of the recipe would change, step by step, of the column as it is in its file.
+
+        Raises
+        ------
+        InputError
+            If the column cannot be read so.
+        """
+        source = self._source()
+        batches = [batch.column(0) for batch in source.batches([column])]
+        values = pa.chunked_array(batches).combine_chunks()
+        missing = () if self._schema is None else self._schema.missing
+        return tuple(cleaned(values, line, missing, name=column).counts.values())
+
+    def values(self, column: str) -> list[tuple[str, int]]:
+        """The most frequent values of a column, for who may see them; none of fewer than five."""
+        array = self.columns.column(column).combine_chunks()
+        codes, values = codes_of(array), printed(array.dictionary)
+        counts = np.bincount(codes[codes >= 0], minlength=len(values))
+        order = np.argsort(-counts, kind="stable")[:SHOWN]
+        return [(values[at], int(counts[at])) for at in order if counts[at] >= FEWEST]
+
+    def _counted(self, count: Callable[[CountedColumns], Any]) -> Any:
+        person = None if self._schema is None else self._schema.person
+        person = person if person in self.names else None
+
+        def made() -> tuple[CountedColumns, threading.Lock]:
+            return CountedColumns.of_arrow(self.columns, person), threading.Lock()
+
+        columns, lock = self._bench.figure("counted", made, of=self._of_roles()).value
+        # It remembers the sums of the columns that were asked for last.
+        with lock:
+            return count(columns)
+
+    def _of_roles(self) -> str:
+        return _hashed(self._of_data, "" if self._schema is None else str(self._schema.person))
+
+    def _of_known(self) -> str:
+        named = [] if self._schema is None else sorted(self._schema.quasi_identifiers)
+        return _hashed(self._of_roles(), *named)
+
+    def _source(self) -> Any:
+        source = self._place.project.sources[self.name]
+        return open_source(self._place.at(source.file), **layout_of(source))
+
+    def _read(self) -> pa.Table:
+        source = prepared_in_part(self._source(), self._schema)
+        batches = list(source.batches(source.names))
+        whole = pa.Table.from_batches(batches)
+        coded = [_dictionary(whole.column(name)) for name in whole.column_names]
+        return pa.table(dict(zip(whole.column_names, coded, strict=True)))
+
+
+def _dictionary(column: pa.ChunkedArray) -> pa.Array:
+    array = column.combine_chunks()
+    return array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+
+
+def _hashed(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8")).hexdigest()[:16]
+
+
+def _recipe_of(schema: Schema | None) -> str:
+    if schema is None:
+        return ""
+    recipe = {name: line.model_dump(mode="json") for name, line in schema.recipe.items()}
+    return json.dumps([recipe, list(schema.missing)], sort_keys=True)
+
+
+def _labels(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
+    """The different values as text in their natural order, and the place of each code's."""
+    texts = printed(column.combine_chunks().dictionary)
+    labels = natural_order(set(texts))
+    place = {text: at for at, text in enumerate(labels)}
+    return list(labels), np.array([place[text] for text in texts], dtype=np.int64)
+
+
+def _histogram(column: pa.ChunkedArray) -> tuple[Bar, ...]:
+    array = column.combine_chunks()
+    codes, values = codes_of(array), array.dictionary
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    if not len(values):
+        return ()
+    written = is_text(values.type)
+    if written and are_dates(values).all():
+        values = pc.utf8_slice_codeunits(values, 0, 10).cast(pa.date32())
+    if is_moment(values.type):
+        points = values.cast(pa.timestamp("us")).cast(pa.int64())
+        return _bars_of_numbers(as_floats(points), counts, moments=True)
+    if is_number(values.type) or (written and are_numbers(values).all()):
+        return _bars_of_numbers(as_floats(values), counts)
+    order = np.argsort(-counts, kind="stable")
+    texts = printed(values)
+    first = [(int(counts[at]), texts[at], "") for at in order[: BARS - 1]]
+    rest = int(counts[order[BARS - 1 :]].sum())
+    return _hidden([*first, (rest, "", "")] if rest else first)
+
+
+def _bars_of_numbers(numbers: Floats, counts: Ints, *, moments: bool = False) -> tuple[Bar, ...]:
+    """Bars of one width between the least and the largest number."""
+    there = np.isfinite(numbers)
+    if not there.any():
+        return ()
+    numbers, counts = numbers[there], counts[there]
+    low, high = float(numbers.min()), float(numbers.max())
+    width = (high - low) / BARS or 1.0
+    place = np.clip(((numbers - low) / width).astype(np.int64), 0, BARS - 1)
+    sums = np.bincount(place, counts, BARS).astype(np.int64)
+    ends = [low + at * width for at in range(BARS + 1)]
+    said = [
+        str(np.datetime64(int(end), "us").astype("datetime64[D]")) if moments else f"{end:.6g}"
+        for end in ends
+    ]
+    return _hidden([(int(sums[at]), said[at], said[at + 1]) for at in range(BARS)])
+
+
+def _hidden(bars: Sequence[tuple[int, str, str]]) -> tuple[Bar, ...]:
+    """Bars without small counts; one alone would follow from the total, so the next goes, too."""
+    small = [at for at, (count, _, _) in enumerate(bars) if 0 < count < FEWEST]
+    if len(small) == 1:
+        others = [at for at, (count, _, _) in enumerate(bars) if count >= FEWEST]
+        small += sorted(others, key=lambda at: bars[at][0])[:1]
+    hidden = set(small)
+    return tuple(
+        Bar(None if at in hidden else count, low, high)
+        for at, (count, low, high) in enumerate(bars)
+    )
+
+
+def tables_of(bench: Bench) -> list[TableFigures]:
+    """The tables of a project, as the project file names them."""
+    return [TableFigures(bench, name) for name in bench.place.project.sources]

@@ -1,0 +1,114 @@
+"""What is counted of columns, held against naive counts of the same files."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from server.workbench.conftest import project
+
+from sfumato.schema import Cleaning, PrefixHierarchy
+from sfumato.server.workbench.bench import Bench
+from sfumato.server.workbench.column_figures import BARS, FEWEST, TableFigures, _hidden
+
+KNOWN = ("birth_year", "sex", "zip")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of visits."""
+    return project(tmp_path_factory.mktemp("project"))
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    """The records of the project's table."""
+    with (file.parent / "visits.csv").open() as stream:
+        return list(csv.DictReader(stream))
+
+
+def alone(rows: list[dict[str, str]], columns: tuple[str, ...]) -> int:
+    """People with a record whose values no other person has."""
+    holders = defaultdict(set)
+    for row in rows:
+        holders[tuple(row[name] for name in columns)].add(row["patient"])
+    return len({next(iter(people)) for people in holders.values() if len(people) == 1})
+
+
+def test_people_alone_and_effects_are_those_of_a_naive_count(file: Path) -> None:
+    table, rows = TableFigures(Bench(file), "visits"), rows_of(file)
+    known = table.known
+    assert set(known) >= {"birth_year", "sex", "zip"}
+    found = table.alone.value
+    assert (found.alone, found.people) == (alone(rows, known), len({r["patient"] for r in rows}))
+    for name, more in table.effects.items():
+        others = tuple(each for each in known if each != name)
+        expected = alone(rows, (*others, name)) - alone(rows, others)
+        assert more == expected, name
+
+
+def test_levels_of_a_hierarchy_count_the_people_at_each(file: Path) -> None:
+    table, rows = TableFigures(Bench(file), "visits"), rows_of(file)
+    levels = table.levels("icd9", PrefixHierarchy(lengths=(2, 1)))
+    assert [each.level for each in levels] == [0, 1, 2, 3]
+    for level, length in zip(levels, (9, 2, 1, 0), strict=True):
+        cut = [{**row, "icd9": row["icd9"][:length]} for row in rows]
+        assert level.groups == len({row["icd9"] for row in cut})
+        assert level.alone.alone == alone(cut, (*table.known, "icd9"))
+
+
+def test_a_recipe_says_how_many_cells_it_changes(file: Path) -> None:
+    table, rows = TableFigures(Bench(file), "visits"), rows_of(file)
+    (step,) = table.changes("given_name", Cleaning(case="upper"))
+    assert step.changed == len(rows)
+    (step,) = table.changes("icd9", Cleaning(missing=("250.1",)))
+    assert step.made_missing == sum(row["icd9"] == "250.1" for row in rows)
+
+
+def test_a_histogram_counts_every_record_that_it_shows(file: Path) -> None:
+    table, rows = TableFigures(Bench(file), "visits"), rows_of(file)
+    bars = table.histogram("birth_year")
+    assert len(bars) == BARS
+    assert bars[0].low == str(min(int(row["birth_year"]) for row in rows))
+    assert sum(bar.count or 0 for bar in bars) <= len(rows)
+    assert {bar.count for bar in table.histogram("sex")} == {
+        sum(row["sex"] == sex for row in rows) for sex in "mf"
+    }
+    # One record a person would give each away.
+    assert all(bar.count is None for bar in table.histogram("patient")[:-1])
+
+
+@given(counts=st.lists(st.integers(0, 40), max_size=12))
+def test_no_small_count_follows_from_the_rest(counts: list[int]) -> None:
+    bars = _hidden([(count, "", "") for count in counts])
+    hidden = [count for count, bar in zip(counts, bars, strict=True) if bar.count is None]
+    assert all(bar.count is None for n, bar in zip(counts, bars, strict=True) if 0 < n < FEWEST)
+    # With the total, one hidden bar would be the difference.
+    assert len(hidden) != 1 or sum(count > 0 for count in counts) == 1
+
+
+def test_values_are_those_of_five_records_at_least(file: Path) -> None:
+    table, rows = TableFigures(Bench(file), "visits"), rows_of(file)
+    for value, count in table.values("birth_year"):
+        assert count == sum(row["birth_year"] == value for row in rows) >= FEWEST
+    assert table.values("patient") == []
+
+
+def test_a_figure_is_computed_once_for_a_revision(file: Path) -> None:
+    bench = Bench(file)
+    calls: list[int] = []
+
+    def make() -> int:
+        calls.append(1)
+        return len(calls)
+
+    first = bench.figure("x", make)
+    assert bench.figure("x", make) is first
+    table = file.parent / "visits.csv"
+    os.utime(table, ns=(1, 1))
+    assert bench.figure("x", make).value == 2
+    assert bench.revision != first.revision
