@@ -341,6 +341,19 @@ def test_what_cannot_be_asked_is_refused_before_work():
         sf.anonymize(visits(1), schema(), sf.KnownEvents(2), techniques="widen,guess")
 
 
+def test_what_is_promised_of_two_events_is_counted_however_many_a_person_has():
+    """An estimate by some pairs of a person's might be above what all of them tell."""
+    rng, many, people = np.random.default_rng(3), 52, 24
+    person = np.repeat(np.arange(people), many)
+    codes = np.concatenate([rng.permutation(60)[:many] for _ in range(people)])
+    data = pd.DataFrame({"person": person, "age": person % 7, "sex": "F", "code": codes})
+    data["code"] = "c" + data["code"].astype(str)
+    made = sf.anonymize(data, schema(), sf.KnownEvents(2, 0.15, p95=0.16), seed=1, effort=0)
+    told = made.risk.known_events.of(2)
+    assert told.exact
+    assert told.p95.value <= 0.16
+
+
 def test_who_has_no_event_counts_in_the_mean() -> None:
     """Ten of twelve are found by .2 on average where classes are of 9 and 3; all twelve by more."""
     data = pd.DataFrame(

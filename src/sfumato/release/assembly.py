@@ -74,7 +74,7 @@ from sfumato.release.utility_measures import Utility, measure_utility
 from sfumato.risk.assessment import assess, measure_classes
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.known_events import Told, measure_known_events
+from sfumato.risk.known_events import Shown, Told, measure_known_events
 from sfumato.risk.reidentification import household_risk
 from sfumato.risk.shown_file import band_of
 from sfumato.table.dependence import ORDER, acceptances, found_with, order_figures, untested_events
@@ -675,7 +675,8 @@ def _generalised(
 def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -> Risk:
     """What the release gives away, its records in the order in which they leave."""
     draft, threshold = generalised.draft, manifest.options.threshold
-    part, coarsened = draft.table, not np.array_equal(generalised.pseudonym_of, draft.table.person)
+    part, several = draft.table, not np.array_equal(generalised.pseudonym_of, draft.table.person)
+    pseudonym = generalised.pseudonym_of if several else None
     ordered = ordered_attributes(manifest.constraints, part.schema.sensitive)
     seen, count = group([draft.class_of[order]], [draft.classes])
     risk = measure_classes(
@@ -684,7 +685,7 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
         part.person[order],
         {column.name: column.codes[order] for column in part.sensitive},
         threshold=threshold,
-        shown=generalised.pseudonym_of[order] if coarsened else None,
+        shown=None if pseudonym is None else pseudonym[order],
         ranks=ranks_of(part, ordered),
         warnings=part.warnings,
     )
@@ -696,9 +697,9 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
             draft.class_of,
             draft.classes,
             manifest.seed,
-            pseudonym=generalised.pseudonym_of if coarsened else None,
-            shown=None if kept is None else kept.shown,
+            shown=Shown(pseudonym=pseudonym) if kept is None else kept.shown,
             counts=_told_of_numbers(manifest.options),
+            every=kept is not None,
         )
     risk = replace(risk, known_events=told)
     if part.household is None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, sqrt
+from sys import maxsize
 from typing import Any, Literal
 
 import numpy as np
@@ -501,9 +502,9 @@ def measure_known_events(
     classes: int,
     seed: int | None = None,
     *,
-    pseudonym: Codes | None = None,
     shown: Shown | None = None,
     counts: Told | None = None,
+    every: bool = False,
 ) -> EventRisk | None:
     """Measure what known events give away; ``None`` where no column tells one.
 
@@ -517,21 +518,21 @@ def measure_known_events(
         Class of each record, shape (records,), and number of classes.
     seed
         Of what is drawn; 0 where it is not given.
-    pseudonym
-        Pseudonym of each record, where persons have several and nothing else is changed.
     shown, counts
         As in `holding`.
+    every
+        Whether every choice of two events of everybody is looked at, however long that takes: what
+        is promised of them is not estimated.
     """
     events = event_codes(table)
     if events is None:
         return None
-    if shown is None:
-        shown = Shown(pseudonym=pseudonym)
     held = holding(events, table.person, class_of, classes, shown, counts=counts)
     # 0 without a seed, so that measuring a file twice gives the same shares.
     seed = seed or 0
-    search = _Search(held, np.random.default_rng([seed, STREAM]))
-    found = search.measured(NAMED_WORK if events.named else WORK)
+    pairs = comb(EVERY_PAIR, 2)
+    search = _Search(held, np.random.default_rng([seed, STREAM]), maxsize if every else pairs)
+    found = search.measured(maxsize if every else NAMED_WORK if events.named else WORK)
     return EventRisk(
         events.columns,
         events.named,
@@ -582,8 +583,8 @@ class _Told:
 class _Search:
     """Looks up sets of known events of the persons of a file."""
 
-    def __init__(self, held: class_counts.Holding, rng: np.random.Generator) -> None:
-        self._held, self._rng = held, rng
+    def __init__(self, held: class_counts.Holding, rng: np.random.Generator, pairs: int) -> None:
+        self._held, self._rng, self._pairs = held, rng, pairs
         self._number: Ints = np.diff(held.known_starts)
         self.persons = len(self._number)
 
@@ -631,7 +632,7 @@ class _Search:
 
     def _told(self, m: int, persons: Ints, fewer: _Told | None) -> _Told:
         """What m events tell of some persons; ``fewer`` is what one event less tells of them."""
-        most = comb(EVERY_PAIR, 2) if m <= 2 else MANY
+        most = self._pairs if m <= 2 else MANY
         told = _Told(
             m,
             persons,
