@@ -46,7 +46,7 @@ def open_(
     from sfumato.server.workbench.bench import DESK
     from sfumato.server.workbench.serve_local import LocalServer, has_browser
 
-    DESK.folders = (Path.cwd(), Path.home())
+    DESK.folders = (Path.cwd(),)
     if files:
         with progress_bar() as progress:
             progress("reading", 0.0)

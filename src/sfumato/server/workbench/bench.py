@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -11,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from sfumato.core.atomic import write_text
 from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
@@ -23,6 +26,8 @@ from sfumato.server.workbench.project_edits import ProjectEdits, WindowLock
 
 COUNTED, ROUGH, SAMPLE, ESTIMATE = "counted", "rough", "sample", "estimate"
 """What a figure is: of everything; of everything, by a quick search; of some records; a model's."""
+RECENT = 8
+"""Projects that the start lists."""
 KEPT = 200
 """Figures that are kept in memory."""
 
@@ -197,6 +202,13 @@ class Desk:
 
     bench: Bench | None = None
     folders: tuple[Path, ...] = ()
+    here: Path = field(default_factory=Path.cwd)
+
+    @property
+    def can_go_up(self) -> bool:
+        """Whether the folder above may be looked at: below the home and the given folders only."""
+        allowed = (*self.folders, Path.home())
+        return any(self.here.parent.is_relative_to(each) for each in allowed)
 
     def open(self, file: Path) -> Bench:
         """Show a project.
@@ -209,6 +221,7 @@ class Desk:
         place = open_project(file)
         self.bench = Bench(place.file.resolve())
         with_history(self.bench)
+        _remember(self.bench.file)
         return self.bench
 
     def open_any(self, files: Sequence[Path]) -> Bench:
@@ -236,6 +249,29 @@ class Desk:
                 advice=f"open it with: sfumato open {PROJECT_FILE}; or put the tables elsewhere",
             )
         return bench
+
+
+def recent_projects() -> list[Path]:
+    """The projects that were open last and are still there, the newest first."""
+    try:
+        lines = _recent_file().read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    return [Path(line) for line in lines if Path(line).is_file()][:RECENT]
+
+
+def _recent_file() -> Path:
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "sfumato" / "projects"
+
+
+def _remember(file: Path) -> None:
+    """Note a project among the recent ones; where that cannot be written, it is not."""
+    others = [path for path in recent_projects() if path != file]
+    with contextlib.suppress(OSError, SfumatoError):
+        _recent_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = "".join(f"{path}\n" for path in [file, *others][:RECENT])
+        write_text(_recent_file(), text)
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -19,6 +19,7 @@ from sfumato.pipeline.project_folder import RELEASE, shell_path
 from sfumato.risk.verdict import share_text
 from sfumato.server.workbench.bench import DESK, Bench
 from sfumato.server.workbench.column_figures import TableFigures
+from sfumato.server.workbench.jobs import JobState
 from sfumato.server.workbench.project_edits import Change, ChangedOutsideError
 
 PLACES = {
@@ -99,8 +100,27 @@ def page(
         "shell": command_of(bench, place),
         "python": python_of(bench),
         "project_name": bench.place.project.about.name,
+        **run_of(bench, place),
     }
     return render(request, template, framed | parts, status=status)
+
+
+def run_of(bench: Bench, here: str, *, polled: bool = False) -> dict[str, Any]:
+    """How the run stands that was started last, as the frame shows it.
+
+    Parameters
+    ----------
+    polled
+        Whether a page asks that shows a run: once it is over the page is drawn anew.
+    """
+    job = bench.jobs.latest("run")
+    state = None if job is None else job.state
+    if job is None or state is JobState.DONE:
+        return {"job": None, "job_over": polled, "here": here}
+    told = [line for line in job.lines if "share" in line][-1:]
+    line = "".join(f"{each['stage']}, {each['share']:.0%}".replace("%", " %") for each in told)
+    over = polled and state is not JobState.RUNNING
+    return {"job": job, "job_state": state, "job_line": line, "job_over": over, "here": here}
 
 
 def edited(

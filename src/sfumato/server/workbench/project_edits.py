@@ -336,6 +336,12 @@ class WindowLock:
             write_text(self.folder / WINDOW, json.dumps({"window": window, "seen": time.time()}))
             return True
 
+    def leave(self, window: str) -> None:
+        """Let another window edit, if this one does."""
+        with edit_lock(self.folder):
+            if self.holder() == window:
+                (self.folder / WINDOW).unlink(missing_ok=True)
+
 
 def text_sha(text: str) -> str:
     """The hash of a text of the project file."""

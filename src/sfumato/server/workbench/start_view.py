@@ -11,12 +11,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from sfumato.core.errors import SfumatoError
+from sfumato.pipeline.demo_project import write_demo_project
 from sfumato.pipeline.project_text import PROJECT_FILE
-from sfumato.server.workbench.bench import DESK, Bench
-from sfumato.server.workbench.frame import PLACES, may_edit, project_view
+from sfumato.server.workbench.bench import DESK, Bench, recent_projects
+from sfumato.server.workbench.frame import PLACES, may_edit, project_view, run_of
 
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav")
 """Ends of the names of files that can be chosen as tables."""
+DEMO = "sfumato-demo"
 MOST_LISTED = 500
 """Entries of a folder that are listed."""
 
@@ -36,45 +38,83 @@ def first(request: HttpRequest) -> HttpResponse:
 @require_GET
 def start(request: HttpRequest) -> HttpResponse:
     """Choose a project, or files to make one of."""
-    return render(request, "workbench/start.html", {"chosen": _listed(request), "desk": DESK})
+    return _start(request)
 
 
-def _listed(request: HttpRequest) -> dict[str, object]:
-    """What a folder holds, by numbers: addresses name no file."""
-    folders = DESK.folders or (Path.cwd(),)
+def _start(request: HttpRequest, reason: str = "") -> HttpResponse:
+    folder = DESK.here
+    folders, files = entries_of(folder)
+    parts = {
+        "folder": folder, "folders": folders, "files": files, "up": DESK.can_go_up,
+        "recent": recent_projects(), "bench": DESK.bench, "reason": reason,
+    }  # fmt: skip
+    return render(request, "workbench/start.html", parts)
+
+
+def entries_of(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The folders, tables and projects in a folder: nothing hidden, and no links."""
     try:
-        folder = folders[int(request.GET.get("folder", "0"))]
-    except (ValueError, IndexError):
-        folder = folders[0]
-    return {"folder": folder, "files": list(enumerate(files_in(folder)))}
-
-
-def files_in(folder: Path) -> list[Path]:
-    """The tables and projects in a folder: no dotfiles, and no links, which lead elsewhere."""
-    try:
-        entries = sorted(folder.iterdir())
+        entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError:
-        return []
-    found = (
-        path for path in entries
-        if not path.name.startswith(".") and not path.is_symlink() and path.is_file()
-        and (path.suffix.lower() in TABLES or path.name == PROJECT_FILE)
-    )  # fmt: skip
-    return list(found)[:MOST_LISTED]
+        return [], []
+    # A link could lead out of the folders that may be looked at.
+    real = [path for path in entries if not path.is_symlink()]
+    files = [
+        path for path in real
+        if path.is_file() and (path.suffix.lower() in TABLES or path.name == PROJECT_FILE)
+    ]  # fmt: skip
+    folders = [path for path in real if path.is_dir()]
+    return folders[:MOST_LISTED], files[:MOST_LISTED]
+
+
+def _numbered(items: list[Path], numbers: list[str]) -> list[Path]:
+    """What is meant by numbers: no address and no form names a path."""
+    return [items[int(each)] for each in numbers if each.isdecimal() and int(each) < len(items)]
 
 
 @require_POST
-def open_file(request: HttpRequest) -> HttpResponse:
-    """Open a project that was chosen by its number."""
-    folder = (DESK.folders or (Path.cwd(),))[0]
-    files = files_in(folder)
+def go_to(request: HttpRequest) -> HttpResponse:
+    """Look at a folder of those that are listed, or at the one above."""
+    wanted = request.POST.get("folder", "")
+    if wanted == "up" and DESK.can_go_up:
+        DESK.here = DESK.here.parent
+    else:
+        DESK.here = next(iter(_numbered(entries_of(DESK.here)[0], [wanted])), DESK.here)
+    return HttpResponseRedirect(reverse("start"))
+
+
+@require_POST
+def open_files(request: HttpRequest) -> HttpResponse:
+    """Open the project that is chosen, or one of the tables that are."""
+    chosen = _numbered(entries_of(DESK.here)[1], request.POST.getlist("file"))
+    return _opened(request, chosen)
+
+
+@require_POST
+def open_recent(request: HttpRequest) -> HttpResponse:
+    """Open a project that was open before."""
+    return _opened(request, _numbered(recent_projects(), request.POST.getlist("recent")))
+
+
+@require_POST
+def open_demo(request: HttpRequest) -> HttpResponse:
+    """Open a project of made-up data, in a folder of its own."""
+    folder = DESK.here / DEMO
+    if not folder.exists():
+        try:
+            write_demo_project(folder)
+        except SfumatoError as error:
+            return _start(request, str(error))
+    return _opened(request, [folder])
+
+
+def _opened(request: HttpRequest, files: list[Path]) -> HttpResponse:
+    if not files:
+        return _start(request, _("Choose a file first."))
     try:
-        DESK.open(files[int(request.POST.get("file", ""))])
-    except (ValueError, IndexError):
-        return HttpResponseRedirect(reverse("start"))
+        DESK.open_any(files)
     except SfumatoError as error:
-        parts = {"chosen": _listed(request), "desk": DESK, "reason": str(error)}
-        return render(request, "workbench/start.html", parts)
+        return _start(request, str(error))
     return HttpResponseRedirect(reverse("data"))
 
 
@@ -130,9 +170,21 @@ def take_back(request: HttpRequest) -> HttpResponse:
 @project_view("data")
 def window(request: HttpRequest, bench: Bench) -> HttpResponse:
     """A window's sign of life, and whether it edits."""
+    if request.POST.get("leave"):
+        bench.window.leave(request.POST.get("window", ""))
+        return HttpResponse(status=204)
     edits = bench.window.claim(request.POST.get("window", ""))
     here = request.POST.get("here", "data")
     return render(request, "workbench/window.html", {"edits": edits, "here": here})
+
+
+@require_GET
+@project_view("release")
+def job(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """How the run stands, for a page that shows it."""
+    here = request.GET.get("here", "data")
+    parts = run_of(bench, here if here in PLACES else "data", polled=True)
+    return render(request, "workbench/job.html", parts)
 
 
 @require_POST
@@ -140,7 +192,8 @@ def window(request: HttpRequest, bench: Bench) -> HttpResponse:
 def run(request: HttpRequest, bench: Bench) -> HttpResponse:
     """Run the project in the background."""
     if may_edit(request, bench):
-        bench.jobs.start("run", bench.revision)
+        until = request.POST.get("until", "")
+        bench.jobs.start("run", bench.revision, {"until": until} if until else {})
         bench.tell(_("The project runs. You can go on; the pages show how far it is."))
     return _back(request)
 

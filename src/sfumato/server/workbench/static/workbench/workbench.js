@@ -41,6 +41,17 @@
     }
   });
 
+  // A slider of log odds beside a field of a probability.
+  document.addEventListener("input", (event) => {
+    const field = document.getElementById(event.target.dataset?.odds || "");
+    if (!field) return;
+    const share = 1 / (1 + 10 ** -Number(event.target.value));
+    field.value = String(Number(share.toPrecision(share > 0.99 ? 6 : 3)));
+  });
+
+  // A window that closes edits no more.
+  addEventListener("pagehide", () => navigator.sendBeacon("/window", new URLSearchParams({ window: name, leave: "yes" })));
+
   // A sign of life; the answer says whether another window edits.
   async function alive() {
     const place = document.getElementById("window");
