@@ -128,7 +128,7 @@ def intervals(
     height = 28 * len(marks) + 8
 
     def at(number: float) -> float:
-        return 100 + 380 * number / most
+        return 70 + 240 * number / most
 
     drawn = [] if limit is None else [
         f'<line class="limit" x1="{at(limit):.1f}" x2="{at(limit):.1f}" y1="0" y2="{height}"/>'
@@ -141,7 +141,7 @@ def intervals(
             f'y2="{y}"/><circle class="dot" cx="{at(each.value):.1f}" cy="{y}" r="4"/>'
         )
     svg = (
-        f'<svg class="intervals" viewBox="0 0 500 {height}" role="img" '
+        f'<svg class="intervals" viewBox="0 0 320 {height}" role="img" '
         f'aria-label="{escape(caption)}">{"".join(drawn)}</svg>'
     )
     rows = [(each.label, each.said or f"{each.value:.3g}") for each in marks]

@@ -14,10 +14,9 @@ from typing import Any
 
 from sfumato.core.declaration import Progress
 from sfumato.core.errors import ConstraintsNotMetError, SfumatoError
-from sfumato.core.workspace import lock_file
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
 from sfumato.pipeline.run import StageState, run
-from sfumato.server.workbench.jobs import ENDED, KINDS, LINES, LOCK, REQUEST, STOP, JobState
+from sfumato.server.workbench.jobs import ENDED, KINDS, LINES, REQUEST, STOP, JobState
 
 BETWEEN = 0.2
 """Seconds between two lines about progress."""
@@ -83,10 +82,6 @@ def run_stages(place: ProjectFolder, arguments: Mapping[str, Any], job: Telling)
 def main(folder: Path) -> None:
     """Do what the folder asks for; however it ends, the last line says it."""
     os.umask(0o077)
-    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    lock_file(lock)
-    os.truncate(lock, 0)
-    os.write(lock, str(os.getpid()).encode("ascii"))
     asked = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
     lines = folder / LINES
     told = lines.read_text(encoding="utf-8").splitlines() if lines.exists() else []

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -166,18 +167,22 @@ class Jobs:
                 yield _job_in(folder)
 
     def _spawn(self, job: Job) -> Job:
-        # A process of its own and no fork: threads of the server hold locks.
-        process = subprocess.Popen(  # noqa: S603 - a program of ours
-            [sys.executable, "-c", _MAIN, str(job.folder)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )  # fmt: skip
-        end = time.monotonic() + 10
-        # Until it holds its lock it would look like one that was killed.
-        while process.poll() is None and time.monotonic() < end:
-            if is_held(job.folder / LOCK):
-                break
-            time.sleep(0.01)
+        lock = os.open(job.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            # Held from the start, and by the process alone once this one lets go of the file.
+            lock_file(lock)
+            # A process of its own and no fork: threads of the server hold locks.
+            process = subprocess.Popen(  # noqa: S603 - a program of ours
+                [sys.executable, "-c", _MAIN, str(job.folder)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True, pass_fds=(lock,),
+            )  # fmt: skip
+            os.truncate(lock, 0)
+            os.write(lock, str(process.pid).encode("ascii"))
+        finally:
+            os.close(lock)
+        # Else it would stay in the system's list of processes after its end.
+        threading.Thread(target=process.wait, daemon=True).start()
         return job
 
     def _forget_old(self) -> None:

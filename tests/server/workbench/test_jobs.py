@@ -1,0 +1,139 @@
+"""Jobs: told line by line, stopped, killed, gone on with."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from patience import wait_until
+from server.workbench.conftest import project
+
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.pipeline.project_folder import ProjectFolder, open_project
+from sfumato.server.workbench import job_process, jobs
+from sfumato.server.workbench.job_process import Telling, run_stages
+from sfumato.server.workbench.jobs import LOCK, Job, Jobs, JobState
+
+SECRET = "a value of the data"
+
+
+def counting(place: ProjectFolder, arguments: Mapping[str, Any], job: Telling) -> None:
+    """Count from where it was left."""
+    for number in range(len(job.before), int(arguments["to"])):
+        job.tell({"number": number})
+        end = time.monotonic() + float(arguments.get("each", 0.0))
+        while time.monotonic() < end:
+            if job.stopped():
+                return
+            time.sleep(0.005)
+
+
+def deaf(place: ProjectFolder, arguments: Mapping[str, Any], job: Telling) -> None:
+    """Never look whether it is to end."""
+    job.tell({"number": 0})
+    time.sleep(600)
+
+
+def failing(place: ProjectFolder, arguments: Mapping[str, Any], job: Telling) -> None:
+    """End in one of the ways in which jobs end badly."""
+    raise {
+        "value": ValueError(SECRET),
+        "input": InputError("the table", "must be there"),
+        "promise": ConstraintsNotMetError(("k is 2",), ("promise less",)),
+        "memory": MemoryError(),
+    }[arguments["how"]]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project."""
+    return project(tmp_path_factory.mktemp("project"), people=60)
+
+
+def started(file: Path, function: str, **arguments: Any) -> tuple[Jobs, Job]:
+    """A job of one of the functions above, in a process of its own."""
+    # A function of a test is found by a process by its file.
+    os.environ["PYTHONPATH"] = str(Path(__file__).parents[2])
+    jobs._MAIN = (
+        "import sys; from pathlib import Path; from sfumato.server.workbench import jobs; "
+        f"jobs.KINDS['test'] = 'server.workbench.test_jobs:{function}'; "
+        "from sfumato.server.workbench.job_process import main; main(Path(sys.argv[1]))"
+    )
+    made = Jobs(file)
+    return made, made.start("test", "r", arguments)
+
+
+@pytest.fixture(autouse=True)
+def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "")
+    monkeypatch.setattr(jobs, "_MAIN", jobs._MAIN)
+
+
+@pytest.mark.slow
+def test_a_job_is_told_line_by_line_and_outlives_who_started_it(file: Path) -> None:
+    _, job = started(file, "counting", to=5)
+    again = Jobs(file).job(job.id)
+    assert again is not None
+    wait_until(lambda: again.state is JobState.DONE)
+    assert again.lines == [{"number": number} for number in range(5)]
+    assert again.revision == "r"
+
+
+@pytest.mark.slow
+def test_a_job_that_is_killed_goes_on_where_it_was(file: Path) -> None:
+    made, job = started(file, "counting", to=6, each=0.3)
+    wait_until(lambda: len(job.lines) >= 2)
+    os.killpg(int((job.folder / LOCK).read_text()), signal.SIGKILL)
+    wait_until(lambda: job.state is JobState.KILLED)
+    told = len(job.lines)
+    made.resume(job)
+    wait_until(lambda: job.state is JobState.DONE)
+    assert [line["number"] for line in job.lines] == list(range(6))
+    assert 2 <= told < 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", ["counting", "deaf"])
+def test_a_job_ends_within_seconds_of_being_asked(file: Path, function: str) -> None:
+    made, job = started(file, function, to=1000, each=1.0)
+    wait_until(lambda: job.lines)
+    begun = time.monotonic()
+    made.stop(job)
+    assert job.state is JobState.STOPPED
+    assert time.monotonic() - begun < 10
+    assert job.lines[0] == {"number": 0}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("value", "ValueError"),
+        ("input", "the table must be there"),
+        ("promise", "No release of this file"),
+        ("memory", "memory"),
+    ],
+)
+def test_how_a_job_fails_is_said_without_a_value(file: Path, how: str, words: str) -> None:
+    _, job = started(file, "failing", how=how)
+    wait_until(lambda: job.state is JobState.FAILED)
+    assert words in job.ended["said"]
+    assert SECRET not in (job.folder / "lines.jsonl").read_text()
+    assert job.ended.get("options", []) == (["promise less"] if how == "promise" else [])
+
+
+def test_a_run_ends_at_the_next_step_of_its_progress(file: Path, tmp_path: Path) -> None:
+    job = Telling(tmp_path)
+    (tmp_path / jobs.STOP).touch()
+    with pytest.raises(job_process.StoppedError):
+        run_stages(open_project(file), {"until": "assess"}, job)
+    assert not (file.parent / "stages" / "assess").exists()
+    (tmp_path / jobs.STOP).unlink()
+    run_stages(open_project(file), {"until": "assess"}, job)
+    assert (file.parent / "stages" / "assess" / "stage.json").exists()
+    assert '"made": "assess"' in (tmp_path / jobs.LINES).read_text()
