@@ -1,4 +1,4 @@
-"""Every figure of docs/performance.md, measured in one run on this machine.
+"""Every figure of docs/EVIDENCE.md, measured in one run on this machine.
 
 Usage: run.py [PART ...]    (all parts where none is named: tree, processes, ... as below)
 

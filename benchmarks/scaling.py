@@ -1,6 +1,6 @@
 """The tree's cost as a function of records, quasi-identifiers and sensitive values.
 
-Prints the tables of docs/performance.md and draws its picture.
+Prints the tables of docs/EVIDENCE.md and draws its picture.
 
 Usage: scaling.py [FILE.svg]
 """

@@ -14,6 +14,12 @@ import pytest
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
+def page_of(root: Path, name: str) -> Path:
+    """The page of a name, in whichever part of the documentation."""
+    (page,) = (root / "docs").rglob(f"{name}.md")
+    return page
+
+
 def blocks(page: Path) -> list[tuple[str, str]]:
     """Language and content of the code blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")

@@ -97,7 +97,7 @@ def test_wheels_of_another_version_are_refused(made: Path, tmp_path: Path) -> No
 
 
 def test_the_sizes_in_the_documentation(project_root: Path) -> None:
-    page = (project_root / "docs" / "installation.md").read_text("utf-8")
+    page = (project_root / "docs" / "start" / "installation.md").read_text("utf-8")
     told = {
         cells[1].strip(" `"): int(cells[3])
         for line in page.splitlines()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from doc_blocks import blocks, run_page, run_python, run_sh
+from doc_blocks import blocks, page_of, run_page, run_python, run_sh
 from doc_data import PREPARED
 
 import sfumato as sf
 from sfumato.examples import generate_clinics, write_clinics
 
-WHOLE = {"recipe": 1, "from_arx": 2, "from_sdcmicro": 1, "from_splink": 1, "semantics": 0}
+WHOLE = {"recipe": 1, "arx": 2, "sdcmicro": 1, "splink": 1, "semantics": 0}
 """Pages that need nothing but themselves, and how many of their outputs are compared."""
 
 ELSEWHERE = {
@@ -45,7 +45,7 @@ def test_pages_that_need_nothing(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project_root: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_page(project_root / "docs" / f"{name}.md", tmp_path) == WHOLE[name]
+    assert run_page(page_of(project_root, name), tmp_path) == WHOLE[name]
 
 
 @pytest.mark.slow
@@ -55,7 +55,7 @@ def test_pages_that_take_data_for_given(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"sf": sf, **PREPARED[name](tmp_path)}
-    page = project_root / "docs" / f"{name}.md"
+    page = page_of(project_root, name)
     codes = [code for kind, code in blocks(page) if kind == "python"]
     assert codes
     for code in codes:
@@ -68,7 +68,7 @@ def test_the_command_that_attacks_a_file(tmp_path: Path, project_root: Path) -> 
     write_clinics(generate_clinics(200, rng=1), tmp_path)
     options = "--schema schema.toml --g-balance 0.8 --ends snapped --seed 1 --output out.csv"
     make = f"sfumato anonymize visits.csv {options}"
-    first = next(code for kind, code in blocks(project_root / "docs" / "attack.md") if kind == "sh")
+    first = next(code for kind, code in blocks(page_of(project_root, "attack")) if kind == "sh")
     run_sh(f"{make}\n{first.strip()} --seed 1", tmp_path)
     assert (tmp_path / "attack.html").exists()
 

@@ -94,7 +94,7 @@ def test_no_output_is_kept(path: Path) -> None:
 
 
 def test_the_documentation_names_them() -> None:
-    page = (ROOT / "docs" / "notebooks.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "start" / "notebooks.md").read_text(encoding="utf-8")
     assert all(
-        f"{{download}}`{path.name} <../notebooks/{path.name}>`" in page for path in NOTEBOOKS
+        f"{{download}}`{path.name} <../../notebooks/{path.name}>`" in page for path in NOTEBOOKS
     )

@@ -16,7 +16,7 @@ import pytest
 from sfumato.examples import generate_clinics, write_clinics
 from sfumato.table.table_files import open_source, write_table
 
-PAGES = Path(__file__).resolve().parents[1] / "docs"
+PAGES = Path(__file__).resolve().parents[1] / "docs" / "howto"
 PROGRAMS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 

@@ -206,7 +206,7 @@ def test_the_picture_of_the_readme(demo, project_root):
 
 def test_the_tutorial_in_order(demo, tmp_path, project_root, monkeypatch):
     """Its first run waits for a reviewer, who then comes; what it shows was printed."""
-    page = project_root / "docs" / "tutorial.md"
+    page = project_root / "docs" / "start" / "tutorial.md"
     folder = shutil.copytree(demo[0], tmp_path / "tutorial")
     wrong = []
     for shown, printed in run_in_order(page, folder, monkeypatch):
@@ -215,7 +215,7 @@ def test_the_tutorial_in_order(demo, tmp_path, project_root, monkeypatch):
             if not any(same_figures(line, each, line) for each in lines):
                 near = get_close_matches(line, lines, 1)
                 wrong.append(f"shown {line!r}, printed {near}")
-    assert not wrong, "\n".join(["docs/tutorial.md:", *wrong])
+    assert not wrong, "\n".join(["docs/start/tutorial.md:", *wrong])
     made = folder / "clinics" / "stages" / "link" / "measured.json"
     outcomes = json.loads(made.read_text("utf-8"))["outcomes"]
     said = f"sure of {outcomes['match']:,} pairs. Of {outcomes['possible_match']} it is not"
@@ -240,7 +240,7 @@ def without_times(line):
 
 def test_the_page_on_linkage(tmp_path, project_root, monkeypatch, few_random_pairs):
     """Its example runs as it stands, and finds what the page prints."""
-    shown = blocks(project_root / "docs" / "linkage.md")
+    shown = blocks(project_root / "docs" / "reference" / "linkage.md")
     generate, link_in_python = (code for language, code in shown if language == "python")
     monkeypatch.chdir(tmp_path)
     run_python(generate, {})

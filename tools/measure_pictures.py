@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/measures.md, each of a tiny example that sfumato measures."""
+"""Draw the pictures of docs/reference/measures.md, each of a tiny example that sfumato measures."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Two releases by promises, each tolerable alone, are too much together: the second one is asked for
 in every disguise, of a ledger that is held to the share found alone. For requests each disguise of
-the second one meets the first. docs/ledger.md lists the ways.
+the second one meets the first. docs/reference/ledger.md lists the ways.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_documentation_shows_a_project_and_names_every_key(project_root: Path) -> None:
-    page = (project_root / "docs" / "project.md").read_text("utf-8")
+    page = (project_root / "docs" / "reference" / "project.md").read_text("utf-8")
     [shown] = re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert parse_project(shown).is_reviewed
     # These stand in tables that the documentation derives from the declarations.

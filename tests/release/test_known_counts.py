@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 
 LEAST = (1, 2, 3, 5, 10, 20, 50, 100, 200)
-"""The bands of docs/verdict.md, written once more."""
+"""The bands of docs/reference/verdict.md, written once more."""
 KNOWN = {"age": "numeric", "sex": "categorical"}
 
 

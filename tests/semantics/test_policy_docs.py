@@ -1,4 +1,4 @@
-"""What docs/policy.md shows runs as it stands."""
+"""What docs/reference/policy.md shows runs as it stands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path, project_root: Path) -> Path:
 
 
 def blocks(root: Path, language: str) -> list[str]:
-    text = (root / "docs" / "policy.md").read_text("utf-8")
+    text = (root / "docs" / "reference" / "policy.md").read_text("utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 

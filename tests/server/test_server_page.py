@@ -7,7 +7,7 @@ from pathlib import Path
 
 from server.test_permissions import PEOPLE, TABLE
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "server.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "server.md"
 OF = {
     "custodian": ("custodian", "other custodian", "both"),
     "manager": ("manager", "other manager", "both"),

@@ -1,4 +1,4 @@
-"""The pictures of docs/measures.md are what their tool draws, and the page reads them out."""
+"""The pictures of docs/reference/measures.md are what their tool draws, and the page reads them out."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_a_picture_is_what_the_tool_draws(tool: ModuleType, name: str) -> None:
 
 
 def test_the_page_shows_each_once_and_says_what_it_shows() -> None:
-    page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
-    shown = re.findall(r"!\[([^\]]+)\]\(images/measures/(\w+)\.svg\)", page)
+    page = (ROOT / "docs" / "reference" / "measures.md").read_text(encoding="utf-8")
+    shown = re.findall(r"!\[([^\]]+)\]\(\.\./images/measures/(\w+)\.svg\)", page)
     assert sorted(name for _, name in shown) == NAMES
     for said, name in shown:
         root = ET.parse(FOLDER / f"{name}.svg").getroot()

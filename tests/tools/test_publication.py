@@ -63,7 +63,7 @@ def test_the_switch_changes_every_line_and_back(copy: Path) -> None:
     found = [each for text in after.values() for each in publication.INSTALL.finditer(text)]
     assert len(found) == lines > 10
     changed = {name for name in before if before[name] != after[name]}
-    assert {"docs/installation.md", "docs/server.md", "pyproject.toml"} <= changed
+    assert {"docs/start/installation.md", "docs/reference/server.md", "pyproject.toml"} <= changed
     by_name = re.compile(r"""["']sfumato\b""")
     assert all(by_name.search(each.group()) for each in found)
     turn(copy, ON, OFF)

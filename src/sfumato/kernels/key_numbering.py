@@ -23,7 +23,7 @@ from sfumato.kernels import loop_calls
 DIRECT_SPACE = 1 << 16
 """Key spaces up to this size are looked up in a table with a place for every key."""
 # Tables that fit a cache, on all processors, are three times as fast as sorting
-# (docs/performance.md).
+# (docs/EVIDENCE.md).
 PART_BITS = 7
 """Keys are divided into so many parts (as a power of 2) that the table of one fits a cache."""
 CHUNKS = 8

@@ -177,7 +177,7 @@ class Settings(BaseModel):
             Share(zero=True, one=True),
         ),
     ] = 0.2
-    """In the trade-off that docs/review.md shows it holds all that hints name."""
+    """In the trade-off that docs/reference/review.md shows it holds all that hints name."""
     project_budget: Annotated[
         float | None,
         Parameter(

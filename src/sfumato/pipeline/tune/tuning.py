@@ -49,7 +49,7 @@ def tune(
     release that is made and measured; the file is encoded once. Where limits are named, or no
     thresholds, each of them keeps the limits, too, as ``anonymize`` with `Limits` does: no
     intruder's row is above its limit, but for what was accepted; with a population, a register or a
-    household the stranger's alone is searched for. See ``docs/tune.md``.
+    household the stranger's alone is searched for. See ``docs/reference/tune.md``.
 
     Parameters
     ----------

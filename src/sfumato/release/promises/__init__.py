@@ -108,7 +108,7 @@ def _plain(text: str) -> Any:
 
 @dataclass(frozen=True)
 class AddedPromises:
-    """Promises of other packages; see docs/extending.md."""
+    """Promises of other packages; see docs/reference/extending.md."""
 
     promise: Annotated[
         Mapping[str, Any],
