@@ -1,4 +1,4 @@
-"""The directives ``promises`` and ``options``: tables of what the code declares."""
+"""The directives ``promises``, ``options`` and ``command``: tables of what the code declares."""
 
 from __future__ import annotations
 
@@ -83,6 +83,32 @@ class Options(_Table):
         ]
 
 
+class Command(_Table):
+    """The options of a command, such as ``review play``, as its help has them."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    head = ("option", "accepted", "what it says")
+
+    def rows(self) -> list[tuple[str, ...]]:
+        from typer.main import get_command
+
+        from sfumato.cli.app import app
+
+        found: Any = get_command(app)
+        for name in self.arguments[0].split():
+            found = found.commands[name]
+        return [
+            (
+                ", ".join(f"`{name}`" for name in (*each.opts, *each.secondary_opts)),
+                f"`{each.metavar or each.type.name}`",
+                _marked(each.help or ""),
+            )
+            for each in found.params
+            if each.param_type_name == "option" and each.name != "help"
+        ]
+
+
 def _marked(text: str) -> str:
     """The options in a text as code."""
     return re.sub(r"--[a-z][a-z-]*", r"`\g<0>`", text)
@@ -100,4 +126,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Tell Sphinx of the directives."""
     app.add_directive("promises", Promises)
     app.add_directive("options", Options)
+    app.add_directive("command", Command)
     return {"parallel_read_safe": True}
