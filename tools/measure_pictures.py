@@ -119,7 +119,7 @@ def records_of_class() -> Drawing:
     risk = two_ages(*classes)
     drawing = Drawing(
         "k and PID-based k",
-        f"One class has 5 records of 3 persons, another 4 records of 4 persons: k is {risk.k} and "
+        f"One class has 5 records of 3 persons, another 4 records of 4 people: k is {risk.k} and "
         f"pid_k is {risk.pid_k}, from different classes.",
         "two classes; a dot is a record, a letter a person",
     )
@@ -130,7 +130,7 @@ def records_of_class() -> Drawing:
         drawing.box(12, y - 12, 120, 24)
         for place, letter in enumerate(members):
             drawing.dot(28 + 22 * place, y, letter)
-        drawing.text(144, y + 4, f"{records} records, {persons} persons")
+        drawing.text(144, y + 4, f"{records} records, {persons} people")
     drawing.says(f"k = {risk.k} · pid_k = {risk.pid_k}")
     return drawing
 
@@ -142,7 +142,7 @@ def balance() -> Drawing:
     drawing = Drawing(
         "GIDR and g-balance",
         f"Person A has 3 of the 5 records of a class: its GIDR is {percent(risk.max_gidr)} and its "
-        f"g-balance {float(risk.g_balance):.2f}. In the other class three persons have a record "
+        f"g-balance {float(risk.g_balance):.2f}. In the other class three people have a record "
         "each.",
         "two classes; a bar is a person, its height their records",
     )
@@ -172,7 +172,7 @@ def affiliation() -> Drawing:
     sensitive = risk.sensitive["icd"]
     drawing = Drawing(
         "h-affiliation and GSAR",
-        f"Three of the four persons of a class have flu: h is {percent(sensitive.h_affiliation)}.",
+        f"Three of the four people of a class have flu: h is {percent(sensitive.h_affiliation)}.",
         "one class; a row is a diagnosis, a dot a person who has it",
     )
     holders = {value: sorted({p for p, v in zip(persons, found, strict=True) if v == value})
@@ -185,7 +185,7 @@ def affiliation() -> Drawing:
         for place, letter in enumerate("ABCD"):
             if letter in letters:
                 drawing.dot(60 + 26 * place, y, letter, "mark" if worst else "plain")
-        drawing.text(170, y + 4, f"{len(letters)} of {risk.own_classes().persons[0]} persons")
+        drawing.text(170, y + 4, f"{len(letters)} of {risk.own_classes().persons[0]} people")
     drawing.says(f"h_affiliation = {percent(sensitive.h_affiliation)} = max_gsar")
     return drawing
 
@@ -197,8 +197,8 @@ def diversity() -> Drawing:
     sensitive = risk.sensitive["icd"]
     drawing = Drawing(
         "l-diversity",
-        f"A class of three persons shows {sensitive.l_distinct} diagnoses in its records, and yet "
-        f"all three persons have flu: h is {percent(sensitive.h_affiliation)}.",
+        f"A class of three people shows {sensitive.l_distinct} diagnoses in its records, and yet "
+        f"all three people have flu: h is {percent(sensitive.h_affiliation)}.",
         "one class; a bar is a diagnosis, its length its records",
     )
     for row, (value, count) in enumerate(Counter(found).most_common()):
@@ -267,7 +267,7 @@ def reidentification() -> Drawing:
     risk = sampled(known)
     drawing = Drawing(
         "Prosecutor, journalist, marketer",
-        "Two of five persons of age 30 and one of four of age 40 are in the file: prosecutor "
+        "Two of five people of age 30 and one of four of age 40 are in the file: prosecutor "
         f"{percent(risk.prosecutor)}, journalist {percent(risk.journalist)}, marketer "
         f"{percent(risk.marketer)}.",
         "full: in the file (f); ring: in the population only (F: both)",
@@ -288,7 +288,7 @@ def presence() -> Drawing:
     low, high = percent(risk.presence.presence_low), percent(risk.presence.presence_high)
     drawing = Drawing(
         "δ-presence",
-        f"One of four persons of age 30 and four of five of age 40 are in the file: presence lies "
+        f"One of four people of age 30 and four of five of age 40 are in the file: presence lies "
         f"between {low} and {high}.",
         "full: in the file (f); ring: in the population only (F: both)",
     )
@@ -303,7 +303,7 @@ def known_counts() -> Drawing:
     risk = measured(members, [30] * 5)
     drawing = Drawing(
         "An intruder who counts",
-        "Person A is alone with 3 records, B and C have 1 each: to whoever knows the number, "
+        "Person A is alone with 3 records, B and C have 1 each: to an intruder who knows the number, "
         f"count_k is {risk.count_k} and the mean risk {percent(risk.avg_count_risk)}; without the "
         f"number it is {percent(risk.marketer)}.",
         "one class; a row is a person, a dot one of their records",
@@ -332,9 +332,9 @@ def household() -> Drawing:
     sizes = dict(zip("ABC", risk.own_classes().persons.tolist(), strict=True))
     drawing = Drawing(
         "Household risk",
-        "Three persons of a household are in classes of 4, 4 and 2 persons; that at least one of "
+        "Three people of a household are in classes of 4, 4 and 2 people; that at least one of "
         f"them is found has the chance {together}.",
-        "persons of one household, and those who look like them",
+        "people of one household, and those who look like them",
     )
     drawing.box(12, 27, 24, 66, "dashed")
     for row, (letter, size) in enumerate(sizes.items()):
@@ -362,9 +362,9 @@ def special_uniques() -> Drawing:
     assert found is not None
     drawing = Drawing(
         "Special uniques",
-        "Of five persons only E is 70, and only E is both f and south: E is a special "
+        "Of five people only E is 70, and only E is both f and south: E is a special "
         f"unique, with SUDA score {found.highest_suda_score}.",
-        "five persons; full: alone unique, dashed: as a pair",
+        "five people; full: alone unique, dashed: as a pair",
     )
     for row, cells in enumerate(rows):
         y = 38 + 16 * row

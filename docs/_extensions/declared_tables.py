@@ -91,6 +91,7 @@ class Command(_Table):
     head = ("option", "accepted", "what it says")
 
     def rows(self) -> list[tuple[str, ...]]:
+        import typer
         from typer.main import get_command
 
         from sfumato.cli.app import app
@@ -98,10 +99,11 @@ class Command(_Table):
         found: Any = get_command(app)
         for name in self.arguments[0].split():
             found = found.commands[name]
+        context = typer.Context(found)
         return [
             (
                 ", ".join(f"`{name}`" for name in (*each.opts, *each.secondary_opts)),
-                f"`{each.metavar or each.type.name}`",
+                f"`{each.metavar or each.display_type(context)}`",
                 _marked(each.help or ""),
             )
             for each in found.params

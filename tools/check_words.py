@@ -1,0 +1,159 @@
+"""Hold texts for people against ``tools/words.toml``: words never used, sentences, pages.
+
+``python tools/check_words.py [--all]`` names what is found, file by file; with ``--all`` what is
+kept for later, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+FENCE = re.compile(r"^ *(`{3,}).*?^ *\1", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+CODE = re.compile(r"`[^`]*`|\$[^$\n]*\$|https?://\S+")
+TAG = re.compile(
+    r"<(script|style|svg)\b.*?</\1>|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<!--.*?-->|<[^>]*>", re.DOTALL
+)
+SENTENCE = re.compile(r"(?<=[.!?])(?<!al\.)\s+|(?<=[:;])\s+(?=[A-Z])|\n\s*\n")
+WORD = re.compile(r"[^\W\d_][\w’'-]*")
+QUERY = re.compile(r"\b(SELECT|CREATE|INSERT|DELETE|UPDATE|DROP|PRAGMA)\b")
+
+
+class Finding(NamedTuple):
+    """Where a text says what, and what to write."""
+
+    path: Path
+    line: int
+    says: str
+
+
+def plain(markdown: str) -> str:
+    """A page without code, tables of figures and addresses; its lines stay where they are."""
+    text = FENCE.sub(lambda found: "\n" * found[0].count("\n"), markdown)
+    return CODE.sub("x", LINK.sub(r"\1", text))
+
+
+def paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """Line and text of each paragraph and item, but for headings and tables."""
+    start, held = 0, []
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        begins = re.match(r"\s*([-*] |\d+\. |: |\||#|```)", line)
+        if held and (begins or not line.strip()):
+            yield start, " ".join(held)
+            held = []
+        if line.strip() and not re.match(r"\s*[|#]", line):
+            if not held:
+                start = number
+            held.append(line.strip())
+
+
+def literals(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and text of the string literals of a module that people may read."""
+    tree = ast.parse(path.read_text("utf-8"))
+    skipped = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) or isinstance(node, ast.JoinedStr)
+        for part in ast.walk(node)
+        if part is not node and (not isinstance(node, ast.Expr) or node.value is part)
+    }
+    for node in ast.walk(tree):
+        if id(node) in skipped and not isinstance(node, ast.JoinedStr):
+            continue
+        if isinstance(node, ast.JoinedStr):
+            parts = [p.value if isinstance(p, ast.Constant) else "x" for p in node.values]
+            text = "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            continue
+        if len(WORD.findall(text)) > 3 and not QUERY.search(text):
+            yield node.lineno, CODE.sub("x", text)
+
+
+def texts(kind: str) -> Iterator[tuple[Path, int, str]]:
+    """Every text of a kind: where it stands, and what it says."""
+    if kind == "documentation":
+        for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+            page = plain(path.read_text("utf-8"))
+            for line, text in paragraphs(page):
+                yield path, line, text
+            for number, row in enumerate(page.splitlines(), 1):
+                if re.match(r"\s*[|#]", row):
+                    for cell in row.split("|"):
+                        yield path, number, cell
+    elif kind == "templates":
+        for path in sorted((ROOT / "src").rglob("*.html")):
+            page = TAG.sub(lambda found: "\n" * found[0].count("\n") or " x ", path.read_text("utf-8"))
+            for number, row in enumerate(page.splitlines(), 1):
+                yield path, number, row
+    else:
+        for path in sorted((ROOT / "src").rglob("*.py")):
+            for line, text in literals(path):
+                yield path, line, text
+
+
+def findings(kind: str, rules: dict[str, Any]) -> list[Finding]:
+    """What the texts of a kind say that they should not."""
+    never = [
+        (re.compile(rule["says"]), rule["instead"])
+        for rule in rules["never"]
+        if rule.get("only", kind) == kind
+    ]
+    longest = rules["limits"]["sentence"]
+    found = []
+    for path, line, text in texts(kind):
+        for pattern, instead in never:
+            found += [
+                Finding(path, line, f"'{each[0]}': say {instead}") for each in pattern.finditer(text)
+            ]
+        for sentence in SENTENCE.split(text):
+            words = len(WORD.findall(sentence))
+            if words > longest:
+                start = " ".join(sentence.split()[:6])
+                found.append(Finding(path, line, f"{words} words in a sentence: {start} ..."))
+    return found
+
+
+def pages(rules: dict[str, Any]) -> Iterator[str]:
+    """What is longer than a page or a part of the documentation may be."""
+    limits = rules["limits"]
+    sizes = {
+        path: len(path.read_text("utf-8").split())
+        for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    }
+    studies = {path for path in sizes if path.stem in {"EVIDENCE", "studies"}}
+    for path, words in sizes.items():
+        if path.parent.name == "howto" and words > limits["howto"]:
+            yield f"{path.relative_to(ROOT)}: {words} words, at most {limits['howto']}"
+    for name, chosen in (("by_hand", sizes.keys() - studies), ("evidence", studies)):
+        words = sum(sizes[path] for path in chosen)
+        if words > limits[name]:
+            yield f"{name}: {words} words, at most {limits[name]}"
+
+
+def main() -> int:
+    """Print what is found; 1 where it is more than is kept for later."""
+    rules = tomllib.loads((ROOT / "tools" / "words.toml").read_text("utf-8"))
+    wrong = list(pages(rules))
+    for kind, kept in rules["kept"].items():
+        found = findings(kind, rules)
+        if len(found) > kept or "--all" in sys.argv:
+            wrong += [f"{each.path.relative_to(ROOT)}:{each.line}: {each.says}" for each in found]
+        if len(found) > kept:
+            wrong.append(f"{kind}: {len(found)} findings, at most {kept}")
+        elif len(found) < kept:
+            wrong.append(f"{kind}: {len(found)} findings are left: lower 'kept' in tools/words.toml")
+    print("\n".join(wrong), end="\n" if wrong else "")
+    return bool(wrong) and "--all" not in sys.argv
+
+
+if __name__ == "__main__":
+    sys.exit(main())
