@@ -50,7 +50,7 @@ test-slow: $(STAMP)-test ## run the slow tests: Spark, whole projects, real data
 test-bounds: $(STAMP)-test ## run the tests of the loops with every index checked
 	@$(BUILDING); $(BIN)/python tools/check_bounds.py
 
-check: $(STAMP)-check ## format, lint, types, order and grain of the rooms, docstrings, documentation
+check: $(STAMP)-check ## format, lint, types, order and grain of the rooms, docstrings, words, documentation
 	@echo "format";             $(BIN)/ruff format --quiet --check . || { $(BIN)/ruff format --diff --quiet .; exit 1; }
 	@echo "lint";               $(BIN)/ruff check --quiet .
 	@echo "types";              $(BIN)/mypy --no-error-summary
@@ -58,6 +58,7 @@ check: $(STAMP)-check ## format, lint, types, order and grain of the rooms, docs
 	@echo "order of the rooms"; $(BIN)/python tools/check_rooms.py
 	@echo "grain of the modules"; $(BIN)/python tools/check_grain.py
 	@echo "docstrings";         $(BIN)/python tools/check_docstrings.py src studies
+	@echo "words";              $(BIN)/python tools/check_words.py
 	@$(MAKE) --no-print-directory docs
 
 format: $(STAMP)-check ## format the code and mend what ruff can mend

@@ -1,6 +1,6 @@
 """What it costs to protect against an intruder who knows how many records a person has.
 
-Prints the tables of docs/explanation/counting_intruder.md and draws its picture.
+Prints the tables of docs/EVIDENCE.md and draws its picture.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 ``informs`` releases the INFORMS patients with each technique alone and with all of them, and looks
 for the persons by one, two and three of their diagnoses; ``beside`` holds what all techniques keep
 of three files against the best single one, in the same classes; ``frontier`` draws the picture of
-docs/reference/known_events_release.md; ``dates`` releases visits whose dates are moved, and looks for the
+docs/EVIDENCE.md; ``dates`` releases visits whose dates are moved, and looks for the
 persons by two of these, each known to within 3 days.
 """
 

@@ -100,7 +100,7 @@ def released(path: Path, guess: sf.Guess) -> str:
 
 
 def main() -> None:
-    """Print the figures of docs/reference/profile.md."""
+    """Print the figures of docs/EVIDENCE.md."""
     parser = argparse.ArgumentParser()
     parser.add_argument("files", type=int, nargs="?", default=50)
     parser.add_argument("--release", action="store_true")

@@ -1,4 +1,4 @@
-"""What releases cost that keep limits: the table of docs/reference/verdict.md.
+"""What releases cost that keep limits: the table of docs/EVIDENCE.md.
 
 Usage: promised_limits.py [FILE ...]    (all of `FILES` where none is named)
 

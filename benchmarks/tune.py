@@ -1,7 +1,7 @@
 """Tune against a grid of 200 releases: is the point that the search finds at least as good?
 
 Runs on INFORMS (95,140 records of 23,968 persons) and on generated clinics with several sets of
-thresholds, and prints the table of docs/reference/tune.md: the least loss that meets the thresholds, and
+thresholds, and prints the table of docs/EVIDENCE.md: the least loss that meets the thresholds, and
 CPU seconds.
 """
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
 import pyarrow.csv as csv
+import pytest
 from doc_blocks import blocks, read, run_page, run_sh
 from made_households import households
 
@@ -79,7 +79,9 @@ def test_commands_run_on_files_of_the_reader(name, tmp_path, project_root):
 
 def test_every_page_is_listed(project_root):
     folder = project_root / "docs" / "howto"
-    assert sorted(page.stem for page in folder.glob("*.md")) == sorted([*PAGES, *COMMANDS, *ELSEWHERE, "index"])
+    assert sorted(page.stem for page in folder.glob("*.md")) == sorted(
+        [*PAGES, *COMMANDS, *ELSEWHERE, "index"]
+    )
     index = (folder / "index.md").read_text(encoding="utf-8")
     assert all(f"\n{name}\n" in index for name in [*PAGES, *COMMANDS, *ELSEWHERE])
 

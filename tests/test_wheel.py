@@ -151,7 +151,9 @@ def test_the_sdist_builds_the_same_and_has_its_tests(unpacked: Path) -> None:
 
 def test_the_install_lines_of_the_page(unpacked: Path, wheel: zipfile.ZipFile) -> None:
     """The first as it stands; of the others what they would install, as that takes minutes."""
-    page = [code for kind, code in blocks(ROOT / "docs" / "start" / "installation.md") if kind == "sh"]
+    page = [
+        code for kind, code in blocks(ROOT / "docs" / "start" / "installation.md") if kind == "sh"
+    ]
     first, *others = [code for code in page if "pip install" in code]
     lines = re.findall(r"^pip install (.*)", "".join(others), re.MULTILINE)
     assert len(lines) >= 2

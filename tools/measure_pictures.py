@@ -303,9 +303,9 @@ def known_counts() -> Drawing:
     risk = measured(members, [30] * 5)
     drawing = Drawing(
         "An intruder who counts",
-        "Person A is alone with 3 records, B and C have 1 each: to an intruder who knows the number, "
-        f"count_k is {risk.count_k} and the mean risk {percent(risk.avg_count_risk)}; without the "
-        f"number it is {percent(risk.marketer)}.",
+        "Person A is alone with 3 records, B and C have 1 each: to an intruder who knows the "
+        f"number, count_k is {risk.count_k} and the mean risk {percent(risk.avg_count_risk)}; "
+        f"without the number it is {percent(risk.marketer)}.",
         "one class; a row is a person, a dot one of their records",
     )
     counts = Counter(members)

@@ -1,4 +1,4 @@
-"""The pictures of docs/reference/measures.md are what their tool draws, and the page reads them out."""
+"""The pictures of the page on measures are what their tool draws, and the page reads them out."""
 
 from __future__ import annotations
 

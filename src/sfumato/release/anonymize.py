@@ -52,7 +52,7 @@ def anonymize(
     Persons are partitioned by a tree, as Kartal & Li 2020 do (paper 003, Section 5), their
     quasi-identifiers generalised within the classes, direct identifiers removed, person ids
     replaced by pseudonyms; sensitive and insensitive columns are unchanged. See
-    ``docs/reference/recoding.md`` for full-domain recoding, ``docs/reference/spark.md`` for files on a cluster.
+    the documentation on recoding and on Spark.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class RequestOptions:
     ] = 0.9
 
     # Off unless asked for: it costs 22 to 29 % more loss
-    # in the measurement of docs/reference/linkage_anonymity.md.
+    # in the measurement of docs/EVIDENCE.md.
     informed: Annotated[
         bool,
         Parameter(

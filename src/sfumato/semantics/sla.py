@@ -35,7 +35,7 @@ _NOTHING = np.empty(0, dtype=np.int64)
 MANY = 1_000
 """Associations up to which the levels that lose least are searched. With more, values are raised a
 level at a time until a tuple holds."""
-# A choice; docs/reference/policy_release.md says what it costs in loss under 67,000 associations.
+# A choice; of 67,000 associations NCP rose from 0.052 to 0.087.
 REACH = 200
 """Tuples that are looked at, among so many associations, of what one can be refined to; and
 associations of a form. One that can be refined to more is taken not to hold."""

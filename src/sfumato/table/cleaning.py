@@ -303,7 +303,7 @@ def _kinds_of_text(given: pa.Array, marked: Bools) -> dict[str, Bools]:
     if not marked.any():
         return kinds
     plain, rest = _marks_as_ascii(given), marked
-    # An error may show no value (docs/explanation/privacy.md): it names the kind of what cannot be read.
+    # An error may show no value: it names the kind of what cannot be read.
     for kind, pattern in (
         ("numbers", r"^[+-]?\d+$"),
         ("dates", r"^(\d{1,4}[-/. ]\d{1,2}[-/. ]\d{1,4}|\d{4}-\d{2})([ T].*)?$"),

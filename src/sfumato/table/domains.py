@@ -290,7 +290,7 @@ def _check_numeric(raw: RawColumn, contents: _Contents) -> None:
 def _nature(values: pa.Array, marked: Bools) -> str:
     """What kind of text the marked values are, where they are all of one kind."""
     texts = values.filter(from_numpy(marked))
-    # A message may show no value (docs/explanation/privacy.md): it says what kind of text stands there.
+    # A message may show no value: it says what kind of text stands there.
     for nature, pattern in (
         ("dates in another form", r"^\s*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{4}-\d{2})([ T].*)?$"),
         (

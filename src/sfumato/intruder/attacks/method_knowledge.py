@@ -24,7 +24,7 @@ CLASSES = 500
 """Classes that are tried, drawn where there are more."""
 
 
-# One honest run in a thousand warns, at most; of 300 on a fixed grid none did (docs/reference/attack.md).
+# One honest run in a thousand warns, at most; of 300 on a fixed grid none did (docs/EVIDENCE.md).
 BEYOND = 0.001
 """Probability by chance below which ends are said to single out."""
 

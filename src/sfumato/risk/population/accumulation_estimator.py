@@ -43,12 +43,12 @@ SIZE_RATIO = 1.05
 """Ratio of neighbouring sizes beyond."""
 MOST_DRAWN = 100_000
 """Classes that are drawn for those of one size, or not shown; each may stand for several."""
-# Measured on the populations of docs/reference/population.md, whose logits scatter so around the model's.
+# Measured on the populations of docs/EVIDENCE.md, whose logits scatter so around the model's.
 OFFSET = 0.3
 """Standard deviation, over populations, of how far the logit of the growth is off in the model."""
 DRIFT = 0.08
 """By how much the logit of the growth may drift off, per factor e of the number of persons."""
-# Set on the samples of areas in docs/reference/population.md: without it 2 of 4 intervals missed.
+# Set on the samples of areas in docs/EVIDENCE.md: without it 2 of 4 intervals missed.
 UNSURE_OF_CLUSTERS = 0.5
 """How much of what clusters change counts as unsure."""
 TOLD = 0.05

@@ -22,7 +22,7 @@ LEAST_PERSONS = 0.25
 """Persons of the population for whom a box without any of the model's counts at most."""
 SURE = 1.645
 """Standard deviations above the estimate that 95 % of normal errors are below."""
-# The errors of τ1 are two to three times those of λ (docs/reference/population.md).
+# The errors of τ1 are two to three times those of λ (docs/EVIDENCE.md).
 UNIQUES_FACTOR = 2.0
 """By how much more the logarithm of uniques is off than that of λ."""
 LEAST_LOG_SHARE, LEAST_LOG_BESIDE = -3.0, -12.0
@@ -398,7 +398,7 @@ class ModelPrices:
         How far classes are from the model.
     allowance
         By how much more is counted, to have the true λ below in 95 of 100 releases; how often it is
-        so stands in docs/reference/population_release.md.
+        so stands in docs/EVIDENCE.md.
     least
         The share of the model's persons that is surely there: with it λ has that upper end.
     beside, least_beside

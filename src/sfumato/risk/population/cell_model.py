@@ -16,7 +16,7 @@ from sfumato.risk.population.value_shares import Margin
 
 FITTED = 8_000
 """Classes that the models are fitted to at most."""
-# Chosen on the populations of docs/reference/population.md.
+# Chosen on the populations of docs/EVIDENCE.md.
 LATENT = ((4, 10.0, True), (24, 12.0, False))
 """Numbers of latent classes, the persons of the whole that each one's shares are mixed with, and
 whether they know values by their neighbours.

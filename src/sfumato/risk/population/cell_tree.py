@@ -28,7 +28,7 @@ SECONDS = 3
 """Quasi-identifiers that are tried beside the parent of another one."""
 DENSE = 4_000_000
 """Pairs of values up to which all are counted in one array."""
-# Chosen with the latent classes, on the populations of docs/reference/population.md.
+# Chosen with the latent classes, on the populations of docs/EVIDENCE.md.
 RANGES = 16
 """Ranges of neighbouring values by which one of many values tells of others."""
 MANY = 2 * RANGES

@@ -44,7 +44,7 @@ from sfumato.risk.population.sampling_weights import Weighted, share_between
 from sfumato.risk.population.uniqueness_models import UNIQUES_MODELS, population_uniques
 from sfumato.table.table import Table
 
-# Set on the populations of docs/reference/population.md, where τ1 is off two to three times as far as λ.
+# Set on the populations of docs/EVIDENCE.md, where τ1 is off two to three times as far as λ.
 SHAPE_FACTOR = 3.0
 """By how much more the ends of λ count for the number of small classes."""
 # Set on the same ones: where λ is all but known, the intervals of records at risk held too rarely.
