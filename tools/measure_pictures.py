@@ -119,7 +119,7 @@ def records_of_class() -> Drawing:
     risk = two_ages(*classes)
     drawing = Drawing(
         "k and PID-based k",
-        f"One class has 5 records of 3 persons, another 4 records of 4 people: k is {risk.k} and "
+        f"One class has 5 records of 3 people, another 4 records of 4 people: k is {risk.k} and "
         f"pid_k is {risk.pid_k}, from different classes.",
         "two classes; a dot is a record, a letter a person",
     )
