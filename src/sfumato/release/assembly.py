@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import Codes, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError
+from sfumato.core.measure import Later
 from sfumato.core.secret_keys import Secrets, keyed_pseudonyms, random_pseudonyms
 from sfumato.engines.embedded.counts import group
 from sfumato.release import event_protection
@@ -281,12 +282,15 @@ def make_release(
         content=ReleasedTable(content, original, labels),
         schema=table.schema,
         constraints=manifest.constraints,
-        risk_before=assess(
-            table,
-            table.schema,
-            threshold=options.threshold,
-            ordered_distance=ordered_attributes(manifest.constraints, table.schema.sensitive),
-            seed=manifest.seed,
+        assessed=Later(
+            partial(
+                assess,
+                table,
+                table.schema,
+                threshold=options.threshold,
+                ordered_distance=ordered_attributes(manifest.constraints, table.schema.sensitive),
+                seed=manifest.seed,
+            )
         ),
         risk=risk,
         utility=utility,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from sfumato.core.errors import InputError
+from sfumato.core.measure import Later
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget, Constraint, strictest
 from sfumato.release.release_result import Release
+from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.risk_thresholds import AT_RISK, Preset, Threshold, thresholds
 from sfumato.risk.threshold_checks import check_numbers, hold
 
@@ -60,8 +63,12 @@ def held_against(release: Release, presets: Sequence[Preset]) -> Release:
     return replace(
         release,
         risk=replace(release.risk, held=hold(risk, *presets).held),
-        risk_before=hold(release.risk_before, *presets),
+        assessed=Later(partial(_before, release, presets)),
     )
+
+
+def _before(release: Release, presets: Sequence[Preset]) -> Risk:
+    return hold(release.risk_before, *presets)
 
 
 _KEPT_BY = {

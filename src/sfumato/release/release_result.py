@@ -19,6 +19,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError, SfumatoError
+from sfumato.core.measure import Later
 from sfumato.core.notebook_parts import notes
 from sfumato.core.secret_keys import FOR_REPEATING, Secret
 from sfumato.release.codebook import codebook_name, codebook_text
@@ -283,8 +284,8 @@ class Release:
         What each column of the original is, kinds settled.
     constraints
         The promises that the release keeps; `Manifest.promised` says which rest on an estimate.
-    risk_before, risk
-        What the original and the release give away.
+    assessed, risk
+        What the original gives away, measured when it is asked for, and the release.
     utility
         What the release lost.
     tree
@@ -332,7 +333,7 @@ class Release:
     content: Content
     schema: Schema
     constraints: tuple[Constraint | Budget, ...]
-    risk_before: Risk
+    assessed: Later[Risk]
     risk: Risk
     utility: Utility
     tree: TreeClasses
@@ -367,6 +368,11 @@ class Release:
                     f"no release is given out: that it keeps {each.name} was not found when it was "
                     "measured. This is a mistake of sfumato; please report it."
                 )
+
+    @property
+    def risk_before(self) -> Risk:
+        """What the original gives away."""
+        return self.assessed.value
 
     @cached_property
     def verdict(self) -> Verdict:

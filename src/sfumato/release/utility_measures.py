@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sfumato.core.arrays import Bools
+from sfumato.core.measure import Later
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.analysis_loss import measured
 from sfumato.release.coarsen_counts import CountLoss
@@ -100,8 +102,8 @@ class Utility:
         Share of the variance that is lost, the weighted sums over the columns.
     discernibility
         Σ N_t² + suppressed records · N.
-    queries
-        How well counts can be estimated.
+    queried
+        How well counts can be estimated, measured when it is asked for.
     counts
         What coarser numbers of records cost, where they were asked for.
     histories
@@ -130,7 +132,7 @@ class Utility:
     suppressed_persons: int
     columns: tuple[ColumnLoss, ...]
     correlations: CorrelationChange
-    queries: QueryError
+    queried: Later[QueryError] = field(repr=False, compare=False)
     distributions: tuple[Distribution, ...]
     counts: CountLoss | None = None
     histories: HistoryUtility | None = None
@@ -158,6 +160,11 @@ class Utility:
             columns=columns,
             **measured,
         )
+
+    @property
+    def queries(self) -> QueryError:
+        """How well counts can be estimated."""
+        return self.queried.value
 
     @property
     def suppressed_records_share(self) -> float:
@@ -335,7 +342,6 @@ def measure_utility(
         attributes.append(Attribute(original, cells))
         columns.append(column)
     correlations = correlation_change(columns, class_of, classes)
-    queries = query_error(attributes, sizes, rng)
     least_ncp = None
     # NaN says that a bound was asked for and none is known, None that nobody asked.
     if least_records is not None:
@@ -356,7 +362,7 @@ def measure_utility(
         suppressed_records=suppressed,
         suppressed_persons=table.persons - kept_persons,
         correlations=correlations,
-        queries=queries,
+        queried=Later(partial(query_error, attributes, sizes, rng)),
         distributions=tuple(distributions),
         least_ncp=least_ncp,
         **asked,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf, isfinite
 from threading import Event
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import ConfigDict
 
 from sfumato.core.declaration import Progress, fields_of, silent
 from sfumato.core.errors import ConstraintsNotMetError, InputError
@@ -114,6 +115,9 @@ class Trial:
     verdict
         What intruders find, where limits are kept.
     """
+
+    # Kept in files: a loss may be infinite.
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(ser_json_inf_nan="constants")
 
     number: int
     stage: str
@@ -317,11 +321,22 @@ class Trials:
     seconds
         Most seconds; ``None`` for any.
     progress
-        Told the share of the trials, or of the time, that is used.
+        Told the share of the trials, or of the time, that is used, also within a trial. What it
+        raises ends the search.
+    told
+        Told of each trial that was made, by the thread that searches.
+    before
+        Trials of an earlier search of the same, which are not made again.
     """
 
     def __init__(
-        self, setting: Setting, most: int | None, seconds: float | None, progress: Progress
+        self,
+        setting: Setting,
+        most: int | None,
+        seconds: float | None,
+        progress: Progress,
+        told: Callable[[Trial], None],
+        before: Iterable[Trial],
     ) -> None:
         self.setting = setting
         self.most = most
@@ -330,6 +345,8 @@ class Trials:
         self.done: list[Trial] = []
         self.best: Trial | None = None
         self._progress = progress
+        self._told = told
+        self._before = {each.point: each for each in before}
         self._of_point: dict[Point, Trial] = {}
         # Trials of small files hold the interpreter's lock, so that two would only wait.
         self._alone = setting.table.records <= WORTH_THREADS
@@ -388,6 +405,8 @@ class Trials:
     def _keep(self, trial: Trial) -> None:
         self.done.append(trial)
         self._of_point[trial.point] = trial
+        if trial.point not in self._before:
+            self._told(trial)
         if trial.met and (self.best is None or trial.loss < self.best.loss):
             self.best = trial
 
@@ -395,7 +414,10 @@ class Trials:
         def check(_stage: str, _share: float) -> None:
             if stop.is_set() or self._is_late():
                 raise SearchEnded
+            self._tell()
 
+        if point in self._before:
+            return replace(self._before[point], number=number, stage=stage)
         try:
             return _try(self.setting, point, number, stage, check)
         except SearchEnded:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil
 from typing import Any, Unpack
 
@@ -12,7 +12,7 @@ from sfumato.core.errors import InputError
 from sfumato.pipeline.project_folder import LINKED, ProjectFolder
 from sfumato.pipeline.tune.limits import check_measurable, target_of
 from sfumato.pipeline.tune.point import Allowed
-from sfumato.pipeline.tune.trials import SearchEnded, Setting, Trials
+from sfumato.pipeline.tune.trials import SearchEnded, Setting, Trial, Trials
 from sfumato.pipeline.tune.tune_search import Search, Space
 from sfumato.pipeline.tune.tuned import Tuned
 from sfumato.pipeline.tune_options import Circumstances, Searching, TuneOptions
@@ -39,6 +39,8 @@ def tune(
     thresholds: Mapping[str, float] | None = None,
     *,
     progress: declaration.Progress = declaration.silent,
+    told: Callable[[Trial], None] = lambda _trial: None,
+    tried: Iterable[Trial] = (),
     **options: Unpack[TuneOptions],
 ) -> Tuned:
     """Search the constraints and options that lose least under thresholds of the release.
@@ -60,7 +62,13 @@ def tune(
     thresholds
         Limits by the name of their measure, for example ``{"max_gidr": 0.2, "marketer": 0.05}``.
     progress
-        Told how far the work is.
+        Told how far the work is, within each trial, too. What it raises ends the search;
+        `KeyboardInterrupt` gives the best point until then.
+    told
+        Told of each trial as soon as it is made.
+    tried
+        Trials that an earlier search of the same data told of: they are not made again, so that
+        a search that was ended goes on.
 
     Returns
     -------
@@ -120,7 +128,7 @@ def tune(
     most = searching.trials
     if most is None and searching.time_limit is None:
         most = USUAL_TRIALS if kept is None else UNDER_LIMITS
-    tried = Trials(setting, most, searching.time_limit, progress)
+    trials = Trials(setting, most, searching.time_limit, progress, told, tried)
     allowed = Allowed(
         searching.suppress,
         searching.cap_records and kept is None,
@@ -129,19 +137,19 @@ def tune(
     )
     stopped = "found"
     try:
-        Search(tried, space, allowed).run()
+        Search(trials, space, allowed).run()
     except SearchEnded:
-        stopped = "trials" if most is not None and len(tried.done) >= most else "time"
+        stopped = "trials" if most is not None and len(trials.done) >= most else "time"
     except KeyboardInterrupt:
         stopped = "interrupted"
     return Tuned(
-        best=tried.best,
-        trials=tuple(tried.done),
+        best=trials.best,
+        trials=tuple(trials.done),
         setting=setting,
         declared=schema,
         suppress=searching.suppress,
         stopped=stopped,
-        seconds=tried.elapsed,
+        seconds=trials.elapsed,
         files={
             "data": _path(data),
             "schema": None,

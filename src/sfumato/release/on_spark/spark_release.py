@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 from sfumato.core.arrays import Floats, Integers, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import SfumatoError
+from sfumato.core.measure import Later
 from sfumato.core.optional_packages import needed
 from sfumato.core.secret_keys import Secrets
 from sfumato.engines.embedded.counts import group
@@ -429,7 +431,7 @@ def _whole(
         suppressed_records=0,
         suppressed_persons=0,
         correlations=_correlations(table.quasi_identifiers, found),
-        queries=error_of(_queries(table, found), table.records),
+        queried=Later(partial(error_of, _queries(table, found), table.records)),
         distributions=distributions,
     )
 
@@ -527,7 +529,7 @@ def _of_classes(
         content=spark_released_file.ReleasedFrame(frame, original),
         schema=table.schema,
         constraints=manifest.constraints,
-        risk_before=before,
+        assessed=Later(lambda: before),
         risk=risk,
         utility=utility,
         tree=divided.tree,
