@@ -156,7 +156,7 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
     return anonymize(
         data,
         place.released_schema(),
-        *_promised(place),
+        *promised(place),
         *_limited(place),
         **asked.making,
         register=_register(place, asked),
@@ -186,7 +186,7 @@ def _limited(place: ProjectFolder) -> tuple[Limits | Acceptance, ...]:
     return (project.judged_by, *kept)
 
 
-def _promised(place: ProjectFolder) -> tuple[Constraint | Budget, ...]:
+def promised(place: ProjectFolder) -> tuple[Constraint | Budget, ...]:
     """All promises, those of presets too."""
     asked = place.project.release
     presets = _presets(place, asked)
@@ -209,7 +209,7 @@ def _check_release(place: ProjectFolder) -> None:
         schema = schema.model_copy(update=added)
     check_asked(
         schema,
-        _promised(place),
+        promised(place),
         Options(**asked.making),
         register=asked.register_file is not None,
         population=asked.population,

@@ -30,6 +30,7 @@ ENDED = "ended"
 """The key of the last line, which says how the job ended."""
 KINDS = {
     "run": "sfumato.server.workbench.job_process:run_stages",
+    "dots": "sfumato.server.workbench.release_dots:search",
 }
 """What is called for each kind of job: ``module:function``."""
 KEPT = 12

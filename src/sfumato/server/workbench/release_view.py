@@ -1,16 +1,382 @@
-"""Release: how it stands."""
+"""Release: a promise in words, the releases that were tried for it, and what one of them shows."""
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_GET
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from sfumato.server.workbench.bench import Bench
-from sfumato.server.workbench.frame import page, project_view
+import numpy as np
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.pipeline.project_folder import RELEASE
+from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.release.release_result import Release
+from sfumato.risk.verdict import share_text
+from sfumato.server.workbench.bench import SAMPLE, Bench
+from sfumato.server.workbench.frame import edited, may_edit, page, project_view
+from sfumato.server.workbench.frontier_chart import frontier
+from sfumato.server.workbench.jobs import Job, JobState
+from sfumato.server.workbench.project_edits import table_at
+from sfumato.server.workbench.release_dots import (
+    FEWEST,
+    MOST,
+    PEOPLE,
+    Dot,
+    best_known,
+    between,
+    dots_in,
+    drafted,
+    opened,
+    sample_of,
+)
+from sfumato.table.table import Table
+
+PINS = 4
+"""Releases that are compared at most."""
+SHOWN = 50
+"""Rows, and classes, that are shown."""
+HIDDEN = 5
+"""Counts below this are hidden."""
+SIZES = ((1, 4), (5, 10), (11, 19), (20, 49), (50, 0))
+"""People in a class, from and to, as classes are counted."""
+
+
+@dataclass
+class Pins:
+    """The releases that are compared, by the people in a class; of this process alone."""
+
+    of_file: dict[Path, list[int]] = field(default_factory=dict)
+
+    def of(self, bench: Bench) -> list[int]:
+        """Those of a project."""
+        return self.of_file.setdefault(bench.file, [])
+
+
+PINNED = Pins()
+
+
+@dataclass(frozen=True)
+class DotRow:
+    """A dot as the table shows it."""
+
+    dot: Dot
+    stranger: str
+    acquaintance: str
+    insider: str
+    lost: str
+    pinned: bool
+    chosen: bool
+
+
+def dots_key(bench: Bench) -> str:
+    """What dots rest on: all that the project says, but for the number that is searched."""
+    place = bench.place
+    project = place.project
+    told = {
+        "inputs": bench.inputs,
+        "schema": place.plain_schema(place.given_schema()),
+        "release": project.release.model_dump(
+            mode="json", exclude={"pid_k", "promise_limits", "no_cures", "effort"}
+        ),
+        "limits": repr(project.judged_by),
+        "accept": project.accept.model_dump(mode="json"),
+        "seed": project.about.seed,
+        "linked": _standing_of_linked(bench),
+    }
+    text = json.dumps(told, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _standing_of_linked(bench: Bench) -> str:
+    """The record of the linked file, on which a linked project's release rests."""
+    if not bench.place.project.is_linked:
+        return ""
+    record = bench.place.of_stage("linked") / "stage.json"
+    return hashlib.sha256(record.read_bytes()).hexdigest() if record.is_file() else "not made"
+
+
+def promised_people(bench: Bench) -> int | None:
+    """The people in every class that the project promises; ``None`` where it says nothing."""
+    kept = (each for each in bench.place.project.release.promises)
+    return next((each.k for each in kept if isinstance(each, PidKAnonymity)), None)
+
+
+def sampled(bench: Bench) -> Table:
+    """The records of some people, all of a small file."""
+    found = bench.figure(
+        "sample table", lambda: sample_of(opened(bench.place)), kind=SAMPLE, of=dots_key(bench)
+    )
+    table: Table = found.value
+    return table
+
+
+def drawn_release(bench: Bench, people: int) -> Release:
+    """A rough release of the sample.
+
+    Raises
+    ------
+    ConstraintsNotMetError
+        If there is none.
+    """
+    found = bench.figure(
+        f"release of a sample {people}",
+        lambda: drafted(bench.place, sampled(bench), people),
+        kind=SAMPLE,
+        of=dots_key(bench),
+    )
+    made: Release = found.value
+    return made
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search for dots, as far as it is of what the project says now."""
+
+    job: Job | None
+    dots: list[Dot]
+    others: bool
+
+    @classmethod
+    def of(cls, bench: Bench) -> Search:
+        """That of an open project."""
+        job = bench.jobs.latest("dots")
+        if job is None or job.revision != dots_key(bench):
+            return cls(None, [], job is not None)
+        return cls(job, best_known(dots_in(job.lines)), others=False)
+
+    @property
+    def state(self) -> str:
+        """How it stands; empty without one."""
+        return "" if self.job is None else self.job.state.value
+
+    @property
+    def runs(self) -> bool:
+        """Whether more dots come."""
+        return self.job is not None and self.job.state is JobState.RUNNING
+
+    @property
+    def share(self) -> int:
+        """How many of the dots are made, in per cent."""
+        return 0 if self.job is None else min(100, 100 * len(self.dots) // len(PEOPLE))
+
+    @property
+    def impossible(self) -> Dot | None:
+        """The nearest promise that no release keeps, where none is kept."""
+        failed = [each for each in self.dots if each.failed]
+        return min(failed, key=lambda dot: dot.people) if len(failed) == len(self.dots) else None
+
+    @property
+    def stage(self) -> str:
+        """What it does now."""
+        told = [each for each in (self.job.lines if self.job else ()) if "stage" in each]
+        return str(told[-1]["stage"]) if told else ""
+
+
+def _parts(bench: Bench) -> dict[str, Any]:
+    """What the frontier and its table show."""
+    search, pinned, chosen = Search.of(bench), PINNED.of(bench), promised_people(bench)
+    limit = bench.place.project.judged_by.found
+    rows = [
+        DotRow(
+            dot,
+            _found(dot, "stranger"),
+            _found(dot, "acquaintance"),
+            _found(dot, "insider"),
+            share_text(dot.lost),
+            dot.people in pinned,
+            dot.people == chosen,
+        )
+        for dot in search.dots
+    ]
+    here = next((each for each in search.dots if each.people == chosen), None)
+    return {
+        "search": search,
+        "rows": rows,
+        "pins": len(pinned),
+        "most_pins": PINS,
+        "frontier": frontier(search.dots, limit, chosen, pinned) if search.dots else "",
+        "chosen": chosen,
+        "here_dot": here,
+        "beside": [] if chosen is None or here else list(between(search.dots, chosen)),
+    }
+
+
+def _found(dot: Dot, intruder: str) -> str:
+    share = dot.found.get(intruder)
+    return "–" if share is None else share_text(share[0])
 
 
 @require_GET
 @project_view("release")
 def release(request: HttpRequest, bench: Bench) -> HttpResponse:
-    """How it stands."""
-    return page(request, bench, "release", "workbench/release.html", status_now=bench.status())
+    """The promise, the frontier, and what was made of it."""
+    project = bench.place.project
+    return page(
+        request,
+        bench,
+        "release",
+        "workbench/release.html",
+        status_now=bench.status(),
+        made=bench.made(RELEASE) is not None,
+        fewest=FEWEST,
+        most=MOST,
+        limits=str(project.judged_by),
+        promises_limits=project.release.promise_limits,
+        run_job=_running(bench, "run"),
+        **_parts(bench),
+    )
+
+
+def _running(bench: Bench, kind: str) -> Job | None:
+    job = bench.jobs.latest(kind)
+    return job if job is not None and job.state is JobState.RUNNING else None
+
+
+@require_GET
+@project_view("release")
+def dots(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """The frontier alone, as it fills."""
+    return render(request, "workbench/dots.html", {"bench": bench, **_parts(bench)})
+
+
+@require_POST
+@project_view("release")
+def start_search(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """Look for releases by the people in a class."""
+    if may_edit(request, bench):
+        chosen = promised_people(bench)
+        first = [chosen] if chosen else []
+        bench.jobs.start("dots", dots_key(bench), {"first": first})
+    return HttpResponseRedirect(reverse("release"))
+
+
+@require_POST
+@project_view("release")
+def promise(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """Promise that so many people are in every class."""
+    people = _number(request)
+
+    def change(document: Any) -> None:
+        table_at(document, "release")["pid_k"] = people
+
+    words = _("At least %(people)s people look alike in every class") % {"people": people}
+    return edited(request, bench, change, words, to="release", about="people")
+
+
+def _number(request: HttpRequest) -> int:
+    text = request.POST.get("people", "")
+    if not (text.isascii() and text.isdigit() and 1 < int(text) <= 10_000):
+        raise InputError("the number of people", "must be a whole number", accepted="2 to 10,000")
+    return int(text)
+
+
+@require_POST
+@project_view("release")
+def pin(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """Compare a release with others, or no longer."""
+    people, pinned = _number(request), PINNED.of(bench)
+    if people in pinned:
+        pinned.remove(people)
+    elif len(pinned) < PINS:
+        pinned.append(people)
+    else:
+        bench.tell(_("Four releases are compared at most: take one away first."), bad=True)
+    return HttpResponseRedirect(reverse("release"))
+
+
+@require_POST
+@project_view("release")
+def show_values(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """Show values of the data on this place, or hide them; that is noted."""
+    if "release" in bench.shows_values:
+        bench.shows_values.discard("release")
+    elif may_edit(request, bench):
+        bench.shows_values.add("release")
+        bench.edits.note_shown("release")
+    return HttpResponseRedirect(reverse("detail", args=[_number(request)]))
+
+
+@require_GET
+@project_view("release")
+def detail(request: HttpRequest, bench: Bench, people: int) -> HttpResponse:
+    """What a release shows: its classes, and its rows once values are shown."""
+    try:
+        made = drawn_release(bench, people)
+    except ConstraintsNotMetError as error:
+        bench.tell(error.failures[0] if error.failures else str(error), bad=True)
+        return HttpResponseRedirect(reverse("release"))
+    shows = "release" in bench.shows_values
+    return page(
+        request,
+        bench,
+        "release",
+        "workbench/detail.html",
+        people=people,
+        shows=shows,
+        sizes=class_sizes(made),
+        rows=before_and_after(made, sampled(bench)) if shows else None,
+        columns=list(made.schema.quasi_identifiers),
+        classes=made.risk.classes,
+        all_records=sampled(bench).records,
+    )
+
+
+def class_sizes(release: Release) -> list[tuple[str, str]]:
+    """How many classes have so many people, small counts hidden, and one that would give it away.
+
+    A count is hidden with the next smallest one: the number of all classes is known.
+    """
+    persons = release.risk.own_classes().persons
+    counts = [
+        int(((persons >= low) & ((persons <= high) if high else True)).sum()) for low, high in SIZES
+    ]
+    hidden = {at for at, count in enumerate(counts) if 0 < count < HIDDEN}
+    if len(hidden) == 1:
+        others = [at for at, count in enumerate(counts) if count and at not in hidden]
+        hidden |= set(sorted(others, key=lambda at: counts[at])[:1])
+    words = [f"{low} – {high}" if high else f"{low} –" for low, high in SIZES]
+    return [(words[at], "…" if at in hidden else f"{count:,}") for at, count in enumerate(counts)]
+
+
+def before_and_after(release: Release, table: Table) -> list[list[tuple[str, str]]]:
+    """Cells before and after of the rows that lost most, one of each class."""
+    assert release.source_rows is not None
+    names = [each.name for each in table.quasi_identifiers]
+    after = release.content.arrow()
+    lost, source = np.zeros(len(release.source_rows)), release.source_rows
+    shown: dict[str, Mapping[int, str]] = {}
+    for column in table.quasi_identifiers:
+        cells = after.column(column.name).to_pylist() if column.name in after.column_names else []
+        shown[column.name] = {
+            at: "" if cell is None else str(cell) for at, cell in enumerate(cells)
+        }
+        before = column.codes[source]
+        same = [
+            code >= 0 and column.domain.label(int(code)) == shown[column.name].get(at, "")
+            for at, code in enumerate(before)
+        ]
+        lost += ~np.array(same, dtype=np.bool_)
+    order, seen, rows = np.argsort(-lost, kind="stable"), set[tuple[str, ...]](), []
+    for at in order.tolist():
+        look = tuple(shown[name].get(at, "") for name in names)
+        if look in seen:
+            continue
+        seen.add(look)
+        codes = (each.codes[source[at]] for each in table.quasi_identifiers)
+        labels = (
+            each.domain.label(int(code)) if code >= 0 else ""
+            for each, code in zip(table.quasi_identifiers, codes, strict=True)
+        )
+        rows.append(list(zip(labels, look, strict=True)))
+        if len(rows) == SHOWN:
+            break
+    return rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from sfumato.server.workbench import (
+    analysis_view,
     attack_view,
     data_view,
     link_view,
@@ -41,8 +42,18 @@ urlpatterns = [
     path("link/threshold", link_view.take_threshold, name="take_threshold"),
     path("link/dedupe", link_view.dedupe, name="dedupe"),
     path("release", release_view.release, name="release"),
+    path("release/dots", release_view.dots, name="dots"),
+    path("release/search", release_view.start_search, name="start_search"),
+    path("release/promise", release_view.promise, name="promise"),
+    path("release/pin", release_view.pin, name="pin"),
+    path("release/values", release_view.show_values, name="show_rows"),
+    path("release/<int:people>", release_view.detail, name="detail"),
+    path("release/analysis", analysis_view.analysis, name="analysis"),
     path("attack", attack_view.attack, name="attack"),
+    path("attack/knows", attack_view.knows, name="knows"),
     path("sign", sign_view.sign, name="sign"),
+    path("sign/key", sign_view.make_key, name="make_key"),
+    path("sign/decide", sign_view.decide, name="decide"),
 ]
 
 handler400 = "sfumato.server.error_pages.bad_request"

@@ -13,6 +13,22 @@
     if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
   });
 
+  // A field and a slider of the same number.
+  document.addEventListener("input", (event) => {
+    const other = document.getElementById(event.target.dataset.mirror || "");
+    if (other) other.value = event.target.value;
+  });
+
+  // Arrows go from dot to dot, in the order of the table.
+  document.addEventListener("keydown", (event) => {
+    const dot = event.target.closest?.("[data-dot]");
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!dot || !step) return;
+    event.preventDefault();
+    const dots = [...document.querySelectorAll("[data-dot]")];
+    dots[(dots.indexOf(dot) + step + dots.length) % dots.length].focus();
+  });
+
   document.addEventListener("submit", (event) => {
     if (event.submitter?.getAttribute("aria-disabled") === "true") {
       event.preventDefault();

@@ -1,0 +1,273 @@
+"""My analysis: a table, a mean by group or a regression, before and of each release compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_GET
+from scipy.stats import t
+
+from sfumato.core.arrays import Floats
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.intruder.released_syntax import interval_of
+from sfumato.release.release_result import Release
+from sfumato.server.workbench.bench import Bench
+from sfumato.server.workbench.frame import page, project_view
+from sfumato.server.workbench.release_view import (
+    HIDDEN,
+    PINNED,
+    drawn_release,
+    promised_people,
+    sampled,
+)
+from sfumato.table.table import Table
+
+ANALYSES = {
+    "table": gettext_lazy("people in each group"),
+    "mean": gettext_lazy("mean by group"),
+    "regression": gettext_lazy("regression"),
+}
+CONFIDENCE = 0.95
+"""Of the intervals of estimates."""
+MOST_GROUPS = 24
+"""Groups of a column of an analysis: of more nobody reads a table."""
+Codes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval; without one where too few people stand behind it.
+
+    Attributes
+    ----------
+    label
+        Of what: by its place among the groups where values are not shown.
+    people
+        People behind it; 0 where they are too few to say.
+    """
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    people: int = 0
+
+    @property
+    def text(self) -> str:
+        """It as a table shows it."""
+        if self.value is None:
+            return _("fewer than %s people") % HIDDEN
+        if self.low is None or self.high is None:
+            return f"{self.value:,.4g}"
+        return f"{self.value:,.4g} ({self.low:,.4g} – {self.high:,.4g})"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The columns of a file before or after, one value a record, and whose each record is."""
+
+    person: npt.NDArray[np.integer]
+    texts: Callable[[str], list[str | None]]
+
+    def number(self, name: str) -> Floats:
+        """A column as numbers, of a range its middle; NaN where there is none."""
+        return np.array([_middle(each) for each in self.texts(name)], dtype=np.float64)
+
+    def groups(self, name: str) -> tuple[Codes, list[str]]:
+        """A column as groups, those of most records first."""
+        texts = ["" if each is None else each for each in self.texts(name)]
+        names, codes = np.unique(np.array(texts, dtype=object).astype(str), return_inverse=True)
+        order = np.argsort(-np.bincount(codes), kind="stable")
+        if len(order) > MOST_GROUPS:
+            raise InputError(
+                f"column '{name}'",
+                f"must have at most {MOST_GROUPS} groups",
+                found=f"{len(order):,}",
+                advice="a number can be what is averaged, or stand in a regression",
+            )
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return place[codes], [str(names[at]) for at in order]
+
+
+def _middle(text: str | None) -> float:
+    if text is None:
+        return np.nan
+    try:
+        return float(text)
+    except ValueError:
+        found = interval_of(text)
+        return np.nan if found is None else (found.low + found.high) / 2
+
+
+def before(table: Table) -> Cells:
+    """The cells of the original."""
+    coded = {each.name: each for each in table.quasi_identifiers}
+
+    def texts(name: str) -> list[str | None]:
+        if name in coded:
+            column = coded[name]
+            labels = [column.domain.label(code) for code in range(column.domain.size)]
+            return [None if code < 0 else labels[code] for code in column.codes.tolist()]
+        return _texts(table.source.column(name))
+
+    return Cells(table.person, texts)
+
+
+def after(release: Release, table: Table) -> Cells:
+    """The cells of a release of it."""
+    assert release.source_rows is not None
+    content = release.content.arrow()
+    return Cells(table.person[release.source_rows], lambda name: _texts(content.column(name)))
+
+
+def _texts(column: pa.ChunkedArray) -> list[str | None]:
+    return [None if each is None else str(each) for each in column.to_pylist()]
+
+
+def counted(cells: Cells, by: str) -> list[Estimate]:
+    """People in each group."""
+    group, names = cells.groups(by)
+    found = []
+    for at, name in enumerate(names):
+        people = len(np.unique(cells.person[group == at]))
+        value = float(people) if people >= HIDDEN else None
+        found.append(Estimate(name, value, people=people if value else 0))
+    return found
+
+
+def means(cells: Cells, of: str, by: str) -> list[Estimate]:
+    """The mean in each group over records, its interval over people."""
+    values, (group, names) = cells.number(of), cells.groups(by)
+    found = []
+    for at, name in enumerate(names):
+        chosen = (group == at) & np.isfinite(values)
+        found.append(_mean(name, values[chosen], cells.person[chosen]))
+    return found
+
+
+def _mean(name: str, values: Floats, person: npt.NDArray[np.integer]) -> Estimate:
+    design = np.ones((len(values), 1))
+    return _fitted(design, values, person, [name])[0]
+
+
+def regression(cells: Cells, of: str, by: Sequence[str]) -> list[Estimate]:
+    """Least squares of a number on others, columns of groups against their commonest."""
+    values = cells.number(of)
+    columns, names = [np.ones(len(values))], [_("constant")]
+    for name in by:
+        numbers = cells.number(name)
+        if np.isfinite(numbers).mean() > 1 / 2:
+            columns.append(numbers)
+            names.append(name)
+            continue
+        group, labels = cells.groups(name)
+        columns += [(group == at).astype(np.float64) for at in range(1, len(labels))]
+        names += [f"{name}: {label}" for label in labels[1:]]
+    design = np.column_stack(columns)
+    kept = np.isfinite(design).all(axis=1) & np.isfinite(values)
+    return _fitted(design[kept], values[kept], cells.person[kept], names)
+
+
+def _fitted(
+    design: Floats, values: Floats, person: npt.NDArray[np.integer], names: Sequence[str]
+) -> list[Estimate]:
+    """Least squares; intervals by the sandwich over people, as their records are alike.
+
+    Liang and Zeger, Biometrika 1986;73:13, with the factor people / (people - 1).
+    """
+    _, number = np.unique(person, return_inverse=True)
+    people = int(number.max(initial=-1)) + 1
+    if people < max(HIDDEN, design.shape[1] + 1):
+        return [Estimate(name, None) for name in names]
+    inverse = np.linalg.pinv(design.T @ design)
+    fitted = inverse @ design.T @ values
+    scores = np.zeros((people, design.shape[1]))
+    np.add.at(scores, number, design * (values - design @ fitted)[:, None])
+    spread = inverse @ (scores.T @ scores) @ inverse * people / (people - 1)
+    half = t.ppf((1 + CONFIDENCE) / 2, people - 1) * np.sqrt(np.diag(spread))
+    # Of a group of few people an estimate would tell their values.
+    few = [len(np.unique(person[column != 0])) < HIDDEN for column in design.T]
+    return [
+        Estimate(name, None)
+        if hidden
+        else Estimate(name, float(value), float(value - own), float(value + own), people)
+        for name, value, own, hidden in zip(names, fitted, half, few, strict=True)
+    ]
+
+
+@require_GET
+@project_view("release")
+def analysis(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """The analysis that is asked for, of the original and of each release that is compared."""
+    table = sampled(bench)
+    schema = table.schema
+    names = [*schema.quasi_identifiers, *schema.sensitive, *schema.insensitive]
+    chosen = _chosen(request, names)
+    parts: dict[str, Any] = {"names": list(enumerate(names)), "analyses": ANALYSES, **chosen}
+    if chosen["asked"]:
+        shows = "release" in bench.shows_values
+        parts |= {"shows": shows, **_compared(bench, table, chosen, names, shows=shows)}
+    return page(request, bench, "release", "workbench/analysis.html", **parts)
+
+
+def _chosen(request: HttpRequest, names: Sequence[str]) -> dict[str, Any]:
+    """What a form asks for: columns by their numbers, so that no address holds a name."""
+
+    def places(key: str) -> list[int]:
+        given = (each for each in request.GET.getlist(key) if each.isascii() and each.isdigit())
+        return [int(each) for each in given if int(each) < len(names)]
+
+    kind = request.GET.get("analysis", "")
+    of, by = places("of"), places("by")
+    ready = kind == "table" or bool(of)
+    return {
+        "kind": kind if kind in ANALYSES else "mean",
+        "of": of[0] if of else None,
+        "by": by,
+        "asked": kind in ANALYSES and bool(by) and ready,
+    }
+
+
+def _compared(
+    bench: Bench, table: Table, chosen: dict[str, Any], names: Sequence[str], *, shows: bool
+) -> dict[str, Any]:
+    of = "" if chosen["of"] is None else names[chosen["of"]]
+    by = [names[at] for at in chosen["by"]]
+
+    def made(cells: Cells) -> list[Estimate]:
+        if chosen["kind"] == "table":
+            return counted(cells, by[0])
+        return means(cells, of, by[0]) if chosen["kind"] == "mean" else regression(cells, of, by)
+
+    columns = [(_("before"), made(before(table)))]
+    promised = promised_people(bench)
+    for people in PINNED.of(bench) or ([promised] if promised else []):
+        head = _("%s people in a class") % people
+        try:
+            columns.append((head, made(after(drawn_release(bench, people), table))))
+        except (ConstraintsNotMetError, InputError) as error:
+            bench.tell(str(error).splitlines()[0], bad=True)
+            columns.append((head, []))
+    labels = list(dict.fromkeys(each.label for _head, found in columns for each in found))
+    rows = []
+    for at, label in enumerate(labels):
+        cells = [
+            next((each.text for each in found if each.label == label), "–")
+            for _head, found in columns
+        ]
+        # A group's name is a value of the data.
+        rows.append((label if shows or label in names else _("group %s") % (at + 1), cells))
+    return {
+        "heads": [head for head, _found in columns],
+        "rows": rows,
+        "is_sample": table.records,
+    }
