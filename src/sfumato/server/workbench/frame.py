@@ -86,8 +86,9 @@ def page(
 ) -> HttpResponse:
     """A page of a place within the frame."""
     message, bench.message = bench.message, None
-    if place != "data":
-        bench.shows_values.clear()
+    # Values of a place are hidden again when it is left: those of tables belong to Data.
+    tables = bench.shows_values - {*PLACES}
+    bench.shows_values -= ({*PLACES} if place == "data" else tables) - {place}
     framed = {
         "bench": bench,
         "here": place,

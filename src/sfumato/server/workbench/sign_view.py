@@ -29,7 +29,7 @@ from sfumato.pipeline.release_stages import ledger_of
 from sfumato.pipeline.report_stage import RELEASED
 from sfumato.pipeline.signing import sign as signed
 from sfumato.pipeline.signing import signature_file
-from sfumato.risk.verdict import State, Verdict
+from sfumato.risk.verdict import State, Verdict, share_text
 from sfumato.server.workbench.attack_view import intruders
 from sfumato.server.workbench.bench import DESK, Bench
 from sfumato.server.workbench.frame import may_edit, page, project_view
@@ -71,11 +71,8 @@ def requirements(bench: Bench, verdict: Verdict | None) -> list[Requirement]:
     if verdict is None:
         return [*found, Requirement(_("What intruders find is measured."), met=False)]
     for row in verdict.rows:
-        words = _("The %(intruder)s is below the limits, or accepted: %(state)s.") % {
-            "intruder": row.intruder,
-            "state": row.state.value,
-        }
-        found.append(Requirement(words, not row.stops, row.why if row.stops else ""))
+        words = _("The %s is below the limits, or accepted.") % row.intruder
+        found.append(Requirement(words, not row.stops, f"{row.state.value}: {row.why}"))
     if verdict.linkage is not None:
         state = verdict.linkage.state
         found.append(
@@ -103,7 +100,7 @@ def earlier(bench: Bench) -> list[tuple[str, str, str]]:
         if memory is None:
             return []
         return [
-            (each.name, ", ".join(each.to), "–" if each.found is None else f"{each.found:.1%}")
+            (each.name, ", ".join(each.to), "–" if each.found is None else share_text(each.found))
             for each in memory.remembered()
             if each.to
         ]

@@ -13,6 +13,16 @@
     if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
   });
 
+  // A part that was asked for by a page that was left meanwhile is not put into the next one.
+  document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
+    ctx.askedFor = ctx.sourceElement.getAttribute("hx-get");
+  });
+  document.addEventListener("htmx:before:swap", (event) => {
+    const { askedFor, sourceElement } = event.detail.ctx;
+    const here = sourceElement.isConnected && sourceElement.getAttribute("hx-get") === askedFor;
+    if (askedFor && !here) event.preventDefault();
+  });
+
   // A field and a slider of the same number.
   document.addEventListener("input", (event) => {
     const other = document.getElementById(event.target.dataset.mirror || "");
