@@ -148,7 +148,9 @@ def made_database(
     if two_paths:
         references["diagnoses", "patient"] = "patients"
     if wards:
-        frames["wards"] = pd.DataFrame({"ward": codes, "floor": np.arange(8) % 3 + 1})
+        frames["wards"] = pd.DataFrame(
+            {"ward": codes, "floor": np.arange(8) % 3 + 1, "area": [*"ABCDEFGH"]}
+        )
         keys["wards"] = "ward"
         references["admissions", "ward"] = "wards"
     return Made(

@@ -22,6 +22,7 @@ PAGES = (
 ELSEWHERE = {
     "from_r": "test_other_languages.py",
     "from_stata": "test_other_languages.py",
+    "tables": "a database; cli/test_databases.py",
     "sign": "keys and a project; tests of signatures",
     "spark_clusters": "clusters of other people",
     "run_server": "a server's installation; server/test_serve.py",

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         PrefixHierarchy,
         QuasiIdentifier,
         Schema,
+        TableSchema,
         dump_schema,
         load_schema,
     )
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from sfumato.semantics.requested_release import RequestedRelease, anonymize_requested
     from sfumato.table.file_profile import FileProfile, profile
     from sfumato.table.schema_guess import Guess, guess_schema
+    from sfumato.table.stacked_tables import Tables
 
 _HOMES = {
     "Acceptance": "risk.verdict",
@@ -94,6 +96,8 @@ _HOMES = {
     "anonymize_requested": "semantics.requested_release",
     "assess": "risk.assessment",
     "attack": "intruder.attack",
+    "TableSchema": "schema",
+    "Tables": "table.stacked_tables",
     "dump_schema": "schema",
     "encode_table": "linkage.encoded_table",
     "guess_schema": "table.schema_guess",
@@ -150,6 +154,8 @@ __all__ = [
     "SfumatoError",
     "SharedCounts",
     "TCloseness",
+    "TableSchema",
+    "Tables",
     "Threshold",
     "Tuned",
     "Verdict",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from sfumato.cli.declared_options import (
 )
 from sfumato.cli.output import (
     check_apart,
+    columns,
     print_found,
     print_json,
     progress_bar,
@@ -41,6 +42,7 @@ from sfumato.semantics.request_options import RequestOptions
 if TYPE_CHECKING:
     from sfumato.ledger.release_ledger import ReleaseLedger, Remembered
     from sfumato.release.promises.promise import Budget, Constraint
+    from sfumato.release.release_manifest import Manifest
     from sfumato.release.release_result import Release
     from sfumato.risk.risk_thresholds import Preset
     from sfumato.semantics.requested_release import RequestedRelease
@@ -107,7 +109,7 @@ def anonymize(
 
     presets = HeldAgainst(**values_of(HeldAgainst, given)).chosen
     limits = Limits(given["limits"])
-    columns = load_schema(schema)
+    declared_as = load_schema(schema)
     earlier = (
         None
         if repeat is None
@@ -119,43 +121,38 @@ def anonymize(
     )
     inputs = (data, schema, given["pseudonym_key"], register)
     secret = release_checks.secret_of(given["secret"], repeat, inputs)
-    on_spark, seed = takes_spark(data, engine), given["seed"]
+    several = bool(declared_as.tables)
+    on_spark, seed = takes_spark(data, engine) and not several, given["seed"]
     url = output if is_database(output) and not on_spark else ""
     # The manifest of a table stands in the present folder, under the table's name.
     place = Path(DatabaseTable.of(url).table) if url else Path(output)
-    if on_spark:
-        release_checks.check_output_on_spark(output, columns, inputs)
+    if several:
+        release_checks.check_output_of_tables(place, declared_as, inputs)
+        place = place / place.name  # what stands beside a file stands in the folder
+    elif on_spark:
+        release_checks.check_output_on_spark(output, declared_as, inputs)
     else:
         anew = seed is None or secret is None
         release_checks.check_output(
-            place, columns, inputs, earlier, secret=secret, anew=anew, url=url
+            place, declared_as, inputs, earlier, secret=secret, anew=anew, url=url
         )
     check_apart((place,), (given["secret"],))
     check_report(report)
     check_memory(given, on_spark=on_spark)
+    promises, making = _plan(given, presets, earlier)
     if earlier is not None:
-        release_checks.check_same(earlier, data, columns)
+        release_checks.check_same(earlier, data, declared_as)
         release_checks.check_register(earlier, register)
-        promises = earlier.constraints
-        making = {
-            **earlier.options.to_dict(),
-            "seed": earlier.seed,
-            "population": earlier.population,
-        }
-    else:
-        promises = _promised(given, presets)
-        making = {each.name: given[each.key] for each in declared(Options)}
-        making |= {"seed": seed, "population": given["population"]}
+    elif not (several or on_spark or seed is None or secret is None):
         # With its seed and secret it may be the release that is there, in another form.
-        if not (on_spark or seed is None or secret is None):
-            planned, keyed = making | {"secret": secret}, key is not None
-            release_checks.check_other_release(
-                place, data, columns, promises, planned, register, keyed
-            )
+        planned, keyed = making | {"secret": secret}, key is not None
+        release_checks.check_other_release(
+            place, data, declared_as, promises, planned, register, keyed
+        )
     with progress_bar() as progress:
         release = release_file(
-            data,
-            columns,
+            release_checks.opened(data, declared_as),
+            declared_as,
             *promises,
             *([limits] if given["promise_limits"] else []),
             progress=progress,
@@ -166,20 +163,37 @@ def anonymize(
             engine=engine,
             **making,
         ).judged(limits, cured=not given["no_cures"])
-    release = _written(release, output, given, presets, report)
-    _hand_over(release, str(place) if url else output, report, json=json)
+    release = _written(release, output, place, given, presets, report)
+    _hand_over(release, str(place) if url or several else output, report, json=json)
     return release.verdict.exit_code
 
 
+def _plan(
+    given: Given, presets: tuple[Preset, ...], earlier: Manifest | None
+) -> tuple[tuple[Constraint | Budget, ...], dict[str, Any]]:
+    """The promises and the options, those of a manifest that is repeated."""
+    if earlier is None:
+        making = {each.name: given[each.key] for each in declared(Options)}
+        population = {"seed": given["seed"], "population": given["population"]}
+        return _promised(given, presets), making | population
+    more = {"seed": earlier.seed, "population": earlier.population}
+    return earlier.constraints, earlier.options.to_dict() | more
+
+
 def _written(
-    release: Release, output: str, given: Given, presets: tuple[Preset, ...], report: Path | None
+    release: Release,
+    output: str,
+    place: Path,
+    given: Given,
+    presets: tuple[Preset, ...],
+    report: Path | None,
 ) -> Release:
     """Write the release and its report, note it where a ledger is named."""
     from sfumato.release.preset_promises import held_against
 
     # All or none: without its manifest and its secret a release cannot be repeated.
     with memory_of(given) as memory, all_or_none():
-        kept = release_checks.secret_beside(output)
+        kept = release_checks.secret_beside(output if is_database(output) else place)
         release = held_against(release.write(output, memory=memory, secret=kept), presets)
         write_report(release, report)
         draft = None if memory is None else memory.remembered()[-1]
@@ -279,6 +293,9 @@ def _summary(release: Release) -> str:
     accepted = acceptances(release.risk.columns)
     first = [*(f"Accepted: {each}" for each in accepted), *([""] if accepted else []), *first]
     lines = [*first, str(release.risk), "", str(release.utility), "", "Promises"]
+    of_tables = getattr(release.content, "lines", None)
+    if of_tables is not None:
+        lines[:0] = [*columns(of_tables(), (1, 2, 4, 5, 6)), ""]
     if release.population is not None:
         at = len(first) + 2
         lines[at:at] = [str(release.population), ""]
@@ -415,7 +432,7 @@ def _write_beside(
 
 
 def _lines(release: RequestedRelease) -> list[str]:
-    from sfumato.cli.output import columns, figure
+    from sfumato.cli.output import figure
 
     request = release.asked.details
     lines = columns(

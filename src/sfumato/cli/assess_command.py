@@ -9,6 +9,7 @@ from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import check_apart, hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
+from sfumato.cli.release_checks import opened
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import LAYOUT, Place
 from sfumato.core.errors import InputError
@@ -56,7 +57,7 @@ def assess(
     check_report(report)
     with progress_bar() as progress:
         risk = measure(
-            data,
+            opened(data, declared),
             declared,
             population=population,
             presets=presets,

@@ -22,6 +22,41 @@ if TYPE_CHECKING:
 MANIFEST = "release.toml"
 
 
+def opened(data: Place, declared: Schema) -> Any:
+    """The tables of a folder where a schema names tables; else the file itself.
+
+    Raises
+    ------
+    InputError
+        If the schema names tables, and there is no folder.
+    """
+    if not declared.tables:
+        return data
+    if not Path(data).is_dir():
+        raise InputError(
+            "DATA", "must be the folder of the tables that the schema names", found="no folder"
+        )
+    from sfumato.table.stacked_tables import Tables
+
+    return Tables.in_folder(data, declared)
+
+
+def check_output_of_tables(
+    output: Path, declared: Schema, inputs: tuple[Place | None, ...]
+) -> None:
+    """Refuse a folder for the tables of a database that cannot or must not be written.
+
+    Raises
+    ------
+    InputError
+        If it holds something else, or is the folder that is read.
+    """
+    from sfumato.release.database_release import check_folder
+
+    check_apart((output,), inputs)
+    check_folder(output, declared.tables)
+
+
 def secret_beside(output: str | Path) -> Path:
     """Where the secret of a release goes: beside its manifest, or here where that is elsewhere.
 
@@ -286,7 +321,7 @@ def check_same(manifest: Manifest, data: Place, declared: Schema) -> None:
     from sfumato.schema import schema_sha256
     from sfumato.table.table_files import data_sha256
 
-    file = data_sha256(data)
+    file = opened(data, declared).sha256 if declared.tables else data_sha256(data)
     for what, before, now in (
         ("DATA", manifest.input_sha256, file),
         ("option --schema", manifest.schema_sha256, schema_sha256(declared)),

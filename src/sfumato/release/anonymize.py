@@ -16,6 +16,7 @@ from sfumato.release import release_options
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
 from sfumato.release.cures import LimitSearch, Plan, cures
+from sfumato.release.database_release import release_database
 from sfumato.release.household_classes import household_of
 from sfumato.release.known_counts import check_beside
 from sfumato.release.lost_columns import lost_columns
@@ -32,6 +33,7 @@ from sfumato.schema import EventKind, Schema, check_schema, schema_sha256
 from sfumato.table.classification import check_person, classified, open_classified
 from sfumato.table.dependence import PERSONS_LOOKED_AT, acceptances, check_event_leaks, check_leaks
 from sfumato.table.door import open_table, with_events
+from sfumato.table.stacked_tables import Tables
 from sfumato.table.table import Table
 from sfumato.table.table_files import data_sha256, reader_of
 
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 @declaration.keywords(release_options.Options, release_options.Circumstances)
 def anonymize(
     data: Any,
-    schema: Schema,
+    schema: Schema | promise.Constraint | promise.Budget | Limits | Acceptance,
     *promises: promise.Constraint | promise.Budget | Limits | Acceptance,
     progress: declaration.Progress = declaration.silent,
     **options: Unpack[release_options.AnonymizeOptions],
@@ -57,9 +59,9 @@ def anonymize(
     Parameters
     ----------
     data
-        A dataframe, or the path of a file.
+        A dataframe, the path of a file, or `Tables` of the same people, which are one release.
     schema
-        What each column is.
+        What each column is; of `Tables` left out.
     promises
         For example ``GBalance(0.9)``, ``HAffiliation(l=5)``; at least one. ``Limits("contract")``
         stands for all that keeps these limits at the least loss, but for what an `Acceptance`
@@ -76,6 +78,12 @@ def anonymize(
         If even all records in one class break a promise, or no plan keeps the limits; it says what
         would help.
     """
+    if isinstance(data, Tables):
+        # Their schema is theirs, so that a promise may stand in its place.
+        asked = tuple(each for each in (schema, *promises) if not isinstance(each, Schema))
+        return release_database(data, anonymize, asked, {**options, "progress": progress})
+    check_schema(schema)
+    assert isinstance(schema, Schema)
     making, given = declaration.taken(
         options, release_options.Options, release_options.Circumstances
     )

@@ -400,11 +400,18 @@ def _utility(table: Table, finished: _Generalised, manifest: Manifest) -> Utilit
     if events is not None:
         own = draft.table
         cells = {
-            each.name: ShownCells.of(own.source.column(each.name), events.cells.get(each.name))
+            name: ShownCells.of(own.source.column(name), events.cells.get(name), place=mine)
             for each in own.events
+            for name, mine in each.places(each.codes)
         }
         left = history_utility(
-            own.person, events.pseudonym_of, events.exact, events.done, events.dates, cells
+            own.person,
+            events.pseudonym_of,
+            events.exact,
+            events.done,
+            events.dates,
+            cells,
+            own.part_of,
         )
     return replace(found, counts=finished.count_loss, histories=left)
 
@@ -463,12 +470,12 @@ def _protected(
     households = asked_of_households(manifest.constraints)
     others = _others(table, manifest.options.withhold)
     counts_known = _told_of_numbers(manifest.options)
-    one_each = secrets.key is not None or counts_known is not None
+    one_each = secrets.key is not None or counts_known is not None or table.part_of is not None
     if one_each or manifest.options.keep_order or others or households:
         # A key makes one pseudonym per person, the same in every release; and the order of a
-        # person's records, or what else is the same in all of them, would bring them together. In a
-        # household several pseudonyms would be several members. Numbers of records that were made
-        # alike would differ again.
+        # person's records, what else is the same in all of them, or a record to which they refer
+        # would bring them together. In a household several pseudonyms would be several members.
+        # Numbers of records that were made alike would differ again.
         weights.pop(Technique.SPLIT_PSEUDONYMS, None)
     state = rng.bit_generator.state
     # A part of the file is searched as often as all of it will be, so that losses compare.
@@ -533,7 +540,7 @@ def _told_of_numbers(options: Options) -> Told | None:
 def _others(table: Table, withheld: Sequence[str]) -> bool:
     """Whether a column goes out that is neither a quasi-identifier nor says what happened."""
     released = {*table.schema.sensitive, *table.schema.insensitive} - {*withheld}
-    return not released <= {each.name for each in table.events}
+    return not released <= {name for each in table.events for name in each.names}
 
 
 def _region(table: Table) -> Table:

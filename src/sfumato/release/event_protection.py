@@ -41,7 +41,9 @@ from sfumato.risk.known_events import (
     interval_column,
     interval_widths,
     upper_chances,
+    with_ties,
 )
+from sfumato.risk.tied_events import Ties
 from sfumato.schema import Event, EventKind
 from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, Table
 
@@ -226,7 +228,7 @@ def _protect(
 
     # What the search counts is what is measured, but for people of several pseudonyms.
     exactly = dates is None and promise.m <= 2 and not any(each.event.level for each in columns)
-    exactly = exactly and not seen.is_divided
+    exactly = exactly and not seen.is_divided and not table.parents
     found: histories.Solution | None
     if promise.k:
         found, broken = histories.solve_shared(gathered, promise.k, promise.m)
@@ -440,8 +442,11 @@ def _done(gathered: histories.Gathered, found: histories.Solution) -> dict[str, 
     rung = found.rung[gathered.slot_of_record]
     for at, each in enumerate(gathered.levels):
         level = np.array([one.levels[at] for one in gathered.rungs])[rung]
-        shares = np.bincount(level, minlength=len(each.names)) / max(len(level), 1)
-        done[each.column.name] = dict(zip(each.names, shares.tolist(), strict=True))
+        codes = gathered.code_of_slot[at][gathered.slot_of_record]
+        for name, mine in each.column.places(codes):
+            own = level[mine] if each.column.parts else level
+            shares = np.bincount(own, minlength=len(each.names)) / max(len(own), 1)
+            done[name] = dict(zip(each.names, shares.tolist(), strict=True))
     return done
 
 
@@ -455,9 +460,13 @@ def chances(events: EventCodes, seen: Seen, shown: Shown, promise: KnownEvents) 
     held = holding(
         events, draft.table.person, draft.class_of, draft.classes, shown, counts=seen.counts
     )
+    assert shown.labels is not None
+    ties = None
+    if draft.table.parents:
+        ties = Ties(draft.table, draft.class_of, draft.classes, shown.labels, events.codes)
     for m in range(promise.m, 0, -1):
         persons, sets, weight = known_sets(held.known_starts, m)
-        answers = count_holders(held, persons, sets)
+        answers = with_ties(count_holders(held, persons, sets), held, persons, sets, ties)
         number = np.diff(held.known_starts)
         told = _SetShares(persons, weight, answers.found, answers.learned, number)
         yield _reached(told, promise, m)

@@ -38,7 +38,7 @@ from sfumato.release.promises.shared_events import KnownEvents, Success
 from sfumato.release.techniques import Technique
 from sfumato.schema import EventKind
 from sfumato.table.sources import from_numpy, from_texts
-from sfumato.table.table import MISSING, Codes, EventColumn
+from sfumato.table.table import MARK, MISSING, Codes, EventColumn
 
 ANYTHING = "*"
 ROLLED_UP = 0.9
@@ -126,7 +126,7 @@ def column_levels(column: EventColumn, weights: Mapping[Technique, float]) -> Co
     if hierarchy is not None and coarser in weights:
         tops = hierarchy.height
         for level in range(1, tops + 1):
-            if level == tops and hierarchy.labels[level] == (ANYTHING,):
+            if level == tops and all(map(_says_nothing, hierarchy.labels[level])):
                 break
             # What is written at a level that is known tells no less than the value itself.
             if level <= known:
@@ -138,10 +138,21 @@ def column_levels(column: EventColumn, weights: Mapping[Technique, float]) -> Co
             losses.append(part * weights[coarser])
     if Technique.SUPPRESS_CELLS in weights:
         names.append("suppressed")
-        texts.append((ANYTHING,) * column.size)
+        texts.append(_nothing(column))
         told.append(texts[-1])
         losses.append(weights[Technique.SUPPRESS_CELLS])
     return ColumnLevels(column, tuple(names), tuple(texts), tuple(told), tuple(losses))
+
+
+def _nothing(column: EventColumn) -> tuple[str, ...]:
+    """What is written of each value where nothing is said; in which table it is, a reader sees."""
+    if column.part_of is None:
+        return (ANYTHING,) * column.size
+    return tuple(f"{part}{MARK}{ANYTHING}" for part in column.part_of.tolist())
+
+
+def _says_nothing(label: str) -> bool:
+    return label.rpartition(MARK)[2] == ANYTHING
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +217,7 @@ class Gathered:
             at
             for at, each in enumerate(self.rungs)
             if all(
-                one.texts[level][:1] == (ANYTHING,)
+                all(map(_says_nothing, one.texts[level][:1]))
                 for one, level in zip(self.levels, each.levels, strict=True)
             )
         ]
@@ -318,11 +329,21 @@ def gather(
         code_of_item[:, item_of_slot],
         np.ascontiguousarray(known[item_of_slot], dtype=np.int32),
         np.ascontiguousarray(shown[item_of_slot], dtype=np.int32),
-        share[:, np.newaxis] * np.array([each.loss for each in rungs]),
+        share[:, np.newaxis] * _slot_losses(levels, rungs, code_of_item[:, item_of_slot]),
         events,
         unit_of_record,
         bare,
     )
+
+
+def _slot_losses(levels: Sequence[ColumnLevels], rungs: Sequence[_Rung], codes: Codes) -> Floats:
+    """What is lost of each slot at each rung; of several tables by the columns that its has."""
+    if not any(each.column.parts for each in levels):
+        return np.array([[each.loss for each in rungs]])
+    lost = np.array([[e.losses[at] for e, at in zip(levels, r.levels, strict=True)] for r in rungs])
+    has = (codes != MISSING).astype(np.float64)
+    found: Floats = (has.T @ lost.T) / np.maximum(has.sum(axis=0), 1)[:, np.newaxis]
+    return found
 
 
 def _places(times: Times | None, day: Ints, shows_date: Codes) -> Codes | None:
@@ -863,13 +884,21 @@ def written(gathered: Gathered, rung: Rungs, source: pa.Table) -> dict[str, pa.A
     for at, each in enumerate(gathered.levels):
         level_of_rung = np.array([one.levels[at] for one in gathered.rungs])
         level = level_of_rung[rung[gathered.slot_of_record]]
-        if not level.any() and each.column.event.kind is not EventKind.DATE:
-            continue
         codes = gathered.code_of_slot[at][gathered.slot_of_record]
         texts = [*dict.fromkeys(text for row in each.texts for text in row)]
-        label = np.full(source.num_rows, -1, dtype=np.int32)
-        label[gathered.told] = np.where(codes == MISSING, -1, each.labels[level, codes])
-        found[each.column.name] = pa.DictionaryArray.from_arrays(
-            from_numpy(np.maximum(label, 0), label < 0), from_texts(texts).cast(pa.string())
+        plain = from_texts(
+            text.rpartition(MARK)[2] if each.column.parts else text for text in texts
         )
+        for name, mine in each.column.places(codes):
+            if not level[mine].any() and each.column.event.kind is not EventKind.DATE:
+                continue
+            label = np.full(source.num_rows, -1, dtype=np.int32)
+            label[gathered.told] = np.where(mine, each.labels[level, codes], -1)
+            cells = pa.DictionaryArray.from_arrays(
+                from_numpy(np.maximum(label, 0), label < 0), plain.cast(pa.string())
+            )
+            # Without their column labels may be equal, which a dictionary must not hold.
+            found[name] = (
+                cells.dictionary_decode().dictionary_encode() if each.column.parts else cells
+            )
     return found

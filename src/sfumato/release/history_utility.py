@@ -137,18 +137,29 @@ def written(ways: Mapping[str, float]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ShownCells:
-    """What the cells of a column of events show; shape (records,) each."""
+    """What the cells of a column of events show; shape (records,) each.
+
+    Attributes
+    ----------
+    place
+        Which records say something in the column before; others count where a file is one table.
+    """
 
     exact: Bools
     hidden: Bools
+    place: Bools
 
     @classmethod
-    def of(cls, before: pa.ChunkedArray, after: pa.Array | None) -> ShownCells:
+    def of(cls, before: pa.ChunkedArray, after: pa.Array | None, place: Bools) -> ShownCells:
         """Of the cells before and after; ``None`` where none was written anew."""
         if after is None:
-            return cls(np.ones(len(before), np.bool_), np.zeros(len(before), np.bool_))
+            return cls(np.ones(len(before), np.bool_), np.zeros(len(before), np.bool_), place)
         own, new = (pc.fill_null(pc.cast(each, pa.string()), "") for each in (before, after))
-        return cls(np.asarray(pc.equal(own, new)), np.asarray(pc.equal(new, ANYTHING)))
+        return cls(np.asarray(pc.equal(own, new)), np.asarray(pc.equal(new, ANYTHING)), place)
+
+    def among(self, rows: Ints) -> ShownCells:
+        """The same of some records."""
+        return ShownCells(self.exact[rows], self.hidden[rows], self.place[rows])
 
 
 def history_utility(
@@ -158,6 +169,7 @@ def history_utility(
     done: Mapping[str, Mapping[str, float]],
     dates: Dates | None,
     cells: Mapping[str, ShownCells],
+    part_of: Codes | None = None,
 ) -> HistoryUtility:
     """Measure what is left of histories.
 
@@ -169,11 +181,25 @@ def history_utility(
         By column, the share of records that are written in each way.
     dates
         The dates; ``None`` without any.
+    part_of
+        The table that each record is of, where there are several; those of people are no events.
     """
+    if part_of is not None:
+        rows = np.flatnonzero(part_of > 0)
+        person, pseudonym_of = (
+            np.unique(each[rows], return_inverse=True)[1].astype(np.int32)
+            for each in (person, pseudonym_of)
+        )
+        exact, cells = exact[rows], {name: own.among(rows) for name, own in cells.items()}
     records = np.bincount(person).astype(np.float64)
     detail = np.bincount(person, exact) / records
-    by_column = {name: np.bincount(person, own.exact) / records for name, own in cells.items()}
-    whole = np.mean([*by_column.values()], axis=0) if by_column else detail
+    counted = {n: own.place if part_of is not None else np.ones_like(own.place)
+               for n, own in cells.items()}  # fmt: skip
+    by_column = {
+        name: _share_of(person, own.exact & counted[name], counted[name])
+        for name, own in cells.items()
+    }
+    whole = np.nanmean([*by_column.values()], axis=0) if by_column else detail
     sizes = np.bincount(pseudonym_of)
     first = np.unique(pseudonym_of, return_index=True)[1]
     pairs = records * (records - 1)
@@ -187,8 +213,8 @@ def history_utility(
     paired = within(np.bincount(pseudonym_of, exact).astype(np.float64), detail)
     found = HistoryUtility(
         done,
-        {name: float(own.mean()) for name, own in by_column.items()},
-        {name: float(own.hidden.mean()) for name, own in cells.items()},
+        {name: float(np.nanmean(own)) for name, own in by_column.items()},
+        {name: float(own.hidden[counted[name]].mean()) for name, own in cells.items()},
         float(whole.mean()),
         float(together.mean()),
         float((whole * together).mean()),
@@ -218,6 +244,14 @@ def history_utility(
             person[dated], dates.day[dated], pseudonym_of[dated], dates.shown[dated]
         ),
     )
+
+
+def _share_of(person: Codes, holds: Bools, counted: Bools) -> Floats:
+    """The share of each person's records that count of which something holds; NaN of none."""
+    many = np.bincount(person, counted, int(person.max()) + 1)
+    share = np.full(len(many), np.nan)
+    np.divide(np.bincount(person, holds, len(many)), many, out=share, where=many > 0)
+    return share
 
 
 def _survival(

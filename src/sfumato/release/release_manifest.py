@@ -50,6 +50,9 @@ class Manifest:
         Where it was computed.
     preparation
         What the steps of the schema's recipe did to the columns of the file.
+    tables
+        Of a database, the number of records of each table before and after, and its dates that
+        show nothing.
     ledger_head
         The head of the ledger when the release had been noted; ``""`` where it was in none.
     verdict
@@ -68,6 +71,7 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=dict)
     engine: Engine = Engine.EMBEDDED
     preparation: tuple[StepCount, ...] = ()
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     ledger_head: str = ""
     verdict: Mapping[str, Any] = field(default_factory=dict)
 
@@ -107,6 +111,7 @@ class Manifest:
                 if self.preparation
                 else {}
             ),
+            **({"tables": dict(self.tables)} if self.tables else {}),
             **({"ledger": {"head": self.ledger_head}} if self.ledger_head else {}),
             "versions": dict(self.versions),
         }
@@ -129,7 +134,7 @@ class Manifest:
         write_text(path, self.to_toml())
 
 
-_AFTERWARDS = {"recipe", "ledger", "versions", "verdict"}
+_AFTERWARDS = {"recipe", "tables", "ledger", "versions", "verdict"}
 
 
 def what_repeats(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,6 +172,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             versions=fields["versions"],
             engine=Engine(release.get("engine", Engine.EMBEDDED)),
             preparation=tuple(_step(**each) for each in fields.get("recipe", ())),
+            tables=fields.get("tables", {}),
             ledger_head=fields.get("ledger", {}).get("head", ""),
             verdict=fields.get("verdict", {}),
         )

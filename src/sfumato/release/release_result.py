@@ -101,6 +101,11 @@ def _fields_of(path: Path) -> dict[str, Any] | None:
         return None
 
 
+def written_hash(manifest: Path) -> Any:
+    """The hash of the file that a manifest speaks of; ``None`` without one."""
+    return _written(_fields_of(manifest))
+
+
 def _written(fields: dict[str, Any] | None) -> Any:
     """The hash of the file that a manifest speaks of."""
     about = None if fields is None else fields.get("release")

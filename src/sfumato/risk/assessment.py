@@ -38,11 +38,13 @@ from sfumato.risk.reidentification import (
 )
 from sfumato.risk.special_uniques import special_uniques as find_special_uniques
 from sfumato.schema import Schema, check_schema
+from sfumato.schema.roles import Unclassified
 from sfumato.table.combinations import together_figures
 from sfumato.table.dependence import column_figures, found_with
 from sfumato.table.door import open_table
 from sfumato.table.preparation import prepared
 from sfumato.table.sources import Source, read_clusters, read_weights
+from sfumato.table.stacked_tables import Tables, open_stack
 from sfumato.table.table import Table
 from sfumato.table.table_files import open_source
 
@@ -187,19 +189,47 @@ def _sensitive_risk(found: Mapping[str, Extreme], name: str, classes: int) -> Se
     )
 
 
+def _opened(
+    data: Any, schema: Schema | None, given: Circumstances, progress: Progress
+) -> tuple[Any, Schema]:
+    """What is measured, with its schema; the rows of a database below each other.
+
+    Raises
+    ------
+    InputError
+        If something is known of the population, of which their people are taken for no sample.
+    """
+    if not isinstance(data, Tables):
+        check_schema(schema)
+        assert schema is not None
+        return data, schema
+    for name in ("population", "engine"):
+        if getattr(given, name, None) not in (None, "embedded"):
+            raise InputError(
+                f"parameter {name}", "is not for several tables", advice="leave it out"
+            )
+    table = open_stack(data, Unclassified.DROP, progress=progress, layout=layout_of(given)).table
+    return table, table.schema
+
+
 @keywords(Measuring, Circumstances)
 def assess(
-    data: Any, schema: Schema, *, progress: Progress = silent, **options: Unpack[AssessOptions]
+    data: Any,
+    schema: Schema | None = None,
+    *,
+    progress: Progress = silent,
+    **options: Unpack[AssessOptions],
 ) -> Risk:
     """Measure what a file gives away: identity and sensitive values, by records and persons.
 
     Parameters
     ----------
     data
-        A dataframe, the path of a CSV or Parquet file, or a `Table` that is open already; with
-        the engine ``spark`` a dataframe of PySpark, or a path that Spark reads.
+        A dataframe, the path of a CSV or Parquet file, `Tables` of the same people, or a `Table`
+        that is open already; with the engine ``spark`` a dataframe of PySpark, or a path that
+        Spark reads.
     schema
-        What each column is.
+        What each column is; of `Tables` left out.
     progress
         Told how far each stage is: "read", then "measure".
 
@@ -216,7 +246,7 @@ def assess(
         _check_estimator(asked, given, on_spark=takes_spark(data, given.engine))
     more = class_measures.checked_l(asked.recursive_l)
     chosen = _chosen(given.presets) if given.presets else ()
-    check_schema(schema)
+    data, schema = _opened(data, schema, given, progress)
     limits = _limits(given.limits)
     if takes_spark(data, given.engine):
         _refuse_on_spark(asked, schema)

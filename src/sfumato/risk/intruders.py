@@ -20,6 +20,7 @@ from sfumato.risk import learned_values
 from sfumato.risk.known_events import NORMAL, drawn_sets
 from sfumato.risk.learned_values import Learned, Share
 from sfumato.risk.shown_file import Crowds, Dated, FurtherColumn, ShownFile, distinct
+from sfumato.risk.tied_events import pairs_within
 from sfumato.table.table import MISSING
 
 PEOPLE = 1_500
@@ -288,7 +289,7 @@ class _Shows:
             again[1:] = (np.diff(unit) == 0) & (np.diff(label) == 0)
             code = 1 + 2 * label + again
         else:
-            first, second = _pairs_within(self._starts)
+            first, second = pairs_within(self._starts)
             both = self._tells[first] & self._tells[second]
             first, second = first[both], second[both]
             pairs = self._together(first, second)
@@ -404,11 +405,3 @@ def _some_of_each(rows: Ints, unit: Codes, most: int) -> Ints:
     share = np.minimum(most / number, 1.0)[place]
     some: Ints = rows[np.floor(nth * share) > np.floor((nth - 1) * share)]
     return some
-
-
-def _pairs_within(starts: Ints) -> tuple[Ints, Ints]:
-    """Every two rows between one start and the next."""
-    rows = np.arange(starts[-1])
-    later = np.repeat(starts[1:], np.diff(starts)) - rows - 1
-    first = np.repeat(rows, later)
-    return first, first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(later) - later, later)

@@ -18,6 +18,7 @@ from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.kernels import class_counts
 from sfumato.risk.measure_table import Row, interval, share
+from sfumato.risk.tied_events import Ties
 from sfumato.schema import Event, EventKind, IntervalHierarchy
 from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, NumberDomain, Table
 
@@ -528,10 +529,12 @@ def measure_known_events(
     if events is None:
         return None
     held = holding(events, table.person, class_of, classes, shown, counts=counts)
+    labels = events.codes if shown is None or shown.labels is None else shown.labels
+    ties = Ties(table, class_of, classes, labels, events.codes) if table.parents else None
     # 0 without a seed, so that measuring a file twice gives the same shares.
     seed = seed or 0
     pairs = comb(EVERY_PAIR, 2)
-    search = _Search(held, np.random.default_rng([seed, STREAM]), maxsize if every else pairs)
+    search = _Search(held, np.random.default_rng([seed, STREAM]), maxsize if every else pairs, ties)
     found = search.measured(maxsize if every else NAMED_WORK if events.named else WORK)
     return EventRisk(
         events.columns,
@@ -542,6 +545,31 @@ def measure_known_events(
         tuple(search.by_number(found)),
         seed,
     )
+
+
+def with_ties(
+    told: class_counts.Holders,
+    held: class_counts.Holding,
+    persons: Codes,
+    sets: Codes,
+    ties: Ties | None,
+) -> class_counts.Holders:
+    """What sets of known events give away where some of them stand under one parent.
+
+    Parameters
+    ----------
+    persons, sets
+        As in `count_holders`.
+    ties
+        ``None`` where nothing shows that records belong together.
+    """
+    if ties is None or sets.shape[1] < 2:
+        return told
+    labels = np.where(sets >= 0, held.known_low[np.maximum(sets, 0)], MISSING)
+    found = ties.raised(persons, labels, told.found)
+    # Whoever is found more surely is learned of as much more.
+    more = np.divide(found, told.found, out=np.ones_like(found), where=told.found > 0)
+    return told._replace(found=found, learned=np.minimum(told.learned * more, 1.0))
 
 
 def drawn_sets(rng: np.random.Generator, events: int, m: int, shape: tuple[int, int]) -> Ints:
@@ -583,8 +611,14 @@ class _Told:
 class _Search:
     """Looks up sets of known events of the persons of a file."""
 
-    def __init__(self, held: class_counts.Holding, rng: np.random.Generator, pairs: int) -> None:
-        self._held, self._rng, self._pairs = held, rng, pairs
+    def __init__(
+        self,
+        held: class_counts.Holding,
+        rng: np.random.Generator,
+        pairs: int,
+        ties: Ties | None = None,
+    ) -> None:
+        self._held, self._rng, self._pairs, self._ties = held, rng, pairs, ties
         self._number: Ints = np.diff(held.known_starts)
         self.persons = len(self._number)
 
@@ -685,9 +719,9 @@ class _Search:
         """Chance to be found, learned from and alone; shape (3, persons, choices)."""
         choices = sets.shape[1]
         whom = np.repeat(persons, choices).astype(np.int32)
-        found = class_counts.count_holders(
-            self._held, whom, sets.reshape(-1, sets.shape[2]).astype(np.int32)
-        )
+        places = sets.reshape(-1, sets.shape[2]).astype(np.int32)
+        found = with_ties(class_counts.count_holders(self._held, whom, places), self._held, whom,
+                          places, self._ties)  # fmt: skip
         each = np.stack([found.found, found.learned, found.found == 1])
         return each.reshape(3, len(persons), choices)
 

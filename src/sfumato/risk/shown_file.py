@@ -67,6 +67,8 @@ class ShownFile:
         The quasi-identifiers as they were.
     pseudonym
         The pseudonym of each record, where people may have several.
+    part_of
+        The table that each record is of, where there are several.
     foretold
         Share of people whose value of a sensitive column is guessed without the file, by column;
         filled as it is measured.
@@ -79,6 +81,7 @@ class ShownFile:
     events: tuple[str, ...] = ()
     exact: tuple[Codes, ...] = ()
     pseudonym: Codes | None = None
+    part_of: Codes | None = None
     foretold: dict[str, float] = field(default_factory=dict)
 
     @cached_property
@@ -121,8 +124,12 @@ class Crowds:
         self.person = file.person[first]
         self.crowd = file.class_of[first]
         if bands:
-            band = band_of(np.bincount(self.unit, minlength=units))
-            self.crowd, _ = group([self.crowd, band], [int(self.crowd.max()) + 1, len(BANDS) + 1])
+            # Whoever knows how many stays somebody had may know how many tests, too.
+            parts = file.part_of if file.part_of is not None else np.zeros(len(self.unit), np.int32)
+            for part in range(int(parts.max()) + 1):
+                band = band_of(np.bincount(self.unit, parts == part, units).astype(np.int64))
+                keys = [self.crowd, band]
+                self.crowd, _ = group(keys, [int(self.crowd.max()) + 1, len(BANDS) + 1])
 
     @cached_property
     def chance(self) -> Floats:
@@ -177,6 +184,7 @@ def shown(
         tuple(name for name in schema.events if name in names),
         tuple(each.codes for each in table.quasi_identifiers),
         pseudonym,
+        table.part_of,
     )
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 Codes = npt.NDArray[np.int32]
+MARK = "\x1f"
+"""Between the number of a column and a label, where columns share one."""
 MISSING = -1
 """The code of a missing value in every column."""
 
@@ -184,6 +186,11 @@ class EventColumn:
         events and the column stands for one because it changes within a person.
     hierarchy
         The hierarchy over the domain's labels, where the schema names one.
+    parts
+        The columns that share it, of which a record has one; a label then begins with the number
+        of its column and `MARK`. Empty of a column by itself.
+    part_of
+        Which of them each value is of; shape (size,).
     """
 
     name: str
@@ -192,6 +199,20 @@ class EventColumn:
     event: Event
     domain: Domain | None = field(default=None, repr=False)
     hierarchy: Hierarchy | None = None
+    parts: tuple[str, ...] = ()
+    part_of: Codes | None = field(default=None, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the file that it stands for."""
+        return self.parts or (self.name,)
+
+    def places(self, codes: Codes) -> tuple[tuple[str, Bools], ...]:
+        """By column of the file, which of some codes are of it."""
+        if self.part_of is None:
+            return ((self.name, codes != MISSING),)
+        part = np.append(self.part_of, np.int32(MISSING))[codes]
+        return tuple((name, part == number) for number, name in enumerate(self.parts))
 
 
 @dataclass(frozen=True)
@@ -280,6 +301,11 @@ class Table:
         schema names none.
     column_figures
         What each column that is released as it is gives away, where that was measured.
+    part_of
+        The table that each record is of, where the records of several are below each other; the
+        first one has a record for each person.
+    parents
+        What shows that records of several tables belong together: the parent of each, -1 for none.
     """
 
     schema: Schema
@@ -296,6 +322,8 @@ class Table:
     events: tuple[EventColumn, ...] = ()
     column_figures: tuple[ColumnFigures, ...] = ()
     identifiers: pa.Table = field(default_factory=lambda: NO_COLUMNS, repr=False)
+    part_of: Codes | None = None
+    parents: tuple[Codes, ...] = ()
 
     @property
     def records(self) -> int:
@@ -328,6 +356,8 @@ class Table:
             household=None if self.household is None else self.household[rows],
             ties=None if self.ties is None else self.ties[rows],
             events=tuple(replace(each, codes=each.codes[rows]) for each in self.events),
+            part_of=None if self.part_of is None else self.part_of[rows],
+            parents=tuple(each[rows] for each in self.parents),
         )
 
 

@@ -1,0 +1,529 @@
+"""A release of a database: one promise over all tables, and out again as a file per table."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sfumato.core.arrays import Ints
+from sfumato.core.atomic import write_text, written_at
+from sfumato.core.declaration import LAYOUT, layout_of, silent
+from sfumato.core.errors import InputError, SfumatoError
+from sfumato.core.secret_keys import (
+    FOR_REPEATING,
+    Secrets,
+    keyed_pseudonyms,
+    random_pseudonyms,
+)
+from sfumato.release.histories import ANYTHING
+from sfumato.release.promises.k_anonymity import KAnonymity
+from sfumato.release.promises.promise import AboutAttribute, asked_of_households
+from sfumato.release.promises.shared_events import KnownEvents
+from sfumato.release.release_manifest import file_sha256
+from sfumato.release.release_options import Recoding
+from sfumato.release.release_result import MANIFEST_FILE, Release, written_hash
+from sfumato.schema import Schema, TableSchema, schema_sha256
+from sfumato.schema.roles import Unclassified
+from sfumato.table.joined_tables import ids_of
+from sfumato.table.sources import NO_LABELS, Labels, from_numpy, from_texts, listed
+from sfumato.table.stacked_tables import (
+    Stack,
+    Tables,
+    check_stack,
+    lookups_of,
+    open_stack,
+    stacked_name,
+)
+from sfumato.table.table_files import write_table
+
+KEYS = "keys of "
+"""What the pseudonyms of a table's key are drawn for."""
+
+
+@dataclass(frozen=True)
+class TableLoss:
+    """What one table keeps.
+
+    Attributes
+    ----------
+    before, after
+        Number of its records.
+    exact, labels, hidden
+        By column, the share of its released records that show the value as it was, a label above
+        it, and nothing.
+    undated
+        Its dates, which show nothing.
+    """
+
+    table: str
+    before: int
+    after: int
+    exact: Mapping[str, float] = field(default_factory=dict)
+    labels: Mapping[str, float] = field(default_factory=dict)
+    hidden: Mapping[str, float] = field(default_factory=dict)
+    undated: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ReleasedTables:
+    """The released tables of a database.
+
+    Attributes
+    ----------
+    joined
+        All of their rows below each other, as an intruder joins them again.
+    tables
+        By name, what goes out.
+    """
+
+    joined: pa.Table = field(repr=False)
+    tables: Mapping[str, pa.Table] = field(repr=False)
+    losses: tuple[TableLoss, ...]
+    frames: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, behind that of their table."""
+        return tuple(self.types)
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType | None]:
+        """The columns and their types."""
+        return {
+            stacked_name(name, each.name): each.type
+            for name, table in self.tables.items()
+            for each in table.schema
+        }
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """By name, each table as the kind of dataframe that it was made from; Arrow for a path."""
+        from sfumato.table.dataframes import to_frame_like
+
+        return {
+            name: to_frame_like(table, None if _is_path(self.frames[name]) else self.frames[name])
+            for name, table in self.tables.items()
+        }
+
+    @property
+    def original(self) -> Any:
+        """Nothing: each table was of its own kind."""
+        return None
+
+    @property
+    def shown_labels(self) -> Labels:
+        """None are handed on."""
+        return NO_LABELS
+
+    def lines(self) -> list[list[str]]:
+        """What each table keeps, as rows of a table with its heads."""
+        rows = [["table", "rows", "before", "column", "exact", "label", "nothing"]]
+        for each in self.losses:
+            rows.append([each.table, f"{each.after:,}", f"{each.before:,}", "", "", "", ""])
+            rows += [
+                ["", "", "", name, f"{share:.1%}", f"{each.labels[name]:.1%}",
+                 f"{each.hidden[name]:.1%}"]
+                for name, share in each.exact.items()
+            ]  # fmt: skip
+            rows += [["", "", "", name, "0.0%", "", "100.0%"] for name in each.undated]
+        return rows
+
+    def arrow(self) -> pa.Table:
+        """All rows below each other, as an intruder joins them again."""
+        return self.joined
+
+    def records_per_person(self, person: str) -> Mapping[int, int]:
+        """How many persons have each number of rows, their own included."""
+        records = pc.value_counts(self.joined.column(person).combine_chunks()).field("counts")
+        found, persons = np.unique(records.to_numpy(), return_counts=True)
+        return dict(zip(found.tolist(), persons.tolist(), strict=True))
+
+    def write(self, path: str | os.PathLike[str]) -> str:
+        """Write a file per table to a folder, and give the hash of all of them."""
+        folder = Path(path)
+        check_folder(folder, self.tables)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, table in self.tables.items():
+            write_table(table, folder / f"{name}.csv")
+        return folder_sha256({n: written_at(folder / f"{n}.csv") for n in self.tables})
+
+    def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
+        """Write a text to the folder, whole or not at all."""
+        write_text(Path(path) / name, text)
+
+
+def _is_path(data: object) -> bool:
+    return isinstance(data, (str, os.PathLike))
+
+
+def folder_sha256(files: Mapping[str, Path]) -> str:
+    """Hash of the files of a database, in the order of their names."""
+    lines = [f"{name} {file_sha256(files[name])}" for name in sorted(files)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
+    """Refuse a folder that holds something else than an earlier release of the same tables.
+
+    Raises
+    ------
+    InputError
+        If it does, or is no folder.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"output {folder.name}", "must be a folder", found="a file")
+    if not folder.exists():
+        return
+    files = {name: folder / f"{name}.csv" for name in tables}
+    there = {each.name for each in folder.iterdir() if ".codebook." not in each.name}
+    others = there - {each.name for each in files.values()} - {MANIFEST_FILE, FOR_REPEATING}
+    unchanged = all(each.is_file() for each in files.values()) and folder_sha256(
+        files
+    ) == written_hash(folder / MANIFEST_FILE)
+    if others or (there and not unchanged):
+        raise InputError(
+            f"output {folder.name}",
+            "must be a new folder, or that of a release of the same tables, unchanged since",
+            found="other files in it",
+            advice="name a folder that is not there yet",
+        )
+
+
+def release_database(
+    tables: Tables,
+    make: Callable[..., Release],
+    promises: Sequence[Any],
+    options: Mapping[str, Any],
+) -> Release:
+    """Release a database: classes of its people, events of all tables, keys as pseudonyms.
+
+    Parameters
+    ----------
+    make
+        Releases one encoded file.
+    """
+    _refuse(promises, options)
+    unclassified = Unclassified(options.get("unclassified") or Unclassified.REFUSE)
+    progress = options.get("progress") or silent
+    stack = open_stack(tables, unclassified, progress=progress, layout=layout_of(options))
+    check_stack(stack)
+    making = {name: each for name, each in options.items() if name not in LAYOUT}
+    release = make(stack.table, stack.schema, *promises, **making)
+    secrets = Secrets.of(release.secret, options.get("pseudonym_key"))
+    secrets = secrets.bound(release.manifest.identity, tables.sha256.encode())
+    content = _split(stack, release, secrets)
+    _check_references(stack.tables.schema, content.tables)
+    said = tuple(_said(each) for each in content.losses if each.undated or each.after < each.before)
+    return replace(
+        release,
+        content=content,
+        manifest=replace(
+            release.manifest,
+            schema_sha256=schema_sha256(tables.schema),
+            input_sha256=tables.sha256,
+            tables={
+                each.table: {
+                    "rows_before": each.before,
+                    "rows_after": each.after,
+                    **({"undated": list(each.undated)} if each.undated else {}),
+                }
+                for each in content.losses
+            },
+        ),
+        warnings=(*said, *release.warnings),
+        tried=None,
+        cured=None,
+    )
+
+
+def _said(loss: TableLoss) -> str:
+    """What is lost of a table that nobody would look for."""
+    parts = []
+    if loss.after < loss.before:
+        parts.append(f"{loss.before - loss.after:,} of {loss.before:,} records are left out")
+    if loss.undated:
+        parts.append(f"dates are not released: '*' in all of {listed(loss.undated)}")
+    return f"table {loss.table}: {'; '.join(parts)}."
+
+
+def _refuse(promises: Sequence[Any], options: Mapping[str, Any]) -> None:
+    """Refuse what is not made of several tables, each with its reason."""
+    reasons = {
+        "keep_order": "the order of rows tells which belong together",
+        "cap_records": "rows that are left out leave references to them",
+        "coarsen_counts": "rows that are left out, or divided, leave references to them",
+        "known_counts": "the verdict counts numbers of rows by table",
+        "known_columns": "events are those of the schema's tables",
+        "register": "a register says nothing of the other tables",
+        "population": "a population says nothing of the other tables",
+        "withhold": "a column is left out where the schema calls it a direct identifier",
+    }
+    for name, why in reasons.items():
+        if options.get(name):
+            raise _not_of_tables(f"parameter {name}", why)
+    if str(options.get("engine") or "embedded") == "spark":
+        raise _not_of_tables("parameter engine", "references are followed in this process")
+    if options.get("recoding") and Recoding(options["recoding"]) is Recoding.FULL_DOMAIN:
+        raise _not_of_tables("parameter recoding", "its levels are of one file")
+    if "split-pseudonyms" in str(options.get("techniques") or ""):
+        raise _not_of_tables(
+            "technique split-pseudonyms", "what rows refer to brings them together"
+        )
+    if asked_of_households([each for each in promises if not isinstance(each, type)]):
+        raise _not_of_tables("promise household_k", "tables of households are not read yet")
+    for each in promises:
+        if isinstance(each, KAnonymity):
+            raise _not_of_tables("promise k", "it counts rows of all tables", "pid_k counts people")
+        if isinstance(each, KnownEvents) and each.m > 2:
+            raise _not_of_tables(
+                "promise known_events",
+                "what three rows under one parent tell is not counted",
+                "promise it for m = 1 or 2",
+            )
+        if isinstance(each, AboutAttribute):
+            raise _not_of_tables(
+                f"promise {each.name}",
+                "people without rows of a table would count as a value of it",
+            )
+
+
+def _not_of_tables(subject: str, why: str, advice: str = "leave it out") -> InputError:
+    return InputError(subject, "is not made of several tables", found=why, advice=advice)
+
+
+@dataclass(frozen=True, eq=False)
+class _Out:
+    """How the rows of a stack leave.
+
+    Attributes
+    ----------
+    at
+        Place among the released rows of each row of the stack that leaves; -1 of others.
+    """
+
+    stack: Stack
+    release: Release
+    content: pa.Table
+    at: Ints
+
+    def rows(self, name: str) -> Ints:
+        """The released rows of a table, in the order in which they leave."""
+        source = self.release.source_rows
+        assert source is not None
+        part = self.stack.table.part_of
+        assert part is not None
+        return np.flatnonzero(part[source] == self.stack.names.index(name))
+
+    def within(self, name: str) -> Ints:
+        """Their places among the rows of their own table that stay."""
+        source = self.release.source_rows
+        assert source is not None
+        places: Ints = self.stack.row[source[self.rows(name)]]
+        return places
+
+
+def _split(stack: Stack, release: Release, secrets: Secrets) -> ReleasedTables:
+    """The released rows as a file per table, with a pseudonym for every key."""
+    source = release.source_rows
+    assert source is not None
+    content = release.content.arrow()
+    at = np.full(stack.table.records, -1, dtype=np.int64)
+    at[source] = np.arange(len(source))
+    out = _Out(stack, release, content, at)
+    schema = stack.tables.schema
+    pseudonyms = {
+        name: _pseudonyms(out, name, own, secrets)
+        for name, own in schema.tables.items()
+        if own.key is not None
+    }
+    tables: dict[str, pa.Table] = {}
+    losses: list[TableLoss] = []
+    for name, own in schema.tables.items():
+        if own.lookup:
+            continue
+        tables[name] = _table_out(out, name, own, pseudonyms)
+        losses.append(_loss(out, name, own, tables[name]))
+    for name, own in schema.tables.items():
+        if own.lookup:
+            tables[name] = _lookup_out(stack, name, own, pseudonyms[name], tables, secrets)
+            before = stack.columns[name].num_rows
+            losses.append(TableLoss(name, before, tables[name].num_rows))
+    ordered = {name: tables[name] for name in schema.tables}
+    return ReleasedTables(content, ordered, tuple(losses), stack.tables.frames)
+
+
+def _pseudonyms(out: _Out, name: str, own: TableSchema, secrets: Secrets) -> pa.Array:
+    """A pseudonym for each record of a table that stays, by its place there."""
+    stack = out.stack
+    assert own.key is not None
+    if own.persons:
+        # Those that the release gave its people.
+        column = out.content.column(stacked_name(name, own.key)).cast(pa.string()).combine_chunks()
+        first = out.rows(name)
+        place = np.full(stack.joined.people, -1, dtype=np.int64)
+        place[out.within(name)] = first
+        return column.take(from_numpy(np.maximum(place, 0), place < 0))
+    if own.key in own.of:  # it is that of another table, whose pseudonym it has
+        return pa.nulls(stack.columns[name].num_rows, pa.string())
+    if secrets.key is None:
+        drawn = random_pseudonyms(stack.columns[name].num_rows, secrets.own.stream(KEYS + name))
+        return from_texts(drawn).cast(pa.string())
+    ids = ids_of(stack.columns[name].column(own.key)).to_pylist()
+    # Of its table, so that two keys of one value have two pseudonyms.
+    return from_texts(keyed_pseudonyms([f"{name}\x1f{each}" for each in ids], secrets.key)).cast(
+        pa.string()
+    )
+
+
+def _table_out(
+    out: _Out, name: str, own: TableSchema, pseudonyms: Mapping[str, pa.Array]
+) -> pa.Table:
+    """What goes out of a table of people or of events, its columns in the file's order."""
+    rows, within = out.rows(name), out.within(name)
+    stack, content = out.stack, out.content
+    lookups = lookups_of(stack.tables, name)
+    columns: dict[str, Any] = {}
+    for column in stack.columns[name].column_names:
+        place = stacked_name(name, column)
+        if column in own.of:
+            parents = stack.joined.parents[name, column][within]
+            shown = pseudonyms[own.of[column]].take(from_numpy(np.maximum(parents, 0), parents < 0))
+            if column in lookups and not own.persons:
+                # A code that is hidden, or shown as a label, refers to nothing.
+                exact = _is_exact(out, name, column, rows)
+                shown = pc.if_else(from_numpy(exact), shown, pa.nulls(len(rows), pa.string()))
+            elif column in lookups:
+                continue  # what a person refers to is no quasi-identifier that is made coarser
+            columns[column] = shown
+        elif column == own.key:
+            columns[column] = pseudonyms[name].take(from_numpy(within))
+        elif column in own.same:
+            columns |= _said_again(out, name, own, column)
+        elif column in own.dates:
+            columns[column] = _hidden(stack.columns[name].column(column), within)
+        elif column in own.quasi_identifiers:
+            shown_as = [n for n in content.column_names if n in _shown_names(place)]
+            columns |= {
+                n.partition(".")[2]: content.column(n).take(from_numpy(rows)) for n in shown_as
+            }
+        elif place in content.column_names:
+            columns[column] = content.column(place).take(from_numpy(rows))
+    return pa.table(columns)
+
+
+def _shown_names(place: str) -> tuple[str, ...]:
+    """The columns that a quasi-identifier may be released as."""
+    return place, f"{place}_low", f"{place}_high"
+
+
+def _hidden(column: pa.ChunkedArray, within: Ints) -> pa.Array:
+    """A column of which nothing is shown; empty cells stay empty."""
+    cells = ids_of(column).take(from_numpy(within))
+    return pc.if_else(cells.is_null(), cells, pa.scalar(ANYTHING, pa.string()))
+
+
+def _is_exact(out: _Out, name: str, column: str, rows: Ints) -> Any:
+    """Which released rows show a code as it was."""
+    place = stacked_name(name, column)
+    before = ids_of(out.stack.columns[name].column(column)).take(from_numpy(out.within(name)))
+    after = out.content.column(place).take(from_numpy(rows)).cast(pa.string())
+    same = pc.fill_null(pc.equal(before, after.combine_chunks()), False)
+    return np.asarray(same.to_numpy(zero_copy_only=False))
+
+
+def _said_again(out: _Out, name: str, own: TableSchema, column: str) -> dict[str, Any]:
+    """A quasi-identifier that stands again, as the class of its person shows it."""
+    base, date = own.base_of(column)
+    rows = out.rows(name)
+    if date is not None:
+        # No date is released at which it could be said.
+        return {column: pa.array([ANYTHING] * len(rows), pa.string())}
+    shown = _shown_names(stacked_name(out.stack.tables.persons, base))
+    found = [each for each in shown if each in out.content.column_names]
+    ends = ["", "_low", "_high"]
+    return {
+        f"{column}{ends[shown.index(each)]}": out.content.column(each).take(from_numpy(rows))
+        for each in found
+    }
+
+
+def _lookup_out(
+    stack: Stack,
+    name: str,
+    own: TableSchema,
+    pseudonyms: pa.Array,
+    tables: Mapping[str, pa.Table],
+    secrets: Secrets,
+) -> pa.Table:
+    """The records of a lookup table to which released ones refer."""
+    referred: set[str] = set()
+    for other, each in stack.tables.schema.tables.items():
+        for column, to in each.of.items():
+            if to == name and other in tables and column in tables[other].column_names:
+                referred |= {*pc.unique(tables[other].column(column)).to_pylist()}
+    kept = np.array([each in referred for each in pseudonyms.to_pylist()], dtype=np.bool_)
+    rows = np.flatnonzero(kept)
+    rows = rows[secrets.own.stream(f"order of {name}").permutation(len(rows))]
+    columns = {}
+    for column in stack.columns[name].column_names:
+        if column == own.key:
+            columns[column] = pseudonyms.take(from_numpy(rows))
+        elif column not in own.of:
+            columns[column] = stack.columns[name].column(column).take(from_numpy(rows))
+    return pa.table(columns)
+
+
+def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
+    """What a table keeps of its rows and codes."""
+    stack, rows = out.stack, out.rows(name)
+    before = next(each.records for each in stack.joined.counts if each.table == name)
+    exact, labels, hidden = {}, {}, {}
+    events = [n for n in (*own.events, *lookups_of(stack.tables, name)) if n not in own.dates]
+    for column in events if not own.persons else ():
+        place = stacked_name(name, column)
+        after = out.content.column(place).take(from_numpy(rows)).cast(pa.string())
+        says = np.asarray(pc.is_valid(after).to_numpy())
+        many = max(int(says.sum()), 1)
+        kept = _is_exact(out, name, column, rows) & says
+        nothing = np.asarray(pc.fill_null(pc.equal(after, ANYTHING), False).to_numpy())
+        exact[column] = float(kept.sum() / many)
+        hidden[column] = float((nothing & ~kept).sum() / many)
+        labels[column] = max(1 - exact[column] - hidden[column], 0.0)
+    return TableLoss(name, before, table.num_rows, exact, labels, hidden, own.dates)
+
+
+def _check_references(schema: Schema, tables: Mapping[str, pa.Table]) -> None:
+    """Give no database out of which a reference leads nowhere, or a key is there twice.
+
+    Raises
+    ------
+    SfumatoError
+        If one does: a mistake of ours.
+    """
+    for name, own in schema.tables.items():
+        if own.key is not None and own.key not in own.of:
+            key = tables[name].column(own.key)
+            if key.null_count or len(pc.unique(key)) < len(key):
+                raise _broken(name, own.key)
+        for column, to in own.of.items():
+            key = schema.tables[to].key
+            if column in tables[name].column_names and key is not None:
+                cells = tables[name].column(column).drop_null()
+                there = pc.is_in(cells, value_set=tables[to].column(key).combine_chunks())
+                if not pc.all(there).as_py() and len(cells):
+                    raise _broken(name, column)
+
+
+def _broken(table: str, column: str) -> SfumatoError:
+    return SfumatoError(
+        f"no release is given out: column '{column}' of {table} is broken in it. This is a mistake "
+        "of sfumato; please report it."
+    )

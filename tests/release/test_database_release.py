@@ -1,0 +1,141 @@
+"""A database released together, and what a foreign program finds in its files."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from few_cases import fast_first
+from made_databases import HEADERS, Made, made_database
+from release.database_intruder import broken, found_by_two, read
+
+import sfumato as sf
+from sfumato.core.errors import InputError
+from sfumato.schema import Orphans
+from sfumato.table.database_guess import guess_database
+
+SEEDS = [
+    {"seed": 41, "people": 120, "language": "de", "style": "uuid", "two_paths": True, "empty": 0.2},
+    {"seed": 42, "people": 400, "language": "fr", "style": "counted", "empty": 0.3},
+    {"seed": 43, "people": 400, "language": "es", "style": "prefixed", "wards": False},
+    {"seed": 44, "people": 800, "language": "en", "style": "counted", "two_paths": True},
+]
+
+
+def released(made: Made, folder: Path, *promises) -> sf.Release:
+    schema = guess_database(made.frames).schema
+    tables = sf.Tables(made.frames, schema)
+    return sf.anonymize(tables, *promises, effort=0).write(
+        folder, secret=folder / "release.secret"
+    )  # fmt: skip
+
+
+def called(made: Made, language: str) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """Names of tables, columns of codes and quasi-identifiers in a language."""
+    said = HEADERS[language]
+    names = {"people": "patients", "stays": "admissions", "person": "patient", "stay": "admission"}
+    codes = {"admissions": "ward", "diagnoses": "icd", "labs": "test"}
+    return (
+        {what: said.get(name, name) for what, name in names.items()},
+        {said.get(t, t): said.get(c, c) for t, c in codes.items()},
+        [said.get(each, each) for each in ("birth_year", "sex", "zip")],
+    )
+
+
+@pytest.mark.parametrize("given", fast_first(1, SEEDS))
+def test_two_events_of_any_tables_find_few(given, tmp_path):
+    made = made_database(**given)
+    release = released(made, tmp_path / "out", sf.KnownEvents(2, 0.09), sf.PidKAnonymity(5))
+    made.write(tmp_path / "before")
+    before, after = read(tmp_path / "before"), read(tmp_path / "out")
+    assert broken(after, made.references, made.keys) == 0
+    names, codes, quasi = called(made, given.get("language", "en"))
+    _with_wards(before, after, names["stays"], codes[names["stays"]], made)
+    chance = found_by_two(before, after, names, codes, quasi, seed=given["seed"])
+    assert chance <= 0.10
+    _no_original_key(made, after)
+    assert {name: len(rows) for name, rows in after.items() if name in before} == {
+        name: each["rows_after"] for name, each in release.manifest.tables.items()
+    }
+    for name in (names["people"], *codes):
+        assert len(after[name]) == len(before[name])
+    classes = [tuple(row[q] for q in quasi) for row in after[names["people"]]]
+    assert min(classes.count(each) for each in classes) >= 5
+
+
+def _with_wards(before, after, stays: str, ward: str, made: Made) -> None:
+    """Write wards by what their table says of them, which a reader joins as anybody does."""
+    table = made.references.get((stays, ward))
+    for tables in (before, after) if table else ():
+        areas = {row[ward]: row["area"] for row in tables[table]}
+        assert len({*areas.values()}) == len(areas)
+        for row in tables[stays]:
+            row[ward] = areas.get(row[ward], "*")
+
+
+def _no_original_key(made: Made, after) -> None:
+    for table, key in made.keys.items():
+        ours = {str(each) for each in made.frames[table][key]}
+        assert not ours & {row[key] for row in after[table]}
+    for (table, column), to in made.references.items():
+        ours = {str(each) for each in made.frames[to][made.keys[to]]}
+        assert not ours & {row.get(column, "") for row in after[table]}
+
+
+def test_orphans_are_left_out_and_declared(tmp_path):
+    made = made_database(7, people=100, orphans=3, wards=False)
+    schema = guess_database(made.frames).schema
+    with pytest.raises(InputError, match="3 of"):
+        sf.assess(sf.Tables(made.frames, schema))
+    dropping = sf.Schema(
+        tables={
+            name: each.model_copy(update={"orphans": Orphans.DROP})
+            for name, each in schema.tables.items()
+        }
+    )
+    release = sf.anonymize(sf.Tables(made.frames, dropping), sf.PidKAnonymity(3), effort=0)
+    rows = release.manifest.tables["admissions"]
+    assert rows["rows_before"] - rows["rows_after"] == 3
+    assert any("admissions" in each and "3 of" in each for each in release.warnings)
+
+
+def test_a_secret_repeats_the_files(tmp_path):
+    made = made_database(8, people=40)
+    schema = guess_database(made.frames).schema
+    tables = sf.Tables(made.frames, schema)
+    first = sf.anonymize(tables, sf.PidKAnonymity(3), effort=0, seed=1)
+    again = sf.anonymize(tables, sf.PidKAnonymity(3), effort=0, seed=1, secret=first.secret)
+    other = sf.anonymize(tables, sf.PidKAnonymity(3), effort=0, seed=1, secret=b"another" * 5)
+    for name, frame in first.data.items():
+        assert frame.equals(again.data[name])
+    key = first.data["admissions"]["admission"]
+    assert not set(key) & set(other.data["admissions"]["admission"])
+
+
+def test_dates_that_are_not_released_are_said(tmp_path):
+    made = made_database(9, people=50, wards=False)
+    release = released(made, tmp_path / "out", sf.KnownEvents(2, 0.2))
+    assert set(release.data["admissions"]["admitted"]) == {"*"}
+    manifest = tomllib.loads((tmp_path / "out" / "release.toml").read_text())
+    assert manifest["tables"]["admissions"]["undated"] == ["admitted"]
+    assert any("'admitted'" in each for each in release.warnings)
+
+
+@pytest.mark.parametrize(
+    ("promises", "options"),
+    [
+        ((sf.PidKAnonymity(3),), {"keep_order": True}),
+        ((sf.PidKAnonymity(3),), {"recoding": "full-domain"}),
+        ((sf.PidKAnonymity(3),), {"engine": "spark"}),
+        ((sf.KnownEvents(2, 0.09),), {"techniques": ["split-pseudonyms"]}),
+        ((sf.KAnonymity(3),), {}),
+        ((sf.HAffiliation(0.5),), {}),
+        ((sf.KnownEvents(3, 0.09),), {}),
+    ],
+)
+def test_what_is_not_made_of_tables_is_refused_at_once(promises, options):
+    made = made_database(9, people=40)
+    tables = sf.Tables(made.frames, guess_database(made.frames).schema)
+    with pytest.raises(InputError, match="not made of several tables"):
+        sf.anonymize(tables, *promises, **options)
