@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     )
     from sfumato.semantics.linkage_anonymity import LinkageAnonymity, release_linked
     from sfumato.semantics.requested_release import RequestedRelease, anonymize_requested
+    from sfumato.server.workbench.explore import explore
     from sfumato.table.file_profile import FileProfile, profile
     from sfumato.table.schema_guess import Guess, guess_schema
     from sfumato.table.stacked_tables import Tables
@@ -100,6 +101,7 @@ _HOMES = {
     "Tables": "table.stacked_tables",
     "dump_schema": "schema",
     "encode_table": "linkage.encoded_table",
+    "explore": "server.workbench.explore",
     "guess_schema": "table.schema_guess",
     "hold": "risk.threshold_checks",
     "link": "linkage.link",
@@ -165,6 +167,7 @@ __all__ = [
     "attack",
     "dump_schema",
     "encode_table",
+    "explore",
     "guess_schema",
     "hold",
     "link",

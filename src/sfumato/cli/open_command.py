@@ -12,8 +12,6 @@ from sfumato.cli.output import progress_bar, say
 from sfumato.cli.parameters import argument, option
 from sfumato.core.optional_packages import check_installed
 
-NEEDED = ("django", "waitress", "whitenoise", "csp", "django_htmx")
-
 Files = Annotated[
     list[Path] | None,
     argument(
@@ -42,12 +40,18 @@ def open_(
     Nobody else can ask it. On a remote machine: --no-browser --port N, and here
     ssh -L N:127.0.0.1:N MACHINE.
     """
-    check_installed("the workbench", {each: each for each in NEEDED}, extra="workbench")
+    from sfumato.server.workbench.explore import PACKAGES
+
+    check_installed("the workbench", {each: each for each in PACKAGES}, extra="workbench")
+    from sfumato.pipeline.project_text import PROJECT_FILE
     from sfumato.server.workbench.bench import DESK
     from sfumato.server.workbench.serve_local import LocalServer, has_browser
 
     DESK.folders = (Path.cwd(),)
-    if files:
+    if files and len(files) == 1 and files[0].is_dir() and not (files[0] / PROJECT_FILE).exists():
+        DESK.here = files[0].resolve()
+        DESK.folders = (DESK.here,)
+    elif files:
         with progress_bar() as progress:
             progress("reading", 0.0)
             DESK.open_any(files)

@@ -135,7 +135,7 @@ def hierarchy_of(given: Mapping[str, str], column: str) -> HierarchySpec | None:
     InputError
         If lengths or widths are no numbers.
     """
-    form, text = given.get("form", ""), given.get("steps", "").replace(";", ",")
+    form, text = given.get("levels", ""), given.get("steps", "").replace(";", ",")
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if form == "prefix" and parts:
         return PrefixHierarchy(lengths=tuple(int(each) for each in _numbers(parts, column)))
