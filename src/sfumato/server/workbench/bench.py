@@ -70,12 +70,15 @@ class Bench:
     ----------
     file
         The project file.
+    message, shown
+        What the next page says, and what the last one said.
     shows_values
         The tables of which values are shown, until the place is left.
     """
 
     file: Path
     message: Message | None = None
+    shown: Message | None = None
     shows_values: set[str] = field(default_factory=set)
     _figures: OrderedDict[tuple[str, str], Figure] = field(default_factory=OrderedDict, repr=False)
     _locks: dict[str, threading.Lock] = field(default_factory=dict, repr=False)
@@ -175,6 +178,16 @@ class Bench:
         status = self.status()
         done = any(each.name == stage and each.state is State.DONE for each in status.stages)
         return status.measured(stage) if done else None
+
+    def saying(self, by_itself: bool) -> Message | None:
+        """What the message line says now.
+
+        Parameters
+        ----------
+        by_itself
+            Whether a page asks for a part of itself, which takes no message away.
+        """
+        return self.message or (self.shown if by_itself else None)
 
     def tell(self, text: str, *, bad: bool = False, about: str = "") -> None:
         """Say something on the message line of the next page."""

@@ -18,7 +18,7 @@ from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.risk.verdict import share_text
 from sfumato.schema.recipe import StepCount
 from sfumato.server.workbench import charts
-from sfumato.server.workbench.bench import Bench
+from sfumato.server.workbench.bench import Bench, Message
 from sfumato.server.workbench.column_edits import (
     ROLES,
     hierarchy_of,
@@ -28,7 +28,7 @@ from sfumato.server.workbench.column_edits import (
     set_role,
 )
 from sfumato.server.workbench.column_figures import LevelAlone, TableFigures, tables_of
-from sfumato.server.workbench.frame import edited, may_edit, page, project_view
+from sfumato.server.workbench.frame import edited, loads_by_itself, may_edit, page, project_view
 from sfumato.server.workbench.questions import answer, questions_of
 
 ROLE_WORDS = {
@@ -100,9 +100,10 @@ def role_of(place: ProjectFolder, column: str) -> tuple[str, str]:
     return "", ""
 
 
-def _strips(bench: Bench, table: TableFigures, *, counted: bool) -> list[ColumnStrip]:
+def _strips(
+    bench: Bench, table: TableFigures, message: Message | None, *, counted: bool
+) -> list[ColumnStrip]:
     place = bench.place
-    message = bench.message
     strips = []
     for number, name in enumerate(table.names):
         role, question = role_of(place, name)
@@ -146,7 +147,8 @@ def data(request: HttpRequest, bench: Bench) -> HttpResponse:
     tables = tables_of(bench)
     table = _asked(request, tables)
     counted = table.is_read or "counts" in request.GET
-    strips = _strips(bench, table, counted=counted)
+    message = bench.saying(loads_by_itself(request))
+    strips = _strips(bench, table, message, counted=counted)
     folds = sum(each.role == "insensitive" for each in strips) > MANY
     return page(
         request, bench, "data", "workbench/data.html",

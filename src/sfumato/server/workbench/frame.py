@@ -85,7 +85,8 @@ def page(
     request: HttpRequest, bench: Bench, place: str, template: str, status: int = 200, **parts: Any
 ) -> HttpResponse:
     """A page of a place within the frame."""
-    message, bench.message = bench.message, None
+    message = bench.saying(loads_by_itself(request))
+    bench.shown, bench.message = message, None
     # Values of a place are hidden again when it is left: those of tables belong to Data.
     tables = bench.shows_values - {*PLACES}
     bench.shows_values -= ({*PLACES} if place == "data" else tables) - {place}
@@ -122,6 +123,11 @@ def run_of(bench: Bench, here: str, *, polled: bool = False) -> dict[str, Any]:
     line = "".join(f"{each['stage']}, {each['share']:.0%}".replace("%", " %") for each in told)
     over = polled and state is not JobState.RUNNING
     return {"job": job, "job_state": state, "job_line": line, "job_over": over, "here": here}
+
+
+def loads_by_itself(request: HttpRequest) -> bool:
+    """Whether a page asks for a part of itself, and nobody has clicked."""
+    return "HX-Request" in request.headers and "HX-Boosted" not in request.headers
 
 
 def edited(
