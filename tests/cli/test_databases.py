@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from made_databases import made_database
 
-from sfumato.schema import load_schema
+from sfumato.pipeline.project_text import load_project
+from sfumato.schema import Schema, load_schema
 
 
 def test_profile_and_guess_of_a_folder(run, tmp_path: Path) -> None:
@@ -28,11 +30,45 @@ def test_profile_and_guess_of_a_folder(run, tmp_path: Path) -> None:
 def test_init_makes_no_strangers_of_one_database(run, tmp_path: Path) -> None:
     made = made_database(6, people=80)
     made.write(tmp_path)
-    files = [f"{name}.csv" for name in made.frames]
-    stopped = run("init", *files)
-    assert stopped.code == 1
-    assert "schema guess" in stopped.err
-    assert not (tmp_path / "sfumato.toml").exists()
+    made_so = run("init", *(f"{name}.csv" for name in made.frames))
+    assert made_so.code == 0, made_so.err
+    project = load_project(tmp_path / "sfumato.toml")
+    assert project.is_database
+    assert not project.is_linked
+    assert isinstance(project.columns, Schema)
+    assert {name: each.file for name, each in project.columns.tables.items()} == {
+        name: f"{name}.csv" for name in made.frames
+    }
+
+
+@pytest.mark.slow
+def test_a_project_of_a_database_runs_to_its_report(run, tmp_path: Path) -> None:
+    made = made_database(6, people=60, language="de")
+    made.write(tmp_path / "db")
+    assert run("init", "db").code == 0
+    done = run("run")
+    assert done.code in (2, 4), done.err
+    out = tmp_path / "output" / "release" / "tables"
+    assert {each.stem for each in out.glob("*.csv")} == {*made.frames}
+    assert run("run").code == done.code  # nothing is made again
+    report = json.loads((tmp_path / "output" / "reports" / "report.json").read_text())
+    assert report
+
+
+@pytest.mark.slow
+def test_what_was_released_is_attacked_from_its_folder(run, tmp_path: Path) -> None:
+    made = made_database(5, people=60, language="fr")
+    made.write(tmp_path / "db")
+    assert run("schema", "guess", "db", "--output", "schema.toml").code == 0
+    given = ("--schema", "schema.toml")
+    asked = ("--pid-k", "3", "--known-events", "2:0.2", "--effort", "0", "--no-cures")
+    assert run("anonymize", "db", *given, *asked, "--output", "out").code in (2, 4)
+    found = run("attack", "out", *given, "--original", "db", "--attack", "events", "--json")
+    assert found.code in (0, 2, 4), found.err
+    assert json.loads(found.out)["persons"] == 60
+    file = tmp_path / "out" / "sejours.csv"
+    file.write_text(file.read_text().replace("*", "x", 1))
+    assert run("attack", "out", *given, "--original", "db").code == 1
 
 
 def test_a_folder_is_measured_released_and_repeated(run, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
 from sfumato.cli.parameters import Json, Report, argument, check_report, file_option
-from sfumato.cli.release_checks import MANIFEST, key_of, secret_of
+from sfumato.cli.release_checks import MANIFEST, key_of, opened, secret_of
 from sfumato.core.declaration import Place, is_database, layout_of
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import Secrets
@@ -110,11 +110,15 @@ def attack(
             found="nothing to repeat",
         )
     declared = None if schema is None else load_schema(schema)
+    several = declared is not None and bool(declared.tables)
     check_report(report)
     with progress_bar() as progress:
         target: Any = release
         around = values_of(Circumstances, given)
-        if repeated and original and declared:
+        if several:
+            target = repeated_database(release, original, declared, pseudonym_key, secret, progress)
+            declared = original = None
+        elif repeated and original and declared:
             # The released file is only compared, byte by byte: what is laid out is the original.
             layout, around = layout_of(around), {"seed": around["seed"]}
             target = repeated_release(
@@ -249,6 +253,48 @@ def repeated_release(
             advice=ADVICE,
         )
     return release
+
+
+def repeated_database(
+    place: str | None,
+    original: Place | None,
+    declared: Schema | None,
+    key: Path | None,
+    secret: Path | None,
+    progress: Progress,
+) -> Release:
+    """The release of a database that the manifest in its folder describes, made again.
+
+    Raises
+    ------
+    InputError
+        If no originals are given, or what comes out is not what is in the folder.
+    """
+    from sfumato.release.anonymize import anonymize
+    from sfumato.release.database_release import folder_sha256
+
+    if place is None or original is None or declared is None:
+        raise InputError(
+            "option --original", "must name the folder of the tables that were released"
+        )
+    folder = Path(place)
+    manifest = _manifest_beside(folder / folder.name)
+    tables, inputs = opened(original, declared), (folder, original)
+    _check_key_and_register(manifest, None, key)
+    found = folder_sha256({name: folder / f"{name}.csv" for name in declared.tables})
+    if (manifest.output_sha256, manifest.input_sha256) != (found, tables.sha256):
+        raise InputError(
+            "RELEASE", f"must be what its {MANIFEST} speaks of", found="another content"
+        )
+    return anonymize(
+        tables,
+        *manifest.constraints,
+        **manifest.options.to_dict(),
+        seed=manifest.seed,
+        secret=secret_of(secret, folder / MANIFEST, inputs, "option --original"),
+        pseudonym_key=key_of(key, inputs),
+        progress=progress,
+    )
 
 
 def _manifest_beside(released: Path) -> Manifest:

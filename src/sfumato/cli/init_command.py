@@ -18,6 +18,7 @@ from sfumato.cli.link_commands import named_places
 from sfumato.cli.output import progress_bar, say, tell_careful
 from sfumato.cli.parameters import argument, file_option, option
 from sfumato.cli.project_commands import run_again
+from sfumato.cli.schema_commands import tables_of
 from sfumato.core.declaration import LAYOUT, Layout, Place, Seeded, layout_of, place_of
 from sfumato.core.errors import InputError
 from sfumato.ledger.ledger_options import (
@@ -153,7 +154,7 @@ def init(
     from sfumato.pipeline.proposal import ProposalRequest
 
     wanted = ProposalRequest(
-        sources=named_places(files or ()),
+        sources=tables_of(files) if files else {},
         folder=output.parent,
         name=name,
         id=given["id_column"],

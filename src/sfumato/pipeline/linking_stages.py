@@ -21,6 +21,7 @@ from sfumato.review.review_decisions import DECISIONS
 from sfumato.table.classification import check_decided, classified
 from sfumato.table.person_candidates import person_candidates_of
 from sfumato.table.preparation import prepared
+from sfumato.table.stacked_tables import check_named
 from sfumato.table.table_files import open_source
 
 _OF_PREVIOUS = (
@@ -129,6 +130,9 @@ def check_classified(place: ProjectFolder) -> None:
     """Refuse, before any work, a project with a column that its release would refuse."""
     schema, unclassified = place.given_schema(), place.project.release.unclassified
     if schema is None:
+        return
+    if place.project.is_database:
+        check_named(place.tables, unclassified)
         return
     if not place.project.is_linked:
         path, layout = place.data

@@ -24,6 +24,7 @@ from sfumato.reports.report_files import NEEDED
 from sfumato.schema import QuasiIdentifier, Schema, load_schema
 from sfumato.schema.roles import schema_to_dict
 from sfumato.table.databases import located
+from sfumato.table.stacked_tables import Tables
 
 LINK, REVIEW, LINKED = "link", "review", "linked"
 ASSESS, RELEASE, ATTACK, REPORT = "assess", "release", "attack", "report"
@@ -121,7 +122,8 @@ class ProjectFolder:
             for table in (source, source.attach)
             if table is not None
         )
-        return read_secret(self.at(path), name, (self.file, *map(self.at, tables)))
+        several = self.tables.frames.values() if self.project.is_database else ()
+        return read_secret(self.at(path), name, (self.file, *map(self.at, tables), *several))
 
     def given_schema(self) -> Schema | None:
         """The schema that the project file gives or names, its files located."""
@@ -176,14 +178,34 @@ class ProjectFolder:
             return path.relative_to(self.folder) if inside else Path(path.name)
 
         plain = schema_to_dict(schema.with_files(named))
-        if schema.recipe:  # it names values of the data
-            text = json.dumps(plain["recipe"], sort_keys=True)
-            plain["recipe"] = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        for part in (plain, *plain.get("tables", {}).values()):
+            if "recipe" in part:  # it names values of the data
+                text = json.dumps(part["recipe"], sort_keys=True)
+                part["recipe"] = hashlib.sha256(text.encode("utf-8")).hexdigest()
         return plain
 
     @property
-    def data(self) -> tuple[Place, LayoutGiven]:
-        """The table that is measured and released, and its layout as far as it is given."""
+    def tables(self) -> Tables:
+        """The tables of the database that the project starts from.
+
+        Raises
+        ------
+        InputError
+            If the schema names none.
+        """
+        schema = self.given_schema()
+        if schema is None or not schema.tables:
+            raise InputError(
+                "section [sources]", "must name a table, or the schema several", found="neither"
+            )
+        files = {name: each.file or f"{name}.csv" for name, each in schema.tables.items()}
+        return Tables({name: self.at(Path(file)) for name, file in files.items()}, schema)
+
+    @property
+    def data(self) -> tuple[Any, LayoutGiven]:
+        """What is measured and released, and its layout as far as it is given."""
+        if self.project.is_database:
+            return self.tables, {}
         if self.project.is_linked:
             return self.of_stage(LINKED) / LINKED_FILE, {}
         source = next(iter(self.project.sources.values()))
@@ -195,12 +217,17 @@ class ProjectFolder:
 
     def data_files(self) -> dict[str, Place]:
         """The files beside those, by what the project file calls them: data and hierarchies."""
+        schema = self.released_schema()
+        parts = {"schema": schema} | {f"schema.tables.{n}": t for n, t in schema.tables.items()}
         files: dict[str, Place] = {
-            f"schema.quasi_identifiers.{name}.hierarchy": each.hierarchy
-            for name, each in self.released_schema().quasi_identifiers.items()
+            f"{place}.quasi_identifiers.{name}.hierarchy": each.hierarchy
+            for place, part in parts.items()
+            for name, each in part.quasi_identifiers.items()
             if isinstance(each.hierarchy, Path)
         }
-        if not self.project.is_linked:
+        if self.project.is_database:
+            files |= {f"schema.tables.{n}.file": each for n, each in self.tables.frames.items()}
+        elif not self.project.is_linked:
             files[f"sources.{next(iter(self.project.sources))}.file"] = self.data[0]
         return files
 

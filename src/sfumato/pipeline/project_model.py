@@ -658,7 +658,8 @@ class Project(Frozen):
     about
         ``[project]``: its name and its seed.
     sources
-        ``[sources.NAME]``: the tables that it starts from.
+        ``[sources.NAME]``: the tables that it starts from. None where ``[schema.tables.NAME]``
+        names those of one database.
     columns
         ``[schema]``: what each column is.
     link
@@ -686,7 +687,7 @@ class Project(Frozen):
     """
 
     about: Annotated[About, Field(alias="project")]
-    sources: Annotated[dict[SourceName, Source], Field(min_length=1)]
+    sources: dict[SourceName, Source] = Field(default_factory=dict)
     columns: Annotated[SchemaPart | None, Field(alias="schema")] = None
     link: Link | None = None
     review: Review = Review()
@@ -741,6 +742,11 @@ class Project(Frozen):
         return len(self.sources) > 1 or self.link is not None
 
     @property
+    def is_database(self) -> bool:
+        """Whether it starts from the tables of one database, which its schema names."""
+        return not self.sources
+
+    @property
     def columns_are_in_file(self) -> bool:
         """Whether the schema stands in a file of its own."""
         return isinstance(self.columns, InFile)
@@ -769,6 +775,24 @@ class Project(Frozen):
                 f"limits: preset '{self.limits.preset}' is for a release with controls: state them "
                 "as 'controls' under [project], or take 'public'"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _starts_somewhere(self) -> Project:
+        of_tables = isinstance(self.columns, Schema) and bool(self.columns.tables)
+        if self.sources and of_tables:
+            raise ValueError("sources: must be left out beside [schema.tables], which names files")
+        if self.is_database:
+            if not (of_tables or self.columns_are_in_file):
+                raise ValueError("sources: must name a table, or [schema.tables] several")
+            for name, given in (
+                ("link", self.link is not None),
+                ("policy", self.policy is not None),
+                ("outputs.database", self.outputs.database is not None),
+                ("release.promise_limits", self.release.promise_limits),
+            ):
+                if given:
+                    raise ValueError(f"{name}: must be left out beside [schema.tables]")
         return self
 
     @model_validator(mode="after")

@@ -33,7 +33,7 @@ from sfumato.review.review_settings import PROPOSED
 from sfumato.risk.verdict import PUBLIC
 from sfumato.schema import Schema, load_schema
 from sfumato.schema.recipe import Cleaning
-from sfumato.table.database_guess import check_answered
+from sfumato.table.database_guess import check_answered, guess_database
 from sfumato.table.databases import named_from
 from sfumato.table.schema_guess import CERTAIN, Guess, Proposed, guess_schema
 from sfumato.table.table_files import open_source
@@ -41,6 +41,9 @@ from sfumato.table.table_keys import key_map
 
 _PROMISES = ("g_balance", "h_affiliation", "pid_k")
 """The promises that can be asked for, by the keys of their section."""
+KNOWN_RISK = 0.09
+"""Chance to be found by two known events that is promised of a database: the limit of a public
+release, 1 / 11, rounded down."""
 _ROLES = ("direct_identifiers", "sensitive", "quasi_identifiers", "insensitive")
 """Roles, the most careful one first: where tables differ, a column has the first of them."""
 NOTES = tomllib.loads(Path(__file__).with_name("notes.toml").read_text(encoding="utf-8"))
@@ -151,7 +154,8 @@ def propose(request: ProposalRequest) -> Proposal:
                 accepted=", ".join(request.sources),
             )  # fmt: skip
     _check_of_use(request)
-    _check_strangers(request)
+    if _is_database(request):
+        return _of_database(request)
     # Once without columns: a wrong name or promise is refused before any table is read.
     promised = _asked_promises(request) or {"promise_limits": True}
     _project(request, None, None, promised)
@@ -200,24 +204,41 @@ def _check_of_use(request: ProposalRequest) -> None:
             raise InputError(f"option --{name}", "needs reviewers", advice="name them by --review")
 
 
-def _check_strangers(request: ProposalRequest) -> None:
-    """Refuse tables that are one database, whose people would be linked as if they were strangers.
+def _is_database(request: ProposalRequest) -> bool:
+    """Whether the tables are one database, whose people are no strangers to be linked.
 
     Whoever says how they are linked has thought about it.
+
+    Raises
+    ------
+    InputError
+        If nobody but a person can say how they belong together.
     """
     said = request.specification or request.attach or request.dedupe or request.one_per_source
-    if said or len(request.sources) < 2:
-        return
+    if said or request.schema is not None or len(request.sources) < 2:
+        return False
     found = key_map(request.sources, request.layout)
     if not (found.is_database or found.questions):
-        return
+        return False
     check_answered(found)
-    raise InputError(
-        "the tables",
-        "must be several files about people who are not the same by a key",
-        found=f"one database: each row belongs to a row of {found.persons} by a key",
-        advice="propose its schema: sfumato schema guess FILES --output schema.toml",
+    return True
+
+
+def _of_database(request: ProposalRequest) -> Proposal:
+    """The project of the tables of one database."""
+    guess = guess_database(request.sources, request.layout)
+    tables = {
+        name: each.model_copy(update={"file": str(_from(request, request.sources[name]))})
+        for name, each in guess.schema.tables.items()
+    }
+    columns = guess.schema.model_copy(update={"tables": tables})
+    usual = {"pid_k": ceil(1 / PUBLIC.person - 1e-9), "known_events": f"2:{KNOWN_RISK}"}
+    project = _project(
+        replace(request, sources={}), columns, None, _asked_promises(request) or usual
     )
+    notes = _notes_of(project, guess.notes, {})
+    project_text.parse_project(project_text.dump_project(project, notes))
+    return Proposal(project, notes)
 
 
 def _id_of(request: ProposalRequest) -> str:

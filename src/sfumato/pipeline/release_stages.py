@@ -27,6 +27,7 @@ from sfumato.pipeline.stage import (
     write_report,
 )
 from sfumato.release.anonymize import anonymize, check_asked
+from sfumato.release.database_release import check_of_tables
 from sfumato.release.preset_promises import held_against
 from sfumato.release.preset_promises import promises as promises_of
 from sfumato.release.promises.promise import Budget, Constraint
@@ -108,8 +109,14 @@ ASSESS_STAGE = Stage(
 )
 
 
+TABLES = "tables"
+"""The folder with the released tables of a database."""
+
+
 def release_files(place: ProjectFolder) -> tuple[str, ...]:
-    """Names of the released file in each of its formats."""
+    """Names of the released file in each of its formats; of a database those of its tables."""
+    if place.project.is_database:
+        return tuple(f"{TABLES}/{name}.csv" for name in place.released_schema().tables)
     return tuple(f"{RELEASE}.{form}" for form in place.project.outputs.formats)
 
 
@@ -203,6 +210,9 @@ def _check_release(place: ProjectFolder) -> None:
     schema = place.given_schema()
     if schema is None:
         return
+    if schema.tables:
+        check_of_tables(promised(place), asked.making)
+        return
     if place.project.is_linked:
         # What the linkage adds: it finds the persons, and says where a record is from.
         added = {"person": PERSON, "insensitive": (*schema.insensitive, SOURCE)}
@@ -275,9 +285,12 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     # The attack needs whose each record is, which stands in no file.
     if place.project.attack is not None:
         place.made[depends(place, RELEASE_STAGE).key] = release
-    first, *others = made_files(place)
+    first, *others = (TABLES,) if project.is_database else made_files(place)
+    manifest = making / RELEASE_MANIFEST if project.is_database else None
     with ledger_of(place) as memory:
-        written = release.write(making / first, memory=memory, secret=making / FOR_REPEATING)
+        written = release.write(
+            making / first, manifest, memory=memory, secret=making / FOR_REPEATING
+        )
         release = held_against(written, _presets(place, place.project.release))
         for name in others:
             write_table(release.table, making / name, labels=release.content.shown_labels)
@@ -446,7 +459,7 @@ def _attack(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         release = _made_release(place, progress)
     found = attack(
         release.judged(place.project.judged_by, place.project.acceptances),
-        original=place.data[0],
+        original=None if place.project.is_database else place.data[0],
         register=_register(place, asked),
         **fields_of(asked, "knows counts noise missing attacks"),
         seed=place.project.about.seed,

@@ -21,6 +21,7 @@ from sfumato.pipeline.project_model import ReportForm
 from sfumato.pipeline.release_stages import (
     FOR_DATABASE,
     RELEASE_MANIFEST,
+    TABLES,
     release_files,
     verdict_of,
 )
@@ -129,11 +130,13 @@ def _make(place: project_folder.ProjectFolder, making: Path, progress: Progress)
     for folder in (out, inside, outside):
         folder.mkdir(mode=0o700)
     made = place.of_stage(project_folder.RELEASE)
-    for name in release_files(place):
-        project_folder.copy_private(made / name, out / name)
-    codebook = made / codebook_name(release_files(place)[0])
-    if codebook.is_file():
-        project_folder.copy_private(codebook, out / codebook.name)
+    files = release_files(place)
+    # That of a database stands among its tables.
+    about = Path(TABLES) / TABLES if place.project.is_database else Path(files[0])
+    for name in (*files, str(about.with_name(codebook_name(about.name)))):
+        if (made / name).is_file():
+            (out / name).parent.mkdir(mode=0o700, exist_ok=True)
+            project_folder.copy_private(made / name, out / name)
     verdict = verdict_of(place)
     if verdict is None:
         project_folder.copy_private(made / RELEASE_MANIFEST, inside / RELEASE_MANIFEST)

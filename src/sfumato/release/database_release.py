@@ -30,6 +30,7 @@ from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import file_sha256
 from sfumato.release.release_options import Recoding
 from sfumato.release.release_result import MANIFEST_FILE, Release, written_hash
+from sfumato.risk.verdict import Limits
 from sfumato.schema import Schema, TableSchema, schema_sha256
 from sfumato.schema.roles import Unclassified
 from sfumato.table.joined_tables import ids_of
@@ -80,11 +81,14 @@ class ReleasedTables:
     ----------
     joined
         All of their rows below each other, as an intruder joins them again.
+    original
+        The same rows as they were.
     tables
         By name, what goes out.
     """
 
     joined: pa.Table = field(repr=False)
+    original: pa.Table = field(repr=False)
     tables: Mapping[str, pa.Table] = field(repr=False)
     losses: tuple[TableLoss, ...]
     frames: Mapping[str, Any] = field(repr=False)
@@ -112,11 +116,6 @@ class ReleasedTables:
             name: to_frame_like(table, None if _is_path(self.frames[name]) else self.frames[name])
             for name, table in self.tables.items()
         }
-
-    @property
-    def original(self) -> Any:
-        """Nothing: each table was of its own kind."""
-        return None
 
     @property
     def shown_labels(self) -> Labels:
@@ -210,7 +209,7 @@ def release_database(
     make
         Releases one encoded file.
     """
-    _refuse(promises, options)
+    check_of_tables(promises, options)
     unclassified = Unclassified(options.get("unclassified") or Unclassified.REFUSE)
     progress = options.get("progress") or silent
     stack = open_stack(tables, unclassified, progress=progress, layout=layout_of(options))
@@ -254,8 +253,14 @@ def _said(loss: TableLoss) -> str:
     return f"table {loss.table}: {'; '.join(parts)}."
 
 
-def _refuse(promises: Sequence[Any], options: Mapping[str, Any]) -> None:
-    """Refuse what is not made of several tables, each with its reason."""
+def check_of_tables(promises: Sequence[Any], options: Mapping[str, Any]) -> None:
+    """Refuse what is not made of several tables, each with its reason.
+
+    Raises
+    ------
+    InputError
+        If a promise or an option is not.
+    """
     reasons = {
         "keep_order": "the order of rows tells which belong together",
         "cap_records": "rows that are left out leave references to them",
@@ -280,6 +285,9 @@ def _refuse(promises: Sequence[Any], options: Mapping[str, Any]) -> None:
     if asked_of_households([each for each in promises if not isinstance(each, type)]):
         raise _not_of_tables("promise household_k", "tables of households are not read yet")
     for each in promises:
+        if isinstance(each, Limits):
+            raise _not_of_tables("promise_limits", "no plan is tried with several tables",
+                                 "promise pid_k and known_events")  # fmt: skip
         if isinstance(each, KAnonymity):
             raise _not_of_tables("promise k", "it counts rows of all tables", "pid_k counts people")
         if isinstance(each, KnownEvents) and each.m > 2:
@@ -357,7 +365,7 @@ def _split(stack: Stack, release: Release, secrets: Secrets) -> ReleasedTables:
             before = stack.columns[name].num_rows
             losses.append(TableLoss(name, before, tables[name].num_rows))
     ordered = {name: tables[name] for name in schema.tables}
-    return ReleasedTables(content, ordered, tuple(losses), stack.tables.frames)
+    return ReleasedTables(content, stack.file, ordered, tuple(losses), stack.tables.frames)
 
 
 def _pseudonyms(out: _Out, name: str, own: TableSchema, secrets: Secrets) -> pa.Array:

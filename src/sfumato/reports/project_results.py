@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -73,6 +73,8 @@ class ProjectResults:
     def schema(self) -> dict[str, Any]:
         """The schema of the released file, with the direct identifiers of its sources."""
         released = self.settings(RELEASE).get("schema", {})
+        if "tables" in released:
+            released = _of_all_tables(released["tables"])
         sources = self.settings(LINK).get("schema", {})
         # Those of the sources come first: the linked file has none of them any more.
         direct = (*sources.get("direct_identifiers", ()), *released.get("direct_identifiers", ()))
@@ -226,6 +228,30 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
         gone = (name for name in linked.get(part, ()) if name not in told)
         lines += [_line(results, name, role, "left out by the linkage") for name in gone]
     return lines
+
+
+def _of_all_tables(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The schema of all rows of a database: columns behind the names of their tables."""
+    found: dict[str, Any] = {"quasi_identifiers": {}, "accepted": {}, "undecided": []}
+    for name, own in tables.items():
+
+        def named(columns: Iterable[str], name: str = name) -> list[str]:
+            return [f"{name}.{column}" for column in columns]
+
+        if own.get("persons"):
+            found["person"] = f"{name}.{own['key']}"
+        quasi = own.get("quasi_identifiers", {})
+        found["quasi_identifiers"] |= {
+            f"{name}.{column}": {"kind": each} if isinstance(each, str) else each
+            for column, each in quasi.items()
+        }
+        for role in ("direct_identifiers", "insensitive", "undecided"):
+            found.setdefault(role, []).extend(named(own.get(role, ())))
+        events = [each for each in own.get("events", {}) if each not in own.get("insensitive", ())]
+        told = named(dict.fromkeys((*own.get("sensitive", ()), *events)))
+        found.setdefault("sensitive", []).extend(told)
+        found["accepted"] |= {f"{name}.{n}": why for n, why in own.get("accepted", {}).items()}
+    return found
 
 
 def _line(results: ProjectResults, name: str, role: str, done: str) -> dict[str, Any]:

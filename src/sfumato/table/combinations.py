@@ -199,7 +199,9 @@ class _Task:
     def fitted(self, rows: Bools) -> Any:
         """A model of some of the persons."""
         model = self._kind(categorical_features=self._nominal, **MODEL)
-        return model.fit(self._features[rows], self._truth[rows])
+        # What none of them has tells nothing, and a model wants a value.
+        empty = np.isnan(self._features[rows]).all(axis=0)
+        return model.fit(np.where(empty, 0.0, self._features[rows]), self._truth[rows])
 
     def right(self, model: Any, rows: Bools, own: Ints | None = None, rng: Any = None) -> Bools:
         """Whether the model is right about some, the features of one column being shuffled."""

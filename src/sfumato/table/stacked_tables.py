@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -38,7 +38,7 @@ from sfumato.table.joined_tables import (
 )
 from sfumato.table.preparation import prepared
 from sfumato.table.sources import Source, from_numpy, listed
-from sfumato.table.table import MARK, MISSING, ColumnFigures, EventColumn, LabelDomain, Table
+from sfumato.table.table import MARK, MISSING, EventColumn, LabelDomain, Table
 from sfumato.table.table_files import data_sha256, open_source
 from sfumato.table.table_keys import tables_in
 
@@ -146,8 +146,8 @@ class Stack:
         The tables whose rows are in it, by the number that ``table.part_of`` has for them.
     row
         Place of each record of ``table`` among those of its own table.
-    figures
-        What columns give away, each looked at within its table.
+    file
+        The rows as they were read, before they were encoded.
     """
 
     tables: Tables
@@ -156,7 +156,7 @@ class Stack:
     names: tuple[str, ...]
     row: Ints
     table: Table
-    figures: tuple[ColumnFigures, ...] = ()
+    file: pa.Table = field(repr=False)
 
     @cached_property
     def schema(self) -> Schema:
@@ -211,7 +211,7 @@ def open_stack(
     said = tuple(each for each in table.warnings if not each.startswith("missing values"))
     parents = tuple(_parents(tables, found, names))
     table = replace(table, part_of=part_of, parents=parents, warnings=said)
-    stack = Stack(tables, found, columns, names, row, table)
+    stack = Stack(tables, found, columns, names, row, table, file)
     return replace(stack, table=replace(table, events=shared_columns(table, names)))
 
 
@@ -269,13 +269,37 @@ def _read(
     if own.recipe:
         made = Schema.model_construct(recipe=own.recipe, missing=schema.missing)
         source = prepared(source, made)
+    unnamed = _check_named(name, source.names, own, unclassified)
+    left_out = {*own.direct_identifiers, *unnamed}
+    return read_columns(source, [each for each in source.names if each not in left_out])
+
+
+def check_named(tables: Tables, unclassified: Unclassified) -> None:
+    """Refuse tables with a column that a release would refuse, before any work.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    for name, own in tables.schema.tables.items():
+        source = open_source(tables.frames[name])
+        if own.recipe:
+            source = prepared(source, Schema.model_construct(recipe=own.recipe, missing=()))
+        _check_named(name, source.names, own, unclassified)
+
+
+def _check_named(
+    name: str, names: Sequence[str], own: TableSchema, unclassified: Unclassified
+) -> list[str]:
+    """The columns of a table that its schema does not name, where they may be left out."""
     named = own.columns()
     for column in named:
-        if column not in source.names:
+        if column not in names:
             raise InputError(
                 f"table {name}",
                 f"must have the column '{column}', which the schema names",
-                found=f"{len(source.names)} columns, none of this name",
+                found=f"{len(names)} columns, none of this name",
             )
     if own.undecided:
         raise InputError(
@@ -284,7 +308,7 @@ def _read(
             found="a question under 'undecided'",
             advice="give each a role",
         )
-    unnamed = [column for column in source.names if column not in named]
+    unnamed = [column for column in names if column not in named]
     if unnamed and unclassified is not Unclassified.DROP:
         raise InputError(
             f"columns {listed(unnamed)} of table {name}",
@@ -293,8 +317,7 @@ def _read(
             accepted="events, sensitive, direct_identifiers, insensitive",
             advice="give each a role; --unclassified drop (unclassified='drop') leaves them out",
         )
-    left_out = {*own.direct_identifiers, *unnamed}
-    return read_columns(source, [each for each in source.names if each not in left_out])
+    return unnamed
 
 
 def lookups_of(tables: Tables, name: str) -> dict[str, str]:
