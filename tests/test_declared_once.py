@@ -114,7 +114,7 @@ def sfumato(home: Path, *arguments: str) -> str:
 
 @pytest.mark.slow
 def test_the_command_line_manifest_json_and_report_have_both(home: Path) -> None:
-    said = sfumato(home, "anonymize", "--help")
+    said = sfumato(home, "anonymize", "--help-all")
     assert "--full-rooms" in said
     assert "At least E records share a room." in said
     assert "--motto" in said

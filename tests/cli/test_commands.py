@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import platform
+import re
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +20,7 @@ from cli.malformed.files import PARQUET
 from few_cases import fast_first
 
 import sfumato as sf
+from sfumato.cli.app import Commands
 
 OPTIONS = {
     "assess": "--schema --json --report --threshold --delimiter",
@@ -54,10 +56,34 @@ def rows(path: Path) -> list[dict[str, str]]:
 @pytest.mark.parametrize("command", OPTIONS)
 def test_help_names_the_options(command: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    result = run(*command.split(), "--help")
+    result = run(*command.split(), "--help-all")
     assert result.code == 0
     for option in OPTIONS[command].split():
         assert f"{option} " in result.out
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_help_fits_on_a_screen(command: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 100 columns; what it leaves out, ``--help-all`` has."""
+    monkeypatch.setenv("COLUMNS", "100")
+    brief, whole = (run(*command.split(), words).out for words in ("--help", "--help-all"))
+    lines = brief.splitlines()
+    assert len(lines) <= 60
+    assert max(map(len, lines)) <= 100
+    assert "--help-all" in lines[-1]
+    shown = set(re.findall(r"^  (--[a-z-]+)", brief, re.MULTILINE))
+    assert shown
+    assert shown <= set(re.findall(r"--[a-z-]+", whole))
+
+
+def test_the_first_screen_shows_the_usual_way(run: Run) -> None:
+    text = run("--help").out
+    usual = re.findall(r"^  ([a-z]+) ", text.partition("The usual way:")[2], re.MULTILINE)
+    assert usual == ["open", "init", "run", "assess", "anonymize", "attack"]
+    assert len(text.splitlines()) <= 24
+    others = set(re.findall(r"[a-z]+", text.partition("More: ")[2].splitlines()[0]))
+    assert others.isdisjoint(usual)
+    assert others | set(usual) == set(Commands())
 
 
 def test_version(run: Run) -> None:

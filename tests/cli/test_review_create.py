@@ -116,7 +116,7 @@ def test_what_is_proposed_holds_where_nothing_is_said(folder: Path) -> None:
 
 @pytest.mark.parametrize("command", [("review", "create"), ("init",)])
 def test_the_help_names_what_is_proposed(tmp_path: Path, command: tuple[str, ...]) -> None:
-    command = ("-c", "from sfumato.cli.start import main; main()", *command, "--help")
+    command = ("-c", "from sfumato.cli.start import main; main()", *command, "--help-all")
     text = " ".join(run(tmp_path, *command).stdout.replace("│", " ").split())
     usual = f"{PROPOSED.k} when not given" if command[2] == "init" else f"[default: ({PROPOSED.k})]"
     assert re.search(rf"fit at least[.;] {re.escape(usual)}", text)

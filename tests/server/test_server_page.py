@@ -78,4 +78,4 @@ def test_every_option_is_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = {option for row in rows for option in re.findall("--[a-z-]+", row[0])}
     commands = get_command(app).commands  # type: ignore[attr-defined]
     named = {option for each in commands["serve"].params for option in each.opts}
-    assert listed == named - {"--help", "-h"}
+    assert listed == named - {"--help", "-h", "--help-all"}

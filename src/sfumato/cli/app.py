@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from sfumato.cli import output
+from sfumato.cli.help_pages import ALL, BriefHelp, first_screen
 from sfumato.cli.own_process import interrupted, remember_interrupts, settle
 from sfumato.core.errors import (
     ConstraintsNotMetError,
@@ -79,15 +80,20 @@ class Program(TyperGroup):
         return list(_HOMES)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, which says a line of each command without importing it."""
-        commands, self.commands = self.commands, {name: _listed(name) for name in _HOMES}
+        """Write the usual way, or a line of each command; none is imported for it."""
+        listed = {name: _listed(name) for name in _HOMES}
+        if ALL not in sys.argv:
+            told = {name: each.help or "" for name, each in listed.items()}
+            typer.echo(first_screen(told, self.epilog or ""))
+            return
+        commands, self.commands = self.commands, cast(dict[str, Any], listed)
         try:
             super().format_help(ctx, formatter)
         finally:
             self.commands = commands
 
 
-class Once(TyperCommand):
+class Once(BriefHelp):
     """A command that takes each option once, but for those that list several things."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -138,7 +144,7 @@ app = typer.Typer(
     no_args_is_help=True,
     # They would print the values of variables, which are data.
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help", ALL]},
     epilog="Exit codes: 0 ready, 1 bad input, 2 above a limit, 3 waiting for people, "
     "4 not measured, 5 a promise cannot be kept.",
 )

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from sfumato.cli.declared_options import Given, on_command_line, values_of, with_declared
 from sfumato.cli.encode_commands import encode, key
+from sfumato.cli.help_pages import BriefHelp
 from sfumato.cli.output import (
     NOT_MEASURED,
     check_text,
@@ -106,7 +107,7 @@ def link() -> None:
     """Link tables without a common identifier."""
 
 
-@app.command(RUN)
+@app.command(RUN, cls=BriefHelp)
 @with_declared(LinkedFile, only=("seed",))
 @with_declared(LinkedFile, only=("quasi_identifiers", "attach", "key_file", "secret"), panel=LINKED)
 @with_declared(Limits, ForPeople, panel=OUTCOMES)

@@ -12,6 +12,7 @@ import typer
 
 from sfumato.cli import server_commands
 from sfumato.cli.declared_options import Given, with_declared
+from sfumato.cli.help_pages import BriefHelp
 from sfumato.cli.output import check_apart, columns, print_found, progress_bar, say
 from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.atomic import all_or_none
@@ -270,7 +271,7 @@ def _write_shown(folder: Path, target: Path, truth: Path | None) -> str:
     return f"{sum(len(each.truth) for each in shown):,} rows showed: {target}"
 
 
-@app.command()
+@app.command(cls=BriefHelp)
 @with_declared(Settings, only=CHOSEN, panel=RULES, optional=True)
 def create(
     folder: LinkFolder,
