@@ -115,7 +115,7 @@ def _listed(name: str) -> TyperCommand:
     """
     module = _HOMES[name].partition(":")[0]
     source = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
-    found = re.search(rf'^def {name}\(.*?"""(.+?)(?:"""|\n\n)', source, re.DOTALL | re.MULTILINE)
+    found = re.search(rf'^def {name}_?\(.*?"""(.+?)(?:"""|\n\n)', source, re.DOTALL | re.MULTILINE)
     return TyperCommand(name, help=" ".join(found[1].split()) if found else "")
 
 

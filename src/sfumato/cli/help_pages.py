@@ -17,13 +17,42 @@ ALL = "--help-all"
 USUAL_WAY = ("open", "init", "run", "assess", "anonymize", "attack")
 """The commands of the first screen, in the order in which most people need them."""
 USUAL = {
-    "sfumato anonymize": (
-        "--schema --output --report --json --limits --promise-limits --k --pid-k --g-balance "
-        "--h-affiliation --l --t-closeness --marketer --shared-counts --known-events --household-k "
-        "--preset --suppress --values --unclassified --withhold --known-counts --cap-records "
-        "--recoding --effort --seed --repeat --ledger --keys --pseudonym-key --population "
-        "--register --policy --request"
-    ).split()
+    "sfumato anonymize": [
+        "--schema",
+        "--output",
+        "--report",
+        "--json",
+        "--limits",
+        "--promise-limits",
+        "--k",
+        "--pid-k",
+        "--g-balance",
+        "--h-affiliation",
+        "--l",
+        "--t-closeness",
+        "--marketer",
+        "--shared-counts",
+        "--known-events",
+        "--household-k",
+        "--preset",
+        "--suppress",
+        "--values",
+        "--unclassified",
+        "--withhold",
+        "--known-counts",
+        "--cap-records",
+        "--recoding",
+        "--effort",
+        "--seed",
+        "--repeat",
+        "--ledger",
+        "--keys",
+        "--pseudonym-key",
+        "--population",
+        "--register",
+        "--policy",
+        "--request",
+    ]
 }
 """Of commands with more options than lines, those that most people need."""
 
@@ -98,15 +127,15 @@ def first_screen(told: dict[str, str], epilog: str) -> str:
         (
             "Usage: sfumato COMMAND [OPTIONS]",
             "",
-            "Measure what data about people gives away, and release data that keeps what you promised.",
+            "Measure what data about people gives away, and release what keeps your promises.",
             "Start with 'sfumato demo'.",
             "",
             "The usual way:",
             *(_cut(f"  {name:10}  {told[name]}", 100) for name in usual),
             "",
-            f"More: {', '.join(others)}",
+            fill(f"More: {', '.join(others)}", 100),
             f"What they do: sfumato {ALL}. Of one command: sfumato COMMAND --help.",
             "",
-            epilog,
+            fill(epilog, 100),
         )
     )
