@@ -33,14 +33,6 @@ def register(folder: Path) -> Names:
     return names
 
 
-def visits_with_years(folder: Path) -> Names:
-    """A file of visits with years of birth."""
-    visits = pd.DataFrame(clinics(folder)["everybody"])
-    shown = visits[["patient", "name", "sex", "zip", "icd9"]]
-    shown.assign(birth_year=2019 - visits["age"]).to_csv(folder / "visits.csv", index=False)
-    return {}
-
-
 def noted_release(folder: Path) -> Names:
     """A release to be noted in the ledger, and its members."""
     _, tuple_of = ledgers.shown_tuples(ledgers.HIERARCHIES, ledgers.CODES, ledgers.LEVELS)
@@ -87,7 +79,6 @@ def nothing(folder: Path) -> Names:
 PREPARED: dict[str, Callable[[Path], Names]] = {
     "attack": nothing,
     "counting_intruder": clinics,
-    "index": visits_with_years,
     "ledger": noted_release,
     "linkage_anonymity": classified,
     "linkage_privacy": nothing,

@@ -62,7 +62,7 @@ def test_help_names_the_options(command: str, run: Run, monkeypatch: pytest.Monk
         assert f"{option} " in result.out
 
 
-@pytest.mark.parametrize("command", OPTIONS)
+@pytest.mark.parametrize("command", ["assess", "anonymize", "init", "attack", "tune", "link"])
 def test_help_fits_on_a_screen(command: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """At 100 columns; what it leaves out, ``--help-all`` has."""
     monkeypatch.setenv("COLUMNS", "100")
@@ -84,6 +84,29 @@ def test_the_first_screen_shows_the_usual_way(run: Run) -> None:
     others = set(re.findall(r"[a-z]+", text.partition("More: ")[2].partition("What they do")[0]))
     assert others.isdisjoint(usual)
     assert others | set(usual) == set(Commands())
+
+
+@pytest.mark.parametrize("verb", ["assess", "anonymize"])
+def test_many_columns_fit_on_a_screen(verb: str, run: Run, tmp_path: Path) -> None:
+    """The worst ones and the number of the others; the details have each."""
+    names = [f"s{number:02}" for number in range(28)]
+    table = [["id", "age", *names]]
+    for row in range(60):
+        values = (str(row % (2 + place)) for place in range(28))
+        table.append([f"p{row % 30}", str(20 + row % 7), *values])
+    (tmp_path / "wide.csv").write_text("\n".join(map(",".join, table)), encoding="utf-8")
+    declared = f'person = "id"\nquasi_identifiers = ["age"]\nsensitive = {json.dumps(names)}\n'
+    (tmp_path / "wide.toml").write_text(declared, encoding="utf-8")
+    words = [verb, str(tmp_path / "wide.csv"), "--schema", str(tmp_path / "wide.toml")]
+    if verb == "anonymize":
+        release = ["--pid-k", "3", "--seed", "1", "--no-cures", "--unclassified", "drop"]
+        words += [*release, "--output", str(tmp_path / "out.csv")]
+    lines = run(*words).out.rstrip().splitlines()
+    assert 10 < len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+    if verb == "assess":
+        details = run(*words, "--details").out
+        assert all(f"[{name}]" in details for name in names)
 
 
 def test_version(run: Run) -> None:
@@ -183,7 +206,7 @@ def test_json_is_alone_on_standard_output(folder: Path, run: Run) -> None:
 
 
 def test_text_names_the_measures(folder: Path, run: Run) -> None:
-    out = run(*ASSESS).out
+    out = run(*ASSESS, "--details").out
     for name in (*COUNTS, *SHARES, "h_affiliation"):
         assert name in out
 

@@ -52,7 +52,7 @@ def test_the_contract(run, folder, kind):
         assert found[name]["why"]
     assert found["population"] == 300
     assert 0 < found["marketer"]["value"] < 1
-    plain = run("assess", *WORDS, *KINDS[kind], "--seed", "1")
+    plain = run("assess", *WORDS, *KINDS[kind], "--seed", "1", "--details")
     assert plain.code == 0
     for name in (*OBJECTS, "expected_matches", "sampling_fraction"):
         assert name in plain.out

@@ -55,7 +55,7 @@ def test_register_and_again(run, folder):
     assert "another content" in run("anonymize", *again, "--register", "first.csv").err
     counted = run("anonymize", *again, "--register", "register.csv")
     assert counted.code in RELEASED
-    assert "marketer (tau = 0.1): met" in counted.out
+    assert "marketer (tau = 0.1): kept" in counted.out
     assert (folder / "out.csv").read_bytes() == (folder / "first.csv").read_bytes()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from sfumato.cli.declared_options import (
 from sfumato.cli.output import (
     check_apart,
     columns,
+    few,
     print_found,
     print_json,
     progress_bar,
@@ -28,11 +30,18 @@ from sfumato.cli.output import (
     write_report,
 )
 from sfumato.cli.own_process import keep_memory
-from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
+from sfumato.cli.parameters import (
+    DataOrUri,
+    Details,
+    Json,
+    Report,
+    SchemaFile,
+    check_report,
+    file_option,
+)
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import declared, is_database, layout_of, takes_spark
 from sfumato.core.errors import InputError
-from sfumato.core.measure import verdict
 from sfumato.ledger.ledger_options import LedgerOptions
 from sfumato.release.promises import PROMISES, AddedPromises, all_asked
 from sfumato.release.release_options import Circumstances, Limited, Options
@@ -86,6 +95,7 @@ def anonymize(
     repeat: Repeat = None,
     report: Report = None,
     json: Json = False,
+    details: Details = False,
     given: Given,
 ) -> int:
     """Release a file whose every equivalence class keeps the promises asked for.
@@ -164,7 +174,8 @@ def anonymize(
             **making,
         ).judged(limits, cured=not given["no_cures"])
     release = _written(release, output, place, given, presets, report)
-    _hand_over(release, str(place) if url or several else output, report, json=json)
+    text = "" if json else _summary(release) if details else _brief(release)
+    _hand_over(release, str(place) if url or several else output, report, text)
     return release.verdict.exit_code
 
 
@@ -263,14 +274,14 @@ def _promised(given: Given, presets: tuple[Preset, ...]) -> tuple[Constraint | B
     )
 
 
-def _hand_over(release: Release, output: str, report: Path | None, *, json: bool) -> None:
-    """Print what was found, say where everything is."""
-    if json:
+def _hand_over(release: Release, output: str, report: Path | None, text: str) -> None:
+    """Print what was found, as JSON where there is no text; say where everything is."""
+    if not text:
         # JSON alone goes to standard output: other programs read it.
         warn(release.warnings)
         print_json(release.to_json())
     else:
-        typer.echo(_summary(release))
+        typer.echo(text)
     _say_files(output, Path(output).name)
     if report is not None:
         say(f"Report:   {report}")
@@ -282,6 +293,36 @@ def _say_files(output: str, name: str) -> None:
     say(f"Release:  {output}\nManifest: {release_checks.manifest_beside(output)} (keep it inside)")
     say(f"Secret:   {release_checks.secret_beside(output)} (keep it inside; --repeat needs it)")
     say(f"Codebook: {codebook_name(name)} beside it (goes out with it)")
+
+
+def _brief(release: Release) -> str:
+    """The release on one screen: what was lost, the promises, the verdict."""
+    from sfumato.release.cures import detail_lost
+    from sfumato.table.dependence import acceptances
+
+    risk = release.risk
+    where = "" if risk.ran is None else f", on {risk.ran}"
+    lost = f"Detail lost: {100 * detail_lost(release):.2g} %."
+    people = f"{risk.records:,} records of {risk.persons:,} people in {risk.classes:,} classes"
+    of_tables = getattr(release.content, "lines", None)
+    tables = [] if of_tables is None else columns(of_tables(), (1, 2, 4, 5, 6))
+    lines = [
+        *tables,
+        *few([f"Accepted: {each}" for each in acceptances(risk.columns)], "accepted columns"),
+        *few(list(map(str, release.lost)), "columns that show nothing"),
+        *few([f"Warning: {each}" for each in release.warnings], "warnings"),
+        f"Released: {people}{where}. {lost}",
+        *few([f"Promise: {each}" for each in _promises(release)], "promises"),
+    ]
+    return "\n".join([*lines, "", str(release.verdict)])
+
+
+def _promises(release: Release) -> Iterator[str]:
+    """Each promise with its numbers, and whether it is counted or estimated."""
+    for each in release.constraints:
+        stated = ", ".join(f"{name} = {value}" for name, value in each.parameters().items())
+        kept = "kept" if release.manifest.promised(each) else "estimated, not promised"
+        yield f"{each.name} ({stated}): {kept}"
 
 
 def _summary(release: Release) -> str:
@@ -301,10 +342,7 @@ def _summary(release: Release) -> str:
         lines[at:at] = [str(release.population), ""]
     if release.lost:
         lines[:0] = [*map(str, release.lost), ""]
-    for constraint in release.constraints:
-        stated = ", ".join(f"{name} = {value}" for name, value in constraint.parameters().items())
-        said = verdict(True, release.manifest.promised(constraint))
-        lines.append(f"  {constraint.name} ({stated}): {said}")
+    lines += [f"  {each}" for each in _promises(release)]
     # Last, where a terminal leaves the eye.
     lines += ["", str(release.verdict)]
     return "\n".join(lines)

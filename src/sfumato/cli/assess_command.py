@@ -6,9 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import check_apart, hand_over, progress_bar, write_report
+from sfumato.cli.output import brief, check_apart, hand_over, progress_bar, write_report
 from sfumato.cli.own_process import keep_memory
-from sfumato.cli.parameters import DataOrUri, Json, Report, SchemaFile, check_report, file_option
+from sfumato.cli.parameters import (
+    DataOrUri,
+    Details,
+    Json,
+    Report,
+    SchemaFile,
+    check_report,
+    file_option,
+)
 from sfumato.cli.release_checks import opened
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import LAYOUT, Place
@@ -42,6 +50,7 @@ def assess(
     ] = None,
     report: Report = None,
     json: Json = False,
+    details: Details = False,
     *,
     given: Given,
 ) -> None:
@@ -70,7 +79,7 @@ def assess(
         if record_risks is not None:
             write_record_risks(risk, record_risks)
         write_report(risk, report)
-    hand_over(risk, report, json=json)
+    hand_over(risk, report, json=json, text="" if details else brief(risk))
 
 
 def check_record_risks(

@@ -17,42 +17,16 @@ ALL = "--help-all"
 USUAL_WAY = ("open", "init", "run", "assess", "anonymize", "attack")
 """The commands of the first screen, in the order in which most people need them."""
 USUAL = {
-    "sfumato anonymize": [
-        "--schema",
-        "--output",
-        "--report",
-        "--json",
-        "--limits",
-        "--promise-limits",
-        "--k",
-        "--pid-k",
-        "--g-balance",
-        "--h-affiliation",
-        "--l",
-        "--t-closeness",
-        "--marketer",
-        "--shared-counts",
-        "--known-events",
-        "--household-k",
-        "--preset",
-        "--suppress",
-        "--values",
-        "--unclassified",
-        "--withhold",
-        "--known-counts",
-        "--cap-records",
-        "--recoding",
-        "--effort",
-        "--seed",
-        "--repeat",
-        "--ledger",
-        "--keys",
-        "--pseudonym-key",
-        "--population",
-        "--register",
-        "--policy",
-        "--request",
-    ]
+    "sfumato anonymize": frozenset(
+        f"--{name}"
+        for name in (
+            *("schema", "output", "report", "json", "details", "limits", "promise-limits", "k"),
+            *("pid-k", "g-balance", "h-affiliation", "l", "t-closeness", "marketer", "household-k"),
+            *("shared-counts", "known-events", "preset", "suppress", "values", "unclassified"),
+            *("withhold", "known-counts", "cap-records", "recoding", "effort", "seed", "repeat"),
+            *("ledger", "keys", "pseudonym-key", "population", "register", "policy", "request"),
+        )
+    )
 }
 """Of commands with more options than lines, those that most people need."""
 

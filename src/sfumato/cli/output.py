@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
+from textwrap import shorten, wrap
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from sfumato.core.errors import InputError
 if TYPE_CHECKING:
     from sfumato.core.chain import Verdict
     from sfumato.core.declaration import Progress
+    from sfumato.risk.disclosure_risk import Risk
 
 READY, BAD_INPUT, ABOVE, WAITING, NOT_MEASURED, NOT_KEPT = range(6)
 """Exit codes: ready, bad input, a number above its limit (or what was verified or asked for is
@@ -55,7 +57,59 @@ def print_found(plain: Any, lines: Iterable[str], *, json: bool) -> None:
         typer.echo("\n".join(lines))
 
 
-def hand_over(found: Any, report: Path | None = None, *, json: bool) -> None:
+SHOWN = 4
+"""Lines of each kind that a screen has room for."""
+LEADING = (
+    *("k", "pid_k", "g_balance", "max_gidr", "prosecutor", "marketer", "population_uniques"),
+    *("exposed_persons", "found_2", "household_k", "presence_high", "expected_matches"),
+)
+"""Measures that a summary shows; the others are among the details."""
+
+
+def few(lines: Sequence[str], of: str) -> list[str]:
+    """The first lines, each on at most two of a screen, and how many more there are."""
+    cut = [shorten(line, 190, placeholder=" …") for line in lines[:SHOWN]]
+    left = len(lines) - len(cut)
+    more = [f"{left:,} more {of}: --details"] if left > 0 else []
+    return [part for line in (*cut, *more) for part in wrap(line, 100, subsequent_indent="    ")]
+
+
+def brief(risk: Risk) -> str:
+    """What a file gives away, on one screen: leading measures, worst columns, the verdict."""
+    people = f"{risk.records:,} records of {risk.persons:,} people in {risk.classes:,} classes"
+    where = "" if risk.ran is None else f", on {risk.ran}"
+    shown = [each for each in risk.rows() if each.name in LEADING]
+    name = max(len(each.name) for each in shown)
+    lines = [f"Measured: {people}{where}.", ""]
+    for each in shown:
+        start = f"  {each.name:<{name}}  {each.value:>8}  "
+        lines.append(start + shorten(each.meaning, 100 - len(start), placeholder=" …"))
+    lines += _sensitive(risk)
+    held = [each.row() for each in risk.held]
+    lines += few([f"{each.name}  {each.value}  {each.meaning}" for each in held], "thresholds")
+    lines += few([f"Warning: {each}" for each in risk.warnings], "warnings")
+    if risk.columns:
+        lines.append(f"Of each further column: --details ({len(risk.columns)} columns).")
+    return "\n".join([*lines, *([] if risk.verdict is None else ["", str(risk.verdict)])])
+
+
+def _sensitive(risk: Risk) -> list[str]:
+    """The sensitive columns of which a class tells most, the worst first."""
+    worst = sorted(risk.sensitive.items(), key=lambda each: -each[1].avg_gsar.value)
+    worst.sort(key=lambda each: -each[1].h_affiliation.value)
+    name = max([9, *(min(len(column), 40) for column, _ in worst[:SHOWN])])
+    head = f"  {'sensitive':<{name}}  shared by, at most  on average  values, at least  t-closeness"
+    lines = [
+        f"  {shorten(column, 40, placeholder='…'):<{name}}  {100 * one.h_affiliation.value:16.1f} %"
+        f"  {100 * one.avg_gsar.value:8.1f} %  {one.l_distinct:16}  {one.t_closeness.value:11.3f}"
+        for column, one in worst[:SHOWN]
+    ]
+    left = len(worst) - len(lines)
+    more = [f"  {left} more columns: --details"] if left else []
+    return ["", head, *lines, *more] if worst else []
+
+
+def hand_over(found: Any, report: Path | None = None, *, json: bool, text: str = "") -> None:
     """Print a result: as JSON with its warnings beside it, or its text, which has them.
 
     Parameters
@@ -66,12 +120,14 @@ def hand_over(found: Any, report: Path | None = None, *, json: bool) -> None:
         Where its report is, which is said.
     json
         Whether JSON is asked for.
+    text
+        What is printed in the place of its text.
     """
     if json:
         warn(found.warnings)
         print_json(found.to_json())
     else:
-        typer.echo(str(found))
+        typer.echo(text or str(found))
     if report is not None:
         say(f"Report: {report}")
 

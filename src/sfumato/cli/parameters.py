@@ -40,6 +40,9 @@ TextOutput = Annotated[
     typer.Option("--output", "-o", metavar="FILE", help="Write here, not to the terminal."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Details = Annotated[
+    bool, typer.Option("--details", help="Print every measure, every column and every warning.")
+]
 Report = Annotated[
     Path | None, file_option(help="Write a report: .html (with its .json twin beside it) or .json.")
 ]

@@ -141,11 +141,10 @@ class RiskTables:
 
     @property
     def sensitive(self) -> list[MeasureGroup]:
-        """The measures of each sensitive attribute, one group per attribute."""
-        return [
-            MeasureGroup(name, "", tuple(self._attribute(name)))
-            for name in self.risks[-1].sensitive
-        ]
+        """The measures of each sensitive attribute, one group per attribute, the worst first."""
+        own = self.risks[-1].sensitive
+        worst = sorted(own, key=lambda name: -own[name].h_affiliation.value)
+        return [MeasureGroup(name, "", tuple(self._attribute(name))) for name in worst]
 
     def _count(self, name: str) -> MeasureLine:
         cells = [
