@@ -63,7 +63,7 @@ def test_assess_holds_the_file_against_them(run, folder):
     ]
     assert lines[-1]["attribute"] == "ill"
     text = run("assess", *WORDS, *asked).out
-    assert "not met  pid_k at least 11: is 3" in text
+    assert "not met pid_k at least 11: is 3" in text
     estimated = run("assess", *WORDS, *asked, "--population", "400", "--seed", "1", "--json")
     by_name = {each["measure"]: each for each in json.loads(estimated.out)["thresholds"]}
     assert by_name["marketer"]["low"] <= by_name["marketer"]["value"] <= by_name["marketer"]["high"]
