@@ -39,6 +39,8 @@ CONFIDENCE = 0.95
 """Of the intervals of estimates."""
 MOST_GROUPS = 24
 """Groups of a column of an analysis: of more nobody reads a table."""
+CONSTANT = "constant"
+"""The label of a regression's constant."""
 Codes = npt.NDArray[np.int64]
 
 
@@ -59,15 +61,6 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     people: int = 0
-
-    @property
-    def text(self) -> str:
-        """It as a table shows it."""
-        if self.value is None:
-            return _("fewer than %s people") % HIDDEN
-        if self.low is None or self.high is None:
-            return f"{self.value:,.4g}"
-        return f"{self.value:,.4g} ({self.low:,.4g} – {self.high:,.4g})"
 
 
 @dataclass(frozen=True)
@@ -162,7 +155,7 @@ def _mean(name: str, values: Floats, person: npt.NDArray[np.integer]) -> Estimat
 def regression(cells: Cells, of: str, by: Sequence[str]) -> list[Estimate]:
     """Least squares of a number on others, columns of groups against their commonest."""
     values = cells.number(of)
-    columns, names = [np.ones(len(values))], [_("constant")]
+    columns, names = [np.ones(len(values))], [CONSTANT]
     for name in by:
         numbers = cells.number(name)
         if np.isfinite(numbers).mean() > 1 / 2:
@@ -261,13 +254,24 @@ def _compared(
     rows = []
     for at, label in enumerate(labels):
         cells = [
-            next((each.text for each in found if each.label == label), "–")
+            next((_text(each) for each in found if each.label == label), "–")
             for _head, found in columns
         ]
         # A group's name is a value of the data.
-        rows.append((label if shows or label in names else _("group %s") % (at + 1), cells))
+        rows.append(
+            (label if shows or label in (CONSTANT, *names) else _("group %s") % (at + 1), cells)
+        )
     return {
         "heads": [head for head, _found in columns],
         "rows": rows,
         "is_sample": table.records,
     }
+
+
+def _text(estimate: Estimate) -> str:
+    """An estimate as a table shows it."""
+    if estimate.value is None:
+        return _("fewer than %s people") % HIDDEN
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.value:,.4g}"
+    return f"{estimate.value:,.4g} ({estimate.low:,.4g} – {estimate.high:,.4g})"

@@ -88,8 +88,7 @@ def page(
     message = bench.saying(loads_by_itself(request))
     bench.shown, bench.message = message, None
     # Values of a place are hidden again when it is left: those of tables belong to Data.
-    tables = bench.shows_values - {*PLACES}
-    bench.shows_values -= ({*PLACES} if place == "data" else tables) - {place}
+    bench.shows_values -= {*PLACES} if place == "data" else bench.shows_values - {place}
     framed = {
         "bench": bench,
         "here": place,
