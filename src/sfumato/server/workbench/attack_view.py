@@ -67,6 +67,7 @@ class IntruderRow:
     predicted: str = "–"
     predicted_interval: str = ""
     person: str = "–"
+    learned: str = "–"
     found: str = "–"
     found_interval: str = ""
     attack: str = ""
@@ -87,6 +88,8 @@ def _row(verdict: Verdict, row: Row) -> IntruderRow:
         "state": row.state.value,
         "why": row.why,
     }
+    if row.learned is not None:
+        said["learned"] = share_text(row.learned.value, verdict.limits.learned)
     if row.findings is not None:
         share = row.findings.found
         said |= {
