@@ -89,8 +89,9 @@ def measure(name: str, reviews: int, errors: float) -> tuple[np.ndarray, float, 
     links = link(tables, suggestion, seed=1)
     labels = np.unique(labels, return_inverse=True)[1]
     true = rates(links.settled.persons.person.tolist(), labels.tolist())
-    told = links.to_json()["persons"]
-    before = [abs((told[e]["value"] or 0.5) - true[e]) for e in QUALITY]
+    inferred = links.settled.persons.inferred
+    told = {} if inferred is None else {each.name: each.value for each in inferred.quality}
+    before = [abs(told.get(e, 0.5) - true[e]) for e in QUALITY]
     with tempfile.TemporaryDirectory() as folder:
         earlier = read_earlier(links.write(Path(folder) / "made"))
         found = np.array([reviewed(earlier, labels, seed, errors) for seed in range(reviews)])

@@ -171,11 +171,18 @@ LONG: dict[str, Callable[[], Row]] = {
 """Rows that take minutes, of seeds with which nothing was looked for."""
 
 
-def rates(person: list[int], truth: list[int]) -> dict[str, float]:
-    """Precision and recall over all pairs of records, within and across the sources."""
-    groups: list[list[Any]] = [person, truth, list(zip(person, truth, strict=True))]
-    found, true, both = (sum(n * (n - 1) // 2 for n in Counter(each).values()) for each in groups)
+def rates(person: list[int], truth: list[int], source: list[int] | None = None) -> dict[str, float]:
+    """Precision and recall over all pairs of records, or over those of two sources."""
+    labels: list[list[Any]] = [person, truth, list(zip(person, truth, strict=True))]
+    found, true, both = map(_pairs, labels)
+    if source is not None:
+        inside = (_pairs(list(zip(each, source, strict=True))) for each in labels)
+        found, true, both = (a - b for a, b in zip((found, true, both), inside, strict=True))
     return {"precision": both / found if found else 1.0, "recall": both / true if true else 1.0}
+
+
+def _pairs(labels: list[Any]) -> int:
+    return sum(n * (n - 1) // 2 for n in Counter(labels).values())
 
 
 def measure(name: str) -> str:
@@ -192,8 +199,10 @@ def measure(name: str) -> str:
     except InputError as error:
         return f"{name:33}  refused: {error.rule}  OFF"
     spent = time.process_time() - started
-    true = rates(links.settled.persons.person.tolist(), labels.tolist())
     told, cells, close = links.to_json()["persons"], [], []
+    both = links.settled.persons.person.tolist(), labels.tolist()
+    source = links.records.source_of(np.arange(links.records.count)).tolist()
+    true = rates(*both, None if told["pairs"] == "all" else source)
     for each, width in CLOSE.items():
         value, *ends = (told[each][part] for part in ("value", "low", "high"))
         close.append(value is None or abs(value - true[each]) <= width)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sfumato.core.errors import InputError
+from sfumato.linkage.linkage_quality import quality_of_pairs
 from sfumato.linkage.person_inference import infer_persons
 
 
@@ -31,9 +32,9 @@ def test_expectation_is_the_truth():
     joined = found.label[left] == found.label[right]
     same = truth[left] == truth[right]
     precision, recall = np.mean(same[joined]), np.mean(joined[same])
-    assert found.precision.value == pytest.approx(precision, abs=0.03)
-    assert found.recall.value == pytest.approx(recall, abs=0.04)
-    assert found.precision.low <= found.precision.value <= found.precision.high
+    assert found.quality[0].value == pytest.approx(precision, abs=0.03)
+    assert found.quality[1].value == pytest.approx(recall, abs=0.04)
+    assert found.quality[0].low <= found.quality[0].value <= found.quality[0].high
     best = score > 0.5
     assert np.sum(same & joined) - np.sum(~same & joined) > np.sum(same & best) - np.sum(
         ~same & best
@@ -52,9 +53,43 @@ def test_persons_that_a_careless_clerk_made_are_held_against_the_scores():
     label[right[taken]] = left[taken]
     made = infer_persons(left, right, score, limited).of(label)
     same = truth[left] == truth[right]
-    assert made.precision.value == pytest.approx(np.mean(same[taken]), abs=0.04)
-    assert made.recall.value == pytest.approx(np.mean(taken[same]), abs=0.04)
+    assert made.quality[0].value == pytest.approx(np.mean(same[taken]), abs=0.04)
+    assert made.quality[1].value == pytest.approx(np.mean(taken[same]), abs=0.04)
     assert not made.answered
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_across_and_within_sources_by_counting_in_every_draw(merged):
+    """Also where people said that some records are one person's."""
+    rng = np.random.default_rng(4)
+    truth = np.repeat(np.arange(60), 4)
+    source = rng.integers(0, 3, len(truth))
+    left, right = np.triu_indices(len(truth), 1)
+    some = (truth[left] == truth[right]) | (rng.random(len(left)) < 0.01)
+    left, right = left[some], right[some]
+    score = np.where(truth[left] == truth[right], 0.7, 0.1)
+    node = np.where(
+        np.arange(len(truth)) % 8 == 1, np.arange(len(truth)) - 1, np.arange(len(truth))
+    )
+    node = np.unique(node, return_inverse=True)[1] if merged else None
+    made = infer_persons(
+        left, right, score, np.full(len(truth), -1), source=source, node=node, lost=(9.0, 4.0)
+    )
+    for of, lost in ((made.quality, 9.0), (made.across, None), (made.within, None)):
+        shares = []
+        for draw, out, inside in zip(made.draws, *made.beyond, strict=True):
+            whole = quality_of_pairs(made.label, draw)
+            apart = quality_of_pairs(made.label, draw, source)
+            right_, found, true = (
+                (whole.right, whole.found, whole.true + out + inside) if lost
+                else (apart.right, apart.found, apart.true + out) if of is made.across
+                else (whole.right - apart.right, whole.found - apart.found,
+                      whole.true - apart.true + inside)
+            )  # fmt: skip
+            shares.append((right_ / found, right_ / true))
+        assert [each.value for each in of] == pytest.approx(np.median(shares, axis=0).tolist())
+    assert made.of(made.label).across[1].value == made.across[1].value
+    assert made.stated is made.across
 
 
 def test_one_record_of_a_source():
@@ -67,9 +102,9 @@ def test_one_record_of_a_source():
 def test_lost_matches_count():
     left, right, score, limited, _ = ambiguous(np.random.default_rng(3), 300)
     one = infer_persons(left, right, score, limited)
-    other = infer_persons(left, right, score, limited, lost=300.0)
-    assert other.recall.value < 0.6 * one.recall.value
-    assert other.precision.value == one.precision.value
+    other = infer_persons(left, right, score, limited, lost=(300.0, 0.0))
+    assert other.quality[1].value < 0.6 * one.quality[1].value
+    assert other.quality[0].value == one.quality[0].value
 
 
 def test_decisions_hold():
@@ -94,6 +129,6 @@ def test_differing_pairs_are_doubted():
     left, right, score, limited, _ = ambiguous(np.random.default_rng(4))
     equal = {"name": np.full(len(left), 2, dtype=np.int8)}
     differ = {"name": np.where(np.arange(len(left)) % 50, 1, 2).astype(np.int8)}
-    one = infer_persons(left, right, score, limited, levels=equal).precision
-    other = infer_persons(left, right, score, limited, levels=differ).precision
+    one = infer_persons(left, right, score, limited, levels=equal).quality[0]
+    other = infer_persons(left, right, score, limited, levels=differ).quality[0]
     assert other.high - other.low > 3 * (one.high - one.low)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.core.number_text import percent
 from sfumato.risk.known_events import KNOWN, drawn_sets
 
 QUASI = {"age": "categorical"}
@@ -23,7 +24,7 @@ def test_a_release_tells_first_what_two_events_do():
     release = sf.anonymize(data, schema(), sf.PidKAnonymity(2), seed=1)
     told = release.risk.known_events
     assert release.warnings[0] == told.warning()
-    assert f"{100 * told.of(2).found.value:.1f} % of the persons" in told.warning()
+    assert percent(told.of(2).found.value) in told.warning()
     named = sf.anonymize(data, schema(events=["code"]), sf.PidKAnonymity(2), seed=1)
     assert not any("[events]" in each for each in named.warnings)
     assert named.to_json()["known_events"] == release.to_json()["known_events"]
@@ -176,7 +177,7 @@ def test_without_events_it_is_what_changes_within_a_person():
     own = schema(insensitive=["ward", "day"])
     told = sf.assess(data, own).known_events
     assert (told.columns, told.named) == (("code", "day"), False)
-    assert "two of the person's events" in told.warning()
+    assert "by code and day together" in told.warning()
     assert sf.assess(data.iloc[[0, 2]], own).known_events is None
     assert sf.assess(data, schema(person=None, direct_identifiers=["id"])).known_events is None
 

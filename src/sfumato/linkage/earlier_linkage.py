@@ -87,6 +87,7 @@ class Earlier:
             rules=tuple(RulePairs(each["rule"], each["pairs"]) for each in of_manifest["blocking"]),
             comparisons=of_manifest["comparisons_without_blocking"],
             lost=of_manifest["expected_lost_to_blocking"],
+            hidden=of_manifest.get("expected_within_sources", 0.0),
             impossible=dict(of_manifest["impossible_dates"]),
             notes=tuple(of_manifest["notes"]),
             engine=of_manifest.get("engine", "duckdb"),
@@ -348,6 +349,7 @@ def settled_again(
         return settle(
             earlier.records, earlier.pairs, earlier.spec, answers,
             lost=earlier.model.lost,
+            hidden=earlier.model.hidden,
             inferred=earlier.model.by_relations,
             once=earlier.model.once,
             probability=scored,

@@ -230,7 +230,7 @@ def link(
         answers = _answers(people.decisions, pairs, opened.records, earlier)
         settled = settle(
             opened.records, pairs, asked.spec, answers,
-            lost=fitted.lost, inferred=fitted.by_relations, once=fitted.once,
+            lost=fitted.lost, hidden=fitted.hidden, inferred=fitted.by_relations, once=fitted.once,
         )  # fmt: skip
         progress("persons", 0.5)
         # A stream of its own, so that asking for checks changes nothing else that is drawn.

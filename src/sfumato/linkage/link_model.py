@@ -69,6 +69,8 @@ class Model:
     lost
         Expected number of true matches that no rule brings together, or that are within sources
         of which only the links are looked for.
+    hidden
+        How many of them are within such sources.
     impossible
         By column of dates: number of values that are no date.
     engine
@@ -83,6 +85,7 @@ class Model:
     rules: tuple[RulePairs, ...] = ()
     comparisons: int = 0
     lost: float = 0.0
+    hidden: float = 0.0
     impossible: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     engine: str = "duckdb"

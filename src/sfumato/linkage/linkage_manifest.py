@@ -114,6 +114,7 @@ def model_part(model: Model) -> dict[str, Any]:
         "prior": model.prior,
         "comparisons_without_blocking": model.comparisons,
         "expected_lost_to_blocking": model.lost,
+        "expected_within_sources": model.hidden,
         "blocking": [{"rule": each.rule, "pairs": each.pairs} for each in model.rules],
         "impossible_dates": dict(model.impossible),
         "notes": list(model.notes),

@@ -252,10 +252,12 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
         name: {"value": None, "low": 0.0, "high": 1.0, "why": unknown}
         for name in ("precision", "recall")
     }
-    quality = () if inferred is None or unknown else (inferred.precision, inferred.recall)
+    quality = () if inferred is None or unknown else inferred.stated
+    within = None if inferred is None or unknown else inferred.within
+    of_all = inferred is None or inferred.across is None
     # Answers of people go before a model's opinion of itself.
     if reviewed is not None and reviewed.learned.answered:
-        quality = reviewed.quality
+        quality, within, of_all = reviewed.quality, None, True
     if not found.found_any:
         expected["precision"]["why"] = NOTHING_JOINED
     answered = inferred is not None and inferred.answered
@@ -273,6 +275,14 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
     return {
         "count": found.settled.persons.count,
         **expected,
+        "pairs": "all" if of_all else "across sources",
+        **(
+            {}
+            if within is None or of_all
+            else {
+                "within": {each.name: each.to_json() for each in within},
+            }
+        ),
         "by_records": {
             str(size): int(count)
             for size, count in zip(sizes.tolist(), counts.tolist(), strict=True)
@@ -404,7 +414,7 @@ class Links(Found):
         """A warning where most matches are expected to be of different persons as found."""
         inferred = self.settled.persons.inferred
         # The upper end of the interval: it warns only where even that is low.
-        most = 1.0 if inferred is None else inferred.recall.high or 0.0
+        most = 1.0 if inferred is None else inferred.stated[1].high or 0.0
         if most >= _LEFT_APART:
             return ()
         said = (
@@ -587,9 +597,14 @@ def _of_persons(links: Links) -> list[str]:
     precision, recall = (
         f"{each.name} {_percent(each.value)} ({_percent(each.low or 0.0)} to "
         f"{_percent(each.high or 0.0)})"
-        for each in (inferred.precision, inferred.recall)
+        for each in inferred.stated
     )
-    return [f"Expected          {precision},", f"                  {recall} of the persons"]
+    of = "of the persons" if inferred.across is None else "of the pairs across sources"
+    lines = [f"Expected          {precision},", f"                  {recall} {of}"]
+    if inferred.across is not None and inferred.within is not None:
+        right, there = (_percent(each.value) for each in inferred.within)
+        lines.append(f"Within sources    precision {right}, recall {there}")
+    return lines
 
 
 def _percent(share: float) -> str:

@@ -149,10 +149,11 @@ def fit_relations(
         If the database fails.
     """
     weights, seen = tuple(level_weights(settings)), candidates.within
+    fitting = _Fitting(weights, spec, records, equal, seen, known)
     # Twice: a first fit by patterns in the database says which pairs are worth fetching one by one.
     rough = candidates.compare(settings, equal.count)
     # Without `twice`, which only pairs that are fetched and have a score can tell.
-    score, _ = _fitted(rough, {}, weights, spec, records, equal, seen, known=known)
+    score, _ = fitting.fitted(rough, {})
     kept = score >= FAINT
     pairs, pattern = candidates.fetch(rough, kept)
     pairs = replace(pairs, score=score[pattern])
@@ -181,17 +182,12 @@ def fit_relations(
     fine, pattern = Patterns(distinct, left, right, number), pattern[: len(pairs)]
     # Pairs of a source that others show to hold each person once are known to be of two.
     once = _found_once(pairs, records, spec, fewest=_FEWEST)
-    score, columns = _fitted(
-        fine, twice, weights, spec, records, equal, seen, known=known, clean=once
-    )
+    score, columns = fitting.fitted(fine, twice, once)
     contradicted = {}
     if spec.one_per_source:
         # What somebody declares is tested as if it were only found.
-        free = spec.model_copy(update={"one_per_source": ()})
-        unsaid, _ = _fitted(
-            *(fine, twice, weights, free, records, equal, seen),
-            known=known, clean=spec.one_per_source,
-        )  # fmt: skip
+        free = replace(fitting, spec=spec.model_copy(update={"one_per_source": ()}))
+        unsaid, _ = free.fitted(fine, twice, spec.one_per_source)
         contradicted = _declared_falsely(unsaid * number / seen, fine, records, spec)
     pairs, within = replace(pairs, score=score[pattern]), 0.0
     if spec.mode is Mode.LINK_ONLY:
@@ -235,88 +231,105 @@ def _hidden(pairs: Pairs, across: Bools, records: int) -> float:
     return float(pairs.score[apart].sum())
 
 
-def _fitted(
-    patterns: Patterns,
-    twice: Mapping[str, Bools],
-    weights: Sequence[LevelWeight],
-    spec: LinkSpec,
-    records: Records,
-    equal: ChanceAgreement,
-    seen: float,
-    *,
-    known: bool,
-    clean: Collection[str] = (),
-) -> tuple[Floats, dict[str, _Column]]:
-    """Probability of each pattern, and what the levels say, by expectation maximisation.
+@dataclass(frozen=True, eq=False)
+class _Fitting:
+    """What a fit of the relations goes by.
 
-    ``seen`` is the share of the pairs within sources that are among the patterns, ``clean`` names
-    the sources that were found to hold each person once.
+    Attributes
+    ----------
+    seen
+        The share of the pairs within sources that are among the patterns.
+    known
+        Whether m and u are those of a model fitted before.
     """
-    sizes, count = np.array([len(ids) for ids in records.ids], dtype=np.float64), patterns.pairs
-    groups, group = np.unique(patterns.left * len(sizes) + patterns.right, return_inverse=True)
-    left, right = np.divmod(groups, len(sizes))
-    within = left == right
-    # N of all pairs of records: n (n − 1) / 2 within a source of n, n n' across two.
-    whole = np.where(within, seen * sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right])
-    names = np.array(records.sources)[left]
-    once = within & np.isin(names, list(spec.one_per_source))
-    # Found and not declared: hardly any, and none of whom chance would make more.
-    hardly = within & np.isin(names, list(clean))
-    columns = _columns(patterns.code, weights, spec, equal, known=known)
-    for name, each in twice.items():
-        columns[name].twice = each
-    smallest = float(sizes.min())
-    # A choice of where EM begins: half of the smallest source matches, all other relations are
-    # rare.
-    number = np.full((len(groups), len(relations.RELATIONS)), 0.02 * smallest)
-    number[:, relations.UNCHANGED] = 0.5 * smallest
-    # Most people live with others: with fewer households EM would take their members for persons.
-    number[:, relations.HOUSEHOLD] = smallest
-    dated = any(each.aspect == relations.DATE for each in columns.values())
-    # A source mostly holds a person once, so that EM begins with a tenth of the matches within.
-    number[np.ix_(within, relations.MATCH)] *= 0.1
-    home = home_chance(equal, {n: np.where(each.there, each.level, -1)
-                               for n, each in columns.items()},
-                       {n: each.random for n, each in columns.items()})  # fmt: skip
-    share = np.zeros((len(count), len(relations.RELATIONS)))
-    for _ in range(_ROUNDS):
-        # N_0 is all pairs of records, not counted from candidates; a source that holds each person
-        # once has no matches.
-        number[:, 0], number[np.ix_(once, relations.MATCH)] = whole, 0.0
-        number[np.ix_(hardly, [relations.BOTH, relations.RENAMED])] = 0.0
-        at_home = None
-        if home is not None:
-            at_home = home.log_probability(
-                share[:, relations.holds(relations.HOME)].sum(axis=1) * count
-            )
-        share = _relation_shares(list(columns.values()), number[group], at_home)
-        before, found = number, share * count[:, None]
-        number = _by_group(found, group, len(groups))
-        sure = (
-            _by_group(found * share[:, relations.MATCH].sum(axis=1)[:, None], group, len(groups))
-            / number
+
+    weights: Sequence[LevelWeight]
+    spec: LinkSpec
+    records: Records
+    equal: ChanceAgreement
+    seen: float
+    known: bool
+
+    def fitted(
+        self, patterns: Patterns, twice: Mapping[str, Bools], clean: Collection[str] = ()
+    ) -> tuple[Floats, dict[str, _Column]]:
+        """Probability of each pattern, and what the levels say, by expectation maximisation.
+
+        ``clean`` names the sources that were found to hold each person once.
+        """
+        sizes, count = (
+            np.array([len(ids) for ids in self.records.ids], dtype=np.float64),
+            patterns.pairs,
         )
-        number[:, relations.BOTH] = relations.renamed_and_moved(number, sure[:, relations.BOTH])
-        if dated:
-            told, bound = relations.at_one_rate(number, whole), relations.bounded(number)
-        else:
-            told, bound = 0.0, {}
-            relations.namesakes_at_one_rate(number, whole, once)
-        crowded = (
-            not dated or number[:, relations.HOUSEHOLD].sum() > number[:, relations.MATCH].sum()
+        groups, group = np.unique(patterns.left * len(sizes) + patterns.right, return_inverse=True)
+        left, right = np.divmod(groups, len(sizes))
+        within = left == right
+        # N of all pairs of records: n (n − 1) / 2 within a source of n, n n' across two.
+        whole = np.where(
+            within, self.seen * sizes[left] * (sizes[left] - 1) / 2, sizes[left] * sizes[right]
         )
-        _refit_of_families(list(columns.values()), found)
-        if not known:
-            _refit(
-                list(columns.values()),
-                found,
-                relations.Errors(bound, relations.BELIEF * (1 - told), crowded),
+        names = np.array(self.records.sources)[left]
+        once = within & np.isin(names, list(self.spec.one_per_source))
+        # Found and not declared: hardly any, and none of whom chance would make more.
+        hardly = within & np.isin(names, list(clean))
+        columns = _columns(patterns.code, self.weights, self.spec, self.equal, known=self.known)
+        for name, each in twice.items():
+            columns[name].twice = each
+        smallest = float(sizes.min())
+        # A choice of where EM begins: half of the smallest source matches, all other relations are
+        # rare.
+        number = np.full((len(groups), len(relations.RELATIONS)), 0.02 * smallest)
+        number[:, relations.UNCHANGED] = 0.5 * smallest
+        # Most people live with others: with fewer households EM would take their members for
+        # persons.
+        number[:, relations.HOUSEHOLD] = smallest
+        dated = any(each.aspect == relations.DATE for each in columns.values())
+        # A source mostly holds a person once, so that EM begins with a tenth of the matches within.
+        number[np.ix_(within, relations.MATCH)] *= 0.1
+        levels = {n: np.where(each.there, each.level, -1) for n, each in columns.items()}
+        home = home_chance(self.equal, levels, {n: each.random for n, each in columns.items()})
+        share = np.zeros((len(count), len(relations.RELATIONS)))
+        for _ in range(_ROUNDS):
+            # N_0 is all pairs of records, not counted from candidates; a source that holds each
+            # person once has no matches.
+            number[:, 0], number[np.ix_(once, relations.MATCH)] = whole, 0.0
+            number[np.ix_(hardly, [relations.BOTH, relations.RENAMED])] = 0.0
+            at_home = None
+            if home is not None:
+                at_home = home.log_probability(
+                    share[:, relations.holds(relations.HOME)].sum(axis=1) * count
+                )
+            share = _relation_shares(list(columns.values()), number[group], at_home)
+            before, found = number, share * count[:, None]
+            number = _by_group(found, group, len(groups))
+            sure = (
+                _by_group(
+                    found * share[:, relations.MATCH].sum(axis=1)[:, None], group, len(groups)
+                )
+                / number
             )
-        # Without the relation 0: it is set, and so large that no other change would show beside it.
-        moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
-        if moved <= _CLOSE * number[:, 1:].sum():
-            break
-    return share[:, relations.MATCH].sum(axis=1), columns
+            number[:, relations.BOTH] = relations.renamed_and_moved(number, sure[:, relations.BOTH])
+            if dated:
+                told, bound = relations.at_one_rate(number, whole), relations.bounded(number)
+            else:
+                told, bound = 0.0, {}
+                relations.namesakes_at_one_rate(number, whole, once)
+            crowded = (
+                not dated or number[:, relations.HOUSEHOLD].sum() > number[:, relations.MATCH].sum()
+            )
+            _refit_of_families(list(columns.values()), found)
+            if not self.known:
+                _refit(
+                    list(columns.values()),
+                    found,
+                    relations.Errors(bound, relations.BELIEF * (1 - told), crowded),
+                )
+            # Without the relation 0: it is set, and so large that no other change would show beside
+            # it.
+            moved = np.abs(number[:, 1:] - before[:, 1:]).sum()
+            if moved <= _CLOSE * number[:, 1:].sum():
+                break
+        return share[:, relations.MATCH].sum(axis=1), columns
 
 
 def _by_group(found: Floats, group: Ints, groups: int) -> Floats:

@@ -336,6 +336,7 @@ class _Scored:
     lost: float
     levels: Mapping[tuple[str, int], Mapping[str, float]]
     once: tuple[str, ...] = ()
+    hidden: float = 0.0
 
 
 class _Work:
@@ -406,7 +407,7 @@ class _Work:
         settings = {**link_model.with_levels(self.settings, scored.levels), _PRIOR: scored.prior}
         model = link_model.Model(
             settings, counted, self.comparisons, scored.lost, notes=tuple(notes),
-            once=scored.once, by_relations=self.by_relations,
+            hidden=scored.hidden, once=scored.once, by_relations=self.by_relations,
         )  # fmt: skip
         return scored.pairs, model
 
@@ -425,7 +426,7 @@ class _Work:
         notes += [_DECLARED.format(name, pairs) for name, pairs in told.twice.items()]
         # What a false declaration keeps apart is missed, too.
         hidden = told.within + sum(told.twice.values())
-        return _Scored(told.pairs, prior, lost + hidden, told.levels, told.once)
+        return _Scored(told.pairs, prior, lost + hidden, told.levels, told.once, hidden)
 
     def _by_weights(self, linker: Any) -> _Scored:
         """Pairs scored by Splink's match weights, the prior as they say it."""

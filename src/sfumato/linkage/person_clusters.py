@@ -149,6 +149,7 @@ def inferred_persons(
     *,
     cut: float,
     lost: float,
+    hidden: float,
 ) -> Persons:
     """Persons by inference, with decisions as `find_persons` has them.
 
@@ -165,8 +166,9 @@ def inferred_persons(
         Source of each record where it has at most one record per person, else -1.
     cut
         Probability from which two records are one person's.
-    lost
-        Expected number of matches that are no candidate pairs.
+    lost, hidden
+        Expected number of matches that are no candidate pairs, and how many of them are within
+        sources.
     """
     # By decisions alone: scores join nothing before the draws.
     nobody = np.zeros(len(pairs), dtype=np.bool_)
@@ -185,7 +187,8 @@ def inferred_persons(
         open_pairs=open_pairs,
         impossible=(one[different], other[different]),
         cut=cut,
-        lost=lost,
+        lost=(lost, hidden),
+        source=records.source_of(np.arange(records.count)),
         levels=pairs.levels,
     )
     person, count = number_by_first_appearance(inferred.label.astype(np.int64), records.count)
@@ -571,6 +574,7 @@ def settle(
     decisions: Decisions | None = None,
     *,
     lost: float = 0.0,
+    hidden: float = 0.0,
     inferred: bool = False,
     once: Collection[str] = (),
     probability: Floats | None = None,
@@ -582,6 +586,8 @@ def settle(
 
     Parameters
     ----------
+    lost, hidden
+        As in `inferred_persons`.
     inferred
         Whether persons are inferred from the probabilities; else matches join records.
     once
@@ -612,7 +618,7 @@ def settle(
             records, pairs, probability, matches, verdicts, limited,
             # An infinite threshold means that nothing joins before a review: a cut of 1.
             cut=min(thresholds.upper, 1.0) if asked else CUT,
-            lost=lost,
+            lost=lost, hidden=hidden,
         )  # fmt: skip
     return Settled(
         thresholds=thresholds,

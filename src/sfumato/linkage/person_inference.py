@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +57,18 @@ _BY_DRAWS = (
 )
 
 
+Quality = tuple[Measure, Measure]
+"""Precision and recall: expected share of the pairs of records within a person that are one
+person's, and of those of one person that are within a person."""
+
+
+class Beyond(NamedTuple):
+    """Expected number of pairs of one person that no draw can join; shape (draws,) each."""
+
+    across: Floats
+    within: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Inferred:
     """Persons, and what is not sure about them.
@@ -67,22 +79,30 @@ class Inferred:
         A number of the person of each record; shape (records,).
     draws
         The same in partitions drawn; shape (draws, records).
-    precision
-        Expected share of the pairs of records within a person that are one person's.
-    recall
-        Expected share of the pairs of records of one person that are within a person.
-    beyond
-        Expected number of pairs of one person that no draw can join; shape (draws,).
+    source
+        The source of each record; shape (records,).
+    quality
+        Over all pairs of records.
+    across, within
+        Over the pairs of two sources, and of one; ``None`` where only one source is there, or
+        where no person is expected to have two records of one.
     answered
         Whether the draws take what people decided to be right.
     """
 
     label: Codes
     draws: Codes
-    precision: Measure
-    recall: Measure
-    beyond: Floats
+    source: Ints
+    beyond: Beyond
+    quality: Quality
+    across: Quality | None
+    within: Quality | None
     answered: bool
+
+    @property
+    def stated(self) -> Quality:
+        """What is said of the persons: what links them across sources, where there are several."""
+        return self.quality if self.across is None else self.across
 
     def of(self, label: Integers) -> Inferred:
         """Other persons, held against the same draws.
@@ -93,8 +113,8 @@ class Inferred:
             A number of the person of each record; shape (records,).
         """
         own = np.unique(label, return_inverse=True)[1].astype(np.int32)
-        quality = _expected(own, self.draws, np.ones(len(own), np.int64), self.beyond)
-        return Inferred(own, self.draws, *quality, self.beyond, self.answered)
+        qualities = _expected(own, self.draws, _records_of(self.source), self.beyond)
+        return Inferred(own, self.draws, self.source, self.beyond, *qualities, self.answered)
 
 
 def infer_persons(
@@ -107,7 +127,8 @@ def infer_persons(
     open_pairs: Bools | None = None,
     impossible: tuple[Ints, Ints] | None = None,
     cut: float = CUT,
-    lost: float = 0.0,
+    lost: tuple[float, float] = (0.0, 0.0),
+    source: Ints | None = None,
     levels: Mapping[str, Levels] | None = None,
     seed: int = 0,
 ) -> Inferred:
@@ -140,7 +161,10 @@ def infer_persons(
     cut
         Probability from which two records are joined.
     lost
-        Expected number of matches that are no candidate pairs.
+        Expected number of matches that are no candidate pairs, and how many of them are within
+        sources, between which alone pairs were looked for.
+    source
+        The source of each record; one for all if not given.
     levels
         By comparison, the level of each pair, -1 where a value is missing; none if not given.
 
@@ -156,11 +180,8 @@ def infer_persons(
     near = _near(left, right, np.where(fits, weight, -np.inf), len(limited))
     doubt, wrong = _doubts(levels or {}, len(score), seed)
     far = ~near & fits
-    factor = np.exp(doubt)
-    kept = np.bincount(wrong[far], score[far], doubt.shape[1] - 1)
-    # Expected matches that no draw can join: doubt in log odds multiplies their small rates by its
-    # exponential.
-    beyond = factor @ np.append(kept, lost)
+    source = np.zeros(len(limited), dtype=np.int64) if source is None else source
+    beyond = _beyond(doubt, wrong, np.where(far, score, 0.0), source[left] == source[right], lost)
     records = np.arange(len(limited))
     # Without decisions: the shifts are to undo what pairs do to each other, not what people said.
     alone = _Graph(left[near], right[near], np.ones(len(limited), np.int64), held, records, None)
@@ -198,11 +219,48 @@ def infer_persons(
     worth = ((share - cut) * size[one] * size[two])[likely]
     label = best.partitions(worth, apart=-cut)[0]
     # The draws of a variant share its doubt, and stand one behind the other.
-    beyond = np.repeat(beyond, DRAWS)
-    quality = _expected(label, draws, size, beyond)
+    beyond = Beyond(*(np.repeat(each, DRAWS) for each in beyond))
+    records_of = _records_of(source)
+    if node is not None:
+        of_records, records_of = records_of, np.zeros((len(size), records_of.shape[1]), np.int64)
+        np.add.at(records_of, node, of_records)
+    qualities = _expected(label, draws, records_of, beyond)
     if node is not None:
         label, draws = graph.first[label][node].astype(np.int32), draws[:, node]
-    return Inferred(label, draws, *quality, beyond, node is not None)
+    return Inferred(label, draws, source, beyond, *qualities, node is not None)
+
+
+def _beyond(
+    doubt: Floats, wrong: Ints, score: Floats, within: Bools, lost: tuple[float, float]
+) -> Beyond:
+    """Expected matches that no draw can join, in each variant.
+
+    Parameters
+    ----------
+    doubt, wrong
+        As `_doubts` has them.
+    score
+        Of each pair, 0 where a draw may join it.
+    within
+        Whether its records are of one source.
+    lost
+        Number of matches that are no candidate pairs, and of those that are within sources.
+    """
+    # Doubt in log odds multiplies small rates by its exponential.
+    factor, sets = np.exp(doubt), doubt.shape[1] - 1
+    kept = [np.bincount(wrong, score * side, sets) for side in (~within, within)]
+    whole, hidden = lost
+    # What blocking has lost is within sources as often as what it has found.
+    share = float(score @ within) / max(float(score.sum()), _EDGE)
+    inside = hidden + (whole - hidden) * share
+    return Beyond(
+        *(factor @ np.append(a, b) for a, b in zip(kept, (whole - inside, inside), strict=True))
+    )
+
+
+def _records_of(source: Ints) -> Ints:
+    """Number of records of each source of each record: one of its own; shape (records, sources)."""
+    return np.eye(int(source.max(initial=0)) + 1, dtype=np.int64)[source]
 
 
 def _near(left: Ints, right: Ints, weight: Floats, records: int) -> Bools:
@@ -356,16 +414,50 @@ def _together(draws: Codes, size: Ints) -> tuple[Ints, Ints, Floats]:
     return one, two, count / len(draws)
 
 
-def _expected(label: Codes, draws: Codes, size: Ints, beyond: Floats) -> tuple[Measure, Measure]:
-    """Precision and recall of the persons against each draw, and their spread."""
-    one, two, _ = _together(label[np.newaxis], size)
-    pairs, own = size[one] * size[two], int((size * (size - 1) // 2).sum())
-    found = own + int(pairs.sum())
-    both = [own + int(pairs[draw[one] == draw[two]].sum()) for draw in draws]
-    records = (np.bincount(draw, size).astype(np.int64) for draw in draws)
-    true = [int((each * (each - 1) // 2).sum()) for each in records]
-    right, whole = np.array(both, dtype=np.float64), np.array(true) + beyond
-    return _measure("precision", right, found - right), _measure("recall", right, whole - right)
+def _expected(
+    label: Codes, draws: Codes, records: Ints, beyond: Beyond
+) -> tuple[Quality, Quality | None, Quality | None]:
+    """Precision and recall of the persons against each draw, and their spread.
+
+    Over all pairs, those across sources and those within one, as `Inferred` has them.
+
+    Parameters
+    ----------
+    records
+        Number of records of each node, by source; shape (nodes, sources).
+    """
+    one, two, _ = _together(label[np.newaxis], records.sum(axis=1))
+    together = [label[one] == label[two], *(draw[one] == draw[two] for draw in draws)]
+
+    def counted(number: Ints) -> tuple[Floats, float, Floats]:
+        """Pairs of records that are right in each draw, within persons, and of one in truth."""
+        pairs, own = number[one] * number[two], float(_choose_two(number))
+        right = [own + float(pairs[both].sum()) for both in together]
+        true = [float(_choose_two(np.bincount(draw, number))) for draw in draws]
+        return np.array(right[1:]), right[0], np.array(true)
+
+    def quality(counts: tuple[Floats, float, Floats], lost: Floats) -> Quality:
+        right, found, true = counts
+        missed = true + lost - right
+        return _measure("precision", right, found - right), _measure("recall", right, missed)
+
+    whole = counted(records.sum(axis=1))
+    every = quality(whole, beyond.across + beyond.within)
+    if records.shape[1] == 1:
+        return every, None, None
+    parts = [counted(each) for each in records.T]
+    inside = tuple(sum(each) for each in zip(*parts, strict=True))
+    across = tuple(a - b for a, b in zip(whole, inside, strict=True))
+    within = None
+    # Half a pair: whether there is one at all.
+    if inside[1] or float((inside[2] + beyond.within).mean()) >= 0.5:
+        within = quality(inside, beyond.within)
+    return every, quality(across, beyond.across), within
+
+
+def _choose_two(number: npt.NDArray[Any]) -> float:
+    """Pairs of so many records, summed up."""
+    return float((number * (number - 1) // 2).sum())
 
 
 def _measure(name: str, right: Floats, wrong: Floats) -> Measure:

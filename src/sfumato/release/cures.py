@@ -287,8 +287,11 @@ def _cure(row: Row, words: str, how: str, after: Release, before: float) -> Cure
     # Who has nothing more to know finds what an acquaintance finds.
     findings = again.findings or verdict.row("acquaintance").findings
     assert findings is not None
-    ends = row.findings.found.value, findings.found.value
-    return Cure(row.name, words, how, ends, (before, detail_lost(after)), not again.stops)
+    over = after.limits.beyond(findings) if again.stops else ()
+    number = (*over, *after.limits.beyond(row.findings))[0]
+    ends = row.findings.shares[number], findings.shares[number]
+    lost = before, detail_lost(after)
+    return Cure(row.name, words, how, ends, lost, not again.stops, number)
 
 
 def _changes(row: Row, release: Release, table: Table, plan: Plan) -> Iterator[tuple[str, Plan]]:
@@ -298,12 +301,12 @@ def _changes(row: Row, release: Release, table: Table, plan: Plan) -> Iterator[t
     if row.intruder == "insider":
         columns = row.column.split(" + ")
         yield f"Leave {' and '.join(columns)} out", without(plan, columns)
-        if not plan.options.coarsen_counts and set(columns) <= _may_be_events(table):
+        if set(columns) <= _may_be_events(table):
             known = dict.fromkeys((*_known(plan, table), *columns))
             for_all = protected(plan, [*known], limits, several=several)
             yield f"Write {' and '.join(columns)} with less detail", for_all
         return
-    if row.findings is not None and row.findings.found.high > limits.found:
+    if row.findings is not None and {*limits.beyond(row.findings)} & {"found", "person"}:
         if row.intruder == "acquaintance" and several:
             yield "Keep people of about as many records together", banded(plan, table, limits)
             yield "Divide pseudonyms", divided(plan, limits)

@@ -143,7 +143,9 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
     said = f"{kept - estimated} of {len(promises)} promises are kept."
     if estimated:
         said += f" {ESTIMATED.capitalize()}: {estimated}."
+    verdict = None if release.judged_in else release.verdict
     sentences = [
+        *(() if verdict is None else verdict.sentences),
         *map(str, release.lost),
         *(f"Accepted: {each}." for each in acceptances(after.columns)),
         said,
@@ -157,7 +159,6 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
         _thresholds_sentence(after),
     ]
     figures = _figures(before, after, own_population=release.population is None)
-    verdict = None if release.judged_in else release.verdict
     headline = f"Whether it may go out stands in {release.judged_in}."
     headline = f"{release.nothing_left}{headline if verdict is None else verdict.headline}"
     return Summary(verdict, headline, tuple(filter(None, sentences)), figures)
@@ -169,13 +170,14 @@ def _untold(risk: Risk) -> str:
     if told is None or told.named:
         return ""
     warning = told.warning()
-    return warning[0].upper() + warning[1:]
+    return f"{warning[0].upper()}{warning[1:]}."
 
 
 def assessment_summary(risk: Risk) -> Summary:
     """What the page of a file begins with that was measured only."""
     alone = risk.sample_uniques
     sentences = [
+        *(() if risk.verdict is None else risk.verdict.sentences),
         _thresholds_sentence(risk),
         (
             f"The file holds {count(risk.records)} records of {count(risk.persons)} persons, in "

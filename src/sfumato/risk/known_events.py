@@ -14,6 +14,7 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import plain_fields
 from sfumato.core.measure import Measure
+from sfumato.core.number_text import percent
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.kernels import class_counts
@@ -449,13 +450,12 @@ class EventRisk:
 
     def warning(self) -> str:
         """What somebody who names no events is told: what two of them would do."""
-        two = self.of(2)
-        columns = ", ".join(f"'{name}'" for name in self.columns)
+        many = len(self.columns)
+        columns = " and ".join(self.columns) if many <= NAMED else f"{many} columns"
         return (
-            "whoever knows the quasi-identifiers of a person and two of the person's events (what "
-            f"{columns} say together in a record) finds {100 * two.found.value:.1f} % of the "
-            f"persons and learns more of {100 * two.learned.value:.1f} %; no measure of classes, "
-            "and no promise about them, covers that. Name under [events] what may be known."
+            f"someone who knows two records of a person by {columns} together finds "
+            f"{percent(self.of(2).found.value)} of people; list under [events] what may be known "
+            "together"
         )
 
     def rows(self) -> list[Row]:
@@ -491,6 +491,8 @@ BLOCK = 1 << 20
 """Sets of events that are looked at together."""
 STREAM = 0x6576656E7473
 """Beside the seed of a release or an assessment, so that its other draws stay as they are."""
+NAMED = 5
+"""Columns that are named in a sentence; of more their number."""
 DIGITS = 12
 """Decimals of shares: those behind depend on the order in which they are added up."""
 NORMAL = 1.959963984540054

@@ -100,16 +100,16 @@ class Limits:
             if not 0 < getattr(self, name) <= 1:
                 raise InputError(f"limits: {name}", "must be a share", accepted="in (0, 1]")
 
+    def beyond(self, findings: Findings) -> tuple[str, ...]:
+        """The numbers above their limits; what was drawn or estimated by its upper end."""
+        shares = [("found", findings.found), ("person", findings.person)]
+        shares += [("learned", each.worst) for each in findings.learned]
+        over = (name for name, each in shares if each.high > getattr(self, name) * RELATIVE)
+        return (*dict.fromkeys(over),)
+
     def above(self, findings: Findings) -> bool:
-        """Whether a number is above its limit; what was drawn or estimated by its upper end."""
-        return any(
-            share.high > limit * RELATIVE
-            for share, limit in (
-                (findings.found, self.found),
-                (findings.person, self.person),
-                *((each.worst, self.learned) for each in findings.learned),
-            )
-        )
+        """Whether a number is above its limit."""
+        return bool(self.beyond(findings))
 
     def __str__(self) -> str:
         said = f"{self.preset}, because no controls are stated"
@@ -314,9 +314,11 @@ class Cure:
     how
         What has to be asked for, as in a project file.
     found, lost
-        Share of people found, and of the detail lost, before and after.
+        The share that the row shows, and of the detail lost, before and after.
     enough
         Whether the row is below its limits then.
+    number
+        Which share of the row: one that is still above, or else was.
     """
 
     row: str
@@ -325,6 +327,7 @@ class Cure:
     found: tuple[float, float]
     lost: tuple[float, float]
     enough: bool
+    number: str = "found"
 
     def __str__(self) -> str:
         found, lost = (
@@ -332,7 +335,8 @@ class Cure:
             for before, after in (self.found, self.lost)
         )
         still = "" if self.enough else " (still above)"
-        return f"{self.words}: {self.row} {found}{still}, detail lost {lost}; {self.how}"
+        of = {"found": "", "person": ", one person,", "learned": ", learned,"}[self.number]
+        return f"{self.words}: {self.row}{of} {found}{still}, detail lost {lost}; {self.how}"
 
 
 @dataclass(frozen=True)
@@ -433,6 +437,12 @@ class Verdict:
         return f"{ready}: {below}.{beside}"
 
     @property
+    def sentences(self) -> tuple[str, ...]:
+        """What puts each row that is above there, the worst first."""
+        above = (_finds(each, self.limits) for each in self.rows if each.state is State.ABOVE)
+        return tuple(f"{said[0].upper()}{said[1:]}." for said in above)
+
+    @property
     def summary(self) -> str:
         """The last line after attacks: who finds how much, and whether an attack found more."""
         above = [each for each in self.rows if each.state is State.ABOVE]
@@ -517,12 +527,7 @@ class Verdict:
             "state": self.state.value,
             **self.noted,
             "people": self.people,
-            "sentences": [
-                f"{said[0].upper()}{said[1:]}."
-                for said in (
-                    _finds(each, self.limits) for each in self.rows if each.state is State.ABOVE
-                )
-            ],
+            "sentences": [*self.sentences],
             "limits": asdict(self.limits),
             "rows": [each.to_json() for each in self.rows],
             "cures": [*map(asdict, self.cures)],
