@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from few_cases import fast_first
 from scipy.special import expit
+from scipy.stats import beta
 
 from sfumato.linkage.match_decisions import Decisions, join_workers, together
 from sfumato.linkage.match_thresholds import Pairs, Records
@@ -152,8 +153,8 @@ def test_totals_weighted_by_the_recorded_chances_have_no_bias():
     assert error < 0.1 * np.count_nonzero(kind)
 
 
-def test_when_all_is_answered_nothing_is_open():
-    """Precision and recall are those of the truth, as counted pair by pair."""
+def test_when_all_is_answered_only_wrong_answers_are_open():
+    """Precision and recall are those of the truth, as counted pair by pair, but for these."""
     records, pairs, person = linkage(np.random.default_rng(8), persons=60)
     sample = sample_of(records, pairs, person)
     truth = np.concatenate([np.arange(60), np.arange(60)])
@@ -167,8 +168,9 @@ def test_when_all_is_answered_nothing_is_open():
     judged = np.unique(judged, return_inverse=True)[1]
     rng = np.random.default_rng(9)
     learned = learn(sample, asked, verdicts, judged, None, rng)
-    assert learned.precision.value == 1
-    assert learned.recall.value == pytest.approx(50 / 60)
+    assert learned.precision.value == pytest.approx(1, abs=0.01)
+    assert learned.recall.low < 50 / 60 < learned.recall.high
+    assert learned.recall.value == pytest.approx(50 / 60, abs=0.05)
     assert not sample.left(asked, verdicts)[0].any()
 
 
@@ -214,7 +216,7 @@ def test_pairs_that_no_draw_joins_say_nothing_of_those_that_no_score_suspects():
     now = np.unique(now, return_inverse=True)[1]
     learned = learn(sample, asked, verdicts, now, np.tile(now, (40, 1)), np.random.default_rng(1))
     unlikely = score < 0.5
-    assert learned.rates.probability[unlikely].mean() < 1e-4
+    assert learned.rates.probability[unlikely].mean() < 1.2e-4
     assert learned.recall.value == pytest.approx(0.98, abs=0.02)
 
 
@@ -258,13 +260,16 @@ def test_lumps_are_those_counted_person_by_person():
 
 
 def test_disputed_pairs_say_how_often_a_worker_errs():
-    """Two workers who err about a tenth of the pairs; none is known to err where one answers."""
+    """Two workers who err about a tenth of the pairs; where one answers, as often as is usual."""
     _, pairs, _ = linkage(np.random.default_rng(14), persons=400)
     rng, number = np.random.default_rng(15), np.arange(1000)
     truth = rng.random(1000) < 0.5
     one, two = (decisions(pairs, number, truth ^ (rng.random(1000) < 0.1)) for _ in range(2))
     once = join_workers(one, pairs)
-    assert not _worker_errors(once, rng).any()
+    alone = _worker_errors(once, rng)
+    assert alone.mean() == pytest.approx(0.03, abs=0.005)
+    low, high = beta(3, 97).ppf([0.025, 0.975])
+    assert np.quantile(alone, [0.025, 0.975]) == pytest.approx([low, high], abs=0.01)
     two = replace(two, worker=np.array(["v"] * 1000, dtype=object))
     both = join_workers(together(one, two), pairs)
     assert _worker_errors(both, rng).mean() == pytest.approx(0.1, abs=0.02)

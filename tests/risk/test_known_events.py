@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.core.number_text import percent
 from sfumato.risk.known_events import KNOWN, drawn_sets
 
 QUASI = {"age": "categorical"}
@@ -24,7 +23,7 @@ def test_a_release_tells_first_what_two_events_do():
     release = sf.anonymize(data, schema(), sf.PidKAnonymity(2), seed=1)
     told = release.risk.known_events
     assert release.warnings[0] == told.warning()
-    assert percent(told.of(2).found.value) in told.warning()
+    assert f"{100 * told.of(2).found.value:.4g} % of people" in told.warning()
     named = sf.anonymize(data, schema(events=["code"]), sf.PidKAnonymity(2), seed=1)
     assert not any("[events]" in each for each in named.warnings)
     assert named.to_json()["known_events"] == release.to_json()["known_events"]

@@ -14,7 +14,6 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import plain_fields
 from sfumato.core.measure import Measure
-from sfumato.core.number_text import percent
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.kernels import class_counts
@@ -454,8 +453,8 @@ class EventRisk:
         columns = " and ".join(self.columns) if many <= NAMED else f"{many} columns"
         return (
             f"someone who knows two records of a person by {columns} together finds "
-            f"{percent(self.of(2).found.value)} of people; list under [events] what may be known "
-            "together"
+            f"{100 * self.of(2).found.value:.4g} % of people; list under [events] what may be "
+            "known together"
         )
 
     def rows(self) -> list[Row]:
