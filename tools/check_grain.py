@@ -29,8 +29,8 @@ REGISTERED = (
     "server/store/migrations",
 )
 """Folders whose modules a registry finds."""
-EXTRA = {"sfumato.intruder.review_screens"}
-"""Modules of an extra that are imported within a function."""
+EXTRA = {"sfumato.intruder.review_screens", "sfumato.server.workbench.job_process"}
+"""Modules of an extra that are imported within a function, or by a process of their own."""
 SHARED = {
     "__init__", "admin", "apps", "asgi", "forms", "models", "services", "settings", "urls",
     "views", "wsgi",

@@ -216,6 +216,9 @@ def test_one_window_edits_until_another_takes_over(
     assert not one.claim("a")
     now[0] += project_edits.FORGOTTEN + 1
     assert one.claim("a")
+    # The process that served the other window was killed.
+    monkeypatch.setattr(project_edits, "_runs", lambda process: process != os.getpid())
+    assert other.claim("b")
 
 
 @given(

@@ -226,7 +226,7 @@ def test_a_file_that_was_changed_outside_loses_nothing(
     assert file.read_text() == theirs
     axe_finds_nothing(page, 1280, 390)
     page.get_by_role("button", name="Keep theirs, and mine too").click()
-    page.get_by_text("Role of zip: sensitive").first.wait_for()
+    page.get_by_role("heading", name="What is each column").wait_for()
     assert "# theirs\n" in file.read_text()
     assert "zip" in open_project(file).project.columns.sensitive
 

@@ -136,10 +136,6 @@ class Bench:
             found["schema.file"] = place.at(place.project.columns.file)
         return found
 
-    def gone(self) -> list[str]:
-        """What the project file calls the files that are not there."""
-        return [name for name, path in self.input_files().items() if not path.is_file()]
-
     def figure(
         self, name: str, make: Callable[[], Any], *, kind: str = COUNTED, of: str = ""
     ) -> Figure:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
+import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.toml_text import parse_toml, read_text
 from sfumato.core.workspace import lock_file
-from sfumato.pipeline.project_folder import ProjectFolder, open_project
+from sfumato.pipeline.project_folder import open_project
 from sfumato.pipeline.project_text import parse_project
 
 Change = Callable[[tomlkit.TOMLDocument], None]
@@ -324,7 +324,8 @@ class WindowLock:
         try:
             held = json.loads((self.folder / WINDOW).read_text(encoding="utf-8"))
             fresh = time.time() - float(held["seen"]) < FORGOTTEN
-            return str(held["window"]) if fresh else ""
+            there = held["machine"] != platform.node() or _runs(int(held["process"]))
+            return str(held["window"]) if fresh and there else ""
         except (OSError, ValueError, KeyError, TypeError):
             return ""
 
@@ -333,7 +334,11 @@ class WindowLock:
         with edit_lock(self.folder):
             if not take_over and self.holder() not in ("", window):
                 return False
-            write_text(self.folder / WINDOW, json.dumps({"window": window, "seen": time.time()}))
+            held = {
+                "window": window, "seen": time.time(),
+                "process": os.getpid(), "machine": platform.node(),
+            }  # fmt: skip
+            write_text(self.folder / WINDOW, json.dumps(held))
             return True
 
     def leave(self, window: str) -> None:
@@ -343,14 +348,20 @@ class WindowLock:
                 (self.folder / WINDOW).unlink(missing_ok=True)
 
 
+def _runs(process: int) -> bool:
+    """Whether a process is there; a workbench that was killed edits no more."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def text_sha(text: str) -> str:
     """The hash of a text of the project file."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def new_window() -> str:
-    """A name for a window."""
-    return secrets.token_urlsafe(12)
 
 
 def _changed(text: str, change: Change) -> str:
@@ -396,8 +407,3 @@ def table_at(document: Any, *names: str) -> Any:
             table[name] = tomlkit.table()
         table = table[name]
     return table
-
-
-def opened(file: Path) -> ProjectFolder:
-    """The project of a file; refused with its place where it cannot be read."""
-    return open_project(file)

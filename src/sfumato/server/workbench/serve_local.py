@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -15,14 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+import django
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from waitress.server import create_server
 
 from sfumato.core.errors import InputError
 from sfumato.core.workspace import Workspace
-from sfumato.server.discretion import log_without_values
+from sfumato.server.discretion import header_settings, log_without_values
 from sfumato.server.workbench.local_guard import ENTER, Entrance, Guard, LocalAddress
-from sfumato.server.workbench.settings_local import boot_local
 
 IDLE_HOURS = 8
 """Hours without a request after which the workbench ends: a forgotten one stays open to nobody."""
@@ -137,3 +139,60 @@ def has_browser() -> bool:
         screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
         return bool(screen) and shutil.which("xdg-open") is not None
     return True
+
+
+_FOLDER = Path(__file__).parent
+_PAGES = _FOLDER.parent / "pages"
+Settings = dict[str, object]
+
+
+def local_settings(address: LocalAddress) -> Settings:
+    """All settings by name; who may ask at all is decided before Django (`local_guard`)."""
+    return {
+        **header_settings(tls=False),
+        "ALLOWED_HOSTS": [address.host.partition(":")[0]],
+        "ROOT_URLCONF": "sfumato.server.workbench.urls",
+        "APPEND_SLASH": False,
+        # Of this process alone: nothing signed by another start counts.
+        "SECRET_KEY": secrets.token_urlsafe(48),
+        "INSTALLED_APPS": ["django.contrib.staticfiles", "django_htmx"],
+        "MIDDLEWARE": [
+            "sfumato.server.discretion.AnswersMiddleware",
+            "django.middleware.security.SecurityMiddleware",
+            "whitenoise.middleware.WhiteNoiseMiddleware",
+            "csp.middleware.CSPMiddleware",
+            "django.middleware.common.CommonMiddleware",
+            "django.middleware.clickjacking.XFrameOptionsMiddleware",
+        ],
+        "TEMPLATES": [
+            {
+                "BACKEND": "django.template.backends.django.DjangoTemplates",
+                "DIRS": [_FOLDER / "templates", _PAGES / "templates"],
+                "OPTIONS": {"context_processors": ["django.template.context_processors.request"]},
+            }
+        ],
+        "STATIC_URL": "/static/",
+        "STATICFILES_DIRS": [_FOLDER / "static", _PAGES / "static"],
+        "WHITENOISE_USE_FINDERS": True,
+        "WHITENOISE_AUTOREFRESH": False,
+        "DATA_UPLOAD_MAX_MEMORY_SIZE": 1 << 20,
+        # One field per column of a wide table, and more.
+        "DATA_UPLOAD_MAX_NUMBER_FIELDS": 10_000,
+        # There is no upload: the files are here already.
+        "FILE_UPLOAD_HANDLERS": [],
+        "DEFAULT_AUTO_FIELD": "django.db.models.BigAutoField",
+        "USE_TZ": True,
+        "TIME_ZONE": "UTC",
+        "LANGUAGE_CODE": "en",
+        "USE_I18N": True,
+        "LOGGING_CONFIG": None,
+        "DEBUG": False,
+    }
+
+
+def boot_local(address: LocalAddress) -> None:
+    """Configure Django; a process can be one server only."""
+    if settings.configured:
+        raise InputError("the process", "can be one server only")
+    settings.configure(**local_settings(address))
+    django.setup()
