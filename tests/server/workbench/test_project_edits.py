@@ -48,6 +48,8 @@ kind = "numeric"
 [schema.quasi_identifiers.zip] # coarse
 hierarchy = { lengths = [3] }
 
+# what it promises
+# (both lines)
 [release]
 pid_k = 5
 """
@@ -241,7 +243,8 @@ def test_a_column_has_one_role_whatever_is_clicked(
         roles = {name: key for key, names in schema.roles().items() for name in names}
         assert roles[column] == role
         assert set(roles) == {*COLUMNS, "patient"}
-        assert file.read_text().startswith("# mine\n")
+        comments = [line for line in PROJECT.splitlines() if line.startswith("#")]
+        assert [line for line in file.read_text().splitlines() if line.startswith("#")] == comments
 
 
 def test_a_hierarchy_stays_with_its_column(file: Path) -> None:

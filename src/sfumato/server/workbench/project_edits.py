@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -371,7 +372,28 @@ def _changed(text: str, change: Change) -> str:
         parse_toml(text, "project file")  # says where, and never what
         raise InputError("project file", "must be TOML") from None
     change(document)
-    return tomlkit.dumps(document)
+    return _with_comments(text, tomlkit.dumps(document))
+
+
+def _with_comments(before: str, after: str) -> str:
+    """The new text with the lines of comments that went with a table which was taken out.
+
+    What stands above a table's head belongs to the table before it, as TOML is parsed.
+    """
+    old, new = before.splitlines(), after.splitlines()
+    lost = Counter(line for line in old if line.startswith("#"))
+    lost.subtract(line for line in new if line.startswith("#"))
+    anchor = ""
+    for line in reversed(old):
+        if not line.startswith("#"):
+            anchor = line or anchor
+        elif lost[line] > 0:
+            lost[line] -= 1
+            new.insert(new.index(anchor) if anchor in new else len(new), line)
+            anchor = line
+    made = "\n".join(new) + "\n"
+    # A line that looks like a comment may stand within a text.
+    return made if tomlkit.parse(made).unwrap() == tomlkit.parse(after).unwrap() else after
 
 
 def _stacks(pasts: list[Past]) -> tuple[list[Past], list[Past]]:
