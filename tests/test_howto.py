@@ -20,6 +20,7 @@ PAGES = (
 )
 
 ELSEWHERE = {
+    "workbench": "a browser; tests of the workbench",
     "from_r": "test_other_languages.py",
     "from_stata": "test_other_languages.py",
     "tables": "a database; cli/test_databases.py",
