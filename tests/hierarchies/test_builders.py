@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sfumato.core.errors import InputError
 from sfumato.hierarchies import Hierarchy, build_hierarchy, leaf_order
 from sfumato.schema import IntervalHierarchy, PrefixHierarchy
-from sfumato.schema.column_roles import HierarchySpec
+from sfumato.schema.roles import HierarchySpec
 
 ICD9 = PrefixHierarchy(
     lengths=(3,), groups=("001-139", "240-279", "V01-V91", "E800-E999", "E000-E000")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.schema.column_roles import IntervalHierarchy
+from sfumato.schema.roles import IntervalHierarchy
 from sfumato.semantics.policy_terms import LinkageQI, Policy
 
 EXAMPLE = """

@@ -17,7 +17,7 @@ from sfumato.hierarchies.code_lists import is_classification, read_classificatio
 from sfumato.hierarchies.hierarchy import ROOT, Hierarchy
 from sfumato.hierarchies.skos import read_skos
 from sfumato.schema import IntervalHierarchy, PrefixHierarchy
-from sfumato.schema.column_roles import HierarchySpec
+from sfumato.schema.roles import HierarchySpec
 
 TURTLE = (".ttl", ".turtle")
 """How the names of files in Turtle end."""

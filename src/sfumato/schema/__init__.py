@@ -1,17 +1,16 @@
 """What each column of a file is: declared in Python or TOML, without touching data."""
 
-from sfumato.schema.column_roles import (
+from sfumato.schema.recipe import Cleaning
+from sfumato.schema.roles import (
     Event,
     EventKind,
     IntervalHierarchy,
     Kind,
+    Orphans,
     PrefixHierarchy,
     QuasiIdentifier,
-)
-from sfumato.schema.database_roles import Orphans, TableSchema
-from sfumato.schema.recipe import Cleaning
-from sfumato.schema.roles import (
     Schema,
+    TableSchema,
     check_schema,
     dump_schema,
     load_schema,

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from sfumato.core.errors import InputError
-from sfumato.schema.column_roles import HierarchySpec
+from sfumato.schema.roles import HierarchySpec
 
 
 class Treatment(StrEnum):

@@ -14,7 +14,7 @@ from sfumato.core.toml_text import read_text
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.pipeline.project_model import InFile
 from sfumato.schema import Cleaning, IntervalHierarchy, PrefixHierarchy
-from sfumato.schema.column_roles import HierarchySpec
+from sfumato.schema.roles import HierarchySpec
 from sfumato.server.workbench.project_edits import Change, table_at
 
 ROLES = {

@@ -18,8 +18,8 @@ from sfumato.core.declaration import layout_of
 from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.hierarchies.hierarchy import generalised
 from sfumato.schema import Cleaning, IntervalHierarchy, Schema
-from sfumato.schema.column_roles import HierarchySpec
 from sfumato.schema.recipe import StepCount
+from sfumato.schema.roles import HierarchySpec
 from sfumato.server.workbench.bench import SAMPLE, Bench, Figure
 from sfumato.table.cleaning import cleaned
 from sfumato.table.counted_columns import Alone, CountedColumns
