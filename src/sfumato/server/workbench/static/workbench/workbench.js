@@ -19,8 +19,10 @@
   });
   document.addEventListener("htmx:before:swap", (event) => {
     const { askedFor, sourceElement } = event.detail.ctx;
-    const here = sourceElement.isConnected && sourceElement.getAttribute("hx-get") === askedFor;
-    if (askedFor && !here) event.preventDefault();
+    if (!askedFor) return;
+    const same = sourceElement.isConnected && sourceElement.getAttribute("hx-get") === askedFor;
+    const asks = new URL(askedFor, location.href).pathname;
+    if (!same || !asks.startsWith(location.pathname)) event.preventDefault();
   });
 
   // A field and a slider of the same number.
