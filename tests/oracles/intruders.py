@@ -12,12 +12,14 @@ from sfumato.table.table import MISSING
 
 
 class Record(NamedTuple):
-    """A record as it is released; cells by column, dates as days."""
+    """A record as it is released; cells by column, dates as days; the stay that it stands under."""
 
     person: int
     pseudonym: int
     class_of: int
     cells: dict[str, int]
+    table: int = 0
+    stay: int = MISSING
 
 
 Unit = list[Record]
@@ -33,9 +35,10 @@ def units(records: Sequence[Record]) -> list[Unit]:
     return list(found.values())
 
 
-def crowd(unit: Unit, bands: bool) -> tuple[int, int]:
-    """The class of a unit, and the band of its number of records."""
-    return unit[0].class_of, sum(each <= len(unit) for each in BANDS) if bands else 0
+def crowd(unit: Unit, bands: bool) -> tuple[int, ...]:
+    """The class of a unit, and the bands of its numbers of records by table."""
+    many = [sum(each.table == table for each in unit) for table in (0, 1)]
+    return unit[0].class_of, *(sum(each <= own for each in BANDS) for own in many if bands)
 
 
 def found(records: Sequence[Record], *, bands: bool) -> tuple[float, float]:
@@ -53,10 +56,12 @@ def by_two(
 ) -> dict[int, float]:
     """The chance of each person to be found by any two records, by the best of the units.
 
-    A record of which nothing is shown tells nothing.
+    A record of which nothing is shown tells nothing. Records of a table that never has the columns
+    are not known; two of one stay are found in one stay.
     """
     every, best = units(records), defaultdict(float)
     several = len({each.person for each in records}) < len(records)
+    tables = {each.table for each in records if any(each.cells[n] != MISSING for n in columns)}
 
     def telling(unit: Unit) -> Unit:
         return [each for each in unit if any(each.cells[name] != MISSING for name in columns)]
@@ -69,15 +74,24 @@ def by_two(
         if fits is not None and len(known) < 2:
             return len(own) >= len(known)
         if fits is None:
-            wanted, there = Counter(map(value, known)), Counter(map(value, own))
-            return all(there[each] >= many for each, many in wanted.items())
+            stays = {each.stay for each in known}
+            tied = len(known) == 2 and len(stays) == 1 and MISSING not in stays
+            wanted = Counter(map(value, known))
+            groups = [
+                [r for r in own if r.stay == stay] for stay in {r.stay for r in own} - {MISSING}
+            ]
+            return any(
+                all(Counter(map(value, group))[each] >= many for each, many in wanted.items())
+                for group in (groups if tied else [own])
+            )
         pairs = ((one, other) for one in own for other in own if one is not other)
         return any(fits(*known, one, other) for one, other in pairs)
 
     for unit in every:
         alike = [each for each in every if crowd(each, several) == crowd(unit, several)]
         chances = []
-        for known in combinations(unit, min(2, len(unit))):
+        mine = [each for each in unit if each.table in tables]
+        for known in combinations(mine, min(2, len(mine))):
             candidates = [each for each in alike if shows(each, telling([*known]))]
             own = sum(each[0].person == unit[0].person for each in candidates)
             chances.append(own / len(candidates))

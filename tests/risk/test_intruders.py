@@ -38,6 +38,8 @@ def file_of(records: Sequence[Record], dated: Dated | None = None) -> ShownFile:
         sensitive=("a",),
         events=("a", "b"),
         pseudonym=codes([each.pseudonym for each in records]),
+        part_of=codes([each.table for each in records]),
+        parents=(codes([each.stay for each in records]),),
     )
 
 
@@ -66,8 +68,23 @@ def in_order(one: Record, other: Record, mine: Record, yours: Record) -> bool:
     return np.sign(yours.cells["day"] - mine.cells["day"]) == np.sign(apart)
 
 
-@given(files())
-@settings(max_examples=examples(100))
+@st.composite
+def tables(draw: st.DrawFn) -> list[Record]:
+    """People with records of two tables, of which one has no column "a", under stays."""
+    records = []
+    cell = st.integers(MISSING, 2)
+    for person in range(draw(st.integers(2, 9))):
+        class_of = draw(st.integers(0, 1))
+        for _ in range(draw(st.integers(1, 5))):
+            table, stay = draw(st.integers(0, 1)), draw(st.integers(MISSING, 1))
+            cells = {"a": MISSING if table else draw(cell), "b": draw(cell), "day": MISSING}
+            stay = stay if stay == MISSING else 2 * person + stay
+            records.append(Record(person, person, class_of, cells, table, stay))
+    return records
+
+
+@given(files() | tables())
+@settings(max_examples=examples(200))
 def test_who_is_found_and_what_is_learned(records: list[Record]) -> None:
     several = len({each.person for each in records}) < len(records)
     file = file_of(records)

@@ -14,7 +14,7 @@ from math import comb
 
 import numpy as np
 
-from sfumato.core.arrays import Codes, Floats, Ints
+from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import learned_values
 from sfumato.risk.known_events import NORMAL, drawn_sets
@@ -250,8 +250,10 @@ class _Shows:
     """What units show of a column, or of several together, as codes.
 
     A unit shows a value once, or twice and more: whoever knows two records with one value looks
-    for units that have two. Of dates that are not as they were two records together are one code.
-    A record of which nothing is shown may be one of the two, and tells nothing.
+    for units that have two. Of dates that are not as they were two records together are one code,
+    and so are two under one parent: whoever knows two diagnoses of one stay looks for both in one.
+    A record of which nothing is shown may be one of the two, and tells nothing; of several tables
+    the records of those are known that have the columns.
     """
 
     def __init__(
@@ -263,13 +265,14 @@ class _Shows:
         looked = np.zeros(int(crowds.crowd.max()) + 1, dtype=np.bool_)
         looked[asked] = True
         self._units = np.flatnonzero(looked[crowds.crowd])
-        rows = np.flatnonzero(looked[crowds.crowd][crowds.unit])
+        tells = np.logical_or.reduce([each.codes != MISSING for each in columns])
+        rows = np.flatnonzero(looked[crowds.crowd][crowds.unit] & _of_tables(crowds.file, tells))
         rows = rows[np.argsort(crowds.unit[rows], kind="stable")]
         if self._dates is not None:
             rows = _some_of_each(rows, crowds.unit[rows], MOST_DATES)
         self._unit = crowds.unit[rows].astype(np.int64)
         self._starts = np.searchsorted(self._unit, np.arange(len(crowds.crowd) + 1))
-        self._tells = np.logical_or.reduce([each.codes[rows] != MISSING for each in columns])
+        self._tells = tells[rows]
         plain = [each.codes[rows] for each in columns if each.dated is None]
         self._label = np.zeros(len(rows), dtype=np.int64)
         if plain and len(rows):
@@ -277,25 +280,24 @@ class _Shows:
         # A release writes one column of dates; others it counts in days after that one.
         if self._dates is not None:
             self._day = self._dates.codes[rows].astype(np.int64)
+        self._parents = [each[rows].astype(np.int64) for each in crowds.file.parents]
         self._index()
 
     def _index(self) -> None:
         """List the units by crowd and code."""
+        first, second = pairs_within(self._starts) if self._dates else self._siblings()
+        both = self._tells[first] & self._tells[second]
+        first, second = first[both], second[both]
+        pairs = self._together(first, second)
+        self._codes = distinct(pairs)
         tells = np.flatnonzero(self._tells)
         if self._dates is None:
-            order = tells[np.lexsort((self._label[tells], self._unit[tells]))]
-            unit, label = self._unit[order], self._label[order]
-            again = np.zeros(len(order), dtype=np.int64)
-            again[1:] = (np.diff(unit) == 0) & (np.diff(label) == 0)
-            code = 1 + 2 * label + again
-        else:
-            first, second = pairs_within(self._starts)
-            both = self._tells[first] & self._tells[second]
-            first, second = first[both], second[both]
-            pairs = self._together(first, second)
-            self._codes = distinct(pairs)
-            unit = np.concatenate([self._unit[tells], self._unit[first]])
-            code = np.concatenate([self._alone()[tells], 1 + np.searchsorted(self._codes, pairs)])
+            tells = tells[np.lexsort((self._label[tells], self._unit[tells]))]
+        unit, code = self._unit[tells], self._alone(tells)
+        if self._dates is None:
+            code[1:] += (np.diff(unit) == 0) & (np.diff(code) == 0)
+        unit = np.concatenate([unit, self._unit[first]])
+        code = np.concatenate([code, self._pair(pairs)])
         self._width = np.int64(code.max(initial=0) + 1)
         shown = np.concatenate([self._units * self._width + ANY, unit * self._width + code])
         self._shown = distinct(shown)
@@ -304,20 +306,48 @@ class _Shows:
         order = np.argsort(keys, kind="stable")
         self._keys, self._listed = keys[order], unit[order]
 
-    def _alone(self) -> Ints:
-        """Of one date alone only what stands beside it tells anything."""
-        return 1 + len(self._codes) + self._label
+    def _alone(self, rows: Ints) -> Ints:
+        """What a record tells alone; of one date only what stands beside it tells anything."""
+        label = self._label[rows]
+        return 1 + len(self._codes) + (2 * label if self._dates is None else label)
+
+    def _pair(self, pairs: Ints) -> Ints:
+        """The codes of two records that are known together."""
+        return 1 + np.searchsorted(self._codes, pairs)
+
+    def _siblings(self) -> tuple[Ints, Ints]:
+        """Every two records of a unit that stand under one parent."""
+        pairs = [np.zeros((2, 0), dtype=np.int64)]
+        for parent in self._parents:
+            under = np.flatnonzero(parent >= 0)
+            under = under[np.lexsort((parent[under], self._unit[under]))]
+            new = (np.diff(self._unit[under]) != 0) | (np.diff(parent[under]) != 0)
+            starts = np.concatenate([[0], 1 + np.flatnonzero(new), [len(under)]])
+            pairs.append(under[np.stack(pairs_within(starts))])
+        first, second = np.concatenate(pairs, axis=1)
+        return first, second
+
+    def _are_siblings(self, first: Ints, second: Ints) -> Bools:
+        """Which pairs of records stand under one parent."""
+        siblings = np.zeros(len(first), dtype=np.bool_)
+        for parent in self._parents:
+            siblings |= (parent[first] == parent[second]) & (parent[first] >= 0)
+        return siblings
 
     def _together(self, first: Ints, second: Ints) -> Ints:
-        """Two records, and the days between them or which came first, as one code."""
-        assert self._dates is not None
+        """Two records as one code: under one parent, or with the days between them."""
+        labels = int(self._label.max(initial=0)) + 1
+        if self._dates is None:
+            low, high = np.sort([self._label[first], self._label[second]], axis=0)
+            pairs: Ints = low * labels + high
+            return pairs
         apart = self._day[second] - self._day[first]
         swapped = (apart < 0) | ((apart == 0) & (self._label[second] < self._label[first]))
         first, second = np.where(swapped, second, first), np.where(swapped, first, second)
         apart = np.abs(apart)
         if self._dates.dated is Dated.ORDERED:
             apart = np.minimum(apart, 1)
-        labels, days = int(self._label.max(initial=0)) + 1, int(np.ptp(self._day)) + 1
+        days = int(np.ptp(self._day)) + 1
         both: Ints = (self._label[first] * labels + self._label[second]) * days + apart
         return both
 
@@ -348,17 +378,19 @@ class _Shows:
 
     def _code(self, rows: Ints) -> Ints:
         """What one record tells alone."""
-        own = 1 + 2 * self._label if self._dates is None else self._alone()
-        return np.where(self._tells[rows], own[rows], ANY)
+        return np.where(self._tells[rows], self._alone(rows), ANY)
 
     def _two(self, first: Ints, second: Ints) -> tuple[Ints, Ints]:
         one, other = self._code(first), self._code(second)
+        tell = (one != ANY) & (other != ANY)
         if self._dates is not None:
-            both = 1 + np.searchsorted(self._codes, self._together(first, second))
-            both = np.where((one != ANY) & (other != ANY), both, np.maximum(one, other))
+            both = np.where(tell, self._pair(self._together(first, second)), np.maximum(one, other))
             return both, np.full(len(both), ANY)
-        same = (one == other) & (one != ANY)
-        return one + same, np.where(same, ANY, other)
+        same = (one == other) & tell
+        one, other = one + same, np.where(same, ANY, other)
+        tied = tell & self._are_siblings(first, second)
+        pair = self._pair(self._together(first, second))
+        return np.where(tied, pair, one), np.where(tied, ANY, other)
 
     def _lists(self, known: _Known) -> tuple[_Known, Ints, Ints]:
         """The same with the rarer code first, the place of its list, and how long that is."""
@@ -396,6 +428,13 @@ class _Shows:
         place = np.minimum(np.searchsorted(self._shown, key), len(self._shown) - 1)
         fits = self._shown[place] == key
         return at[fits], unit[fits], (length / some)[at[fits]]
+
+
+def _of_tables(file: ShownFile, tells: Bools) -> Bools:
+    """Which records are of a table of which some tell something."""
+    if file.part_of is None:
+        return np.ones(len(tells), dtype=np.bool_)
+    return np.isin(file.part_of, file.part_of[tells])
 
 
 def _some_of_each(rows: Ints, unit: Codes, most: int) -> Ints:

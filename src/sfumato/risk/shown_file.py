@@ -69,6 +69,9 @@ class ShownFile:
         The pseudonym of each record, where people may have several.
     part_of
         The table that each record is of, where there are several.
+    parents
+        For each table to whose records others belong, which of them each record stands under, -1
+        for none.
     foretold
         Share of people whose value of a sensitive column is guessed without the file, by column;
         filled as it is measured.
@@ -82,6 +85,7 @@ class ShownFile:
     exact: tuple[Codes, ...] = ()
     pseudonym: Codes | None = None
     part_of: Codes | None = None
+    parents: tuple[Codes, ...] = ()
     foretold: dict[str, float] = field(default_factory=dict)
 
     @cached_property
@@ -185,6 +189,7 @@ def shown(
         tuple(each.codes for each in table.quasi_identifiers),
         pseudonym,
         table.part_of,
+        table.parents,
     )
 
 
