@@ -10,8 +10,7 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics
 from sfumato.pipeline.tune import KeptTrials, tune
-from sfumato.pipeline.tune.kept_trials import line_of, trial_of
-from sfumato.pipeline.tune.trials import Trial
+from sfumato.pipeline.tune.trials import Trial, line_of, trial_of
 
 
 def searched(file: Path, most: int, stop_after: int | None = None) -> tuple[list[Trial], int]:

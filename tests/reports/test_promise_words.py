@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.measure import Later
 from sfumato.engines.spark.spark_session import Ran
 from sfumato.release.promises import PROMISES
+from sfumato.release.utility_measures import Later
 from sfumato.reports.promise_words import promise_lines
 from sfumato.reports.report_files import report
 from sfumato.risk.disclosure_risk import Risk

@@ -27,16 +27,8 @@ from sfumato.cli.parameters import Json, TextOutput, argument, file_option, opti
 from sfumato.core.declaration import Layout, Place, is_uri, layout_of, place_of
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import read_secret
+from sfumato.linkage import link_options
 from sfumato.linkage.link_engine import Engine
-from sfumato.linkage.link_options import (
-    Comparing,
-    Deduping,
-    EncodedLinkOptions,
-    ForPeople,
-    Limits,
-    LinkedFile,
-    NextPairs,
-)
 
 if TYPE_CHECKING:
     from sfumato.linkage.encoding_linkage import EncodedLinks, Matching
@@ -108,10 +100,14 @@ def link() -> None:
 
 
 @app.command(RUN, cls=BriefHelp)
-@with_declared(LinkedFile, only=("seed",))
-@with_declared(LinkedFile, only=("quasi_identifiers", "attach", "key_file", "secret"), panel=LINKED)
-@with_declared(Limits, ForPeople, panel=OUTCOMES)
-@with_declared(Comparing, Deduping, panel=WHAT)
+@with_declared(link_options.LinkedFile, only=("seed",))
+@with_declared(
+    link_options.LinkedFile,
+    only=("quasi_identifiers", "attach", "key_file", "secret"),
+    panel=LINKED,
+)
+@with_declared(link_options.Limits, link_options.ForPeople, panel=OUTCOMES)
+@with_declared(link_options.Comparing, link_options.Deduping, panel=WHAT)
 @with_declared(Layout, only=SAID_OF_ALL, panel=WHAT)
 def run(
     context: typer.Context,
@@ -151,7 +147,7 @@ def run(
     check_links_folder(output, answered=answered)
     named = named_places(tables)
     inputs = (*named.values(), *given["attach"].values(), spec, schema)
-    linked = values_of(LinkedFile, given)
+    linked = values_of(link_options.LinkedFile, given)
     linked["attach_tables"] = _readable(linked["attach_tables"], given)
     inputs = (*inputs, given["model"], given["decisions"])
     linked["pseudonym_key"] = _key_of(given["key_file"], inputs)
@@ -178,7 +174,7 @@ def _of_tables(
     from sfumato.linkage.link import link as link_tables
     from sfumato.linkage.spark_linkage import streamed
 
-    comparing = values_of(Comparing, given)
+    comparing = values_of(link_options.Comparing, given)
     engine = comparing.pop("engine") or Engine.DUCKDB
     with progress_bar() as progress:
         sources = streamed(_readable(named, given), spark=engine is Engine.SPARK)
@@ -193,7 +189,7 @@ def _of_tables(
             previous=given["previous"],
             engine=engine,
             progress=progress,
-            **values_of(ForPeople, given),
+            **values_of(link_options.ForPeople, given),
             **linked,
         )
         _write_with_report(links, output)
@@ -213,7 +209,11 @@ def _of_encodings(
 
     check_encodings_folder(output)
     # Encodings take some of these options only; any other that was given is refused before.
-    applying = {name: linked[name] for name in EncodedLinkOptions.__annotations__ if name in linked}
+    applying = {
+        name: linked[name]
+        for name in link_options.EncodedLinkOptions.__annotations__
+        if name in linked
+    }
     with progress_bar() as progress:
         links = link_tables(
             named, _matching(named, given), schema=schema, progress=progress, **applying
@@ -240,7 +240,7 @@ def _matching(tables: Mapping[str, object], given: Given) -> Matching:
     from sfumato.linkage.link_spec import Mode, WantedRates
     from sfumato.linkage.match_thresholds import Thresholds
 
-    limits = Limits(**values_of(Limits, given))
+    limits = link_options.Limits(**values_of(link_options.Limits, given))
     thresholds, rates = limits.thresholds(USUAL), limits.rates
     deduped = given["dedupe"] or len(tables) == 1
     return Matching(
@@ -254,7 +254,12 @@ def _matching(tables: Mapping[str, object], given: Given) -> Matching:
 
 
 @app.command()
-@with_declared(Comparing, Deduping, only=("dedupe", "id_column", "allow_pairs"), panel=WHAT)
+@with_declared(
+    link_options.Comparing,
+    link_options.Deduping,
+    only=("dedupe", "id_column", "allow_pairs"),
+    panel=WHAT,
+)
 @with_declared(Layout, only=SAID_OF_ALL, panel=WHAT)
 def suggest(
     tables: Tables, output: TextOutput = None, schema: SchemaOfTables = None, *, given: Given
@@ -304,7 +309,7 @@ def apply(
 
 
 @app.command("next")
-@with_declared(NextPairs)
+@with_declared(link_options.NextPairs)
 def next_pairs(
     folder: LinkFolder,
     output: Annotated[
@@ -323,7 +328,7 @@ def next_pairs(
     """
     from sfumato.linkage.next_batch import next_batch
 
-    wanted = NextPairs(**values_of(NextPairs, given))
+    wanted = link_options.NextPairs(**values_of(link_options.NextPairs, given))
     with progress_bar() as progress:
         batch = next_batch(folder, output, wanted, progress)
     print_found(batch.to_json(), [str(batch)], json=json)
@@ -453,7 +458,7 @@ def _changes(given: Given) -> dict[str, object]:
     """Thresholds or rates, and the number of pairs, where they are given."""
     from sfumato.linkage.person_clusters import USUAL
 
-    limits = Limits(**values_of(Limits, given))
+    limits = link_options.Limits(**values_of(link_options.Limits, given))
     if limits.similarity is not None:
         raise InputError("option --similarity", "is for encodings only", found="clear tables")
     thresholds, rates = limits.thresholds(USUAL), limits.rates

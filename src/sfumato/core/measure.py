@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from sfumato.core.declaration import fields_of
 
-_Measured = TypeVar("_Measured")
 REGISTER = "register"
 """The name of an estimator that is none: the population was counted."""
 ESTIMATED = "estimated, not promised"
 """What is said of a limit that only an estimate keeps."""
-
-
-class Later(Generic[_Measured]):
-    """What is measured when it is first asked for: of most releases of a search nothing is."""
-
-    def __init__(self, measure: Callable[[], _Measured]) -> None:
-        self._measure: Callable[[], _Measured] | None = measure
-
-    @cached_property
-    def value(self) -> _Measured:
-        """It, measured once."""
-        assert self._measure is not None
-        found = self._measure()
-        # What it was measured of need not be held any longer.
-        self._measure = None
-        return found
 
 
 def is_estimate(estimator: str | None) -> bool:

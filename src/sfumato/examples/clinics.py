@@ -17,23 +17,7 @@ from pyarrow import csv
 from sfumato.core.arrays import Codes, Floats, Integers, Ints, Levels
 from sfumato.core.atomic import all_or_none, atomic_path, write_text
 from sfumato.core.errors import InputError
-from sfumato.examples.demographics import (
-    CODES,
-    COHORT_ENDS,
-    DESCRIPTIONS,
-    EASTERN_AREAS,
-    FAMILY_NAMES,
-    FEMALE,
-    GIVEN_NAMES,
-    MALE,
-    OLDEST,
-    WESTERN_AREA,
-    ZIP_WEIGHTS,
-    ZIPS,
-    WeightedChoice,
-    code_weights,
-    zipf,
-)
+from sfumato.examples import demographics
 from sfumato.schema import Schema, dump_schema
 
 FIRST_YEAR = 2015
@@ -119,7 +103,7 @@ def draw_people(count: int, rng: np.random.Generator) -> People:
     sex = (rng.random(count) >= FEMALE_SHARE).astype(np.int8)
     birth = _births(count, rng)
     years = FIRST_YEAR + birth / DAYS_PER_YEAR
-    cohort = np.searchsorted(COHORT_ENDS, years, side="right").astype(np.int16)
+    cohort = np.searchsorted(demographics.COHORT_ENDS, years, side="right").astype(np.int16)
     ages = np.maximum(-birth / DAYS_PER_YEAR, 0.0)
     homes, move = _homes(count, rng)
     conditions, condition_count = _conditions(ages, sex, rng)
@@ -129,7 +113,7 @@ def draw_people(count: int, rng: np.random.Generator) -> People:
         phone=_phones(homes[0], rng),
         sex=sex,
         birth=birth,
-        education=WeightedChoice.of(EDUCATION_WEIGHTS).draw(cohort, rng),
+        education=demographics.WeightedChoice.of(EDUCATION_WEIGHTS).draw(cohort, rng),
         homes=homes,
         move=move,
         visits=_visit_counts(ages, rng),
@@ -141,7 +125,7 @@ def draw_people(count: int, rng: np.random.Generator) -> People:
 
 def _births(count: int, rng: np.random.Generator) -> Codes:
     low, high, share = np.array(AGE_BANDS).T
-    band = WeightedChoice.of(share).sample(count, rng)
+    band = demographics.WeightedChoice.of(share).sample(count, rng)
     ages = low[band] + (high - low)[band] * rng.random(count)
     days: Codes = np.ceil(-ages * DAYS_PER_YEAR).astype(np.int32)
     # Everybody has a visit, and so is born on the last day of the window at the latest.
@@ -156,24 +140,41 @@ def _keys(count: int) -> pa.StringArray:
 
 
 def _names(sex: Levels, cohort: npt.NDArray[np.int16], rng: np.random.Generator) -> pa.StringArray:
-    lists = [names for one in (FEMALE, MALE) for names in GIVEN_NAMES[one]]
+    lists = [
+        names
+        for one in (demographics.FEMALE, demographics.MALE)
+        for names in demographics.GIVEN_NAMES[one]
+    ]
     widest = max(map(len, lists))
     # All lists are one table: shorter ones end with weights of 0.
-    weights = [np.pad(zipf(len(names), shift=8.0), (0, widest - len(names))) for names in lists]
+    weights = [
+        np.pad(demographics.zipf(len(names), shift=8.0), (0, widest - len(names)))
+        for names in lists
+    ]
     given = [name for names in lists for name in (*names, *[""] * (widest - len(names)))]
-    stratum = sex * len(GIVEN_NAMES[FEMALE]) + cohort
-    drawn = stratum.astype(np.int32) * widest + WeightedChoice.of(weights).draw(stratum, rng)
-    family = WeightedChoice.of(zipf(len(FAMILY_NAMES), shift=15.0)).sample(len(sex), rng)
+    stratum = sex * len(demographics.GIVEN_NAMES[demographics.FEMALE]) + cohort
+    drawn = stratum.astype(np.int32) * widest + demographics.WeightedChoice.of(weights).draw(
+        stratum, rng
+    )
+    family = demographics.WeightedChoice.of(
+        demographics.zipf(len(demographics.FAMILY_NAMES), shift=15.0)
+    ).sample(len(sex), rng)
     return pc.binary_join_element_wise(
-        pa.array(given).take(pa.array(drawn)), pa.array(FAMILY_NAMES).take(pa.array(family)), " "
+        pa.array(given).take(pa.array(drawn)),
+        pa.array(demographics.FAMILY_NAMES).take(pa.array(family)),
+        " ",
     )
 
 
 def _phones(home: npt.NDArray[np.int16], rng: np.random.Generator) -> pa.StringArray:
-    areas = (*EASTERN_AREAS, WESTERN_AREA)
+    areas = (*demographics.EASTERN_AREAS, demographics.WESTERN_AREA)
     numbers = [f"{area}-555-01{last:02d}" for area in areas for last in range(100)]
-    area = WeightedChoice.of(zipf(len(EASTERN_AREAS))).sample(len(home), rng)
-    area[np.array([code < "01400" for code in ZIPS])[home]] = len(EASTERN_AREAS)
+    area = demographics.WeightedChoice.of(
+        demographics.zipf(len(demographics.EASTERN_AREAS))
+    ).sample(len(home), rng)
+    area[np.array([code < "01400" for code in demographics.ZIPS])[home]] = len(
+        demographics.EASTERN_AREAS
+    )
     drawn = area * np.int16(100) + rng.integers(0, 100, len(home), dtype=np.int16)
     return pa.array(numbers).take(pa.array(drawn))
 
@@ -181,7 +182,7 @@ def _phones(home: npt.NDArray[np.int16], rng: np.random.Generator) -> pa.StringA
 def _homes(
     count: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
-    choice = WeightedChoice.of(ZIP_WEIGHTS)
+    choice = demographics.WeightedChoice.of(demographics.ZIP_WEIGHTS)
     homes = choice.sample(2 * count, rng).reshape(2, count)
     move = rng.integers(0, WINDOW_DAYS, count, dtype=np.int16)
     move[rng.random(count) >= MOVER_SHARE] = WINDOW_DAYS
@@ -201,12 +202,12 @@ def _conditions(
 ) -> tuple[npt.NDArray[np.int16], Levels]:
     means = np.where(ages < CONDITIONS_BY_AGE[0][0], 0.0, np.interp(ages, *CONDITIONS_BY_AGE))
     count = np.minimum(rng.poisson(means), MOST_CONDITIONS).astype(np.int8)
-    weights = code_weights(chronic=True)
+    weights = demographics.code_weights(chronic=True)
     # No chronic code is had below age 2, and of a row of zeros nothing can be drawn; it is not
     # used.
     weights[weights.sum(axis=1) == 0, 0] = 1.0
-    stratum = 2 * np.minimum(ages.astype(np.int16), OLDEST) + sex
-    choice = WeightedChoice.of(weights)
+    stratum = 2 * np.minimum(ages.astype(np.int16), demographics.OLDEST) + sex
+    choice = demographics.WeightedChoice.of(weights)
     drawn = [choice.draw(stratum, rng) for _ in range(MOST_CONDITIONS)]
     return np.column_stack(drawn), count
 
@@ -284,7 +285,7 @@ def draw_visits(people: People, rng: np.random.Generator) -> Visits:
         age=age,
         home=home_on(day, person, people.homes, people.move),
         diagnosis=_diagnoses(people, person, age, rng),
-        department=WeightedChoice.of(shares).draw(clinic, rng),
+        department=demographics.WeightedChoice.of(shares).draw(clinic, rng),
     )
 
 
@@ -324,8 +325,10 @@ def _clinics(people: People, person: Codes, rng: np.random.Generator) -> Levels:
 def _diagnoses(
     people: People, person: Codes, age: npt.NDArray[np.int16], rng: np.random.Generator
 ) -> npt.NDArray[np.int16]:
-    stratum = 2 * np.minimum(age, OLDEST) + people.sex[person]
-    diagnosis = WeightedChoice.of(code_weights(chronic=False)).draw(stratum, rng)
+    stratum = 2 * np.minimum(age, demographics.OLDEST) + people.sex[person]
+    diagnosis = demographics.WeightedChoice.of(demographics.code_weights(chronic=False)).draw(
+        stratum, rng
+    )
     count = people.condition_count[person]
     chronic = np.flatnonzero((rng.random(len(person)) < CHRONIC_VISIT_SHARE) & (count > 0))
     # Squared: the first condition is the most frequent reason.
@@ -359,9 +362,9 @@ def visit_table(
             "visit_date": _dates(visits.day[rows]),
             "age": pa.array(visits.age[rows].astype(np.int32)),
             "sex": _labels(("Female", "Male"), people.sex[person]),
-            "zip": _labels(ZIPS, visits.home[rows]),
+            "zip": _labels(demographics.ZIPS, visits.home[rows]),
             "education": _education(people.education[person], visits.age[rows], rng),
-            "icd9": _labels(CODES, visits.diagnosis[rows]),
+            "icd9": _labels(demographics.CODES, visits.diagnosis[rows]),
             "department": _labels([name for name, *_ in departments], department),
             "charge": pa.array(np.round(charge, 2)),
         }
@@ -576,7 +579,10 @@ def write_tables(
             "must be a folder that exists or can be made",
             advice="choose another one",
         ) from None
-    meanings = {"icd9": list(DESCRIPTIONS), "description": list(DESCRIPTIONS.values())}
+    meanings = {
+        "icd9": list(demographics.DESCRIPTIONS),
+        "description": list(demographics.DESCRIPTIONS.values()),
+    }
     with all_or_none():
         for name, table in tables.items():
             _write_csv(table, place / name, quoting="none")

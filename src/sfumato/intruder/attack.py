@@ -13,15 +13,8 @@ import numpy as np
 from sfumato.core.declaration import Progress, drawn_seed, keywords, layout_of, silent, taken
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.intruder import attack_options
 from sfumato.intruder import attacks as all_attacks
-from sfumato.intruder.attack_options import (
-    AttackOptions,
-    Circumstances,
-    Holding,
-    Judging,
-    Referee,
-    Shares,
-)
 from sfumato.intruder.attack_result import (
     Attack,
     Claims,
@@ -78,7 +71,7 @@ def _sentences(held: Held, given: Given) -> Iterator[str]:
         yield f"{len(given.priors)} other release{several} about the same persons."
 
 
-def _errors(shares: Shares, what: str) -> Iterator[str]:
+def _errors(shares: attack_options.Shares, what: str) -> Iterator[str]:
     if isinstance(shares, Mapping):
         for name, share in shares.items():
             yield f"Of column {name}, {100 * share:g} % of the values are {what}."
@@ -200,13 +193,18 @@ def _warnings(without: int) -> tuple[str, ...]:
     return (f"With {without:,} rows no record of the tables seems to agree.",) if without else ()
 
 
-@keywords(Holding, Referee, Judging, Circumstances)
+@keywords(
+    attack_options.Holding,
+    attack_options.Referee,
+    attack_options.Judging,
+    attack_options.Circumstances,
+)
 def attack(
     release: Any = None,
     *,
     schema: Schema | None = None,
     progress: Progress = silent,
-    **options: Unpack[AttackOptions],
+    **options: Unpack[attack_options.AttackOptions],
 ) -> Attack:
     """Attack a released file as an intruder would, and compare with what was predicted.
 
@@ -231,7 +229,13 @@ def attack(
         If the files do not fit the schema or each other, nobody says whose the records are, or a
         parameter is out of range.
     """
-    holding, referee, judging, given = taken(options, Holding, Referee, Judging, Circumstances)
+    holding, referee, judging, given = taken(
+        options,
+        attack_options.Holding,
+        attack_options.Referee,
+        attack_options.Judging,
+        attack_options.Circumstances,
+    )
     all_attacks.check_names(judging.attacks)
     seed = drawn_seed(given.seed)
     if release is None:

@@ -28,14 +28,7 @@ from sfumato.intruder.knowledge import (
     read_texts,
     with_noise,
 )
-from sfumato.intruder.referee.judgements import (
-    PersonValues,
-    Truth,
-    owned,
-    owned_by_id,
-    owned_by_row,
-    person_values,
-)
+from sfumato.intruder.referee import judgements
 from sfumato.intruder.released_syntax import Exact, Vocabulary
 from sfumato.release.release_result import Release
 from sfumato.risk.verdict import Acceptance, Verdict
@@ -157,7 +150,7 @@ class People:
     ids: tuple[str, ...]
     person: Ints
     named: bool
-    values: dict[str, PersonValues]
+    values: dict[str, judgements.PersonValues]
 
 
 def people_of(data: Any, schema: Schema) -> People:
@@ -176,11 +169,15 @@ def people_of(data: Any, schema: Schema) -> People:
     values = {}
     for name in sensitive:
         column = read[name]
-        values[name] = person_values(person, [column.texts[code] for code in column.codes.tolist()])
+        values[name] = judgements.person_values(
+            person, [column.texts[code] for code in column.codes.tolist()]
+        )
     return People(ids, person, named, values)
 
 
-def by_source_rows(rows: Ints, original: People, register: People, knowledge: Knowledge) -> Truth:
+def by_source_rows(
+    rows: Ints, original: People, register: People, knowledge: Knowledge
+) -> judgements.Truth:
     """The truth from the row of the original that each released record came from.
 
     Of those in the release what counts is what it says of them, sensitive values being released
@@ -194,7 +191,7 @@ def by_source_rows(rows: Ints, original: People, register: People, knowledge: Kn
         Whose those of the register are; the same object where the register is the original.
     """
     if register is original:
-        truth = owned_by_row(rows, knowledge.person, knowledge.persons)
+        truth = judgements.owned_by_row(rows, knowledge.person, knowledge.persons)
         return _of_others(truth, register)
     # Persons of two files have nothing in common but their ids.
     if not (original.named and register.named):
@@ -207,11 +204,11 @@ def by_source_rows(rows: Ints, original: People, register: People, knowledge: Kn
     if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < len(original.person):
         raise InputError("the original", "must be the file that was released", found="another size")
     owners = original.person[rows]
-    truth = owned_by_id([original.ids[owner] for owner in owners], register.ids)
+    truth = judgements.owned_by_id([original.ids[owner] for owner in owners], register.ids)
     return _of_others(truth, register)
 
 
-def _of_others(truth: Truth, register: People) -> Truth:
+def _of_others(truth: judgements.Truth, register: People) -> judgements.Truth:
     """The truth with the sensitive values of those outside the release."""
     values = {}
     for name, held in register.values.items():
@@ -222,7 +219,7 @@ def _of_others(truth: Truth, register: People) -> Truth:
 
 def by_given(
     truth: Any, records: int, original: People | None, register: People, missing: Sequence[str] = ()
-) -> Truth:
+) -> judgements.Truth:
     """The truth that somebody states.
 
     Parameters
@@ -236,7 +233,9 @@ def by_given(
     if isinstance(truth, str) and truth == SAME_ORDER:
         return _same_order(records, original or register, register)
     if isinstance(truth, (str, os.PathLike)):
-        return owned_by_id(_from_file(truth, records, missing), register.ids, register.values)
+        return judgements.owned_by_id(
+            _from_file(truth, records, missing), register.ids, register.values
+        )
     ids = [None if each is None else str(each) for each in truth]
     if len(ids) != records:
         raise InputError(
@@ -244,10 +243,10 @@ def by_given(
             "must name a person for each released record",
             found=f"{len(ids):,} for {records:,} records",
         )
-    return owned_by_id(ids, register.ids, register.values)
+    return judgements.owned_by_id(ids, register.ids, register.values)
 
 
-def _same_order(records: int, original: People, register: People) -> Truth:
+def _same_order(records: int, original: People, register: People) -> judgements.Truth:
     if records > len(original.person):
         raise InputError(
             "the truth",
@@ -256,8 +255,10 @@ def _same_order(records: int, original: People, register: People) -> Truth:
         )
     owners = original.person[:records]
     if register is original:
-        return owned(owners, len(register.ids), register.values)
-    return owned_by_id([original.ids[owner] for owner in owners], register.ids, register.values)
+        return judgements.owned(owners, len(register.ids), register.values)
+    return judgements.owned_by_id(
+        [original.ids[owner] for owner in owners], register.ids, register.values
+    )
 
 
 def _from_file(path: Any, records: int, missing: Sequence[str]) -> list[str | None]:
@@ -350,7 +351,7 @@ class Held:
     file: reading.ReleasedFile
     knowledge: Knowledge
     exact: Knowledge
-    truth: Truth
+    truth: judgements.Truth
     itself: bool
     events: PersonEvents | None = None
     whole: reading.ReleasedFile | None = None
@@ -427,7 +428,7 @@ def _itself(shown: Any, given: Given) -> Held:
         counts=np.bincount(file.unit, minlength=file.persons) if given.counts else None,
     )
     alone = replace(file, quasi_identifiers=(column,), others=tuple(direct))
-    truth = owned_by_row(np.arange(file.records), file.unit, file.persons)
+    truth = judgements.owned_by_row(np.arange(file.records), file.unit, file.persons)
     return Held(alone, knowledge, knowledge, truth, itself=True, whole=file)
 
 
@@ -446,7 +447,9 @@ def _of_an_acquaintance(known: Knowledge, schema: Schema) -> Knowledge:
     return replace(known, others=tuple(each for each in known.others if each.name in told))
 
 
-def _truth(file: reading.ReleasedFile, given: Given, register: People, known: Knowledge) -> Truth:
+def _truth(
+    file: reading.ReleasedFile, given: Given, register: People, known: Knowledge
+) -> judgements.Truth:
     original: People | None = register
     if given.register is not None:
         original = None
@@ -468,16 +471,20 @@ def _truth(file: reading.ReleasedFile, given: Given, register: People, known: Kn
     return found
 
 
-def _by_kept_ids(file: reading.ReleasedFile, register: People, schema: Schema) -> Truth | None:
+def _by_kept_ids(
+    file: reading.ReleasedFile, register: People, schema: Schema
+) -> judgements.Truth | None:
     """The truth of a file that kept the ids of its persons."""
     # Pseudonyms may look like ids: they are the register's only if all of them are in it.
     ids = next((each for each in file.others if each.name == schema.person), None)
     if ids is None or not register.named or not set(ids.texts) <= set(register.ids):
         return None
-    return owned_by_id([ids.texts[code] for code in ids.codes], register.ids, register.values)
+    return judgements.owned_by_id(
+        [ids.texts[code] for code in ids.codes], register.ids, register.values
+    )
 
 
-def _counts(known: Knowledge, truth: Truth) -> Ints:
+def _counts(known: Knowledge, truth: judgements.Truth) -> Ints:
     """Records of each person in the release; of others, their rows in the register."""
     rows = np.bincount(known.person, minlength=known.persons)
     inside = truth.owner[truth.owner >= 0]

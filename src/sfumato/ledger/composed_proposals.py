@@ -10,15 +10,7 @@ from shlex import quote
 import numpy as np
 
 from sfumato.core.errors import ConstraintsNotMetError, HandOverRefusedError
-from sfumato.ledger.composition import (
-    Handed,
-    Limits,
-    Together,
-    people_in,
-    together,
-    together_of,
-    withholding,
-)
+from sfumato.ledger import composition
 from sfumato.ledger.sketches import RECORDS, Shown, Sketch
 from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.release_result import Release
@@ -53,7 +45,9 @@ class Proposal:
         )
 
 
-def withheld(handed: Mapping[int, Handed], limits: Limits) -> Proposal | None:
+def withheld(
+    handed: Mapping[int, composition.Handed], limits: composition.Limits
+) -> Proposal | None:
     """The fewest columns without which the last release may be handed over; ``None`` for none.
 
     Columns are taken out until it may, then put back one by one, the one that many joins rest on
@@ -67,10 +61,10 @@ def withheld(handed: Mapping[int, Handed], limits: Limits) -> Proposal | None:
         What may be given away.
     """
     *_, last = handed
-    people = people_in(handed)
+    people = composition.people_in(handed)
 
-    def without(names: Collection[str]) -> Together:
-        return together_of(withholding(handed, names), people)
+    def without(names: Collection[str]) -> composition.Together:
+        return composition.together_of(composition.withholding(handed, names), people)
 
     columns = handed[last].sketch.columns
     # Recoded columns stay: readers know quasi-identifiers anyway,
@@ -107,9 +101,9 @@ def _said(sketch: Sketch, out: Collection[str]) -> str:
 
 def coarser(
     release: Release,
-    handed: Mapping[int, Handed],
-    limits: Limits,
-    sketched: Callable[[Release], Handed],
+    handed: Mapping[int, composition.Handed],
+    limits: composition.Limits,
+    sketched: Callable[[Release], composition.Handed],
 ) -> Proposal | None:
     """A coarser recoding under which the last release may be handed over; ``None`` for none.
 
@@ -125,13 +119,13 @@ def coarser(
     """
     *_, last = handed
     again = None if release.disclosed is None else release.disclosed.again
-    own, people = handed[last], people_in(handed)
+    own, people = handed[last], composition.people_in(handed)
     classes = own.sketch.classes.astype(np.int64)
     number = int(classes.max(initial=0)) + 1
 
     def too_many(left: int) -> bool:
         merged = replace(own, sketch=replace(own.sketch, classes=classes * left // number))
-        return bool(together_of({**handed, last: merged}, people).broken(limits))
+        return bool(composition.together_of({**handed, last: merged}, people).broken(limits))
 
     # If one class for everybody is too much, no recoding helps.
     if again is None or too_many(1):
@@ -148,7 +142,7 @@ def coarser(
         except ConstraintsNotMetError:
             # Fewer classes may still keep all promises.
             continue
-        measured = together({**handed, last: sketched(made)})
+        measured = composition.together({**handed, last: sketched(made)})
         if not measured.broken(limits):
             recoded = len(release.schema.quasi_identifiers) / len(release.columns)
             cost = max(made.utility.ncp - release.utility.ncp, 0.0) * recoded
@@ -159,7 +153,10 @@ def coarser(
 
 
 def refusal(
-    handed: Mapping[int, Handed], found: Together, limits: Limits, recoded: Proposal | None
+    handed: Mapping[int, composition.Handed],
+    found: composition.Together,
+    limits: composition.Limits,
+    recoded: Proposal | None,
 ) -> HandOverRefusedError:
     """The error for a release that gives away too much beside others: with what would help.
 

@@ -19,21 +19,13 @@ from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, atomic_folder, check_target_folder
 from sfumato.core.cluster_questions import CLUSTERS, ClusterQuestions
 from sfumato.core.errors import InputError
-from sfumato.linkage import linkage_files
+from sfumato.linkage import linkage_files, review_pairs
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier, settled_again
 from sfumato.linkage.link_options import NextPairs
 from sfumato.linkage.link_spec import Mode
 from sfumato.linkage.linkage_manifest import file_hash
 from sfumato.linkage.match_decisions import join_workers
 from sfumato.linkage.match_thresholds import Codes, Pairs, joined
-from sfumato.linkage.review_pairs import (
-    ID,
-    SOURCE,
-    find_records,
-    pair_ids,
-    pairs_table,
-    write_identifying,
-)
 from sfumato.linkage.review_sample import NO_RULE, Asked, Wider, odds_of_lost, wider_blocks
 from sfumato.linkage.reviewed_persons import Reviewed
 from sfumato.table.table_files import write_table
@@ -248,7 +240,9 @@ def _shown_names(earlier: Earlier, identifying: pa.Table) -> list[str]:
 
 def _rows_of_records(earlier: Earlier, identifying: pa.Table) -> Ints:
     """Row of each record in the file."""
-    number = find_records(earlier.records, identifying[SOURCE], identifying[ID])
+    number = review_pairs.find_records(
+        earlier.records, identifying[review_pairs.SOURCE], identifying[review_pairs.ID]
+    )
     row = np.empty(earlier.records.count, dtype=np.int64)
     row[number] = np.arange(len(number))
     return row
@@ -293,10 +287,12 @@ def _write_batch(
     with atomic_folder(output) as place:
         write_table(pa.table(columns), place / linkage_files.REVIEW)
         write_table(listed, place / linkage_files.PAIRS)
-        questions = ClusterQuestions(tuple(tuple(pair_ids(own).to_pylist()) for own in clusters))
+        questions = ClusterQuestions(
+            tuple(tuple(review_pairs.pair_ids(own).to_pylist()) for own in clusters)
+        )
         questions.write(place / CLUSTERS)
         assert earlier.identifying is not None
-        write_identifying(earlier.identifying, place / linkage_files.IDENTIFYING)
+        review_pairs.write_identifying(earlier.identifying, place / linkage_files.IDENTIFYING)
         for name in (linkage_files.SPEC, linkage_files.MANIFEST):
             shutil.copyfile(earlier.folder / name, place / name)
 
@@ -305,7 +301,7 @@ def _listed(earlier: Earlier, pairs: Pairs) -> pa.Table:
     """What pairs.parquet holds, outcomes as they stand."""
     outcome: Codes = np.zeros(len(pairs), dtype=np.int8)
     there = pq.read_table(earlier.folder / linkage_files.PAIRS, columns=["outcome"])["outcome"]
-    table = pairs_table(earlier.records, pairs, outcome)
+    table = review_pairs.pairs_table(earlier.records, pairs, outcome)
     words = pa.chunked_array([*there.chunks, table["outcome"].slice(len(there)).combine_chunks()])
     return table.set_column(table.column_names.index("outcome"), "outcome", words)
 
@@ -313,7 +309,7 @@ def _listed(earlier: Earlier, pairs: Pairs) -> pa.Table:
 def _record(earlier: Earlier, pairs: Pairs, asked: Asked, number: int) -> None:
     """Write beside the linkage what was drawn, and the pairs that are new to it."""
     drawn = {
-        "pair": pair_ids(asked.pair),
+        "pair": review_pairs.pair_ids(asked.pair),
         "stratum": pa.array(asked.stratum),
         "batch": pa.array(asked.batch),
         "probability": pa.array(asked.probability),

@@ -12,17 +12,8 @@ from scipy.special import expit, logit
 
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.measure import Measure
+from sfumato.linkage import review_sample
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
-from sfumato.linkage.review_sample import (
-    CHAINED,
-    EDGES,
-    LEAST_LOST,
-    WIDER,
-    Asked,
-    Rates,
-    ReviewSample,
-    pair_key,
-)
 from sfumato.linkage.reviewed_rates import DRAWS, NO_PATTERN, Cells, draw_rates
 
 BY_REVIEW = "review"
@@ -74,7 +65,7 @@ class Learned:
         mend them.
     """
 
-    rates: Rates
+    rates: review_sample.Rates
     precision: Measure
     recall: Measure
     answered: int
@@ -138,8 +129,8 @@ class Reviewed:
 
 
 def learn(
-    sample: ReviewSample,
-    asked: Asked,
+    sample: review_sample.ReviewSample,
+    asked: review_sample.Asked,
     verdicts: Verdicts,
     person: Ints,
     draws: npt.NDArray[np.integer[Any]] | None,
@@ -186,7 +177,9 @@ def learn(
     doubt = np.exp(LOST_DOUBT * rng.standard_normal(len(missed)))
     beyond = rng.random(len(missed)) if np.any(sample.wider_size) else 1.0
     # What has come together since is no longer lost.
-    missed += rng.poisson(max(sample.lost - unknown.gained, LEAST_LOST) * doubt * beyond)
+    missed += rng.poisson(
+        max(sample.lost - unknown.gained, review_sample.LEAST_LOST) * doubt * beyond
+    )
     before = sample.person if alone is None else alone
     # Wrong answers joined or parted persons, and are in no cell, as answered pairs count as known.
     misjudged = _misjudged(sample, asked, verdicts, error, (person, before), rng)
@@ -196,7 +189,7 @@ def learn(
     again[unknown.cell >= 0] += moved[unknown.cell[unknown.cell >= 0]]
     mean, variance = _by_stratum(sample, unknown, rate)
     joined = (groups.kind % 2 == 1) & (groups.kind >= 0) | (groups.kind == _CHAINED)
-    rates = Rates(
+    rates = review_sample.Rates(
         unknown.foretold,
         expit(unknown.cells.odds[-len(sample.wider_size) - 2 :]),
         np.where(unknown.cell >= 0, expit(again), unknown.likely),
@@ -236,8 +229,8 @@ def _worker_errors(verdicts: Verdicts, rng: np.random.Generator) -> Floats:
 
 
 def _misjudged(
-    sample: ReviewSample,
-    asked: Asked,
+    sample: review_sample.ReviewSample,
+    asked: review_sample.Asked,
     verdicts: Verdicts,
     error: Floats,
     persons: tuple[Ints, Ints],
@@ -309,8 +302,8 @@ class _Unknown:
 
 
 def _unknown(
-    sample: ReviewSample,
-    asked: Asked,
+    sample: review_sample.ReviewSample,
+    asked: review_sample.Asked,
     verdicts: Verdicts,
     person: Ints,
     draws: npt.NDArray[np.integer[Any]] | None,
@@ -337,7 +330,7 @@ def _unknown(
     chained = sample.pairs_within(person) - np.count_nonzero(now & listed)
     chained -= sample.pairs_within(node, person) - np.count_nonzero(now & is_same & listed)
     apart = sample.pairs_within(sample.person) - sample.pairs_within(sample.person, person)
-    gone = np.bincount(asked.stratum, minlength=sample.strata)[WIDER:]
+    gone = np.bincount(asked.stratum, minlength=sample.strata)[review_sample.WIDER :]
     # Differences of counts: the wider pairs that answers know may make them fall below 0.
     rest = [max(int(chained), 0), max(int(apart - np.count_nonzero(parted)), 0)]
     odds = _by_draws(sample, draws, person, (now & listed, parted), rest)
@@ -362,11 +355,11 @@ def _unknown(
 def _kind(rate: Floats, joined: Bools) -> Ints:
     """A number of about which rate it is, odd where the pairs are within a person."""
     odds = logit(np.clip(rate, _EDGE, 1 - _EDGE))
-    return np.asarray(2 * np.searchsorted(EDGES, odds, side="right") + joined)
+    return np.asarray(2 * np.searchsorted(review_sample.EDGES, odds, side="right") + joined)
 
 
 def _likely(
-    sample: ReviewSample, draws: npt.NDArray[np.integer[Any]] | None
+    sample: review_sample.ReviewSample, draws: npt.NDArray[np.integer[Any]] | None
 ) -> tuple[Floats, Floats, Ints]:
     """Probability of each pair: by all draws, by half of them, and its part by the other half.
 
@@ -382,7 +375,7 @@ def _likely(
     # Every second draw, so that each half has draws of all variants of doubt.
     by_half = [np.mean([sample.together(draw) for draw in draws[k::2]], axis=0) for k in range(2)]
     # Below `person_inference.FEWEST` a pair joins nothing, so that draws say nothing of it.
-    fits = (sample.odds > EDGES[0]) | (np.maximum(*by_half) > 0)
+    fits = (sample.odds > review_sample.EDGES[0]) | (np.maximum(*by_half) > 0)
     one, other = (np.where(fits, each, score) for each in by_half)
     part = (one > 0).astype(np.int64) + (one >= 0.5) + (one == 1)
     weight = (part == 0) * _BY_SCORE / (_BY_SCORE + len(draws) / 2)
@@ -390,7 +383,9 @@ def _likely(
     return (one + other) / 2, other, part
 
 
-def _places(sample: ReviewSample, part: Ints, now: Bools, there: Ints) -> tuple[Ints, Ints]:
+def _places(
+    sample: review_sample.ReviewSample, part: Ints, now: Bools, there: Ints
+) -> tuple[Ints, Ints]:
     """Cell of each of some pairs, and the pattern of each cell.
 
     A cell is a stratum, whether the pairs are within a person, their part by the draws, and, where
@@ -411,7 +406,10 @@ def _places(sample: ReviewSample, part: Ints, now: Bools, there: Ints) -> tuple[
 
 
 def _answers(
-    sample: ReviewSample, asked: Asked, verdicts: Verdicts, side: Bools | None
+    sample: review_sample.ReviewSample,
+    asked: review_sample.Asked,
+    verdicts: Verdicts,
+    side: Bools | None,
 ) -> tuple[Cells, Floats, Floats]:
     """Answers to the pairs that were drawn, those alike together: as cells, said same, and all.
 
@@ -424,8 +422,12 @@ def _answers(
     pair, stratum = asked.pair[given], asked.stratum[given]
     rate = asked.foretold[given]
     kind = _kind(rate, rate > 0.5 if side is None else side[pair])
-    kind = np.where(stratum < CHAINED, kind, CHAINED - 1 - stratum - (stratum >= WIDER))
-    pattern = np.where(stratum < CHAINED, sample.pattern[pair], NO_PATTERN)
+    kind = np.where(
+        stratum < review_sample.CHAINED,
+        kind,
+        review_sample.CHAINED - 1 - stratum - (stratum >= review_sample.WIDER),
+    )
+    pattern = np.where(stratum < review_sample.CHAINED, sample.pattern[pair], NO_PATTERN)
     # To a quarter of a nat: answers alike fall into one cell, and the error is far below the
     # model's doubt.
     odds = np.round(4 * logit(np.clip(rate, _EDGE, 1 - _EDGE))) / 4
@@ -433,7 +435,9 @@ def _answers(
     groups = Cells(keys[0], keys[1].astype(np.int64), keys[2].astype(np.int64))
     one, two = sample.person[sample.pairs.left[pair]], sample.person[sample.pairs.right[pair]]
     between = np.where(
-        one == two, -1 - np.arange(len(pair)), pair_key(one, two, sample.records.count)
+        one == two,
+        -1 - np.arange(len(pair)),
+        review_sample.pair_key(one, two, sample.records.count),
     )
     _, lump, times = np.unique(between, return_inverse=True, return_counts=True)
     # One answer about two persons settles all pairs between them, which are no further evidence.
@@ -473,7 +477,7 @@ def _rates(
 
 
 def _by_draws(
-    sample: ReviewSample,
+    sample: review_sample.ReviewSample,
     draws: npt.NDArray[np.integer[Any]] | None,
     person: Ints,
     listed: tuple[Bools, Bools],
@@ -523,7 +527,9 @@ def _lumps(draws: npt.NDArray[np.integer[Any]] | None, person: Ints) -> tuple[fl
     return wrong, missed
 
 
-def _by_stratum(sample: ReviewSample, unknown: _Unknown, rate: Floats) -> tuple[Floats, Floats]:
+def _by_stratum(
+    sample: review_sample.ReviewSample, unknown: _Unknown, rate: Floats
+) -> tuple[Floats, Floats]:
     """Mean and variance of the rate of matches of each stratum."""
     # Of the uniform distribution, where nothing is known of a stratum.
     mean, variance = np.full(sample.strata, 0.5), np.full(sample.strata, 1 / 12)
@@ -531,8 +537,8 @@ def _by_stratum(sample: ReviewSample, unknown: _Unknown, rate: Floats) -> tuple[
     there = unknown.cell >= 0
     number = np.zeros((sample.strata, rate.shape[1]))
     np.add.at(number, (sample.stratum[there], unknown.cell[there]), 1.0)
-    number[CHAINED, last] = 1.0
-    number[WIDER:, last + 2 :] = np.eye(len(sample.wider_size))
+    number[review_sample.CHAINED, last] = 1.0
+    number[review_sample.WIDER :, last + 2 :] = np.eye(len(sample.wider_size))
     for stratum in np.flatnonzero(number.any(axis=1)).tolist():
         weight = number[stratum] / number[stratum].sum()
         # Quantiles at one standard deviation of a normal: a few extreme draws do not make the

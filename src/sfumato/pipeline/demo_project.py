@@ -18,16 +18,8 @@ from sfumato.examples import (
 )
 from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
+from sfumato.pipeline import project_model
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
-from sfumato.pipeline.project_model import (
-    Accept,
-    Accepted,
-    Answered,
-    LedgerSection,
-    Link,
-    Review,
-    Reviewers,
-)
 from sfumato.pipeline.project_text import PROJECT_FILE, dump_project
 from sfumato.pipeline.proposal import NOTES, ProposalRequest, propose, write_project_file
 from sfumato.release.release_options import KnownCounts
@@ -58,9 +50,9 @@ TRUTH = "truth.csv"
 """The file that says who is who; nothing that the project makes is made of it."""
 # Wider than what is proposed, so that there are possible matches to look at.
 _DOUBTFUL = SetThresholds(lower=0.01, upper=0.999)
-_REVIEW = Review.model_validate(
+_REVIEW = project_model.Review.model_validate(
     {
-        "by": Reviewers.SIMULATED,
+        "by": project_model.Reviewers.SIMULATED,
         "k": PROPOSED.k,
         "budget": PROPOSED.budget,
         "hints": True,
@@ -141,16 +133,21 @@ def _project_text(folder: Path, persons: int, seed: int) -> str:
     given = None if link is None else link.specification
     if not isinstance(given, LinkSpec):
         raise InputError("the demo", "must propose how records are linked", found="nothing")
-    wider = Link(specification=given.model_copy(update={"thresholds": _DOUBTFUL}))
+    wider = project_model.Link(specification=given.model_copy(update={"thresholds": _DOUBTFUL}))
     about = made.project.about.model_copy(update=NOTES["about"])
     # As many as a band of too few people may have.
     few = {"suppress": round(FEWEST / persons, 4)}
     release = made.project.release.model_copy(update=RELEASE | few)
     changed = {"about": about, "link": wider, "review": _REVIEW, "release": release}
-    answers = {name: Accepted.model_validate(each) for name, each in NOTES["accept"].items()}
+    answers = {
+        name: project_model.Accepted.model_validate(each) for name, each in NOTES["accept"].items()
+    }
     # Of its own: people who do not exist are in nobody's ledger.
-    ledger = LedgerSection(file=LEDGER, keys=LEDGER_KEYS)
-    unchecked = Answered.model_validate(NOTES["linkage"])
-    changed |= {"accept": Accept(insider=answers, linkage=unchecked), "ledger": ledger}
+    ledger = project_model.LedgerSection(file=LEDGER, keys=LEDGER_KEYS)
+    unchecked = project_model.Answered.model_validate(NOTES["linkage"])
+    changed |= {
+        "accept": project_model.Accept(insider=answers, linkage=unchecked),
+        "ledger": ledger,
+    }
     project = made.project.model_copy(update=changed)
     return dump_project(project, {**made.notes, **NOTES["demo"]})

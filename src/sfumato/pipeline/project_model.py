@@ -28,21 +28,7 @@ from pydantic import (
     model_validator,
 )
 
-from sfumato.core.declaration import (
-    REQUIRED,
-    Declared,
-    Encoding,
-    Header,
-    Names,
-    Place,
-    Sheet,
-    SkippedLines,
-    declared,
-    is_database,
-    place_of,
-    said_of_key,
-    word_of,
-)
+from sfumato.core import declaration
 from sfumato.core.errors import InputError
 from sfumato.intruder.attack_options import Holding, Judging
 from sfumato.linkage.link_engine import Engine
@@ -99,7 +85,9 @@ Several = BeforeValidator(_several)
 """Takes one alone as a list of one."""
 
 
-TablePlace = Annotated[Path | str, BeforeValidator(place_of, json_schema_input_type=str)]
+TablePlace = Annotated[
+    Path | str, BeforeValidator(declaration.place_of, json_schema_input_type=str)
+]
 """Where a table is: a file, or the URL of a table in a database."""
 
 
@@ -147,15 +135,19 @@ def declared_fields(
         The defaults of those for which a project has another one.
     """
     found = {}
-    for each in declared(*declarations, only=only):
+    for each in declaration.declared(*declarations, only=only):
         default = (usual or {}).get(each.key, each.default)
-        optional = each.optional or default is None or default is REQUIRED
+        optional = each.optional or default is None or default is declaration.REQUIRED
         if each.key in required:
-            default, optional = REQUIRED, False
+            default, optional = declaration.REQUIRED, False
         # A key such as `register` would hide an attribute of pydantic's own.
         own = each.key if not hasattr(BaseModel, each.key) else f"{each.key}_file"
         field = Field(
-            default=... if each.key in required else None if default is REQUIRED else default,
+            default=...
+            if each.key in required
+            else None
+            if default is declaration.REQUIRED
+            else default,
             description=each.words,
             alias=None if own == each.key else each.key,
         )
@@ -164,7 +156,7 @@ def declared_fields(
     return found
 
 
-def _kind_of(each: Declared) -> Any:
+def _kind_of(each: declaration.Declared) -> Any:
     """Its type in a file: words of enumerations, tables by their places, one alone as a list."""
     # Enumerations of texts pydantic reads by itself; it knows no words of the others.
     if each.has_words and not issubclass(each.type, str):
@@ -173,7 +165,7 @@ def _kind_of(each: Declared) -> Any:
             BeforeValidator(
                 lambda word: each.values.get(str(word).lower(), word), json_schema_input_type=str
             ),
-            PlainSerializer(word_of, return_type=str),
+            PlainSerializer(declaration.word_of, return_type=str),
         ]
     if get_origin(each.type) in (tuple, Sequence):
         inner = TablePlace if each.said.path else get_args(each.type)[0]
@@ -202,7 +194,7 @@ def as_value_errors(key: str) -> Iterator[None]:
         yield
     except InputError as error:
         name = key or error.subject.removeprefix("parameter ")
-        raise ValueError(f"'{name}' {said_of_key(error)}") from None
+        raise ValueError(f"'{name}' {declaration.said_of_key(error)}") from None
 
 
 @with_fields(
@@ -319,7 +311,7 @@ class OnRequest(Section):
     undecided: Undecided = Undecided.WAIT
 
 
-_UNASKED = dict.fromkeys(each.key for each in declared(*PROMISES.values()))
+_UNASKED = dict.fromkeys(each.key for each in declaration.declared(*PROMISES.values()))
 """No promise is made unless a key asks for it."""
 
 
@@ -341,9 +333,9 @@ class Assess(Section):
     @property
     def measuring(self) -> dict[str, Any]:
         """What is measured, by the parameters of `sfumato.assess`."""
-        return {each.name: getattr(self, each.name) for each in declared(Measuring)}
+        return {each.name: getattr(self, each.name) for each in declaration.declared(Measuring)}
 
-    def known_population(self, register: Place | None) -> KnownPopulation:
+    def known_population(self, register: declaration.Place | None) -> KnownPopulation:
         """What is known of the population.
 
         Parameters
@@ -384,7 +376,7 @@ class Release(Section):
     @property
     def making(self) -> dict[str, Any]:
         """How the release is made, by the parameters of `sfumato.anonymize`."""
-        return {each.name: getattr(self, each.name) for each in declared(Options)}
+        return {each.name: getattr(self, each.name) for each in declaration.declared(Options)}
 
     @property
     def _keys(self) -> dict[str, Any]:
@@ -561,7 +553,7 @@ class Outputs(Frozen):
 
     @model_validator(mode="after")
     def _is_database(self) -> Outputs:
-        if self.database is not None and not is_database(self.database):
+        if self.database is not None and not declaration.is_database(self.database):
             raise ValueError("'database' must be the URL of a table of PostgreSQL or SQLite")
         return self
 
@@ -616,11 +608,11 @@ class TableFile(Frozen):
 
     file: TablePlace
     delimiter: Annotated[str, StringConstraints(min_length=1, max_length=1)] | None = None
-    header: Header = None
-    names: Names = ()
-    encoding: Encoding = None
-    skip_lines: SkippedLines = None
-    sheet: Sheet = None
+    header: declaration.Header = None
+    names: declaration.Names = ()
+    encoding: declaration.Encoding = None
+    skip_lines: declaration.SkippedLines = None
+    sheet: declaration.Sheet = None
 
 
 def _of_file(given: object) -> object:

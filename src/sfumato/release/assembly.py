@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import Codes, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError
-from sfumato.core.measure import Later
 from sfumato.core.secret_keys import Secrets, keyed_pseudonyms, random_pseudonyms
 from sfumato.engines.embedded.counts import group
 from sfumato.release import event_protection
@@ -71,7 +70,7 @@ from sfumato.release.release_result import Disclosed, Release, ReleasedTable
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques
 from sfumato.release.tree import grow
-from sfumato.release.utility_measures import Utility, measure_utility
+from sfumato.release.utility_measures import Later, Utility, measure_utility
 from sfumato.risk.assessment import assess, measure_classes
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk

@@ -17,12 +17,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.atomic import write_text, written_at
 from sfumato.core.declaration import LAYOUT, layout_of, silent
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.core.secret_keys import (
-    FOR_REPEATING,
-    Secrets,
-    keyed_pseudonyms,
-    random_pseudonyms,
-)
+from sfumato.core.secret_keys import FOR_REPEATING, Secrets, keyed_pseudonyms, random_pseudonyms
 from sfumato.release.histories import ANYTHING
 from sfumato.release.promises.k_anonymity import KAnonymity
 from sfumato.release.promises.promise import AboutAttribute, asked_of_households
@@ -33,16 +28,9 @@ from sfumato.release.release_result import MANIFEST_FILE, Release, written_hash
 from sfumato.risk.verdict import Limits
 from sfumato.schema import Schema, TableSchema, schema_sha256
 from sfumato.schema.roles import Unclassified
+from sfumato.table import stacked_tables
 from sfumato.table.joined_tables import ids_of
 from sfumato.table.sources import NO_LABELS, Labels, from_numpy, from_texts, listed
-from sfumato.table.stacked_tables import (
-    Stack,
-    Tables,
-    check_stack,
-    lookups_of,
-    open_stack,
-    stacked_name,
-)
 from sfumato.table.table_files import write_table
 
 KEYS = "keys of "
@@ -102,7 +90,7 @@ class ReleasedTables:
     def types(self) -> Mapping[str, pa.DataType | None]:
         """The columns and their types."""
         return {
-            stacked_name(name, each.name): each.type
+            stacked_tables.stacked_name(name, each.name): each.type
             for name, table in self.tables.items()
             for each in table.schema
         }
@@ -197,7 +185,7 @@ def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
 
 
 def release_database(
-    tables: Tables,
+    tables: stacked_tables.Tables,
     make: Callable[..., Release],
     promises: Sequence[Any],
     options: Mapping[str, Any],
@@ -212,8 +200,10 @@ def release_database(
     check_of_tables(promises, options)
     unclassified = Unclassified(options.get("unclassified") or Unclassified.REFUSE)
     progress = options.get("progress") or silent
-    stack = open_stack(tables, unclassified, progress=progress, layout=layout_of(options))
-    check_stack(stack)
+    stack = stacked_tables.open_stack(
+        tables, unclassified, progress=progress, layout=layout_of(options)
+    )
+    stacked_tables.check_stack(stack)
     making = {name: each for name, each in options.items() if name not in LAYOUT}
     release = make(stack.table, stack.schema, *promises, **making)
     secrets = Secrets.of(release.secret, options.get("pseudonym_key"))
@@ -317,7 +307,7 @@ class _Out:
         Place among the released rows of each row of the stack that leaves; -1 of others.
     """
 
-    stack: Stack
+    stack: stacked_tables.Stack
     release: Release
     content: pa.Table
     at: Ints
@@ -338,7 +328,7 @@ class _Out:
         return places
 
 
-def _split(stack: Stack, release: Release, secrets: Secrets) -> ReleasedTables:
+def _split(stack: stacked_tables.Stack, release: Release, secrets: Secrets) -> ReleasedTables:
     """The released rows as a file per table, with a pseudonym for every key."""
     source = release.source_rows
     assert source is not None
@@ -374,7 +364,11 @@ def _pseudonyms(out: _Out, name: str, own: TableSchema, secrets: Secrets) -> pa.
     assert own.key is not None
     if own.persons:
         # Those that the release gave its people.
-        column = out.content.column(stacked_name(name, own.key)).cast(pa.string()).combine_chunks()
+        column = (
+            out.content.column(stacked_tables.stacked_name(name, own.key))
+            .cast(pa.string())
+            .combine_chunks()
+        )
         first = out.rows(name)
         place = np.full(stack.joined.people, -1, dtype=np.int64)
         place[out.within(name)] = first
@@ -397,10 +391,10 @@ def _table_out(
     """What goes out of a table of people or of events, its columns in the file's order."""
     rows, within = out.rows(name), out.within(name)
     stack, content = out.stack, out.content
-    lookups = lookups_of(stack.tables, name)
+    lookups = stacked_tables.lookups_of(stack.tables, name)
     columns: dict[str, Any] = {}
     for column in stack.columns[name].column_names:
-        place = stacked_name(name, column)
+        place = stacked_tables.stacked_name(name, column)
         if column in own.of:
             parents = stack.joined.parents[name, column][within]
             shown = pseudonyms[own.of[column]].take(from_numpy(np.maximum(parents, 0), parents < 0))
@@ -440,7 +434,7 @@ def _hidden(column: pa.ChunkedArray, within: Ints) -> pa.Array:
 
 def _is_exact(out: _Out, name: str, column: str, rows: Ints) -> Any:
     """Which released rows show a code as it was."""
-    place = stacked_name(name, column)
+    place = stacked_tables.stacked_name(name, column)
     before = ids_of(out.stack.columns[name].column(column)).take(from_numpy(out.within(name)))
     after = out.content.column(place).take(from_numpy(rows)).cast(pa.string())
     same = pc.fill_null(pc.equal(before, after.combine_chunks()), False)
@@ -454,7 +448,7 @@ def _said_again(out: _Out, name: str, own: TableSchema, column: str) -> dict[str
     if date is not None:
         # No date is released at which it could be said.
         return {column: pa.array([ANYTHING] * len(rows), pa.string())}
-    shown = _shown_names(stacked_name(out.stack.tables.persons, base))
+    shown = _shown_names(stacked_tables.stacked_name(out.stack.tables.persons, base))
     found = [each for each in shown if each in out.content.column_names]
     ends = ["", "_low", "_high"]
     return {
@@ -464,7 +458,7 @@ def _said_again(out: _Out, name: str, own: TableSchema, column: str) -> dict[str
 
 
 def _lookup_out(
-    stack: Stack,
+    stack: stacked_tables.Stack,
     name: str,
     own: TableSchema,
     pseudonyms: pa.Array,
@@ -494,9 +488,13 @@ def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
     stack, rows = out.stack, out.rows(name)
     before = next(each.records for each in stack.joined.counts if each.table == name)
     exact, labels, hidden = {}, {}, {}
-    events = [n for n in (*own.events, *lookups_of(stack.tables, name)) if n not in own.dates]
+    events = [
+        n
+        for n in (*own.events, *stacked_tables.lookups_of(stack.tables, name))
+        if n not in own.dates
+    ]
     for column in events if not own.persons else ():
-        place = stacked_name(name, column)
+        place = stacked_tables.stacked_name(name, column)
         after = out.content.column(place).take(from_numpy(rows)).cast(pa.string())
         says = np.asarray(pc.is_valid(after).to_numpy())
         many = max(int(says.sum()), 1)

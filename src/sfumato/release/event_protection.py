@@ -28,21 +28,7 @@ from sfumato.release.information_loss import normalized_error
 from sfumato.release.partitioning import Draft
 from sfumato.release.promises.shared_events import KnownEvents, Success
 from sfumato.release.techniques import Technique
-from sfumato.risk.known_events import (
-    Drawn,
-    EventCodes,
-    EventRisk,
-    KnownEventRisk,
-    Shown,
-    Told,
-    drawn_sets,
-    event_codes,
-    holding,
-    interval_column,
-    interval_widths,
-    upper_chances,
-    with_ties,
-)
+from sfumato.risk import known_events
 from sfumato.risk.tied_events import Ties
 from sfumato.schema import Event, EventKind
 from sfumato.table.table import MISSING, Codes, EventColumn, LabelDomain, Table
@@ -55,7 +41,7 @@ WIDENING = 1.6
 WIDEN_COUNTS = 3.0
 """How much the loss of the quasi-identifiers counts, as a share of what one class for all would
 lose, beside what events lose."""
-DRAWN: tuple[Drawn, ...] = ("random", "worst")
+DRAWN: tuple[known_events.Drawn, ...] = ("random", "worst")
 SETS_OF_A_PERSON = 30
 """Sets of three known events or more of a person that are looked at, where all are more."""
 
@@ -74,7 +60,7 @@ class Seen:
 
     draft: Draft
     pseudonym_of: Codes
-    counts: Told | None = None
+    counts: known_events.Told | None = None
 
     @cached_property
     def apart(self) -> tuple[Codes, int]:
@@ -114,14 +100,14 @@ class Protection:
     """
 
     cells: Mapping[str, pa.Array]
-    shown: Shown
+    shown: known_events.Shown
     done: Mapping[str, Mapping[str, float]]
     exact: Bools
     lost: float
     pseudonym_of: Codes
     dates: event_dates.Dates | None = None
     price: float | None = None
-    measure: Callable[[], EventRisk] | None = None
+    measure: Callable[[], known_events.EventRisk] | None = None
 
 
 def protect(
@@ -149,7 +135,7 @@ def protect(
     if not dated:
         return _protect(seen, columns, promise, weights, None, pricing)
     first, *others = dated
-    columns += [interval_column(first, each) for each in others]
+    columns += [known_events.interval_column(first, each) for each in others]
     best: Protection | None = None
     for scheme in event_dates.date_schemes(weights):
         # Schemes come by rising loss of the dates alone, so that no later one can lose less than
@@ -176,7 +162,7 @@ def _as_intervals(
     done: Mapping[str, float], first: EventColumn, other: EventColumn
 ) -> dict[str, float]:
     """What was done of a second date, whose levels are numbers of days after the first."""
-    widths = interval_widths(max(first.event.days, other.event.days))
+    widths = known_events.interval_widths(max(first.event.days, other.event.days))
     periods = {"exact": "days"} | {
         f"level {place}": event_dates.PERIODS.get(width, f"{width} days")
         for place, width in enumerate(widths, 1)
@@ -199,7 +185,7 @@ def _protect(
     """The same with dates written in one way."""
     pseudonym_of, table = seen.pseudonym_of, seen.draft.table
     class_of, classes = seen.apart
-    events = event_codes(table)
+    events = known_events.event_codes(table)
     assert events is not None
     gathered = histories.gather(
         columns or [_without_codes(table.records)],
@@ -216,7 +202,7 @@ def _protect(
     def parted(found: histories.Solution) -> Seen:
         return replace(seen, pseudonym_of=found.pseudonyms(pseudonym_of))
 
-    def measured(found: histories.Solution, shown: Shown | None = None) -> Chances:
+    def measured(found: histories.Solution, shown: known_events.Shown | None = None) -> Chances:
         if dated is not None:
             return dated.chances(found.rung)
         return chances(events, seen, shown or _shown(found, parted(found)), promise)
@@ -357,9 +343,11 @@ class _Dated:
         return _reached(part, self._promise, self._promise.m)[0] > HOPELESS * self._promise.risk
 
 
-def _dated_risk(dated: _Dated, rung: Rungs, most: int, events: EventCodes) -> EventRisk:
+def _dated_risk(
+    dated: _Dated, rung: Rungs, most: int, events: known_events.EventCodes
+) -> known_events.EventRisk:
     """What an assessment says of a release with dates: their intervals count as known."""
-    risks: list[KnownEventRisk] = []
+    risks: list[known_events.KnownEventRisk] = []
     units = len(dated.told(rung, 1).events)
     for m in range(1, max(most, 2) + 1):
         told = dated.told(rung, m)
@@ -375,7 +363,7 @@ def _dated_risk(dated: _Dated, rung: Rungs, most: int, events: EventCodes) -> Ev
                 for what, each in zip(("found", "learned", "alone"), shares, strict=True)
             )
             risks.append(
-                KnownEventRisk(
+                known_events.KnownEventRisk(
                     m,
                     drawn,
                     found,
@@ -384,10 +372,10 @@ def _dated_risk(dated: _Dated, rung: Rungs, most: int, events: EventCodes) -> Ev
                     with_m=Measure("found_with" + name, with_m),
                     persons=units,
                     exact=exact,
-                    **upper_chances(name, shares[0], shares[1], several),
+                    **known_events.upper_chances(name, shares[0], shares[1], several),
                 )
             )
-    return EventRisk(events.columns, events.named, False, units, tuple(risks), (), 0)
+    return known_events.EventRisk(events.columns, events.named, False, units, tuple(risks), (), 0)
 
 
 def _of_persons(told: _SetShares, chance: Floats, drawn: str, persons: int) -> Floats:
@@ -406,14 +394,14 @@ def _each_alone(pseudonym_of: Codes, alone: Bools) -> Codes:
     return np.unique(own, return_inverse=True)[1].astype(np.int32)
 
 
-def _shown(found: histories.Solution, seen: Seen) -> Shown:
+def _shown(found: histories.Solution, seen: Seen) -> known_events.Shown:
     """What an intruder sees of each record's events."""
     gathered = found.gathered
     labels = np.full(seen.draft.table.records, MISSING, dtype=np.int32)
     own = gathered.slot_of_record
     labels[gathered.told] = gathered.labels[own, found.rung[own]]
     pseudonym = seen.pseudonym_of if seen.is_divided else None
-    return Shown(labels, labels, labels, pseudonym, silent=gathered.silent)
+    return known_events.Shown(labels, labels, labels, pseudonym, silent=gathered.silent)
 
 
 def _reached(told: _SetShares, promise: KnownEvents, m: int) -> tuple[float, float]:
@@ -450,14 +438,16 @@ def _done(gathered: histories.Gathered, found: histories.Solution) -> dict[str, 
     return done
 
 
-def chances(events: EventCodes, seen: Seen, shown: Shown, promise: KnownEvents) -> Chances:
+def chances(
+    events: known_events.EventCodes, seen: Seen, shown: known_events.Shown, promise: KnownEvents
+) -> Chances:
     """The mean and the 95th percentile of the persons' chances, for every number of known events.
 
     Over all persons or over those who have as many events, whichever is more. Of three events or
     more that are drawn, both are taken higher (`histories.MARGIN`).
     """
     draft = seen.draft
-    held = holding(
+    held = known_events.holding(
         events, draft.table.person, draft.class_of, draft.classes, shown, counts=seen.counts
     )
     assert shown.labels is not None
@@ -466,7 +456,9 @@ def chances(events: EventCodes, seen: Seen, shown: Shown, promise: KnownEvents) 
         ties = Ties(draft.table, draft.class_of, draft.classes, shown.labels, events.codes)
     for m in range(promise.m, 0, -1):
         persons, sets, weight = known_sets(held.known_starts, m)
-        answers = with_ties(count_holders(held, persons, sets), held, persons, sets, ties)
+        answers = known_events.with_ties(
+            count_holders(held, persons, sets), held, persons, sets, ties
+        )
         number = np.diff(held.known_starts)
         told = _SetShares(persons, weight, answers.found, answers.learned, number)
         yield _reached(told, promise, m)
@@ -496,7 +488,7 @@ def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:
     for many in np.unique(counts).tolist():
         own = np.flatnonzero(counts == many)
         if _are_drawn(many, m):
-            some = drawn_sets(rng, many, m, (len(own), SETS_OF_A_PERSON))
+            some = known_events.drawn_sets(rng, many, m, (len(own), SETS_OF_A_PERSON))
         elif many <= m:
             some = np.array([[[*range(many), *[-1] * (m - many)]]])
         else:

@@ -9,20 +9,9 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 
+from sfumato import hierarchies
 from sfumato.core.arrays import Bools, Ints
 from sfumato.engines.embedded.counts import group
-from sfumato.hierarchies import (
-    Anything,
-    AtLeast,
-    AtMost,
-    Exact,
-    Missing,
-    OneOf,
-    Range,
-    Released,
-    format_released,
-    public_blocks,
-)
 from sfumato.release.person_table import content_ties
 from sfumato.release.release_options import Form
 from sfumato.schema import Kind
@@ -108,7 +97,7 @@ def _in_blocks(column: CodedColumn, person: Codes) -> CodedColumn:
     labels = [column.domain.label(code) for code in range(size)]
     pairs = np.unique(person.astype(np.int64) * (size + 1) + column.codes + 1)
     persons = np.bincount(pairs % (size + 1), minlength=size + 1)[1:]
-    blocks = public_blocks(labels, column.hierarchy)
+    blocks = hierarchies.public_blocks(labels, column.hierarchy)
     return replace(column, snapped=True, hierarchy=blocks, lone=persons == 1)
 
 
@@ -431,26 +420,26 @@ def release_column(
     return (_ranges(column, spread, points),)
 
 
-_ANYTHING = Anything()
+_ANYTHING = hierarchies.Anything()
 
 
-def _printer(column: CodedColumn) -> Callable[[Released], str | None]:
+def _printer(column: CodedColumn) -> Callable[[hierarchies.Released], str | None]:
     labels: set[str] = set()
     if column.kind is not Kind.NUMERIC:
         labels.update(column.domain.label(code) for code in range(column.domain.size))
     if column.hierarchy is not None and column.lone is None:
         labels.update(*column.hierarchy.labels[1:])
-    return lambda value: format_released(value, column.kind, labels)
+    return lambda value: hierarchies.format_released(value, column.kind, labels)
 
 
 def _printed(
     column: CodedColumn,
     spread: Spread,
     key: Ints,
-    value_of: Callable[[int], Released],
+    value_of: Callable[[int], hierarchies.Released],
     leaves: Ints,
     text_of: Callable[[int], str] | None = None,
-    anything: Released = _ANYTHING,
+    anything: hierarchies.Released = _ANYTHING,
 ) -> ReleasedColumn:
     """Print each distinct key once; classes with the same cell have the same text.
 
@@ -461,7 +450,7 @@ def _printed(
     # cells.
     key = np.where(spread.mixed, -1, np.where(spread.present == 0, -2, key))
     distinct, key_of_class = np.unique(key, return_inverse=True)
-    special: dict[int, Released] = {-1: anything, -2: Missing()}
+    special: dict[int, hierarchies.Released] = {-1: anything, -2: hierarchies.Missing()}
     show = _printer(column)
     printed = [
         text_of(each)
@@ -485,7 +474,7 @@ def _ranges(
     ends = np.stack([spread.lowest, spread.highest] if points is None else points).astype(np.int64)
     _, first, key = np.unique(ends, axis=1, return_index=True, return_inverse=True)
 
-    def value(key: int) -> Released:
+    def value(key: int) -> hierarchies.Released:
         one = first[key]
         labels = None if points is None else [_label(column, each[one]) for each in points]
         return _between(column, int(spread.lowest[one]), int(spread.highest[one]), labels)
@@ -523,19 +512,19 @@ def _label(column: CodedColumn, point: np.int64) -> str:
 
 def _between(
     column: CodedColumn, low: int, high: int, labels: Sequence[str] | None = None
-) -> Released:
+) -> hierarchies.Released:
     """A range of codes, or of labels around them; open where it reaches a coded end."""
     first, last = labels or (column.domain.label(low), column.domain.label(high))
     ends = column.ends
     below = ends is not None and low <= ends.bottom
     above = ends is not None and high >= ends.top
     if ends is None or not (below or above):
-        return Range(first, last)
+        return hierarchies.Range(first, last)
     if below and above:
-        return Anything()
+        return hierarchies.Anything()
     if above:
-        return AtLeast(ends.top_label if low >= ends.top else first)
-    return AtMost(ends.bottom_label if high <= ends.bottom else last)
+        return hierarchies.AtLeast(ends.top_label if low >= ends.top else first)
+    return hierarchies.AtMost(ends.bottom_label if high <= ends.bottom else last)
 
 
 def _bounds(
@@ -545,21 +534,23 @@ def _bounds(
     domain = column.domain
     measured = isinstance(domain, NumberDomain)
 
-    def printed(codes: Codes, ends: Ints | None, open_: type[AtMost | AtLeast]) -> ReleasedColumn:
+    def printed(
+        codes: Codes, ends: Ints | None, open_: type[hierarchies.AtMost | hierarchies.AtLeast]
+    ) -> ReleasedColumn:
         shown = codes if ends is None else ends
         _, first, place = np.unique(shown, return_index=True, return_inverse=True)
 
-        def value(key: int) -> Released:
+        def value(key: int) -> hierarchies.Released:
             one = int(first[key])
             labels = None if ends is None else [_label(column, ends[one])] * 2
             found = _between(column, int(codes[one]), int(codes[one]), labels)
-            if measured and isinstance(found, (Anything, open_)):
-                return Missing()
-            if isinstance(found, AtLeast | Range):
-                return Exact(found.low)
-            return Exact(found.high) if isinstance(found, AtMost) else found
+            if measured and isinstance(found, (hierarchies.Anything, open_)):
+                return hierarchies.Missing()
+            if isinstance(found, hierarchies.AtLeast | hierarchies.Range):
+                return hierarchies.Exact(found.low)
+            return hierarchies.Exact(found.high) if isinstance(found, hierarchies.AtMost) else found
 
-        nothing = Missing() if measured else Anything()
+        nothing = hierarchies.Missing() if measured else hierarchies.Anything()
         return _printed(column, spread, place.reshape(-1), value, leaves, anything=nothing)
 
     leaves = spread.highest - spread.lowest + 1
@@ -568,8 +559,8 @@ def _bounds(
     return tuple(
         replace(printed(codes, ends, open_), name=f"{column.name}_{end}", is_number=is_number)
         for end, codes, ends, open_ in (
-            ("low", spread.lowest, low, AtMost),
-            ("high", spread.highest, high, AtLeast),
+            ("low", spread.lowest, low, hierarchies.AtMost),
+            ("high", spread.highest, high, hierarchies.AtLeast),
         )
     )
 
@@ -591,10 +582,10 @@ def _means(
     mean = shifted / np.maximum(spread.present, 1)
     key = np.rint(mean * 10**extra).astype(np.int64)
 
-    def value(each: int) -> Released:
+    def value(each: int) -> hierarchies.Released:
         point = each + int(domain.points[0]) * 10**extra
         text = domain.format(point, domain.decimals + extra)
-        return Exact(text.rstrip("0").rstrip(".") if extra else text)
+        return hierarchies.Exact(text.rstrip("0").rstrip(".") if extra else text)
 
     printed = _printed(column, spread, key, value, spread.highest - spread.lowest + 1)
     # One cell that says * makes a column of text.
@@ -605,8 +596,10 @@ def _one_or_anything(column: CodedColumn, spread: Spread) -> ReleasedColumn:
     size = column.domain.size
     single = spread.lowest == spread.highest
 
-    def value(key: int) -> Released:
-        return Anything() if key == size else Exact(column.domain.label(key))
+    def value(key: int) -> hierarchies.Released:
+        return (
+            hierarchies.Anything() if key == size else hierarchies.Exact(column.domain.label(key))
+        )
 
     key = np.where(single, spread.lowest, size).astype(np.int64)
     return _printed(column, spread, key, value, np.where(single, 1, size))
@@ -619,10 +612,10 @@ def _ancestors(column: CodedColumn, class_of: Codes, spread: Spread) -> Released
     levels, indices = hierarchy.lowest_common_ancestors(class_of, column.codes, len(spread.present))
     widest = max(len(labels) for labels in hierarchy.labels)
 
-    def value(key: int) -> Released:
+    def value(key: int) -> hierarchies.Released:
         level, index = divmod(key, widest)
         label = hierarchy.label(level, index)
-        return Anything() if label == "*" else Exact(label)
+        return hierarchies.Anything() if label == "*" else hierarchies.Exact(label)
 
     leaves = np.zeros(len(levels), dtype=np.int64)
     for level in range(hierarchy.height + 1):
@@ -635,13 +628,13 @@ def _sets(column: CodedColumn, class_of: Codes, spread: Spread) -> ReleasedColum
     sets = set_members(column, class_of, len(spread.present))
     ends = np.cumsum(sets.sizes)
 
-    def value(number: int) -> Released:
+    def value(number: int) -> hierarchies.Released:
         size = int(sets.sizes[number])
         members = sets.codes[ends[number] - size : ends[number]].tolist()
         if column.lone is not None and size == column.domain.size > 1:
-            return Anything()
+            return hierarchies.Anything()
         labels = tuple(column.domain.label(member) for member in members)
-        return Exact(labels[0]) if len(labels) == 1 else OneOf(labels)
+        return hierarchies.Exact(labels[0]) if len(labels) == 1 else hierarchies.OneOf(labels)
 
     return _printed(column, spread, sets.of_class, value, sets.sizes[sets.of_class])
 

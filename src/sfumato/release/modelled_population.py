@@ -11,19 +11,8 @@ from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.release.generalisation import ExtraValues
 from sfumato.release.partitioning import Draft
 from sfumato.release.population_register import Population
+from sfumato.risk.population import cell_dispersion
 from sfumato.risk.population.accumulation_estimator import TOLD
-from sfumato.risk.population.cell_dispersion import (
-    LEAST_DRAWN,
-    SURE,
-    Boxes,
-    Dispersion,
-    Keys,
-    ModelPrices,
-    dispersion_of,
-    gathered_risks,
-    random_boxes,
-    revised,
-)
 from sfumato.risk.population.cell_model import fit_cells
 from sfumato.risk.population.value_shares import UNSEEN
 from sfumato.table.table import MISSING, Codes, NumberDomain, Table
@@ -71,26 +60,26 @@ def modelled(
     """
     keys, ordered = _keys(table), _ordered(table)
     domains = [column.domain.size + 1 for column in table.quasi_identifiers]
-    dispersion, draft = Dispersion(persons), None
+    dispersion, draft = cell_dispersion.Dispersion(persons), None
     if len(keys) >= FEWEST and not _varies(table):
         some = rng.permutation(len(keys))[: 2 * LARGEST_HALF]
         own, other = some[: len(some) // 2], some[len(some) // 2 :]
         half = _Model.of(keys[own], domains, ordered, persons, rng)
         parts = [
-            random_boxes(keys[own], keys[other], half.keys, ordered, size, rng)
+            cell_dispersion.random_boxes(keys[own], keys[other], half.keys, ordered, size, rng)
             for size in BOX_SIZES
         ]
-        dispersion = dispersion_of(parts, persons)
+        dispersion = cell_dispersion.dispersion_of(parts, persons)
         part = table.take(np.flatnonzero(np.isin(table.person, own)))
         trial = _Trial(part, keys[other], half, persons, divided)
-        draft = trial.draft(ModelPrices(len(own), half.count, dispersion))
+        draft = trial.draft(cell_dispersion.ModelPrices(len(own), half.count, dispersion))
     model = _Model.of(keys, domains, ordered, persons, rng)
     if draft is not None:
         prices = trial.prices(draft, dispersion, model, rng)
     else:
         # The end that 95 % of a normal log λ lie above: nothing was tried to narrow it.
-        surely = float(np.exp(-SURE * UNKNOWN))
-        prices = ModelPrices(
+        surely = float(np.exp(-cell_dispersion.SURE * UNKNOWN))
+        prices = cell_dispersion.ModelPrices(
             len(keys), model.count, dispersion, 1 / surely, least=surely, least_beside=surely
         )
     return Population(persons, None, _table(table, model.keys), prices)
@@ -112,8 +101,8 @@ class _Model:
         See `sfumato.risk.population.cell_model.CellModel.followed`.
     """
 
-    fitted: Keys
-    keys: Keys
+    fitted: cell_dispersion.Keys
+    keys: cell_dispersion.Keys
     count: int
     following: int
     anew: int
@@ -122,7 +111,7 @@ class _Model:
     @classmethod
     def of(
         cls,
-        keys: Keys,
+        keys: cell_dispersion.Keys,
         domains: Sequence[int],
         ordered: Sequence[bool],
         persons: int,
@@ -162,27 +151,31 @@ class _Trial:
     """
 
     part: Table
-    others: Keys
+    others: cell_dispersion.Keys
     half: _Model
     population: int
     divided: Callable[[Table, Population], Draft | None]
 
-    def draft(self, prices: ModelPrices) -> Draft | None:
+    def draft(self, prices: cell_dispersion.ModelPrices) -> Draft | None:
         """The classes that the first half chooses at these prices."""
         drawn = _table(self.part, self.half.keys)
         return self.divided(self.part, Population(self.population, None, drawn, prices))
 
     def prices(
-        self, draft: Draft, first: Dispersion, model: _Model, rng: np.random.Generator
-    ) -> ModelPrices:
+        self,
+        draft: Draft,
+        first: cell_dispersion.Dispersion,
+        model: _Model,
+        rng: np.random.Generator,
+    ) -> cell_dispersion.ModelPrices:
         """Prices at which classes are no riskier than they are said to be, in 95 of 100 releases.
 
         Where many follow others, the model hardly knows who is alone, and classes that are chosen
         at new prices are the ones that these underrate: they are tried in turn, until prices hold.
         """
         boxes = self._boxes(draft)
-        dispersion, error = revised(first, boxes)
-        prices = ModelPrices(len(model.fitted), model.count, dispersion)
+        dispersion, error = cell_dispersion.revised(first, boxes)
+        prices = cell_dispersion.ModelPrices(len(model.fitted), model.count, dispersion)
         if model.followed <= TOLD:
             return prices.raised(boxes, error)
         # One seed for all trials, so that prices differ by the classes and not by the draws.
@@ -200,16 +193,16 @@ class _Trial:
                 break
         return prices
 
-    def _boxes(self, draft: Draft) -> Boxes:
+    def _boxes(self, draft: Draft) -> cell_dispersion.Boxes:
         """The classes of the first half: its persons, the others and the model's in each."""
         assert draft.class_of_register is not None
         first = np.unique(draft.table.person, return_index=True)[1]
         chosen = np.bincount(draft.class_of[first], minlength=draft.classes)
         inside = draft.class_of_register[draft.class_of_register >= 0]
         model = np.bincount(inside, minlength=draft.classes)
-        shares = np.maximum(model, LEAST_DRAWN) / self.half.count
+        shares = np.maximum(model, cell_dispersion.LEAST_DRAWN) / self.half.count
         persons = self.part.persons, len(self.others)
-        return Boxes(chosen, _inside(draft, self.others), shares, persons)
+        return cell_dispersion.Boxes(chosen, _inside(draft, self.others), shares, persons)
 
     def _gathered(self, draft: Draft, model: _Model, seed: int) -> Floats:
         """λ and uniques of the classes that the half chose, as persons gather in cells.
@@ -225,10 +218,10 @@ class _Trial:
         anew = _inside(draft, model.keys[model.following :]) / max(model.anew, 1)
         whole = np.unique(model.fitted, axis=0, return_counts=True)[1]
         rng = np.random.default_rng(seed)
-        return gathered_risks(sizes, box_of, anew, whole, self.population, rng)
+        return cell_dispersion.gathered_risks(sizes, box_of, anew, whole, self.population, rng)
 
 
-def _keys(table: Table) -> Keys:
+def _keys(table: Table) -> cell_dispersion.Keys:
     """Codes of each person's first record, 0 for missing; shape (persons, columns)."""
     first = np.unique(table.person, return_index=True)[1]
     columns = [column.codes[first] + 1 for column in table.quasi_identifiers]
@@ -248,7 +241,7 @@ def _ordered(table: Table) -> list[bool]:
     return [isinstance(column.domain, NumberDomain) for column in table.quasi_identifiers]
 
 
-def _table(table: Table, keys: Keys) -> Table:
+def _table(table: Table, keys: cell_dispersion.Keys) -> Table:
     """Persons with one record each, encoded as the file is."""
     nothing = np.full(len(keys), MISSING, dtype=np.int32)
     return replace(
@@ -265,7 +258,7 @@ def _table(table: Table, keys: Keys) -> Table:
     )
 
 
-def _inside(draft: Draft, persons: Keys) -> Ints:
+def _inside(draft: Draft, persons: cell_dispersion.Keys) -> Ints:
     """How many persons lie in the cells of each class, shape (classes,).
 
     O(classes x persons x columns).

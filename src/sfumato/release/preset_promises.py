@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import partial
 
 from sfumato.core.errors import InputError
-from sfumato.core.measure import Later
 from sfumato.release.promises import PROMISES
 from sfumato.release.promises.promise import Budget, Constraint, strictest
 from sfumato.release.release_result import Release
+from sfumato.release.utility_measures import Later
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.risk_thresholds import AT_RISK, Preset, Threshold, thresholds
 from sfumato.risk.threshold_checks import check_numbers, hold

@@ -19,7 +19,6 @@ from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.core.measure import Later
 from sfumato.core.notebook_parts import notes
 from sfumato.core.secret_keys import FOR_REPEATING, Secret
 from sfumato.release.codebook import codebook_name, codebook_text
@@ -31,7 +30,7 @@ from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint, kept_by
 from sfumato.release.release_manifest import Manifest, file_sha256, what_repeats
 from sfumato.release.tree import TreeClasses
-from sfumato.release.utility_measures import Utility
+from sfumato.release.utility_measures import Later, Utility
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.intruders import Findings, Found, measured
 from sfumato.risk.learned_values import Share

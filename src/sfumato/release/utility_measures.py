@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from sfumato.core.arrays import Bools
-from sfumato.core.measure import Later
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.release.analysis_loss import measured
 from sfumato.release.coarsen_counts import CountLoss
@@ -38,6 +37,24 @@ from sfumato.release.release_options import Form, Loss
 from sfumato.risk import measure_table as render
 from sfumato.schema import Kind
 from sfumato.table.table import CodedColumn, Codes, Table
+
+_Measured = TypeVar("_Measured")
+
+
+class Later(Generic[_Measured]):
+    """What is measured when it is first asked for: of most releases of a search nothing is."""
+
+    def __init__(self, measure: Callable[[], _Measured]) -> None:
+        self._measure: Callable[[], _Measured] | None = measure
+
+    @cached_property
+    def value(self) -> _Measured:
+        """It, measured once."""
+        assert self._measure is not None
+        found = self._measure()
+        # What it was measured of need not be held any longer.
+        self._measure = None
+        return found
 
 
 @dataclass(frozen=True)

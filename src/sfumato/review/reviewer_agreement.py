@@ -16,16 +16,8 @@ from sklearn.metrics import cohen_kappa_score
 from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Progress, fields_of
 from sfumato.core.measure import Measure
-from sfumato.review import review_journal
+from sfumato.review import review_decisions, review_journal
 from sfumato.review.anonymity_index import Index
-from sfumato.review.review_decisions import (
-    Accuracy,
-    Answer,
-    Decisions,
-    History,
-    accuracy,
-    find_conflicts,
-)
 from sfumato.review.review_project import Project, index_of, review_of
 from sfumato.review.review_settings import plain_settings
 from sfumato.review.review_sources import open_folder
@@ -60,7 +52,7 @@ def bootstrap(
     return float(low), float(high)
 
 
-_POINTS = np.array(sorted(Answer), dtype=np.int64)
+_POINTS = np.array(sorted(review_decisions.Answer), dtype=np.int64)
 _SIDES = np.array([-1, 1], dtype=np.int64)
 _WHY = "95 % interval by drawing the pairs again 500 times"
 
@@ -111,7 +103,10 @@ class AllWorkers:
 
 
 def agreement_of_two(
-    decisions: Decisions, one: str, two: str, rng: np.random.Generator | None = None
+    decisions: review_decisions.Decisions,
+    one: str,
+    two: str,
+    rng: np.random.Generator | None = None,
 ) -> TwoWorkers:
     """How far two workers agree (Cohen 1960, 1968).
 
@@ -151,7 +146,7 @@ def agreement_of_two(
 
 
 def agreement_of_each_two(
-    decisions: Decisions, rng: np.random.Generator | None = None
+    decisions: review_decisions.Decisions, rng: np.random.Generator | None = None
 ) -> tuple[TwoWorkers, ...]:
     """How far each two workers agree who have answered a pair in common.
 
@@ -168,7 +163,9 @@ def agreement_of_each_two(
     return tuple(agreement_of_two(decisions, one, two, rng) for one, two in sorted(met))
 
 
-def agreement_of_all(decisions: Decisions, rng: np.random.Generator | None = None) -> AllWorkers:
+def agreement_of_all(
+    decisions: review_decisions.Decisions, rng: np.random.Generator | None = None
+) -> AllWorkers:
     """How far all workers agree (Krippendorff 2004, Chapter 11).
 
     Parameters
@@ -179,7 +176,8 @@ def agreement_of_all(decisions: Decisions, rng: np.random.Generator | None = Non
     """
     several = [list(each.values()) for each in decisions.answers.values() if len(each) > 1]
     points = np.array(
-        [[each.count(point) for point in sorted(Answer)] for each in several], dtype=np.int64
+        [[each.count(point) for point in sorted(review_decisions.Answer)] for each in several],
+        dtype=np.int64,
     ).reshape(-1, len(_POINTS))
     sides = points.reshape(-1, 2, len(_POINTS) // 2).sum(axis=2)
 
@@ -269,11 +267,11 @@ def review_progress(folder: Path, progress: Progress) -> dict[str, Any]:
     several = len(journals) > 1
     combined = _combined(journals, project, index) if several else None
     states = [_restored(written, project, index, combined) for written in journals]
-    everything = Decisions.of(each for _, own in states for each in own.values())
-    right = accuracy(everything, project.gold)
+    everything = review_decisions.Decisions.of(each for _, own in states for each in own.values())
+    right = review_decisions.accuracy(everything, project.gold)
     for written, (state, own) in zip(journals, states, strict=True):
         result["workers"].append(_worker(written, state, own, right))
-    result["conflicts"] = len(find_conflicts(everything))
+    result["conflicts"] = len(review_decisions.find_conflicts(everything))
     if combined is not None:
         result["combined_kapr"] = combined.score
     if several:
@@ -293,7 +291,7 @@ def _plain(each: AllWorkers | TwoWorkers) -> dict[str, Any]:
 def _worker(
     written: review_journal.Written,
     state: WorkerState,
-    own: dict[str, History],
+    own: dict[str, review_decisions.History],
     right: dict[str, Any],
 ) -> dict[str, Any]:
     now, worker = [each.present for each in own.values()], written.beginning.worker
@@ -326,7 +324,7 @@ def _combined(
 
 def _restored(
     written: review_journal.Written, project: Project, index: Index, combined: CombinedState | None
-) -> tuple[WorkerState, dict[str, History]]:
+) -> tuple[WorkerState, dict[str, review_decisions.History]]:
     number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
     settings = written.beginning.settings
     review = review_of(project, settings, index)
@@ -335,7 +333,7 @@ def _restored(
     return review_journal.restored(review, number_of, written.beginning, written.entries, together)
 
 
-def _plain_accuracy(each: Accuracy) -> dict[str, Any]:
+def _plain_accuracy(each: review_decisions.Accuracy) -> dict[str, Any]:
     """How often a worker is right, as plain values."""
     counted = fields_of(each, "answered right false_same false_different")
     return {**counted, "share": None if each.share is None else each.share.to_json()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
@@ -28,7 +28,6 @@ from sfumato.core.atomic import check_path
 from sfumato.core.declaration import as_tuple
 from sfumato.core.errors import InputError
 from sfumato.core.toml_text import parse_toml, read_text
-from sfumato.schema.database_roles import check_tables, plain_tables
 from sfumato.schema.parts import Frozen, Names, Part, Sentences, schema_error
 from sfumato.schema.recipe import Cleaning, in_order
 
@@ -500,7 +499,7 @@ class Schema(Frozen):
             beside = self.model_fields_set - {"tables", "missing"}
             if any(getattr(self, name) for name in beside):
                 raise ValueError("columns of 'tables' have their roles under [tables.NAME]")
-            check_tables(self.tables)
+            _check_tables(self.tables)
             return self
         if not self.quasi_identifiers:
             raise ValueError("there must be at least one quasi-identifier")
@@ -646,7 +645,7 @@ def schema_to_dict(schema: Schema) -> dict[str, Any]:
         mode="json", by_alias=True, exclude_defaults=True, exclude={*named, "tables"}
     )
     if schema.tables:
-        fields["tables"] = plain_tables(schema.tables)
+        fields["tables"] = _plain_tables(schema.tables)
     for field, columns in named.items():
         if columns:
             fields[field] = {
@@ -737,3 +736,77 @@ def schema_sha256(schema: Schema) -> str:
     # The same schema in another folder is the same.
     text = dump_schema(schema.with_files(lambda path: Path(path.name)))
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _check_tables(tables: Mapping[str, Any]) -> None:
+    """Refuse tables that are no database of the same people.
+
+    Raises
+    ------
+    ValueError
+        If there is not one table of persons, or a table does not belong to it.
+    """
+    persons = [name for name, each in tables.items() if each.persons]
+    if len(persons) != 1:
+        raise ValueError(
+            f"one of the 'tables' must say persons = true, which says whose records all are; "
+            f"{len(persons)} do"
+        )
+    for name, each in tables.items():
+        for column, to in each.of.items():
+            if to not in tables:
+                raise ValueError(f"tables.{name}.of.{column} must name a table of the schema")
+            if tables[to].key is None:
+                raise ValueError(f"tables.{to} needs a 'key', to which {name} refers")
+        _check_belongs(tables, name, persons[0])
+        for column in each.same:
+            base, date = each.base_of(column)
+            if base not in tables[persons[0]].quasi_identifiers:
+                raise ValueError(
+                    f"tables.{name}.same.{column} must name a quasi-identifier of {persons[0]}"
+                )
+            if date is not None and date not in each.dates:
+                raise ValueError(f"tables.{name}.same.{column} must name a date under its 'events'")
+
+
+def _check_belongs(tables: Mapping[str, Any], name: str, persons: str) -> None:
+    """Refuse a table whose references lead back to it, or not to persons."""
+    table, above = tables[name], set(_above(tables, name))
+    if name in above:
+        raise ValueError(f"the references of tables.{name} lead back to it")
+    if table.persons and not all(tables[to].lookup for to in table.of.values()):
+        raise ValueError("the table of persons refers to lookup tables only")
+    if table.lookup and persons in above:
+        raise ValueError(f"tables.{name} belongs to persons, and is no lookup table")
+    if not (table.lookup or table.persons or persons in above):
+        raise ValueError(f"tables.{name} needs an 'of' that leads to {persons}, or lookup = true")
+
+
+def _above(tables: Mapping[str, Any], name: str) -> Iterator[str]:
+    """The tables to which a table's references lead, by theirs, too."""
+    waiting, seen = [*tables[name].of.values()], set[str]()
+    while waiting:
+        table = waiting.pop()
+        yield table
+        if table not in seen and table in tables:
+            seen.add(table)
+            waiting += tables[table].of.values()
+
+
+def _plain_tables(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of tables that differ from their defaults, as plain values."""
+    found = {}
+    for name, each in tables.items():
+        fields = each.model_dump(mode="json", exclude_defaults=True)
+        for field in ("quasi_identifiers", "events"):
+            if field in fields:
+                # Its kind alone reads better than a table of one entry.
+                fields[field] = {
+                    column: given["kind"] if set(given) == {"kind"} else given
+                    for column, given in (
+                        (column, {"kind": "code", **one} if field == "events" else one)
+                        for column, one in fields[field].items()
+                    )
+                }
+        found[name] = fields
+    return found

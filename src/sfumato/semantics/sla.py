@@ -15,15 +15,8 @@ from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints, Levels
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.hierarchies import Hierarchy
+from sfumato.semantics import local_data
 from sfumato.semantics.associations import Association, Item, Shown, equal_levels
-from sfumato.semantics.local_data import (
-    Local,
-    certainty_penalties,
-    matches,
-    normalised_weights,
-    penalty_table,
-    shown_table,
-)
 from sfumato.semantics.policy_terms import Treatment
 
 if TYPE_CHECKING:
@@ -143,7 +136,7 @@ class Reader:
     ) -> None:
         self.names = tuple(hierarchies)
         self.hierarchies = tuple(hierarchies.values())
-        self.tables = tuple(shown_table(each) for each in self.hierarchies)
+        self.tables = tuple(local_data.shown_table(each) for each in self.hierarchies)
         self._highest = tuple(equal_levels(each)[1] for each in self.hierarchies)
         # The surest first, as `believed` applies them so;
         # the key makes the order of equals the same.
@@ -457,7 +450,7 @@ def intersection(releases: Sequence[Tuples], hierarchies: Sequence[Hierarchy]) -
         raise InputError("releases", "must show the same persons and attributes, one or more times")
     codes, levels = releases[0][0].copy(), releases[0][1].copy()
     for column, hierarchy in enumerate(hierarchies):
-        table = shown_table(hierarchy)
+        table = local_data.shown_table(hierarchy)
         code, level = codes[:, column], levels[:, column]
         for later_codes, later_levels in releases[1:]:
             later, at = later_codes[:, column], later_levels[:, column]
@@ -469,7 +462,7 @@ def intersection(releases: Sequence[Tuples], hierarchies: Sequence[Hierarchy]) -
     return codes, levels
 
 
-def left_by(local: Local, names: Sequence[str], codes: Codes, levels: Integers) -> Ints:
+def left_by(local: local_data.Local, names: Sequence[str], codes: Codes, levels: Integers) -> Ints:
     """Individuals of the local data set who match each tuple on the local quasi-identifiers.
 
     Parameters
@@ -490,7 +483,7 @@ def left_by(local: Local, names: Sequence[str], codes: Codes, levels: Integers) 
                 "must be a column of the linked data",
             )
     own = [places[name] for name in local.quasi_identifiers]
-    return matches(local, codes[:, own], levels[:, own])
+    return local_data.matches(local, codes[:, own], levels[:, own])
 
 
 @dataclass(frozen=True)
@@ -555,7 +548,7 @@ class SemanticLevels:
 def disclosure_risks(
     codes: Codes,
     levels: Integers,
-    locals_: Sequence[Local],
+    locals_: Sequence[local_data.Local],
     hierarchies: Mapping[str, Hierarchy],
     associations: Iterable[Association] = (),
 ) -> Floats:
@@ -607,7 +600,7 @@ def disclosure_risks(
 def largest_risks(
     codes: Codes,
     levels: Integers,
-    locals_: Sequence[Local],
+    locals_: Sequence[local_data.Local],
     hierarchies: Mapping[str, Hierarchy],
     associations: Iterable[Association] = (),
 ) -> Floats:
@@ -786,7 +779,7 @@ class Judge:
     def __init__(
         self,
         reader: Reader,
-        locals_: Sequence[Local],
+        locals_: Sequence[local_data.Local],
         k: int,
         codes: Codes,
         earlier: Tuples | None,
@@ -955,7 +948,7 @@ DIGITS = 9
 def semantic_levels(
     codes: Codes,
     levels: Integers,
-    locals_: Sequence[Local],
+    locals_: Sequence[local_data.Local],
     hierarchies: Mapping[str, Hierarchy],
     associations: Iterable[Association],
     k: int,
@@ -1044,8 +1037,8 @@ def semantic_levels(
         found = _raised(judge, first, start, reader.hierarchies)
     else:
         found = _search(judge, first, codes, start, reader.hierarchies, weights)
-    grown = certainty_penalties(codes, found, reader.hierarchies, weights)
-    grown -= certainty_penalties(codes, start, reader.hierarchies, weights)
+    grown = local_data.certainty_penalties(codes, found, reader.hierarchies, weights)
+    grown -= local_data.certainty_penalties(codes, start, reader.hierarchies, weights)
     changes = tuple(
         _change(int(row), first, reader, start, found, float(grown[row]))
         for row in np.flatnonzero((found != start).any(axis=1))
@@ -1054,7 +1047,7 @@ def semantic_levels(
     return SemanticLevels(found, changes, exposed)
 
 
-def _check_start(counts: Counts, locals_: Sequence[Local], k: int) -> None:
+def _check_start(counts: Counts, locals_: Sequence[local_data.Local], k: int) -> None:
     for local, count in zip(locals_, counts, strict=True):
         few = int((count < k).sum())
         if few:
@@ -1103,8 +1096,11 @@ def _search(
     weights: Sequence[float] | None,
 ) -> Levels:
     """The cheapest levels that hold, tuple by tuple, all tuples a step at a time."""
-    shares = normalised_weights(weights, len(hierarchies))
-    losses = [share * penalty_table(one) for share, one in zip(shares, hierarchies, strict=True)]
+    shares = local_data.normalised_weights(weights, len(hierarchies))
+    losses = [
+        share * local_data.penalty_table(one)
+        for share, one in zip(shares, hierarchies, strict=True)
+    ]
     heights = tuple(hierarchy.height for hierarchy in hierarchies)
     found = start.copy()
     searches = {

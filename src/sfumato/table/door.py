@@ -18,20 +18,12 @@ from sfumato.core.errors import InputError
 from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
 from sfumato.schema import Event, EventKind, Kind, QuasiIdentifier, Schema, check_schema
 from sfumato.schema.recipe import READERS, StepCount
+from sfumato.table import sources
 from sfumato.table.domains import encode_event, encode_quasi_identifier, encode_sensitive
 from sfumato.table.labelled_files import quoting
 from sfumato.table.numbering import Accumulator, RawColumn, at_rows, counted_records
 from sfumato.table.preparation import prepared
 from sfumato.table.scalars import have_spaces, mean_missing
-from sfumato.table.sources import (
-    NO_LABELS,
-    NoSingleValuesError,
-    Source,
-    check_utf8,
-    is_bytes,
-    is_text,
-    listed,
-)
 from sfumato.table.table import MISSING, NO_COLUMNS, CodedColumn, EventColumn, Table
 from sfumato.table.table_files import open_source
 
@@ -78,9 +70,9 @@ def open_table(
     check_schema(schema)
     if isinstance(data, Table):
         return _checked_table(data, schema, keep_source)
-    source = data if isinstance(data, Source) else open_source(data, **layout)
+    source = data if isinstance(data, sources.Source) else open_source(data, **layout)
     labels = source.labels
-    if keep_source and labels != NO_LABELS:
+    if keep_source and labels != sources.NO_LABELS:
         people = () if schema.person is None else (schema.person,)
         # Before the recipe: labels quote values as the file has them.
         labels = quoting(source, {*people, *schema.direct_identifiers})
@@ -236,14 +228,14 @@ def carried_columns(names: Sequence[str], schema: Schema) -> list[str]:
 
 
 def _read(
-    source: Source, schema: Schema, keep_source: bool, progress: Progress
+    source: sources.Source, schema: Schema, keep_source: bool, progress: Progress
 ) -> tuple[dict[str, RawColumn], pa.Table, pa.Table]:
     """The columns to encode as codes; those to hand on, and what identifies, as they came."""
     beside = {*schema.direct_identifiers, schema.household}
     while True:
         try:
             return _read_with(source, schema, keep_source, beside, progress)
-        except NoSingleValuesError as error:
+        except sources.NoSingleValuesError as error:
             # Nobody needs direct identifiers: lists are no matter.
             if error.column not in beside or error.column == schema.household:
                 raise
@@ -251,7 +243,7 @@ def _read(
 
 
 def _read_with(
-    source: Source,
+    source: sources.Source,
     schema: Schema,
     keep_source: bool,
     beside: Collection[str | None],
@@ -284,7 +276,7 @@ def _read_with(
         # The bytes of a CSV file were checked while they passed.
         if not source.text:
             for name in carried:
-                check_utf8(batch.column(name), name)
+                sources.check_utf8(batch.column(name), name)
         if carried:
             kept.append(batch.select(carried).replace_schema_metadata(None))
             identifiers.append(batch.select(named).replace_schema_metadata(None))
@@ -316,7 +308,7 @@ def _check_types(
 
 
 def _read_apart(
-    source: Source,
+    source: sources.Source,
     column: Callable[[str], Iterator[pa.Array]],
     people: Collection[str],
     others: Collection[str],
@@ -452,8 +444,8 @@ def check_columns(subject: str, names: Sequence[str], schema: Schema) -> list[st
         if open_:
             several = "columns" if len(open_) > 1 else "column"
             said.append(
-                f"{several} {listed(open_)} of the file: {why}, so they are not measured, and no "
-                "release lets them out."
+                f"{several} {sources.listed(open_)} of the file: {why}, so they are not measured, "
+                "and no release lets them out."
             )
     return said
 
@@ -489,7 +481,7 @@ def check_type(name: str, kind: pa.DataType, *, person: bool) -> None:
         found = "lists or structures"
     elif pa.types.is_duration(kind) or pa.types.is_interval(kind):
         found = "durations"
-    elif not person and is_bytes(kind):
+    elif not person and sources.is_bytes(kind):
         found = "bytes"
     if found:
         raise InputError(
@@ -529,7 +521,7 @@ def spaces_warning(raw: RawColumn) -> list[str]:
 
 def spellings_warning(raw: RawColumn) -> list[str]:
     """Say how many ids differ from others by case or by spaces around them alone."""
-    if not is_text(raw.values.type):
+    if not sources.is_text(raw.values.type):
         return []
     texts = pc.utf8_lower(pc.utf8_trim_whitespace(raw.values.drop_null()))
     return spellings_message(raw.name, len(texts) - len(texts.unique()), len(texts))
@@ -618,7 +610,7 @@ def person_warnings(persons: int, records: int, *, named: bool) -> list[str]:
     return said
 
 
-def _one_person_warnings(source: Source, schema: Schema) -> list[str]:
+def _one_person_warnings(source: sources.Source, schema: Schema) -> list[str]:
     """Ask whether all records are of one person, where none is named and an identifier says so."""
     if schema.person is not None:
         return []
@@ -627,13 +619,14 @@ def _one_person_warnings(source: Source, schema: Schema) -> list[str]:
     if not names:
         return []
     said = (
-        f"direct identifiers with one value in all records: {listed(names)}. Are all records of "
-        "one person? Then name one of them as the person: who is alone in a file is not hidden."
+        f"direct identifiers with one value in all records: {sources.listed(names)}. Are all "
+        "records of one person? Then name one of them as the person: who is alone in a file is "
+        "not hidden."
     )
     return [said]
 
 
-def _is_constant(source: Source, name: str, missing: Sequence[str]) -> bool:
+def _is_constant(source: sources.Source, name: str, missing: Sequence[str]) -> bool:
     """Whether a column of the file has one value, in two records or more and missing in none."""
     seen: set[object] = set()
     records = 0
@@ -644,7 +637,7 @@ def _is_constant(source: Source, name: str, missing: Sequence[str]) -> bool:
             records += batch.num_rows
             if len(seen) != 1 or not {None, *missing}.isdisjoint(seen):
                 return False
-    except NoSingleValuesError:
+    except sources.NoSingleValuesError:
         return False
     return records > 1
 

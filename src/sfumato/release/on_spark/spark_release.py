@@ -13,7 +13,6 @@ import pyarrow as pa
 from sfumato.core.arrays import Floats, Integers, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import SfumatoError
-from sfumato.core.measure import Later
 from sfumato.core.optional_packages import needed
 from sfumato.core.secret_keys import Secrets
 from sfumato.engines.embedded.counts import group
@@ -53,7 +52,7 @@ from sfumato.release.promises.promise import ordered_attributes
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_options import Form
 from sfumato.release.release_result import Release
-from sfumato.release.utility_measures import ColumnLoss, Utility
+from sfumato.release.utility_measures import ColumnLoss, Later, Utility
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.on_spark import spark_measures

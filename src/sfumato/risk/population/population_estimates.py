@@ -16,20 +16,10 @@ from sfumato.core.extensions import extension
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import LARGEST_SPACE, group
 from sfumato.risk.classes import ClassSummary
-from sfumato.risk.population import subsample_validation
+from sfumato.risk.population import estimator_protocol, subsample_validation
 from sfumato.risk.population.accumulation_estimator import Accumulation
 from sfumato.risk.population.cell_model import fit_cells
 from sfumato.risk.population.cell_tree import TINY
-from sfumato.risk.population.estimator_protocol import (
-    AUTO,
-    ESTIMATORS,
-    AddedEstimator,
-    Estimate,
-    EstimationFailedError,
-    Estimator,
-    SampleClasses,
-    check_estimator,
-)
 from sfumato.risk.population.inverse_sizes import poisson
 from sfumato.risk.population.match_distribution import matches
 from sfumato.risk.population.population_risk import PopulationRisk
@@ -87,7 +77,7 @@ def population_of_file(
     *,
     weights: Floats | None = None,
     clusters: tuple[Codes, int | None] | None = None,
-    estimator: str = AUTO,
+    estimator: str = estimator_protocol.AUTO,
     threshold: float = 0.2,
     seed: int | None = None,
 ) -> PopulationRisk:
@@ -140,7 +130,7 @@ def population_of_file(
         own = clusters[0][np.unique(table.person, return_index=True)[1]]
         in_class, person = np.divmod(pair, table.persons)
         drawn = clusters_of(in_class, own[person].astype(np.int64), n / population, clusters[1])
-    sample = SampleClasses(
+    sample = estimator_protocol.SampleClasses(
         sizes=summary.persons[order],
         population=population,
         keys=keys[order].astype(np.int32),
@@ -150,7 +140,13 @@ def population_of_file(
     )
     chosen = estimator_named(estimator, between)
     found = estimated_population(
-        summary.records[order], sample, persons, chosen, threshold, seed, auto=estimator == AUTO
+        summary.records[order],
+        sample,
+        persons,
+        chosen,
+        threshold,
+        seed,
+        auto=estimator == estimator_protocol.AUTO,
     )
     return replace(
         found,
@@ -196,7 +192,7 @@ def _weights(
     return weighted, share_between(of_pair, mean)
 
 
-def estimator_named(name: str, between: float = 1.0) -> Estimator:
+def estimator_named(name: str, between: float = 1.0) -> estimator_protocol.Estimator:
     """The estimator of that name.
 
     Parameters
@@ -206,17 +202,17 @@ def estimator_named(name: str, between: float = 1.0) -> Estimator:
     between
         How much of the sampling weights goes with the classes; see `Weighted`.
     """
-    check_estimator(name)
-    if name not in ESTIMATORS and (added := extension("estimator", name)):
-        return AddedEstimator(added)
-    return Weighted(between) if name == AUTO else Accumulation()
+    estimator_protocol.check_estimator(name)
+    if name not in estimator_protocol.ESTIMATORS and (added := extension("estimator", name)):
+        return estimator_protocol.AddedEstimator(added)
+    return Weighted(between) if name == estimator_protocol.AUTO else Accumulation()
 
 
 def estimated_population(
     records: Ints,
-    sample: SampleClasses,
+    sample: estimator_protocol.SampleClasses,
     persons: int,
-    estimator: Estimator,
+    estimator: estimator_protocol.Estimator,
     threshold: float,
     seed: int,
     *,
@@ -241,7 +237,7 @@ def estimated_population(
     rng = np.random.default_rng(seed)
     check = None
     if sample.n == sample.population:
-        estimate = Estimate.of_census(estimator.name, sample)
+        estimate = estimator_protocol.Estimate.of_census(estimator.name, sample)
     else:
         estimate = estimator.estimate(sample, rng)
         # Subsamples are of persons, which is not how clusters were drawn.
@@ -256,7 +252,12 @@ class _EstimateMeasures:
     """The measures that follow from one estimate."""
 
     def __init__(
-        self, records: Ints, sample: SampleClasses, estimate: Estimate, threshold: float, why: str
+        self,
+        records: Ints,
+        sample: estimator_protocol.SampleClasses,
+        estimate: estimator_protocol.Estimate,
+        threshold: float,
+        why: str,
     ) -> None:
         self.records, self.sample, self.estimate = records, sample, estimate
         self.threshold, self.why = threshold, why
@@ -449,13 +450,13 @@ class _EstimateMeasures:
         return replace(measure, threshold=self.threshold)
 
 
-def _by_model(sample: SampleClasses) -> dict[str, float | str]:
+def _by_model(sample: estimator_protocol.SampleClasses) -> dict[str, float | str]:
     """Population uniques by the models that users of other tools know, or why there are none."""
     found: dict[str, float | str] = {}
     for name in UNIQUES_MODELS:
         try:
             found[name] = population_uniques(name, sample)
-        except EstimationFailedError as error:
+        except estimator_protocol.EstimationFailedError as error:
             found[name] = f"no value: {error}"
     return found
 
@@ -508,7 +509,11 @@ class ClassPosteriors:
         Says what a model expects, and how far persons follow others; a model is fitted without it.
     """
 
-    def __init__(self, sample: SampleClasses, estimate: Estimate | None = None) -> None:
+    def __init__(
+        self,
+        sample: estimator_protocol.SampleClasses,
+        estimate: estimator_protocol.Estimate | None = None,
+    ) -> None:
         self._sample = sample
         self._ratio = (1 - sample.fraction) / sample.fraction
         self._expected = _expected(sample, None if estimate is None else estimate.foretold)
@@ -634,7 +639,9 @@ class ClassPosteriors:
             values[here] = np.interp(self._expected[here], grid, mean)
 
 
-def _expected(sample: SampleClasses, foretold: Callable[[], Floats] | None) -> Floats:
+def _expected(
+    sample: estimator_protocol.SampleClasses, foretold: Callable[[], Floats] | None
+) -> Floats:
     """Logarithm of the persons of the sample in each class by a model that lacks the class's."""
     if sample.keys is None:
         return np.zeros(len(sample.sizes))
@@ -676,7 +683,7 @@ class _Regression:
         return np.clip(line[:, None] + spread[:, None] * NODES, -60.0, 30.0)
 
     @classmethod
-    def fitted(cls, sample: SampleClasses, expected: Floats) -> _Regression:
+    def fitted(cls, sample: estimator_protocol.SampleClasses, expected: Floats) -> _Regression:
         """What is likeliest after `PRIOR`."""
         step = max(1, len(sample.sizes) // CLASSES_FITTED)
         # Crowds would draw the line to themselves; above this size nobody asks the line.

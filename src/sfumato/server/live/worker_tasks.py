@@ -18,16 +18,7 @@ from sfumato.review.disclosure_account import kapr_of
 from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, CombinedState, Refusal, WorkerState
 from sfumato.server.audit_log import append
-from sfumato.server.live.live_projects import (
-    KeptState,
-    Live,
-    Stop,
-    forget_states,
-    kept,
-    live_of,
-    lock_of,
-    settings_of,
-)
+from sfumato.server.live import live_projects
 from sfumato.server.permissions import Action, decide, know_member
 from sfumato.server.store.models import (
     Account,
@@ -67,7 +58,9 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
         _lock(project)
         Member.objects.get_or_create(project=project, account=worker)
         allowance, _ = Allowance.objects.select_for_update().get_or_create(
-            project=project, worker=worker, defaults={"budget": settings_of(project).budget}
+            project=project,
+            worker=worker,
+            defaults={"budget": live_projects.settings_of(project).budget},
         )
         mine = Dealt.objects.filter(project=project, worker=worker)
         had = set(mine.values_list("pair__number", flat=True))
@@ -134,7 +127,12 @@ def _count_rows(allowance: Allowance) -> None:
     project, worker = allowance.project, allowance.worker
     rows = 2 * Dealt.objects.filter(counted(project, worker)).count()
     score = float(
-        kapr_of(allowance.units, settings_of(project).k, rows or 1, len(project.attributes))
+        kapr_of(
+            allowance.units,
+            live_projects.settings_of(project).k,
+            rows or 1,
+            len(project.attributes),
+        )
     )
     # What was charged never falls: KAPR of the same openings rises as rows get fewer.
     more = max(0.0, score - allowance.spent)
@@ -150,8 +148,8 @@ def _count_rows(allowance: Allowance) -> None:
 
 
 def state_of(
-    live: Live, project: Project, worker: Account, allowance: Allowance, versions: int
-) -> KeptState:
+    live: live_projects.Live, project: Project, worker: Account, allowance: Allowance, versions: int
+) -> live_projects.KeptState:
     """The state of a worker, of the version that the database has.
 
     Parameters
@@ -162,7 +160,9 @@ def state_of(
     combined = _combined(live, project, versions)
     held = live.workers.get(worker.pk)
     if held is None or held.version != allowance.version:
-        held = KeptState(allowance.version, _restored(live, project, worker, allowance, combined))
+        held = live_projects.KeptState(
+            allowance.version, _restored(live, project, worker, allowance, combined)
+        )
         live.workers[worker.pk] = held
     return held
 
@@ -172,7 +172,7 @@ def modes_text(modes: tuple[Mode, ...]) -> str:
     return "".join(str(int(mode)) for mode in modes)
 
 
-def _combined(live: Live, project: Project, versions: int) -> CombinedState:
+def _combined(live: live_projects.Live, project: Project, versions: int) -> CombinedState:
     """What all workers have been shown; states that were added to an older one go with it."""
     if live.combined is None or live.combined_version != versions:
         # States hold what they added to the combined one: with another one they count nothing.
@@ -186,7 +186,11 @@ def _combined(live: Live, project: Project, versions: int) -> CombinedState:
 
 
 def _restored(
-    live: Live, project: Project, worker: Account, allowance: Allowance, combined: CombinedState
+    live: live_projects.Live,
+    project: Project,
+    worker: Account,
+    allowance: Allowance,
+    combined: CombinedState,
 ) -> WorkerState:
     dealt = Dealt.objects.filter(counted(project, worker)).order_by("place")
     pairs = dict(dealt.values_list("pair__number", "modes"))
@@ -367,10 +371,10 @@ class Task:
 
     account: Account
     project: Project
-    live: Live
+    live: live_projects.Live
     allowance: Allowance
     spent: Spent
-    held: KeptState
+    held: live_projects.KeptState
     asked: Dealt | None = None
     changed: bool = False
 
@@ -396,11 +400,11 @@ class Task:
         """
         dealt = self.asked
         if dealt is None:
-            raise Stop(404, "There is no such pair on your pages.")
+            raise live_projects.Stop(404, "There is no such pair on your pages.")
         permission = decide(self.account, action, dealt)
         if not permission.allowed:
             taken = dealt.taken_back is not None
-            raise Stop(409 if taken else 403, permission.reason)
+            raise live_projects.Stop(409 if taken else 403, permission.reason)
         return dealt
 
     def show(self, dealt: Dealt) -> Charge | Refusal:
@@ -491,9 +495,11 @@ def task_of(account: Account, project_id: UUID, token: str = "") -> Iterator[Tas
     Stop
         If there is no such project, or the worker may not work on it.
     """
-    with lock_of(project_id):
-        if kept(project_id) is None:  # reading it takes a while, and no transaction waits for it
-            live_of(_permitted(account, read_rows(account, project_id)).project)
+    with live_projects.lock_of(project_id):
+        if (
+            live_projects.kept(project_id) is None
+        ):  # reading it takes a while, and no transaction waits for it
+            live_projects.live_of(_permitted(account, read_rows(account, project_id)).project)
         task: Task | None = None
         begun = done = False
         try:
@@ -507,7 +513,7 @@ def task_of(account: Account, project_id: UUID, token: str = "") -> Iterator[Tas
         # An answer that failed may have changed memory before: what the database has holds.
         finally:
             if begun and not done and (task is None or task.changed):
-                forget_states(project_id)
+                live_projects.forget_states(project_id)
 
 
 def _permitted(account: Account, rows: Rows | None) -> Rows:
@@ -516,13 +522,13 @@ def _permitted(account: Account, rows: Rows | None) -> Rows:
     if rows is not None and permission.allowed:
         return rows
     if project is None or not decide(account, Action.SEE_PROJECT, project).allowed:
-        raise Stop(404, "There is no such project, or you do not take part in it.")
-    raise Stop(403, permission.reason)
+        raise live_projects.Stop(404, "There is no such project, or you do not take part in it.")
+    raise live_projects.Stop(403, permission.reason)
 
 
 def _task(account: Account, rows: Rows) -> Task:
     project, allowance, spent = rows.project, rows.allowance, rows.spent
-    live = live_of(project)
+    live = live_projects.live_of(project)
     if allowance is None:
         allowance, _ = Allowance.objects.select_for_update().get_or_create(
             project=project, worker=account, defaults={"budget": live.review.settings.budget}

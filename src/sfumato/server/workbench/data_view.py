@@ -17,16 +17,8 @@ from sfumato.core.errors import InputError, SfumatoError
 from sfumato.pipeline.project_folder import ProjectFolder
 from sfumato.risk.verdict import share_text
 from sfumato.schema.recipe import StepCount
-from sfumato.server.workbench import charts
+from sfumato.server.workbench import charts, column_edits
 from sfumato.server.workbench.bench import Bench, Message
-from sfumato.server.workbench.column_edits import (
-    ROLES,
-    hierarchy_of,
-    recipe_of,
-    set_hierarchy,
-    set_recipe,
-    set_role,
-)
 from sfumato.server.workbench.column_figures import LevelAlone, TableFigures, tables_of
 from sfumato.server.workbench.frame import edited, loads_by_itself, may_edit, page, project_view
 from sfumato.server.workbench.questions import answer, questions_of
@@ -95,7 +87,7 @@ def role_of(place: ProjectFolder, column: str) -> tuple[str, str]:
     """The role of a column, and its question if it is undecided."""
     schema = place.given_schema()
     for role, names in ({} if schema is None else schema.roles()).items():
-        if column in names and role in ROLES:
+        if column in names and role in column_edits.ROLES:
             return role, "" if schema is None else schema.undecided.get(column, "")
     return "", ""
 
@@ -186,7 +178,7 @@ def role(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     tables = tables_of(bench)
     table = _asked(request, tables)
     column, chosen = _column(table, number), request.POST.get("role", "")
-    change = set_role(bench.place, column, chosen, _("What is this column?"))
+    change = column_edits.set_role(bench.place, column, chosen, _("What is this column?"))
     words = _("Role of %(column)s: %(role)s") % {"column": column, "role": chosen}
     return edited(request, bench, change, words, to=_address(tables, table), about=f"role-{number}")
 
@@ -248,10 +240,12 @@ def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     quasi = None if schema is None else schema.quasi_identifiers.get(name)
     spec = None
     try:
-        spec = hierarchy_of(given, name) or (None if quasi is None else quasi.hierarchy)
+        spec = column_edits.hierarchy_of(given, name) or (
+            None if quasi is None else quasi.hierarchy
+        )
         if spec is not None:
             levels = table.levels(name, spec)
-        line = recipe_of(given, name)
+        line = column_edits.recipe_of(given, name)
         if line is not None:
             steps = table.changes(name, line)
     except SfumatoError as refused:
@@ -283,7 +277,9 @@ def take_hierarchy(request: HttpRequest, bench: Bench, number: int) -> HttpRespo
     tables = tables_of(bench)
     table = _asked(request, tables)
     name = _column(table, number)
-    change = set_hierarchy(bench.place, name, hierarchy_of(request.POST, name))
+    change = column_edits.set_hierarchy(
+        bench.place, name, column_edits.hierarchy_of(request.POST, name)
+    )
     words = _("Hierarchy of %s") % name
     return edited(request, bench, change, words, to=_address(tables, table, number))
 
@@ -295,6 +291,6 @@ def take_recipe(request: HttpRequest, bench: Bench, number: int) -> HttpResponse
     tables = tables_of(bench)
     table = _asked(request, tables)
     name = _column(table, number)
-    change = set_recipe(bench.place, name, recipe_of(request.POST, name))
+    change = column_edits.set_recipe(bench.place, name, column_edits.recipe_of(request.POST, name))
     words = _("Recipe of %s") % name
     return edited(request, bench, change, words, to=_address(tables, table, number))

@@ -21,23 +21,12 @@ from sfumato.pipeline.project_folder import RELEASE
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.release_result import Release
 from sfumato.risk.verdict import share_text
+from sfumato.server.workbench import release_dots
 from sfumato.server.workbench.bench import SAMPLE, Bench
+from sfumato.server.workbench.charts import frontier
 from sfumato.server.workbench.frame import edited, may_edit, page, project_view
-from sfumato.server.workbench.frontier_chart import frontier
 from sfumato.server.workbench.jobs import Job, JobState
 from sfumato.server.workbench.project_edits import table_at
-from sfumato.server.workbench.release_dots import (
-    FEWEST,
-    MOST,
-    PEOPLE,
-    Dot,
-    best_known,
-    between,
-    dots_in,
-    drafted,
-    opened,
-    sample_of,
-)
 from sfumato.table.table import Table
 
 PINS = 4
@@ -68,7 +57,7 @@ PINNED = Pins()
 class DotRow:
     """A dot as the table shows it."""
 
-    dot: Dot
+    dot: release_dots.Dot
     stranger: str
     acquaintance: str
     insider: str
@@ -113,7 +102,10 @@ def promised_people(bench: Bench) -> int | None:
 def sampled(bench: Bench) -> Table:
     """The records of some people, all of a small file."""
     found = bench.figure(
-        "sample table", lambda: sample_of(opened(bench.place)), kind=SAMPLE, of=dots_key(bench)
+        "sample table",
+        lambda: release_dots.sample_of(release_dots.opened(bench.place)),
+        kind=SAMPLE,
+        of=dots_key(bench),
     )
     table: Table = found.value
     return table
@@ -129,7 +121,7 @@ def drawn_release(bench: Bench, people: int) -> Release:
     """
     found = bench.figure(
         f"release of a sample {people}",
-        lambda: drafted(bench.place, sampled(bench), people),
+        lambda: release_dots.drafted(bench.place, sampled(bench), people),
         kind=SAMPLE,
         of=dots_key(bench),
     )
@@ -142,7 +134,7 @@ class Search:
     """The search for dots, as far as it is of what the project says now."""
 
     job: Job | None
-    dots: list[Dot]
+    dots: list[release_dots.Dot]
     others: bool
 
     @classmethod
@@ -151,7 +143,7 @@ class Search:
         job = bench.jobs.latest("dots")
         if job is None or job.revision != dots_key(bench):
             return cls(None, [], job is not None)
-        return cls(job, best_known(dots_in(job.lines)), others=False)
+        return cls(job, release_dots.best_known(release_dots.dots_in(job.lines)), others=False)
 
     @property
     def state(self) -> str:
@@ -166,10 +158,10 @@ class Search:
     @property
     def share(self) -> int:
         """How many of the dots are made, in per cent."""
-        return 0 if self.job is None else min(100, 100 * len(self.dots) // len(PEOPLE))
+        return 0 if self.job is None else min(100, 100 * len(self.dots) // len(release_dots.PEOPLE))
 
     @property
-    def impossible(self) -> Dot | None:
+    def impossible(self) -> release_dots.Dot | None:
         """The nearest promise that no release keeps, where none is kept."""
         failed = [each for each in self.dots if each.failed]
         return min(failed, key=lambda dot: dot.people) if len(failed) == len(self.dots) else None
@@ -206,11 +198,11 @@ def _parts(bench: Bench) -> dict[str, Any]:
         "frontier": frontier(search.dots, limit, chosen, pinned) if search.dots else "",
         "chosen": chosen,
         "here_dot": here,
-        "beside": [] if chosen is None or here else list(between(search.dots, chosen)),
+        "beside": [] if chosen is None or here else list(release_dots.between(search.dots, chosen)),
     }
 
 
-def _found(dot: Dot, intruder: str) -> str:
+def _found(dot: release_dots.Dot, intruder: str) -> str:
     share = dot.found.get(intruder)
     return "–" if share is None else share_text(share[0])
 
@@ -227,8 +219,8 @@ def release(request: HttpRequest, bench: Bench) -> HttpResponse:
         "workbench/release.html",
         status_now=bench.status(),
         made=bench.made(RELEASE) is not None,
-        fewest=FEWEST,
-        most=MOST,
+        fewest=release_dots.FEWEST,
+        most=release_dots.MOST,
         limits=str(project.judged_by),
         promises_limits=project.release.promise_limits,
         run_job=_running(bench, "run"),

@@ -12,17 +12,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
+from sfumato.core import signatures
 from sfumato.core.errors import HandOverRefusedError, InputError
-from sfumato.core.signatures import (
-    PUBLIC_SUFFIX,
-    Checked,
-    Decision,
-    check_signature,
-    fingerprint,
-    load_key,
-    load_public_key,
-    new_key,
-)
 from sfumato.ledger.ledger_options import default_ledger_keys
 from sfumato.pipeline.project_folder import REPORT
 from sfumato.pipeline.release_stages import ledger_of
@@ -55,8 +46,11 @@ def keys() -> list[Path]:
     """The keys that can be chosen: each with its public half beside it, no links."""
     found = []
     for folder in (key_folder(), *DESK.folders):
-        publics = sorted(folder.glob(f"*{PUBLIC_SUFFIX}")) if folder.is_dir() else []
-        found += [public.with_name(public.name.removesuffix(PUBLIC_SUFFIX)) for public in publics]
+        publics = sorted(folder.glob(f"*{signatures.PUBLIC_SUFFIX}")) if folder.is_dir() else []
+        found += [
+            public.with_name(public.name.removesuffix(signatures.PUBLIC_SUFFIX))
+            for public in publics
+        ]
     return [each for each in dict.fromkeys(found) if each.is_file() and not each.is_symlink()]
 
 
@@ -106,12 +100,12 @@ def earlier(bench: Bench) -> list[tuple[str, str, str]]:
         ]
 
 
-def signature(bench: Bench) -> Checked | None:
+def signature(bench: Bench) -> signatures.Checked | None:
     """The signature of the release as it is; ``None`` where it is not signed."""
     file = signature_file(bench.place)
     if not file.is_file():
         return None
-    checked = check_signature(file)
+    checked = signatures.check_signature(file)
     return None if checked.fault else checked
 
 
@@ -145,7 +139,9 @@ def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
 
 def _fingerprint(key: Path) -> str:
     try:
-        return fingerprint(load_public_key(key.with_name(key.name + PUBLIC_SUFFIX)))
+        return signatures.fingerprint(
+            signatures.load_public_key(key.with_name(key.name + signatures.PUBLIC_SUFFIX))
+        )
     except InputError:
         return "–"
 
@@ -160,7 +156,7 @@ def make_key(request: HttpRequest, bench: Bench) -> HttpResponse:
             raise InputError(
                 "the name of a key", "must be letters, digits, - and _", accepted="anna-2026"
             )
-        made = new_key(key_folder() / name)
+        made = signatures.new_key(key_folder() / name)
         bench.tell(_("Made. Its fingerprint: %s") % made)
     return HttpResponseRedirect(reverse("sign"))
 
@@ -172,7 +168,7 @@ def decide(request: HttpRequest, bench: Bench) -> HttpResponse:
     if not may_edit(request, bench):
         return HttpResponseRedirect(reverse("sign"))
     refused = request.POST.get("decision") == "refuse"
-    decision = Decision.REFUSED if refused else Decision.RELEASED
+    decision = signatures.Decision.REFUSED if refused else signatures.Decision.RELEASED
     known, chosen = keys(), request.POST.get("key", "")
     if not (chosen.isascii() and chosen.isdigit() and int(chosen) < len(known)):
         raise InputError("the key", "must be chosen", found="none", advice="make one below")
@@ -183,7 +179,7 @@ def decide(request: HttpRequest, bench: Bench) -> HttpResponse:
         signed(
             bench.place,
             decision,
-            load_key(known[int(chosen)]),
+            signatures.load_key(known[int(chosen)]),
             by=request.POST["by"],
             because=request.POST["because"],
             to=request.POST.get("to", ""),
