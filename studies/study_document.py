@@ -203,7 +203,7 @@ class Study:
             If the extra ``report`` is not installed.
         """
         _check_drawn_with()
-        return MappingProxyType({name: each.draw() for name, each in self.drawings.items()})
+        return MappingProxyType({name: drawing.draw() for name, drawing in self.drawings.items()})
 
     def grid(self, name: str) -> Grid:
         """The table with this name.

@@ -89,8 +89,8 @@ def group_figure(boxes: Rows, persons: Rows) -> str:
     """
     panels = [
         _group_panel(
-            [each for each in boxes if each["gender"] == gender],
-            [each for each in persons if each["gender"] == gender],
+            [box for box in boxes if box["gender"] == gender],
+            [person for person in persons if person["gender"] == gender],
             f"{title} (number of records)",
         )
         for gender, title in (("Female", "Women"), ("Male", "Men"))
@@ -142,7 +142,7 @@ def risk_figure(points: Rows, constraints: list[str]) -> str:
         What the legend calls the constraints.
     """
     panels = [
-        _risk_panel([each for each in points if each["measure"] == measure], constraints, title)
+        _risk_panel([point for point in points if point["measure"] == measure], constraints, title)
         for measure, title in (
             ("MaxGIDR", "MaxGIDR: the worst class"),
             ("AvgGIDR", "AvgGIDR: mean over classes"),

@@ -198,9 +198,9 @@ def _promise(name: str) -> type:
     """The promise of that class name: modules of `sfumato.release.promises` declare them."""
     from sfumato.release.promises import PROMISES
 
-    for each in PROMISES.values():
-        if each.__name__ == name:
-            return each
+    for promise in PROMISES.values():
+        if promise.__name__ == name:
+            return promise
     raise AttributeError(f"module 'sfumato' has no attribute '{name}'")
 
 

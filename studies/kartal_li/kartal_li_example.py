@@ -82,7 +82,7 @@ class Node:
     @property
     def cut_by(self) -> str | None:
         """The attribute that it is cut by, ``None`` for a final one."""
-        return next((each.attribute for each in self.cuts if each.outcome == "cut"), None)
+        return next((cut.attribute for cut in self.cuts if cut.outcome == "cut"), None)
 
 
 def walk(
@@ -104,11 +104,11 @@ def walk(
     rows = np.arange(table.records) if rows is None else rows
     node = Node(name, rows, tuple(_candidate_cuts(table, rows, constraints, name)))
     yield node
-    for each in node.cuts:
-        if each.outcome == "cut":
+    for cut in node.cuts:
+        if cut.outcome == "cut":
             sides = TOP_SIDES.get(name, (f"{name}1", f"{name}2"))
-            yield from walk(table, constraints, each.left, sides[0])
-            yield from walk(table, constraints, each.right, sides[1])
+            yield from walk(table, constraints, cut.left, sides[0])
+            yield from walk(table, constraints, cut.right, sides[1])
 
 
 def summary_of(table: Table, *sets: Rows) -> ClassSummary:
@@ -242,8 +242,8 @@ class Example:
         """The rows of each class of the release, told apart by its cells alone."""
         cells = zip(*(self.released.column(name).to_pylist() for name in QIS), strict=True)
         found: dict[tuple[str, ...], list[int]] = {}
-        for row, each in enumerate(cells):
-            found.setdefault(each, []).append(row)
+        for row, cell in enumerate(cells):
+            found.setdefault(cell, []).append(row)
         return [np.array(rows) for rows in found.values()]
 
 
@@ -325,13 +325,13 @@ def _table_3b(example: Example) -> Section:
 def _first_cut(example: Example) -> Section:
     rows = tuple(
         (
-            each.attribute,
-            *(each.g_change, printed.g_change),
-            *(each.variance, printed.variance),
-            *(each.ratio, printed.ratio),
+            cut.attribute,
+            *(cut.g_change, printed.g_change),
+            *(cut.variance, printed.variance),
+            *(cut.ratio, printed.ratio),
         )
-        for each in example.nodes[0].cuts
-        for printed in [published.FIRST_CUT[each.attribute]]
+        for cut in example.nodes[0].cuts
+        for printed in [published.FIRST_CUT[cut.attribute]]
     )
     return Section(
         "The first cut (Sections 4 and 5)",
@@ -452,7 +452,7 @@ def example_decomposition(example: Example) -> Section:
     assert found is not None
     partition = found.partition
     class_of = partition.class_of_person[example.table.person]
-    classes = [np.flatnonzero(class_of == each) for each in range(partition.classes)]
+    classes = [np.flatnonzero(class_of == index) for index in range(partition.classes)]
     summary = summary_of(example.table, *classes)
     numbers = zip(
         summary.records.tolist(),
@@ -462,7 +462,7 @@ def example_decomposition(example: Example) -> Section:
         strict=True,
     )
     rows: list[tuple[Cell, ...]] = [
-        (example.persons(rows), *each) for rows, each in zip(classes, numbers, strict=True)
+        (example.persons(rows), *number) for rows, number in zip(classes, numbers, strict=True)
     ]
     worst = float(gidr(summary).max()), float(gsar(summary, SENSITIVE).max())
     return Section(

@@ -289,7 +289,7 @@ def least_loss(points: Sequence[RecordPoint], part: str, target: float) -> Recor
     target
         Largest MaxGIDR allowed, in [0, 1].
     """
-    kept = [each for each in points if each.part == part and each.measured.max_gidr <= target]
+    kept = [point for point in points if point.part == part and point.measured.max_gidr <= target]
     return min(kept, key=lambda each: each.measured.ane, default=None)
 
 
@@ -395,9 +395,9 @@ def record_loss_drawing(points: Sequence[RecordPoint]) -> Drawing:
         from studies.study_figures import RISKS, frontier_figure
 
         rows = [
-            {"series": CONSTRAINT_LABELS[each.part], "risk": found.max_gidr, "loss": found.ane}
-            for each in points
-            if RISKS[0] <= (found := each.measured).max_gidr < 1
+            {"series": CONSTRAINT_LABELS[point.part], "risk": found.max_gidr, "loss": found.ane}
+            for point in points
+            if RISKS[0] <= (found := point.measured).max_gidr < 1
         ]
         panels = {"Least loss at each MaxGIDR (below 100%)": rows}
         return frontier_figure(panels, list(CONSTRAINT_LABELS.values()), "MaxGIDR")

@@ -258,7 +258,7 @@ def cut(
         Which cut is tried first.
     """
     whole = persons.whole()
-    if not all(bool(each.met(whole).all()) for each in constraints):
+    if not all(bool(constraint.met(whole).all()) for constraint in constraints):
         return None
     started = perf_counter()
     partition = grow(persons, constraints, split=split)

@@ -298,7 +298,7 @@ def _thresholds(encoded: Encoded, reading: Reading, promise: Promise, steps: int
     if promise is L:
         return geometric(2, 1 / reading.most_frequent, steps)
     if promise is DISTINCT:
-        return [float(each) for each in counts(reading.values, steps)]
+        return [float(count) for count in counts(reading.values, steps)]
     asked = {target / 100 for target in targets(encoded, reading)}
     return sorted({*geometric(reading.most_shared, LOOSEST_H, steps), *asked}, reverse=True)
 
@@ -320,9 +320,9 @@ def least_loss(
         Largest MaxGSAR allowed, in [0, 1].
     """
     kept = [
-        each
-        for each in points
-        if each.promise == promise and each.g == g and each.measured.max_gsar <= target
+        point
+        for point in points
+        if point.promise == promise and point.g == g and point.measured.max_gsar <= target
     ]
     return min(kept, key=lambda each: each.measured.ane, default=None)
 
@@ -416,12 +416,12 @@ def value_loss_drawing(points: Sequence[ValuePoint]) -> Drawing:
         panels = {
             f"g* = {g:.2f}": [
                 {
-                    "series": labels[each.promise],
-                    "risk": each.measured.max_gsar,
-                    "loss": each.measured.ane,
+                    "series": labels[point.promise],
+                    "risk": point.measured.max_gsar,
+                    "loss": point.measured.ane,
                 }
-                for each in points
-                if each.g == g
+                for point in points
+                if point.g == g
             ]
             for g in BALANCES
         }

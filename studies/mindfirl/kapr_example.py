@@ -269,7 +269,7 @@ def read_febrl(path: Path) -> Database:
     InputError
         If the file is damaged or lacks a column.
     """
-    names = [each.name for each in FEBRL_ATTRIBUTES]
+    names = [attribute.name for attribute in FEBRL_ATTRIBUTES]
     header = ["rec_id", *names]
     table = read_delimited(path, header, delimiter=",", names=header)
     if [table.column(name)[0].as_py() for name in header] != header or table.num_rows == 1:
@@ -356,8 +356,8 @@ def uniquely_named(values: Sequence[Value], clues: Iterable[Hashable]) -> float:
         What a reader learns of each.
     """
     groups: dict[Hashable, list[Value]] = defaultdict(list)
-    for value, each in zip(values, clues, strict=True):
-        groups[each].append(value)
+    for value, clue in zip(values, clues, strict=True):
+        groups[clue].append(value)
     alone = sum(group[0].records for group in groups.values() if len(group) == 1)
     return alone / sum(value.records for value in values)
 
@@ -386,11 +386,11 @@ def leak_section(index: Index, source: str) -> Section:
             (
                 attribute.name,
                 len(values),
-                uniquely_named(values, (each.exact for each in values)),
-                uniquely_named(values, (each.bound for each in values)),
-                uniquely_named(values, (each.length for each in values)),
-                uniquely_named(values, ((each.length, each.exact_at) for each in values)),
-                uniquely_named(values, ((each.length, each.bound_at) for each in values)),
+                uniquely_named(values, (value.exact for value in values)),
+                uniquely_named(values, (value.bound for value in values)),
+                uniquely_named(values, (value.length for value in values)),
+                uniquely_named(values, ((value.length, value.exact_at) for value in values)),
+                uniquely_named(values, ((value.length, value.bound_at) for value in values)),
             )
         )
     return Section(

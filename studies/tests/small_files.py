@@ -30,7 +30,7 @@ def bank_files(folder: Path, seed: int = 2, clients: int = 60) -> None:
     """The five files, with CRLF, quoted text, women's months + 50 and missing cells."""
     rng = np.random.default_rng(seed)
     tables = {
-        "district.asc": [";".join(f'"A{each}"' for each in range(1, 17))],
+        "district.asc": [";".join(f'"A{index}"' for index in range(1, 17))],
         "client.asc": ['"client_id";"birth_number";"district_id"'],
         "account.asc": ['"account_id";"district_id";"frequency";"date"'],
         "disp.asc": ['"disp_id";"client_id";"account_id";"type"'],

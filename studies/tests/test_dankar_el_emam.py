@@ -233,7 +233,7 @@ def test_a_sample_without_a_value_is_left_out(monkeypatch: pytest.MonkeyPatch) -
 def errors_of(log_linear: list[float], argus: list[float], binomial: list[float]) -> Errors:
     parts = {"log-linear": log_linear, "argus": argus, "negative-binomial": binomial}
     others = {name: argus for name in ESTIMATORS if name not in parts}
-    return Errors(0.1, {name: np.array(each) for name, each in (parts | others).items()})
+    return Errors(0.1, {name: np.array(part) for name, part in (parts | others).items()})
 
 
 def test_ranks_go_by_the_absolute_error() -> None:

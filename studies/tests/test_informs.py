@@ -37,7 +37,9 @@ def computed(patients: pa.Table) -> tuple[RiskRow, ...]:
 def table(patients: pa.Table, computed: tuple[RiskRow, ...]) -> Table:
     grids = record_risk_section(encode(patients, PATIENT_DATA), computed).grids
     return {
-        grid.name.removeprefix("table_7_"): {each["threshold"]: each for each in grid.records()}
+        grid.name.removeprefix("table_7_"): {
+            record["threshold"]: record for record in grid.records()
+        }
         for grid in grids
     }
 

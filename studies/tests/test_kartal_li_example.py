@@ -62,25 +62,25 @@ def test_tables_1_and_2_together_are_table_3a(study: Study) -> None:
 def test_table_3b(study: Study) -> None:
     """Table 3b and Section 2: the released cells; k = 3; 100 %, 5/7; 66.7 % have ulcers."""
     rows = records(study, "table_3b")
-    assert [(each["age"], each["gender"], each["zip"]) for each in rows] == [
+    assert [(row["age"], row["gender"], row["zip"]) for row in rows] == [
         ("85-86", "*", "20375"),
         ("69-71", "Male", "20048"),
         ("84", "*", "20090"),
         ("74-78", "Male", "20400-20420"),
     ]
-    assert [each["records"] for each in rows] == [3, 5, 4, 7]
-    assert [each["persons"] for each in rows] == [2, 1, 2, 3]
-    assert [each["gidr"] for each in rows] == pytest.approx([2 / 3, 1, 1 / 2, 5 / 7])
-    assert [each["h"] for each in rows] == pytest.approx([1, 1, 1, 2 / 3])
-    assert [each["g"] for each in rows] == pytest.approx([4 / 9, 0, 1 / 2, 22 / 49])
-    for each in rows[1:]:
-        assert each["gidr"] == pytest.approx(each["gidr_published"])
-        assert each["h"] == pytest.approx(each["h_published"], abs=5e-4)
+    assert [row["records"] for row in rows] == [3, 5, 4, 7]
+    assert [row["persons"] for row in rows] == [2, 1, 2, 3]
+    assert [row["gidr"] for row in rows] == pytest.approx([2 / 3, 1, 1 / 2, 5 / 7])
+    assert [row["h"] for row in rows] == pytest.approx([1, 1, 1, 2 / 3])
+    assert [row["g"] for row in rows] == pytest.approx([4 / 9, 0, 1 / 2, 22 / 49])
+    for row in rows[1:]:
+        assert row["gidr"] == pytest.approx(row["gidr_published"])
+        assert row["h"] == pytest.approx(row["h_published"], abs=5e-4)
 
 
 def test_table_4(study: Study) -> None:
     """Table 4: group 3 has three diseases, and gastritis in both patients."""
-    rows = [tuple(each.values()) for each in records(study, "table_4")]
+    rows = [tuple(record.values()) for record in records(study, "table_4")]
     assert rows == [
         ("D", "84", "*", "20090", "Ulcer"),
         ("D", "84", "*", "20090", "Gastritis"),
@@ -95,13 +95,13 @@ def test_the_first_cut(study: Study) -> None:
 
     Age is 0.17082 and 1.421; the paper prints 0.1707 and 1.420, rounded on the way.
     """
-    rows = {each["attribute"]: each for each in records(study, "first_cut")}
+    rows = {record["attribute"]: record for record in records(study, "first_cut")}
     assert list(rows) == ["gender", "zip", "age"]
     for name in ("gender", "zip"):
         assert round(rows[name]["g_change"], 4) == rows[name]["g_change_published"]
         assert round(rows[name]["ratio"], 3) == rows[name]["ratio_published"]
-    for each in rows.values():
-        assert round(each["variance"], 4) == each["variance_published"]
+    for row in rows.values():
+        assert round(row["variance"], 4) == row["variance_published"]
     age = rows["age"]
     assert (age["g_change_published"], age["ratio_published"]) == (0.1707, 1.420)
     assert round(age["g_change"], 5) == 0.17082
@@ -120,43 +120,43 @@ def test_the_first_cut_in_fractions(study: Study) -> None:
         "age": whole - Fraction(10, 19) * g_of(5, 5) - Fraction(9, 19) * g_of(2, 1, 2, 2, 1, 1),
         "zip": whole - Fraction(10, 19) * g_of(5, 2, 2, 1) - Fraction(9, 19) * g_of(2, 1, 1, 5),
     }
-    for each in records(study, "first_cut"):
-        assert each["g_change"] == close(float(exact[each["attribute"]]), float(whole))
+    for record in records(study, "first_cut"):
+        assert record["g_change"] == close(float(exact[record["attribute"]]), float(whole))
 
 
 def test_figure_2(study: Study) -> None:
     """Figure 2 and Sections 4 and 5: g 0.82, 0.5, 0.747; h 0.375, 0.5; two cuts."""
-    nodes = {each["node"]: each for each in records(study, "figure_2")}
-    assert {name: each["persons"] for name, each in nodes.items()} == {
+    nodes = {record["node"]: record for record in records(study, "figure_2")}
+    assert {name: node["persons"] for name, node in nodes.items()} == {
         "D": "Ashley, Bob, Charlie, Diana, Edward, Fred, Greg, Harry",
         "t1": "Ashley, Diana",
         "t2": "Bob, Charlie, Edward, Fred, Greg, Harry",
         "t21": "Charlie, Harry",
         "t22": "Bob, Edward, Fred, Greg",
     }
-    assert [each["cut_by"] for each in nodes.values()] == [
+    assert [node["cut_by"] for node in nodes.values()] == [
         "gender",
         "final",
         "age",
         "final",
         "final",
     ]
-    assert [each["g"] for each in nodes.values()] == pytest.approx(
+    assert [node["g"] for node in nodes.values()] == pytest.approx(
         [1 - 65 / 361, 1 / 2, 1 - 57 / 225, 1 / 2, 0.72]
     )
-    assert [each["h"] for each in nodes.values()] == [0.375, 0.5, 0.5, 0.5, 0.5]
-    for each in nodes.values():
-        assert each["g"] == pytest.approx(each["g_published"], abs=5e-4)
-        assert each["h"] == each["h_published"]
+    assert [node["h"] for node in nodes.values()] == [0.375, 0.5, 0.5, 0.5, 0.5]
+    for node in nodes.values():
+        assert node["g"] == pytest.approx(node["g_published"], abs=5e-4)
+        assert node["h"] == node["h_published"]
 
 
 def test_cuts_that_break_a_promise_are_undone(study: Study) -> None:
     """Section 5: t1, t21 and t22 cannot be split further."""
     by_node = defaultdict(list)
-    for each in records(study, "cuts"):
-        by_node[each["node"]].append((each["attribute"], each["outcome"]))
-        assert (each["g"] >= 0.5 and each["h"] <= 0.5) or each["outcome"] != "cut"
-        assert (each["g"] < 0.5 or each["h"] > 0.5) or each["outcome"] != "undone"
+    for record in records(study, "cuts"):
+        by_node[record["node"]].append((record["attribute"], record["outcome"]))
+        assert (record["g"] >= 0.5 and record["h"] <= 0.5) or record["outcome"] != "cut"
+        assert (record["g"] < 0.5 or record["h"] > 0.5) or record["outcome"] != "undone"
     assert by_node == {
         "D": [("gender", "cut"), ("zip", "not tried"), ("age", "not tried")],
         "t1": [("zip", "undone"), ("age", "undone")],
@@ -173,23 +173,23 @@ def test_the_nodes_shown_are_those_of_the_tree() -> None:
     finals = [node.rows for node in walk(example.table, THRESHOLDS) if node.cut_by is None]
     assert len(finals) == partition.classes
     assert sorted(sorted(rows.tolist()) for rows in finals) == sorted(
-        [row for row in range(19) if classes[row] == each] for each in range(partition.classes)
+        [row for row in range(19) if classes[row] == index] for index in range(partition.classes)
     )
 
 
 def test_table_6b(study: Study) -> None:
     """Table 6b: every cell, and the g and h that Section 5 gives (0.5, 0.72, 0.5; 0.5)."""
-    rows = [" ".join(each.values()) for each in records(study, "table_6b")]
+    rows = [" ".join(record.values()) for record in records(study, "table_6b")]
     assert rows == TABLE_6B.strip().splitlines()
     groups = records(study, "table_6b_groups")
-    assert [each["persons"] for each in groups] == [
+    assert [group["persons"] for group in groups] == [
         "Ashley, Diana",
         "Bob, Edward, Fred, Greg",
         "Charlie, Harry",
     ]
-    assert [each["g"] for each in groups] == pytest.approx([0.5, 0.72, 0.5])
-    assert [each["h"] for each in groups] == [0.5, 0.5, 0.5]
-    assert [each["g_published"] for each in groups] == [0.5, 0.72, 0.5]
+    assert [group["g"] for group in groups] == pytest.approx([0.5, 0.72, 0.5])
+    assert [group["h"] for group in groups] == [0.5, 0.5, 0.5]
+    assert [group["g_published"] for group in groups] == [0.5, 0.72, 0.5]
 
 
 def test_without_data_it_says_what_data_adds(study: Study) -> None:

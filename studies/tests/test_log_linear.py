@@ -56,7 +56,9 @@ def errors(people, fraction, estimators, samples):
     for seed in range(samples):
         sample, lam = draw(people, fraction, seed)
         rng = np.random.default_rng(seed)
-        found.append([each.estimate(sample, rng).marketer / lam - 1 for each in estimators])
+        found.append(
+            [estimator.estimate(sample, rng).marketer / lam - 1 for estimator in estimators]
+        )
     return 100 * np.mean(found, axis=0)
 
 

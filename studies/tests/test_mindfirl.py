@@ -21,7 +21,7 @@ from studies.study_files import locate
 from sfumato.core.errors import InputError
 from sfumato.review.anonymity_index import Index
 
-HEADER = ", ".join(["rec_id", *(each.name for each in FEBRL_ATTRIBUTES)])
+HEADER = ", ".join(["rec_id", *(attribute.name for attribute in FEBRL_ATTRIBUTES)])
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_the_leak_counted_from_the_file(shared_data: Path) -> None:
     alike = Counter(counts.values())
     share = sum(n for n in counts.values() if alike[n] == 1) / counts.total()
     values = values_of(Index.build(read_febrl(folder / FILE)), 1)
-    assert uniquely_named(values, (each.exact for each in values)) == pytest.approx(share)
+    assert uniquely_named(values, (value.exact for value in values)) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("text", ["a,b\n1,2\n", f"{HEADER}\n", HEADER.replace("state", "land")])

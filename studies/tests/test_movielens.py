@@ -66,9 +66,9 @@ def test_it_joins_as_a_reader_in_plain_python_does(movielens: Path) -> None:
         user, item, rating, seconds = line.split("\t")
         day = datetime.fromtimestamp(int(seconds), UTC).date()
         expected.append((*users[user], f"{item} {rating} {day}"))
-    assert [tuple(each.values()) for each in movie_records(movielens).to_pylist()] == expected
+    assert [tuple(record.values()) for record in movie_records(movielens).to_pylist()] == expected
     encoded = encode(movie_records(movielens), MOVIE)
-    assert [str(each.kind) for each in encoded.table.quasi_identifiers] == [
+    assert [str(identifier.kind) for identifier in encoded.table.quasi_identifiers] == [
         "numeric",
         "categorical",
         "numeric",

@@ -60,7 +60,7 @@ def test_table_10_g_loses_less_than_pid_k_and_k(patients: Encoded) -> None:
         assert g < (0.9 if target >= 5 else 1.06) * min(pid_k, k)
         assert g < k
         assert pid_k < 1.02 * k
-    risks = [each.measured.max_gidr for each in points if each.part == "g_balance"]
+    risks = [point.measured.max_gidr for point in points if point.part == "g_balance"]
     assert min(risks) < 0.01 < 0.5 < max(risks)
 
 

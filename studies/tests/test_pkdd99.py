@@ -14,7 +14,7 @@ from studies.kartal_li.tree_measurement import encode
 from sfumato.core.errors import InputError
 
 HEADS = {
-    "district.asc": ";".join(f'"A{each}"' for each in range(1, 17)),
+    "district.asc": ";".join(f'"A{index}"' for index in range(1, 17)),
     "client.asc": '"client_id";"birth_number";"district_id"',
     "account.asc": '"account_id";"district_id";"frequency";"date"',
     "disp.asc": '"disp_id";"client_id";"account_id";"type"',
@@ -104,7 +104,7 @@ def test_it_joins_as_a_reader_in_plain_python_does(bank: Path) -> None:
     found = bank_records(bank)
     assert [tuple(each.values()) for each in found.to_pylist()] == expected
     assert 0 < found.num_rows < len(read(bank, "trans.asc"))
-    kinds = [str(each.kind) for each in encode(found, BANK).table.quasi_identifiers]
+    kinds = [str(identifier.kind) for identifier in encode(found, BANK).table.quasi_identifiers]
     assert kinds == ["numeric"] * 3
 
 

@@ -136,10 +136,10 @@ def values_of(declaration: Any, given: Given) -> dict[str, Any]:
 
 def on_command_line(context: typer.Context) -> Iterator[tuple[str, str]]:
     """The parameters that stand on the command line, each with its option."""
-    for each in context.command.params:
-        source = context.get_parameter_source(str(each.name))
+    for param in context.command.params:
+        source = context.get_parameter_source(str(param.name))
         if source is not None and source.name == "COMMANDLINE":
-            yield str(each.name), each.opts[0]
+            yield str(param.name), param.opts[0]
 
 
 def check_no_other(

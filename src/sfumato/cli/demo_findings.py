@@ -264,7 +264,9 @@ def _of_release(release: dict[str, Any]) -> list[str]:
 
 def _two_events(measures: dict[str, Any]) -> str:
     """The share of persons found by whoever knows two of their events."""
-    told = {(each["m"], each["drawn"]): each["found"] for each in measures["known_events"]}
+    told = {
+        (measure["m"], measure["drawn"]): measure["found"] for measure in measures["known_events"]
+    }
     return _number(told[2, "random"])
 
 
@@ -331,7 +333,7 @@ def _filled(sentences: list[str], indent: str = "") -> list[str]:
 def _table(rows: Sequence[tuple[str, ...]], *heads: str) -> list[str]:
     width = max(len(name) for name, *_ in rows)
     return [
-        "  ".join((f"  {name:<{width}}", *(f"{each:>9}" for each in values)))
+        "  ".join((f"  {name:<{width}}", *(f"{value:>9}" for value in values)))
         for name, *values in [("", *heads), *rows]
     ]
 

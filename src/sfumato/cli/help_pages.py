@@ -51,9 +51,9 @@ def _lines(command: Any, ctx: Any, width: int) -> Iterator[str]:
         yield fill(" ".join(paragraph.split()), width)
     chosen: Collection[str] = USUAL.get(ctx.command_path, ())
     shown = [
-        each
-        for each in command.get_params(ctx)
-        if not chosen or each.param_type_name == "argument" or set(each.opts) & set(chosen)
+        param
+        for param in command.get_params(ctx)
+        if not chosen or param.param_type_name == "argument" or set(param.opts) & set(chosen)
     ]
     panels: dict[str, list[Any]] = {}
     for each in shown:

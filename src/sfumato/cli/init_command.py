@@ -347,7 +347,7 @@ def _at_home(text: str) -> Place:
 def _answers(wanted: ProposalRequest, words: type[Reviewers]) -> ProposalRequest:
     said = typer.prompt("The tables, as files with a comma between them", err=True)
     files = [each.strip() for each in said.split(",") if each.strip()]
-    sources = named_places([str(_at_home(each)) for each in files])
+    sources = named_places([str(_at_home(file)) for file in files])
     wanted = replace(wanted, sources=sources)
     question = "May one table have a person more than once, under several numbers?"
     if typer.confirm(question, default=False, err=True):

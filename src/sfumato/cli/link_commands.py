@@ -383,11 +383,11 @@ def named_places(tables: Sequence[str]) -> dict[str, Place]:
     from sfumato.linkage.link import stem_of
 
     named: dict[str, Place] = {}
-    for each in tables:
-        name, sign, path = each.partition("=")
+    for table in tables:
+        name, sign, path = table.partition("=")
         # A path may hold an equals sign, and so may a URI: neither has a name before it.
-        if not (sign and name and path) or is_uri(name) or Path(each).exists():
-            name, path = stem_of(each), each
+        if not (sign and name and path) or is_uri(name) or Path(table).exists():
+            name, path = stem_of(table), table
         if name in named:
             raise InputError(
                 "the tables",
@@ -404,7 +404,7 @@ def _readable(tables: Mapping[str, object], given: Given) -> dict[str, object]:
     from sfumato.table.table_files import opened_where_needed
 
     layout = layout_of(given)
-    return {name: opened_where_needed(each, layout) for name, each in tables.items()}
+    return {name: opened_where_needed(table, layout) for name, table in tables.items()}
 
 
 def _key_of(

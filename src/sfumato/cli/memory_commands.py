@@ -125,22 +125,22 @@ def remembered(ledger: LedgerFile = None, keys: LedgerKeyFolder = None, json: Js
     with remembering(ledger, keys) as found:
         releases = found.remembered()
     lines = _lines(releases) if releases else ["No releases."]
-    print_found([_plain(each) for each in releases], lines, json=json)
+    print_found([_plain(release) for release in releases], lines, json=json)
 
 
 def _lines(releases: list[Remembered]) -> list[str]:
     head = ("number", "time", "file", "persons", "to", "found together", "sketch")
     rows = [
         (
-            f"{each.number}",
-            each.time[:16].replace("T", " "),
-            each.name,
-            f"{each.persons:,}",
-            ", ".join(each.to) or "(draft)",
-            "" if each.found is None else f"{each.found:.1%}",
-            "kept" if each.kept_in else "erased",
+            f"{release.number}",
+            release.time[:16].replace("T", " "),
+            release.name,
+            f"{release.persons:,}",
+            ", ".join(release.to) or "(draft)",
+            "" if release.found is None else f"{release.found:.1%}",
+            "kept" if release.kept_in else "erased",
         )
-        for each in releases
+        for release in releases
     ]
     return columns([head, *rows], (0, 3, 5))
 
@@ -150,8 +150,8 @@ def _plain(release: Remembered) -> dict[str, Any]:
         **fields_of(release, "number time"),
         "file": release.name,
         **fields_of(release, "output_sha256 persons records classes"),
-        "promises": [dict(each) for each in release.promises],
-        "columns": [dict(each) for each in release.columns],
+        "promises": [dict(promise) for promise in release.promises],
+        "columns": [dict(column) for column in release.columns],
         "to": list(release.to),
         "handed_over": release.handed,
         **fields_of(release, "found beyond"),

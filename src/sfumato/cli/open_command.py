@@ -42,7 +42,7 @@ def open_(
     """
     from sfumato.server.workbench.explore import PACKAGES
 
-    check_installed("the workbench", {each: each for each in PACKAGES}, extra="workbench")
+    check_installed("the workbench", {package: package for package in PACKAGES}, extra="workbench")
     from sfumato.pipeline.project_text import PROJECT_FILE
     from sfumato.server.workbench.bench import DESK
     from sfumato.server.workbench.serve_local import LocalServer, has_browser

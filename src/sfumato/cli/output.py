@@ -78,7 +78,7 @@ def brief(risk: Risk) -> str:
     """What a file gives away, on one screen: leading measures, worst columns, the verdict."""
     people = f"{risk.records:,} records of {risk.persons:,} people in {risk.classes:,} classes"
     where = "" if risk.ran is None else f", on {risk.ran}"
-    shown = [each for each in risk.rows() if each.name in LEADING]
+    shown = [row for row in risk.rows() if row.name in LEADING]
     name = max(len(each.name) for each in shown)
     lines = [f"Measured: {people}{where}.", ""]
     for each in shown:
@@ -87,7 +87,7 @@ def brief(risk: Risk) -> str:
     lines += _sensitive(risk)
     held = [each.row() for each in risk.held]
     lines += few([f"{each.name}  {each.value}  {each.meaning}" for each in held], "thresholds")
-    lines += few([f"Warning: {each}" for each in risk.warnings], "warnings")
+    lines += few([f"Warning: {warning}" for warning in risk.warnings], "warnings")
     if risk.columns:
         lines.append(f"Of each further column: --details ({len(risk.columns)} columns).")
     return "\n".join([*lines, *([] if risk.verdict is None else ["", str(risk.verdict)])])

@@ -78,7 +78,8 @@ def explain(
                 "refused": list(required.refused),
                 "k": required.k,
                 "quasi_identifiers": {
-                    name: list(each) for name, each in required.quasi_identifiers.items()
+                    name: list(identifier)
+                    for name, identifier in required.quasi_identifiers.items()
                 },
                 "why": [why.to_dict() for why in required.explain()],
             }

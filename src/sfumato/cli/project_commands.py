@@ -47,7 +47,7 @@ def run(
 
     place = open_project(file)
     status = run_telling(place, until, tuple(force or ()))
-    if any(each.ran and each.name == "release" for each in status.stages):
+    if any(stage.ran and stage.name == "release" for stage in status.stages):
         _say_remembered(place)
     if json:
         print_json(status.to_json())
@@ -199,7 +199,7 @@ def _warning_lines(state: StageState) -> list[str]:
 def _waiting_lines(waiting: Waiting, file: Path) -> list[str]:
     """What a project waits for, and what to type."""
     lines = ["", f"Waiting for the {waiting.whom}: {waiting.what}.", "Type:"]
-    return [*lines, *(f"  {each}" for each in waiting.commands), f"  {run_again(file)}"]
+    return [*lines, *(f"  {command}" for command in waiting.commands), f"  {run_again(file)}"]
 
 
 def run_again(file: Path) -> str:
@@ -215,14 +215,14 @@ def run_again(file: Path) -> str:
 def _status_lines(status: Status) -> list[str]:
     """A project as a table."""
     rows = [("stage", "state", "seconds", "size", "made (UTC)", "found")]
-    for each in status.stages:
-        record = each.record
+    for stage in status.stages:
+        record = stage.record
         if record is None:
-            rows.append((each.name, each.state.value, "-", "-", "-", ""))
+            rows.append((stage.name, stage.state.value, "-", "-", "-", ""))
             continue
         made = record.finished[:16].replace("T", " ")
         spent, bytes_ = f"{record.seconds:.1f}", _size(record.bytes)
-        rows.append((each.name, each.state.value, spent, bytes_, made, record.said))
+        rows.append((stage.name, stage.state.value, spent, bytes_, made, record.said))
     lines = [f"Project: {status.place.project.about.name}", "", *columns(rows, (2, 3))]
     if status.waiting is not None:
         return [*lines, *_waiting_lines(status.waiting, status.place.file)]

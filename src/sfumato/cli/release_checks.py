@@ -145,7 +145,7 @@ def check_other_release(
     from sfumato.schema import schema_sha256
     from sfumato.table.table_files import data_sha256
 
-    options = [each.name for each in fields(Options)]
+    options = [field.name for field in fields(Options)]
     # What the release would say of itself: the manifest that is there must say the same.
     planned = Manifest(
         options=Options(**{name: making[name] for name in options}).with_ends(

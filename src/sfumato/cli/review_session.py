@@ -235,7 +235,7 @@ def _by_persons(project: Project, table: pa.Table, path: Path) -> dict[int, bool
     sources, ids, persons = (table[name].to_pylist() for name in _PERSONS)
     person_of = dict(zip(zip(sources, ids, strict=True), persons, strict=True))
     records = zip(project.records[SOURCE].to_pylist(), project.records[ID].to_pylist(), strict=True)
-    of = [person_of.get(each) for each in records]
+    of = [person_of.get(record) for record in records]
     left, right = (np.asarray(project.pairs[side]).tolist() for side in (LEFT, RIGHT))
     known = {
         number: of[one] == of[two]

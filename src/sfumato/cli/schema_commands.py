@@ -55,7 +55,7 @@ def profile(
     check_report(report, data)
     folder = any(Path(each).is_dir() for each in data)
     tables = tables_of(data)
-    found = [profile_of(each, **layout_of(given)) for each in tables.values()]
+    found = [profile_of(table, **layout_of(given)) for table in tables.values()]
     plain = [each.to_json(values=show_values) for each in found]
     if report is not None:
         from sfumato.reports.report_files import write_profiles
@@ -95,7 +95,7 @@ def _together(tables: Mapping[str, Place], layout: LayoutGiven) -> tuple[list[st
     lines = [] if not keys.references else [*columns(words_of_map(keys, made), (3, 4, 5)), ""]
     if made is not None:
         lines += [f"People: {made.people:,}, of whom {made.silent:,} have no other record.", ""]
-    lines += [f"To answer: {each}" for each in keys.questions]
+    lines += [f"To answer: {question}" for question in keys.questions]
     return lines, map_to_json(keys, made)
 
 
@@ -176,8 +176,8 @@ def _guess_database(tables: Mapping[str, Place], output: Path | None, layout: La
     proposed = guess_database(tables, layout)
     files = _files_of(tables, output)
     made = {
-        name: each if files[name] is None else each.model_copy(update={"file": files[name]})
-        for name, each in proposed.schema.tables.items()
+        name: table if files[name] is None else table.model_copy(update={"file": files[name]})
+        for name, table in proposed.schema.tables.items()
     }
     schema = proposed.schema.model_copy(update={"tables": made})
     advice = " Read and edit it: only you know what an intruder may know."

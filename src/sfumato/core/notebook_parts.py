@@ -26,7 +26,7 @@ def styled_table(
     numbers: Collection[int] = (),
 ) -> str:
     """A table whose first cell of each row is its heading."""
-    aligned = [_RIGHT_ALIGNED if each in numbers else _LEFT_ALIGNED for each in range(len(heads))]
+    aligned = [_RIGHT_ALIGNED if index in numbers else _LEFT_ALIGNED for index in range(len(heads))]
     head = "".join(
         f'<th scope="col" {how}>{escape(each)}</th>'
         for each, how in zip(heads, aligned, strict=True)

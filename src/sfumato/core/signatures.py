@@ -227,7 +227,7 @@ def _statement(form: int, plain: Any) -> Statement:
     statement = TypeAdapter(Statement).validate_json(json.dumps(plain))
     paths = map(PurePosixPath, (*statement.leaving, *statement.inside))
     # Whoever made the file must not have others looked at.
-    if form != _FORM or any(each.is_absolute() or ".." in each.parts for each in paths):
+    if form != _FORM or any(path.is_absolute() or ".." in path.parts for path in paths):
         raise ValueError
     return statement
 

@@ -240,10 +240,10 @@ class _Graph:
         if scheme is not None:
             member = self._term("inScheme")
             concepts -= {
-                each
-                for each in concepts
-                if (each, member, None) in self._triples
-                and (each, member, scheme) not in self._triples
+                concept
+                for concept in concepts
+                if (concept, member, None) in self._triples
+                and (concept, member, scheme) not in self._triples
             }
         if not concepts:
             raise InputError(self._subject, "must have concepts", found="none")

@@ -155,9 +155,9 @@ def attack_review(folder: Path, *, seed: int, progress: Progress) -> Attack:
     )
     outcomes, calibrations = [], {}
     measures: dict[str, Measure] = {}
-    for name, each in screens.items():
+    for name, screen in screens.items():
         rng = np.random.default_rng([seed, *name.encode()])
-        staged = worker_screens.judged_screen(each, name, rng)
+        staged = worker_screens.judged_screen(screen, name, rng)
         outcomes.append(staged.outcome)
         if staged.calibration:
             calibrations[name] = staged.calibration
@@ -166,10 +166,10 @@ def attack_review(folder: Path, *, seed: int, progress: Progress) -> Attack:
             measures[f"screen_risk{which}"] = staged.outcome.predicted
     progress("attack", 1.0)
     register = next(iter(screens.values())).knowledge.persons
-    rows = sum(len(each.sizes) for each in screens.values())
+    rows = sum(len(screen.sizes) for screen in screens.values())
     # Two workers may have been shown the same record: it is counted once.
-    records = np.concatenate([np.flatnonzero(each.truth.released) for each in screens.values()])
-    judged, evidence = weighed([Trial(each, REVIEW) for each in outcomes], None, own=True)
+    records = np.concatenate([np.flatnonzero(screen.truth.released) for screen in screens.values()])
+    judged, evidence = weighed([Trial(outcome, REVIEW) for outcome in outcomes], None, own=True)
     return Attack(
         outcomes=judged,
         evidence=evidence,

@@ -23,9 +23,9 @@ def _shares(option: str, words: Sequence[str]) -> Shares:
     if len(words) == 1 and "=" not in words[0]:
         return _share(option, words[0])
     shares = {}
-    for each in words:
+    for word in words:
         # The last sign divides them: a column's name may hold one, a share cannot.
-        column, equals, share = each.rpartition("=")
+        column, equals, share = word.rpartition("=")
         if not equals or not column:
             raise InputError(
                 f"option {option}",

@@ -416,7 +416,7 @@ def _itself(shown: Any, given: Given) -> Held:
     # Numbers of classes have no order: without numbers they are compared as words.
     nowhere = np.full(file.classes, np.nan)
     # Of itself a file knows every column: that one finds people is a finding of identifiers alone.
-    direct = [each for each in file.others if each.name in schema.direct_identifiers]
+    direct = [other for other in file.others if other.name in schema.direct_identifiers]
     knowledge = Knowledge(
         persons=file.persons,
         person=file.unit,
@@ -444,7 +444,7 @@ def _with_ids(known: Knowledge, register: People, schema: Schema) -> Knowledge:
 def _of_an_acquaintance(known: Knowledge, schema: Schema) -> Knowledge:
     """Of the original an acquaintance knows what identifies; not what the release tells."""
     told = {*schema.direct_identifiers, schema.person, schema.household}
-    return replace(known, others=tuple(each for each in known.others if each.name in told))
+    return replace(known, others=tuple(other for other in known.others if other.name in told))
 
 
 def _truth(
@@ -476,7 +476,7 @@ def _by_kept_ids(
 ) -> judgements.Truth | None:
     """The truth of a file that kept the ids of its persons."""
     # Pseudonyms may look like ids: they are the register's only if all of them are in it.
-    ids = next((each for each in file.others if each.name == schema.person), None)
+    ids = next((other for other in file.others if other.name == schema.person), None)
     if ids is None or not register.named or not set(ids.texts) <= set(register.ids):
         return None
     return judgements.owned_by_id(
@@ -552,7 +552,7 @@ def _days_after(first: KnownColumn, other: KnownColumn, *events: Event) -> Event
     texts = tuple(f"{number:g}" if np.isfinite(number) else None for number in numbers)
     column = KnownColumn(other.name, texts, numbers, codes.astype(np.int64))
     # Both dates may be known wrongly: the errors of their difference add up.
-    off = np.full(len(texts), float(sum(each.days for each in events)))
+    off = np.full(len(texts), float(sum(event.days for event in events)))
     words = Vocabulary(measured=True, values=frozenset(text for text in texts if text is not None))
     return EventValues(column, np.arange(len(texts)), off, words)
 

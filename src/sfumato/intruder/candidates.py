@@ -143,12 +143,12 @@ def distinct_sets(
     places: dict[bytes, int] = {}
     lists: list[Ints] = []
     set_of = np.empty(owners, dtype=np.int64)
-    for each in range(owners):
-        held = what[starts[each] : starts[each + 1]]
+    for index in range(owners):
+        held = what[starts[index] : starts[index + 1]]
         place = places.setdefault(held.tobytes(), len(places))
         if place == len(lists):
             lists.append(held)
-        set_of[each] = place
+        set_of[index] = place
     lengths = np.array([len(held) for held in lists])
     return set_of, _of_lists(np.concatenate(lists), lengths, elements)
 

@@ -320,7 +320,7 @@ def _other(name: str, column: Texts) -> KnownColumn:
 def numbers_of(texts: Sequence[str | None]) -> Floats:
     """Each text as a number, or a date in days; NaN for anything else."""
     numbers = [None if text is None else measure_of(text) for text in texts]
-    return np.array([np.nan if each is None else each for each in numbers], dtype=np.float64)
+    return np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
 
 
 HALF = 0.5

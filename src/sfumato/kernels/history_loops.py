@@ -189,7 +189,7 @@ def recodings(
     def solve(some: slice) -> None:
         loops.over(some).recode(some.start, some.stop, rates, share, sweeps, rung, found, spent)
 
-    in_threads([partial(solve, each) for each in _parts(events)])
+    in_threads([partial(solve, part) for part in _parts(events)])
     return Recodings(found, spent[:, :, 0], spent[:, :, 1], spent[:, :, 2])
 
 
@@ -246,7 +246,7 @@ def divided(
             *(found, spent),
         )
 
-    in_threads([partial(divide, each) for each in _parts(events)])
+    in_threads([partial(divide, part) for part in _parts(events)])
     return found, spent
 
 
@@ -408,5 +408,5 @@ def dated_units(
         stamps = np.full(len(shown.low), -1, dtype=np.int64)
         _histories.count_dated(*loops, some.start, some.stop, stamps, fitting)
 
-    in_threads([partial(count, each) for each in parts(np.arange(1, len(sets) + 1), 1000)])
+    in_threads([partial(count, part) for part in parts(np.arange(1, len(sets) + 1), 1000)])
     return fitting

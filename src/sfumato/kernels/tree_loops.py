@@ -59,7 +59,7 @@ def _of_nodes(
     """
     runs = _runs(nodes[0], nodes[1])
     found = in_threads(
-        [partial(loop, order, *(each[run] for each in nodes), *others) for run in runs]
+        [partial(loop, order, *(node[run] for node in nodes), *others) for run in runs]
     )
     # Loops that write in place give nothing to join.
     if len(found) == 1 or found[0] is None:

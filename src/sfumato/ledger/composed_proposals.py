@@ -69,7 +69,7 @@ def withheld(
     columns = handed[last].sketch.columns
     # Recoded columns stay: readers know quasi-identifiers anyway,
     # and coarser classes are `coarser`.
-    out = [each.name for each in columns if each.shown is not Shown.RECODED]
+    out = [column.name for column in columns if column.shown is not Shown.RECODED]
     best = without(out)
     if best.broken(limits):
         return None
@@ -78,7 +78,7 @@ def withheld(
         measured = without(fewer)
         if not measured.broken(limits):
             out, best = fewer, measured
-    cells = [each.name for each in columns if each.name != RECORDS]
+    cells = [column.name for column in columns if column.name != RECORDS]
     lost = {
         name for name in out if handed[last].sketch.by_name()[name].shown is not Shown.PSEUDONYM
     }
@@ -86,7 +86,7 @@ def withheld(
 
 
 def _said(sketch: Sketch, out: Collection[str]) -> str:
-    pseudonyms = [each.name for each in sketch.columns if each.shown is Shown.PSEUDONYM]
+    pseudonyms = [column.name for column in sketch.columns if column.shown is Shown.PSEUDONYM]
     withheld = [name for name in out if name not in (RECORDS, *pseudonyms)]
     renewed = any(name in out for name in pseudonyms) and RECORDS not in out
     if RECORDS in out:  # nobody is to see whose records belong together
@@ -189,7 +189,7 @@ def refusal(
 
 def unready(number: int, verdict: Verdict) -> HandOverRefusedError:
     """The error for a release of which a row is above its limit, or something not measured."""
-    rows = [each.name for each in verdict.rows if each.stops]
+    rows = [row.name for row in verdict.rows if row.stops]
     if verdict.linkage is not None and verdict.linkage.state is State.NOT_MEASURED:
         rows.append(LINKAGE)
     return HandOverRefusedError(

@@ -207,14 +207,14 @@ class Handed:
         known = replace(classes, ordered_distance=classes.distance)
         verdicts = [_broken(promise, known) for promise in self.promises]
         return tuple(
-            (round(float(persons @ each / persons.sum()), DIGITS), int(each.sum()))
-            for each in verdicts
+            (round(float(persons @ verdict / persons.sum()), DIGITS), int(verdict.sum()))
+            for verdict in verdicts
         )
 
     @property
     def sensitive(self) -> list[SketchColumn]:
         """Its sensitive columns."""
-        return [each for each in self.sketch.columns if each.role == "sensitive"]
+        return [column for column in self.sketch.columns if column.role == "sensitive"]
 
     @property
     def values(self) -> dict[str, Codes]:
@@ -306,7 +306,7 @@ class Together:
         found, promised = [], []
         for number, now in self.all.items():
             others = (self.before.get(number), self.requested.get(number))
-            beside = [each for each in others if each is not None]
+            beside = [other for other in others if other is not None]
             if now.found > max([limits.tolerable, *(each.found for each in beside)]):
                 found.append(
                     f"of release {number} {now.found:.1%} of the persons are found by all of them "
@@ -335,7 +335,7 @@ class Together:
 
 def of_classes(promises: Iterable[object]) -> tuple[Constraint, ...]:
     """Those of some promises that are about classes."""
-    return tuple(cast(Constraint, each) for each in promises if hasattr(each, "met"))
+    return tuple(cast(Constraint, promise) for promise in promises if hasattr(promise, "met"))
 
 
 def said(promise: Constraint) -> str:
@@ -365,7 +365,7 @@ def withholding(handed: Mapping[int, Handed], names: Collection[str]) -> dict[in
     """The same releases, of which the last one does not show some columns."""
     *_, last = handed
     sketch = handed[last].sketch
-    kept = tuple(each for each in sketch.columns if each.name not in names)
+    kept = tuple(column for column in sketch.columns if column.name not in names)
     return {**handed, last: replace(handed[last], sketch=replace(sketch, columns=kept))}
 
 
@@ -383,7 +383,7 @@ def together_of(handed: Mapping[int, Handed], people: People) -> Together:
         alone={number: each.alone for number, each in handed.items()},
         before=_measured_together({number: split[number] for number in earlier}, people),
         requested=_measured_together({number: split[number] for number in requested}, people),
-        exposed={n: tuple(each.name for each in columns) for n, columns in exposed.items()},
+        exposed={n: tuple(column.name for column in columns) for n, columns in exposed.items()},
         promises={number: each.promises for number, each in handed.items()},
         in_several=int((times > 1).sum()),
         people=people,
@@ -554,7 +554,7 @@ def _unkept(handed: Handed, candidates: Candidates) -> Unkept:
             of[pair].astype(np.int32),
             len(persons),
             pair.astype(np.int32),
-            {name: each[record] for name, each in handed.values.items()},
+            {name: value[record] for name, value in handed.values.items()},
             files=files,
         )
         for place, (share, number) in enumerate(handed.broken(summary, persons)):

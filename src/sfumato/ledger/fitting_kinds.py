@@ -151,7 +151,7 @@ class Candidates:
         columns = [cell, *(fit.own for fit in fits), *apart]
         order = np.lexsort(columns[::-1])
         new = np.ones(len(order), dtype=np.bool_)
-        new[1:] = np.logical_or.reduce([np.diff(each[order]) != 0 for each in columns])
+        new[1:] = np.logical_or.reduce([np.diff(column[order]) != 0 for column in columns])
         kind = np.empty(len(order), dtype=np.int64)
         kind[order] = np.cumsum(new) - 1
         begins = np.flatnonzero(np.append(new, True))

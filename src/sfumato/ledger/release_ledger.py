@@ -125,7 +125,7 @@ class ReleaseLedger(Ledger):
 
     def terms(self) -> Terms:
         """What the custodian settled last."""
-        settlements = [each.details for each in self._log.entries() if each.kind == _TERMS]
+        settlements = [entry.details for entry in self._log.entries() if entry.kind == _TERMS]
         settled = settlements[-1] if settlements else {}
         # An entry of an earlier version may lack a term, for which the default holds.
         return Terms(**{name: settled[name] for name in asdict(Terms()) if name in settled})
@@ -238,7 +238,7 @@ class ReleaseLedger(Ledger):
         key_id = self._detail(release.number).get("persons_key", "")
         self._keys.check_persons(key_id, f"release {release.number}")
         prefix = f"{release.number} " if release.kept_in != release.number else ""
-        names = [each for each in entry.details["parts"] if each.startswith(prefix)]
+        names = [detail for detail in entry.details["parts"] if detail.startswith(prefix)]
         arrays = self._log.parts(entry.number, names)
         parts = {n.removeprefix(prefix): a for n, a in zip(names, arrays, strict=True)}
         return sketches.sketch_of_parts(release.columns, parts)
@@ -258,7 +258,9 @@ class ReleaseLedger(Ledger):
     def _handed(self, release: Remembered) -> Handed:
         apart = self._is_apart(release)
         # A custodian's own promise is in no registry, and not held against others.
-        registered = [restored(each) for each in release.promises if each["name"] in PROMISES]
+        registered = [
+            restored(promise) for promise in release.promises if promise["name"] in PROMISES
+        ]
         sketch, promises = self.sketch(release), of_classes(registered)
         return Handed(sketch, release.ordered, apart, promises, release.request > 0)
 
@@ -363,8 +365,8 @@ class ReleaseLedger(Ledger):
 
     def signatures(self) -> dict[int, Mapping[str, Any]]:
         """What was noted of the signature of each release, by its number."""
-        entries = (each for each in self._log.entries() if each.kind == _SIGNED)
-        return {each.details["release"]: {"by": each.actor, **each.details} for each in entries}
+        entries = (entry for entry in self._log.entries() if entry.kind == _SIGNED)
+        return {entry.details["release"]: {"by": entry.actor, **entry.details} for entry in entries}
 
     def _limits(self, limits: Judged | None) -> Limits:
         """What may be given away together: what a release's own limits and the terms allow."""
@@ -467,7 +469,7 @@ class ReleaseLedger(Ledger):
         return one == other or not {one, other} & set(self._waived())
 
     def _waived(self) -> list[str | int]:
-        return [each.details["waived"] for each in self._log.entries() if each.kind == _WAIVED]
+        return [entry.details["waived"] for entry in self._log.entries() if entry.kind == _WAIVED]
 
     def forget(self, person: str, *, note: str, by: str) -> tuple[int, ...]:
         """Erase a person from the sketches of all releases.
@@ -594,10 +596,10 @@ def _as_handed(release: Release, key: bytes) -> Handed:
     assert release.disclosed is not None
     spoken_of = {
         name
-        for each in release.constraints
-        if isinstance(each, AboutAttribute)
+        for constraint in release.constraints
+        if isinstance(constraint, AboutAttribute)
         for name in release.schema.sensitive
-        if each.attribute in (None, name)
+        if constraint.attribute in (None, name)
     }
     sketch = sketches.sketch_of(release.disclosed, key, spoken_of)
     ordered = release.manifest.options.keep_order

@@ -56,7 +56,7 @@ class Log:
             self.keys.folder,
             registrations[0]["id"] if registrations else "",
             self.path,
-            tuple(dict.fromkeys(each.resolve() for each in places if each is not None)),
+            tuple(dict.fromkeys(place.resolve() for place in places if place is not None)),
         )
 
     def check_anchor(self) -> None:
@@ -170,7 +170,7 @@ class Log:
                 raise self.not_whole(CHANGED)
             entries = list(ledger_store.all_entries(self.connection))
         verdict = follow(
-            (each.link for each in entries), self.keys.check(), "ledger", ledger_store.SIGNER
+            (entry.link for entry in entries), self.keys.check(), "ledger", ledger_store.SIGNER
         )
         if not verdict.whole:
             raise self.not_whole(verdict.fault)
@@ -270,10 +270,10 @@ def verify_log(log: Log, against: Head | None) -> Verdict:
             signed = log.keys.check()
             erased = {
                 number
-                for each in ledger_store.all_entries(connection)
+                for entry in ledger_store.all_entries(connection)
                 # Only a signed entry excuses arrays that are gone.
-                if is_signed(each.link, signed)
-                for number in each.details.get(ERASED, ())
+                if is_signed(entry.link, signed)
+                for number in entry.details.get(ERASED, ())
             }
             verdict = follow(
                 _links(connection, signed, erased), signed, "ledger", ledger_store.SIGNER, against

@@ -102,7 +102,7 @@ class Sketch:
 
     def by_name(self) -> dict[str, SketchColumn]:
         """The columns by their names."""
-        return {each.name: each for each in self.columns}
+        return {column.name: column for column in self.columns}
 
     @property
     def of_person(self) -> Ints:
@@ -124,11 +124,11 @@ class Sketch:
             classes=self.classes[kept],
             columns=tuple(
                 replace(
-                    each,
-                    digests=each.digests[kept],
-                    values=None if each.values is None else each.values[left],
+                    column,
+                    digests=column.digests[kept],
+                    values=None if column.values is None else column.values[left],
                 )
-                for each in self.columns
+                for column in self.columns
             ),
             records=None if self.records is None else self.records[kept],
         )
@@ -203,8 +203,10 @@ def digests_of(persons: Iterable[str | bytes | int], key: bytes) -> Names:
     """
     digest, sha256 = hmac.digest, hashlib.sha256
     joined = b"".join(
-        digest(key, each if isinstance(each, bytes) else str(each).encode(), sha256)[:DIGEST_BYTES]
-        for each in persons
+        digest(key, person if isinstance(person, bytes) else str(person).encode(), sha256)[
+            :DIGEST_BYTES
+        ]
+        for person in persons
     )
     return np.frombuffer(joined, dtype=f"S{DIGEST_BYTES}")
 
@@ -226,22 +228,22 @@ def sketch_of(disclosed: Disclosed, key: bytes, spoken_of: Collection[str] = ())
         persons = persons[order]
     else:
         # Records that look alike stand together, so that their order tells nothing.
-        order = np.lexsort([each.digests for each in columns])
+        order = np.lexsort([column.digests for column in columns])
     classes = np.asarray(disclosed.class_of)[grouped.first][order]
     records = np.diff(np.append(grouped.starts, len(grouped.order)))[order]
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     of_record = place[table.person]
     ordered = []
-    for each in columns:
+    for column in columns:
         values = None
-        if each.name in spoken_of:
-            keyed = _keyed(table.source.column(each.name), column_key)
+        if column.name in spoken_of:
+            keyed = _keyed(table.source.column(column.name), column_key)
             _, numbers = np.unique(keyed, return_inverse=True)
             numbers = np.where(keyed == np.uint64(_ABSENT), -1, numbers)
             # Within a person by value, so that the order of a person's records is not kept.
             values = numbers[np.lexsort([numbers, of_record])]
-        ordered.append(replace(each, digests=each.digests[order], values=values))
+        ordered.append(replace(column, digests=column.digests[order], values=values))
     return Sketch(persons, classes, tuple(ordered), records)
 
 
@@ -275,7 +277,7 @@ class _Grouped:
 def _columns(disclosed: Disclosed, grouped: _Grouped, key: bytes) -> Iterator[SketchColumn]:
     table, schema = disclosed.table, disclosed.table.schema
     roles = dict.fromkeys(schema.sensitive, "sensitive")
-    by_name = {each.name: each for each in table.quasi_identifiers}
+    by_name = {identifier.name: identifier for identifier in table.quasi_identifiers}
     for name in table.columns:
         if name in schema.withheld() | disclosed.withheld:
             continue
@@ -334,10 +336,10 @@ def _texts(values: pa.Array | pa.ChunkedArray) -> list[Any]:
 def _keyed_texts(texts: Iterable[str | bytes | None], key: bytes) -> Words:
     made = b"".join(
         _ABSENT.to_bytes(8, "little")
-        if each is None
+        if text is None
         # BLAKE2 takes a key itself, so that one hash does what HMAC does with two.
-        else hashlib.blake2b(_plain(each), digest_size=8, key=key).digest()
-        for each in texts
+        else hashlib.blake2b(_plain(text), digest_size=8, key=key).digest()
+        for text in texts
     )
     return np.frombuffer(made, dtype="<u8")
 
@@ -374,6 +376,6 @@ def joined_digests(columns: Sequence[Digests32]) -> Words:
         Their digests, at least one, each of shape (persons,).
     """
     joined = np.zeros(len(columns[0]), dtype=np.uint64)
-    for each in columns:
-        joined = _mixed(joined ^ each.astype(np.uint64))
+    for column in columns:
+        joined = _mixed(joined ^ column.astype(np.uint64))
     return joined

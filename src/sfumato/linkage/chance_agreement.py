@@ -175,7 +175,7 @@ def chance_agreement(
             dates = [each for n, each in level.items() if kinds[n] is ColumnKind.DATE]
             # Pairs of one given name and nearly one date are mostly one person's, which is no
             # chance.
-            apart = np.all([each <= WITHIN_A_YEAR for each in dates], axis=0)
+            apart = np.all([date <= WITHIN_A_YEAR for date in dates], axis=0)
             found.named.update({n: each[apart] for n, each in level.items()})
         emails = [e for e in compared if kinds[e["output_column_name"]] is ColumnKind.EMAIL]
         if given and surname and emails:
@@ -255,14 +255,16 @@ def _levels(
     other
         What stands for the second record's value, as SQL, by column.
     """
-    names = [each["output_column_name"] for each in comparisons]
+    names = [comparison["output_column_name"] for comparison in comparisons]
     table = pa.table({"number": np.arange(pairs.shape[1]), "l": pairs[0], "r": pairs[1]})
     connection.register("drawn_pairs", table)
     both = ""
     for name in names:
         second = (other or {}).get(name, f"r.{quoted(name)}")
         both += f", l.{quoted(name)} AS {quoted(f'{name}_l')}, {second} AS {quoted(f'{name}_r')}"
-    levels = "".join(f", {level_sql(each)} AS level_{i}" for i, each in enumerate(comparisons))
+    levels = "".join(
+        f", {level_sql(comparison)} AS level_{i}" for i, comparison in enumerate(comparisons)
+    )
     got = connection.execute(
         f"SELECT number{levels} FROM (SELECT d.number{both} FROM drawn_pairs AS d "
         f"JOIN ({records}) AS l ON l.{UNIQUE_ID} = d.l "
@@ -281,7 +283,7 @@ def _renamed(
 ) -> dict[str, Levels]:
     """What addresses of e-mail say of pairs whose given names are unlike, with one name in both."""
     surname, given = map(quoted, names)
-    columns = [each["output_column_name"] for each in emails]
+    columns = [email["output_column_name"] for email in emails]
     other = {name: _under_name(quoted(name), surname, given) for name in columns}
     # Only unlike names: pairs with one name may be one person's, whose address agrees for a reason.
     unlike = f"NOT ({similar((f'l.{given}', f'r.{given}'), 0.8)})"

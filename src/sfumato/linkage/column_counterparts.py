@@ -344,7 +344,7 @@ def date_parts(
         Their headers: a month or day by its header may be one more often than others.
     """
     said = [words_of(header) for header in headers] or [()] * len(contents)
-    whole = {i: each.whole for i, each in enumerate(contents) if each.form is Form.NUMBER}
+    whole = {i: content.whole for i, content in enumerate(contents) if content.form is Form.NUMBER}
     years: list[int] = []
     months: list[int] = []
     days: list[int] = []
@@ -412,7 +412,7 @@ def split_name(one: Sequence[Column], other: Sequence[Column]) -> Split | None:
     for place, column in enumerate(one):
         if not _may_be_name(column, words=True):
             continue
-        first, last = (Content(each) for each in _halves(column.content.texts))
+        first, last = (Content(halve) for halve in _halves(column.content.texts))
         scores = [[likeness(half, each.content) for _, each in apart] for half in (first, last)]
         whole = max((likeness(column.content, each.content) for each in other), default=0.0)
         for i, (given, _) in enumerate(apart):

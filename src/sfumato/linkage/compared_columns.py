@@ -127,13 +127,13 @@ def _columns_of(sample: column_meanings.Sample, schema: Schema | None) -> list[C
         for places in date_parts(list(contents.values()), headers)
     }
     for places, named_parts in parts.items():
-        texts = [contents[each].texts.combine_chunks() for each in named_parts]
+        texts = [contents[part].texts.combine_chunks() for part in named_parts]
         dates = Content(pa.chunked_array([joined(texts, ColumnKind.DATE)]))
-        born = any(column_meanings.speaks_of_birth(each) for each in named_parts)
+        born = any(column_meanings.speaks_of_birth(part) for part in named_parts)
         kind = ColumnKind.DATE if born else None
         # In the place of the first part, so that the order stays that of the table.
         columns[min(places)] = Column(named_parts, kind, dates)
-    used = {each for named_parts in parts.values() for each in named_parts}
+    used = {part for named_parts in parts.values() for part in named_parts}
     for place, (header, content) in enumerate(contents.items()):
         kind = column_meanings.known_kind(header, schema)
         if header in used or not column_meanings.is_borne_out(content.texts, kind):
@@ -179,7 +179,7 @@ def _add_table(
     pairs |= _by_kind(known, columns, pairs)
     for i, j in pairs.items():
         groups[i][source] = columns[j]
-    groups += [{source: each} for j, each in enumerate(columns) if j not in pairs.values()]
+    groups += [{source: column} for j, column in enumerate(columns) if j not in pairs.values()]
 
 
 def _join_names(columns: list[Column], places: tuple[int, int]) -> int:
@@ -193,8 +193,8 @@ def _join_names(columns: list[Column], places: tuple[int, int]) -> int:
 
 def _joined_name(parts: Sequence[Column]) -> Column:
     kind = ColumnKind.FULL_NAME
-    texts = joined([each.content.texts.combine_chunks() for each in parts], kind)
-    headers = tuple(header for each in parts for header in each.headers)
+    texts = joined([part.content.texts.combine_chunks() for part in parts], kind)
+    headers = tuple(header for part in parts for header in part.headers)
     return Column(headers, kind, Content(pa.chunked_array([texts])))
 
 
@@ -215,7 +215,7 @@ def _by_header(
 
 def _written_otherwise(one: Column, other: Column) -> bool:
     values = [one.content.values, other.content.values]
-    few = all(len(each) <= column_meanings.FEW_VALUES for each in values)
+    few = all(len(value) <= column_meanings.FEW_VALUES for value in values)
     return few and not pc.any(pc.is_in(values[0], value_set=values[1])).as_py()
 
 
@@ -243,7 +243,7 @@ def _by_kind(
     for kind in ColumnKind:
         left = [i for i, each in enumerate(known) if each.kind is kind and i not in pairs]
         right = [
-            j for j, each in enumerate(columns) if each.kind is kind and j not in pairs.values()
+            j for j, column in enumerate(columns) if column.kind is kind and j not in pairs.values()
         ]
         # With two of a kind left, values would have to tell them apart, and did not.
         if len(left) != 1 or len(right) != 1:
@@ -276,9 +276,9 @@ def _kind_of_known(group: _Group, schema: Schema | None) -> ColumnKind | None:
     if len(group) < 2 or not all(each.own in known for each in group.values()):
         return None
     contents = [each.content for each in group.values()]
-    if all(each.form in {Form.LETTERS, Form.NUMBER, Form.MIXED} for each in contents):
-        few = all(len(each.values) <= column_meanings.FEW_VALUES for each in contents)
-        numbers = all(each.form is Form.NUMBER for each in contents)
+    if all(content.form in {Form.LETTERS, Form.NUMBER, Form.MIXED} for content in contents):
+        few = all(len(content.values) <= column_meanings.FEW_VALUES for content in contents)
+        numbers = all(content.form is Form.NUMBER for content in contents)
         return ColumnKind.CATEGORY if few else ColumnKind.NUMBER if numbers else None
     return None
 

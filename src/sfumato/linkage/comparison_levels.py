@@ -303,15 +303,15 @@ def level_sql(comparison: Mapping[str, Any], rarity: str = "") -> str:
         A column that is added to the highest level.
     """
     levels, cases = comparison["comparison_levels"], []
-    number = sum(not each.get("is_null_level") for each in levels)
-    for each in levels:
+    number = sum(not level.get("is_null_level") for level in levels)
+    for level in levels:
         value = "-1"
         # Rarity is added to the first level that is no null level: the highest, of equal values.
-        if not each.get("is_null_level"):
+        if not level.get("is_null_level"):
             number -= 1
             value = str(number) + (f" + {rarity}" if rarity else "")
             rarity = ""
-        condition = each["sql_condition"]
+        condition = level["sql_condition"]
         is_else = condition.strip().upper() == "ELSE"
         cases.append(f"ELSE {value}" if is_else else f"WHEN {condition} THEN {value}")
     return f"CAST(CASE {' '.join(cases)} END AS TINYINT)"
@@ -359,12 +359,12 @@ def by_record(comparisons: Sequence[dict[str, Any]]) -> LevelsByRecord:
         return str(sqlglot.parse_one(sql, dialect="duckdb").transform(once).sql("duckdb"))
 
     changed = []
-    for each in comparisons:
+    for comparison in comparisons:
         levels = [
             {**level, "sql_condition": condition(level["sql_condition"])}
-            for level in each["comparison_levels"]
+            for level in comparison["comparison_levels"]
         ]
-        changed.append({**each, "comparison_levels": levels})
+        changed.append({**comparison, "comparison_levels": levels})
     return changed, {name: sql for sql, name in names.items()}
 
 

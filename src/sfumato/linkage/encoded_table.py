@@ -541,7 +541,9 @@ def _standardised(
     ):
         _check_there(opened.identifying[0], spec, name)
         made = make_tables(connection, opened)
-        columns = ", ".join(_encoded_sql(name, each.kind) for name, each in spec.columns.items())
+        columns = ", ".join(
+            _encoded_sql(name, column.kind) for name, column in spec.columns.items()
+        )
         with quiet("read the standardised records"):
             found = connection.execute(
                 f"SELECT {columns} FROM {made.tables[0]} ORDER BY {UNIQUE_ID}"

@@ -306,7 +306,7 @@ MATCHING = 4
 
 def all_encoded(tables: Mapping[str, object]) -> bool:
     """Whether the tables are encodings, by what they hold and not by their names."""
-    encoded = [name for name, each in tables.items() if is_encoded(each)]
+    encoded = [name for name, table in tables.items() if is_encoded(table)]
     clear = [name for name in tables if name not in encoded]
     if encoded and clear:
         raise InputError(
@@ -346,7 +346,7 @@ def link_encodings(
         What random ids and the linked file's order come from.
     """
     sources = _read(tables, matching.mode)
-    records = Records(tuple(sources), tuple(each.ids for each in sources.values()))
+    records = Records(tuple(sources), tuple(source.ids for source in sources.values()))
     rng = np.random.default_rng([seed, MATCHING])
     matched = tuple(_matched(sources, matching, rng, progress))
     pairs = _together(matched, records)
@@ -370,8 +370,8 @@ def link_encodings(
             keyed=pseudonym_key is not None,
             thresholds=settled.thresholds,
             sources={
-                name: {"records": len(each), "sha256": data_sha256(tables[name])}
-                for name, each in sources.items()
+                name: {"records": len(source), "sha256": data_sha256(tables[name])}
+                for name, source in sources.items()
             },
             attached={name: data_sha256(table) for name, table in (attach_tables or {}).items()},
             quasi_identifiers={},

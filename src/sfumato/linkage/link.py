@@ -51,7 +51,7 @@ def named_tables(tables: Tables) -> dict[str, object]:
             raise InputError("parameter tables", "must have a name as text for each table")
         return dict(tables)
     if isinstance(tables, (str, os.PathLike)) or not all(
-        isinstance(each, (str, os.PathLike)) for each in tables
+        isinstance(table, (str, os.PathLike)) for table in tables
     ):
         raise InputError(
             "parameter tables",
@@ -59,8 +59,8 @@ def named_tables(tables: Tables) -> dict[str, object]:
             found="something else",
         )
     named: dict[str, object] = {}
-    for each in tables:
-        name = stem_of(each)
+    for table in tables:
+        name = stem_of(table)
         if name in named:
             raise InputError(
                 "the tables",
@@ -68,7 +68,7 @@ def named_tables(tables: Tables) -> dict[str, object]:
                 found="two of one name without ending",
                 advice="rename one, or in Python give the tables by name",
             )
-        named[name] = each
+        named[name] = table
     return named
 
 
@@ -269,7 +269,7 @@ def _sources(tables: Mapping[str, object], opened: Opened) -> dict[str, dict[str
     ):
         found[name] = {"records": len(ids), "sha256": data_sha256(tables[name])}
         if steps:
-            found[name]["recipe"] = [each.to_json() for each in steps]
+            found[name]["recipe"] = [step.to_json() for step in steps]
     return found
 
 
@@ -289,7 +289,7 @@ def _for_people(
     rng: np.random.Generator,
 ) -> tuple[pa.Table, Checks | None]:
     """Pairs as people see them: those to review, and those drawn for checks by hand."""
-    labels = {(each.comparison, each.level): each.label for each in model.weights}
+    labels = {(weight.comparison, weight.level): weight.label for weight in model.weights}
     rules = rules_of(opened.spec, model)
 
     def shown(numbers: Ints) -> pa.Table:

@@ -74,7 +74,7 @@ class LinkManifest:
         return {
             "linkage": {"seed": self.seed, "keyed_ids": self.keyed},
             "thresholds": {"possible_match": self.thresholds.lower, "match": self.thresholds.upper},
-            "sources": {name: dict(each) for name, each in self.sources.items()},
+            "sources": {name: dict(source) for name, source in self.sources.items()},
             **{name: dict(getattr(self, name)) for name in _PARTS},
         }
 
@@ -115,12 +115,14 @@ def model_part(model: Model) -> dict[str, Any]:
         "comparisons_without_blocking": model.comparisons,
         "expected_lost_to_blocking": model.lost,
         "expected_within_sources": model.hidden,
-        "blocking": [{"rule": each.rule, "pairs": each.pairs} for each in model.rules],
+        "blocking": [{"rule": rule.rule, "pairs": rule.pairs} for rule in model.rules],
         "impossible_dates": dict(model.impossible),
         "notes": list(model.notes),
         "found_one_per_source": list(model.once),
         "by_relations": model.by_relations,
-        "weights": [{**asdict(each), "bits": round(each.weight, 6)} for each in model.weights],
+        "weights": [
+            {**asdict(weight), "bits": round(weight.weight, 6)} for weight in model.weights
+        ],
     }
 
 

@@ -115,7 +115,7 @@ class Found(ABC):
         draws = np.empty((0, self.records.count), np.int32) if inferred is None else inferred.draws
         doubtful = np.flatnonzero(_in_doubt(self.settled.persons.person, draws))
         source, ids = named_records(self.records, doubtful)
-        columns = {f"draw_{n}": each[doubtful] for n, each in enumerate(draws, 1)}
+        columns = {f"draw_{n}": draw[doubtful] for n, draw in enumerate(draws, 1)}
         return pa.table({"source": source, "id": ids, **columns})
 
     @property
@@ -549,7 +549,7 @@ _LABELLED = 18
 
 def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -> str:
     """A linkage for a notebook: its lines as a table, and the scores of its pairs as a picture."""
-    rows = [(each[:_LABELLED].rstrip(), each[_LABELLED:]) for each in str(found).splitlines()]
+    rows = [(line[:_LABELLED].rstrip(), line[_LABELLED:]) for line in str(found).splitlines()]
     made = styled_table("Linkage", ("what", "found"), rows)
     if len(found.pairs):
         counts = np.histogram(found.pairs.score, bins=np.linspace(0, 1, 11))[0]
@@ -570,10 +570,12 @@ def decisions_json(links: Links) -> dict[str, Any]:
         "matches_kept_apart": len(persons.refused),
         "contradictions": [
             {
-                "different": None if each.different is None else _pair(links, each.different),
-                "same": [_pair(links, verdict) for verdict in each.chain],
+                "different": None
+                if contradiction.different is None
+                else _pair(links, contradiction.different),
+                "same": [_pair(links, verdict) for verdict in contradiction.chain],
             }
-            for each in links.settled.contradictions
+            for contradiction in links.settled.contradictions
         ],
     }
 
@@ -705,7 +707,7 @@ def write_found(found: Found, folder: str | os.PathLike[str], fill: Callable[[Pa
         ):
             write_table(table, place / name)
         fill(place)
-        written = sorted(each.name for each in place.iterdir() if each.is_file())
+        written = sorted(path.name for path in place.iterdir() if path.is_file())
         hashes = {name: file_hash(place / name) for name in written}
         replace(found.manifest, files={**found.manifest.files, **hashes}).write(
             place / linkage_files.MANIFEST
@@ -773,8 +775,8 @@ def _beside(file: Path, folder: Path) -> Path:
 
 def _changes(followed: Followed, names: tuple[str, ...]) -> pa.Table:
     """Merges and splits by ids: one row for each old person merged and each new part."""
-    rows = [("merge", each.person, other) for each in followed.merges for other in each.of]
-    rows += [("split", each.person, other) for each in followed.splits for other in each.into]
+    rows = [("merge", merge.person, other) for merge in followed.merges for other in merge.of]
+    rows += [("split", split.person, other) for split in followed.splits for other in split.into]
     columns = list(zip(*rows, strict=True)) if rows else [(), (), ()]
     return pa.table(
         {

@@ -58,11 +58,11 @@ class Decisions:
 
     def columns(self) -> tuple[npt.NDArray[Any], ...]:
         """The arrays, in their order."""
-        return tuple(getattr(self, each.name) for each in fields(self))
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     def take(self, which: Ints | Bools) -> Decisions:
         """Some of the answers: their numbers, or which they are."""
-        return Decisions(*(each[which] for each in self.columns()))
+        return Decisions(*(column[which] for column in self.columns()))
 
 
 def read_decisions(path: Path, pairs: Pairs) -> Decisions:
@@ -361,6 +361,6 @@ def read_answers(path: Path, records: Records) -> Decisions:
 
 def each_once(decisions: Decisions) -> Decisions:
     """The answers, each once where the same one was read from several files."""
-    rows = zip(*(each.tolist() for each in decisions.columns()), strict=True)
+    rows = zip(*(column.tolist() for column in decisions.columns()), strict=True)
     last = {row: number for number, row in enumerate(rows)}
     return decisions.take(np.array(sorted(last.values()), dtype=np.int64))

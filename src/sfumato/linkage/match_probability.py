@@ -196,9 +196,9 @@ def fit_relations(
         within = _hidden(pairs, across, records.count) / seen
         pairs = pairs.take(across)
     fitted, neutral = {}, {(w.comparison, w.level) for w in weights if w.m == w.u}
-    for name, each in columns.items():
-        m = each.m if each.aspect is not None else each.by_kind[relations.PERSON]
-        for level, (of_match, of_chance) in enumerate(zip(m, each.u, strict=True)):
+    for name, column in columns.items():
+        m = column.m if column.aspect is not None else column.by_kind[relations.PERSON]
+        for level, (of_match, of_chance) in enumerate(zip(m, column.u, strict=True)):
             # A level with m = u was set to say nothing, and fitting would make it say something.
             if not known and (name, level) not in neutral:
                 fitted[name, level] = {
@@ -283,11 +283,11 @@ class _Fitting:
         # Most people live with others: with fewer households EM would take their members for
         # persons.
         number[:, relations.HOUSEHOLD] = smallest
-        dated = any(each.aspect == relations.DATE for each in columns.values())
+        dated = any(column.aspect == relations.DATE for column in columns.values())
         # A source mostly holds a person once, so that EM begins with a tenth of the matches within.
         number[np.ix_(within, relations.MATCH)] *= 0.1
-        levels = {n: np.where(each.there, each.level, -1) for n, each in columns.items()}
-        home = home_chance(self.equal, levels, {n: each.random for n, each in columns.items()})
+        levels = {n: np.where(column.there, column.level, -1) for n, column in columns.items()}
+        home = home_chance(self.equal, levels, {n: column.random for n, column in columns.items()})
         share = np.zeros((len(count), len(relations.RELATIONS)))
         for _ in range(_ROUNDS):
             # N_0 is all pairs of records, not counted from candidates; a source that holds each
@@ -339,7 +339,7 @@ def _by_group(found: Floats, group: Ints, groups: int) -> Floats:
 
 
 def _top(weights: Sequence[LevelWeight], name: str) -> int:
-    return max(each.level for each in weights if each.comparison == name)
+    return max(weight.level for weight in weights if weight.comparison == name)
 
 
 def _confirmed(
@@ -426,27 +426,29 @@ def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats
     # λ(γ).
     total = np.log(np.maximum(number, 1e-300))
     rarest = np.zeros(len(number))
-    for each in columns:
-        if each.aspect is None:
-            by_kind = [each.chance, *(each.shared(m) for m in each.by_kind[1:])]
+    for column in columns:
+        if column.aspect is None:
+            by_kind = [column.chance, *(column.shared(m) for m in column.by_kind[1:])]
             total += np.stack(by_kind, axis=1)[:, relations.KIND]
             continue
-        chance = each.chance
-        if each.aspect == relations.HOME and at_home is not None:
+        chance = column.chance
+        if column.aspect == relations.HOME and at_home is not None:
             # The columns of a home go together: only the rarest one may count, or a rare street
             # would count twice.
-            rarest = np.minimum(rarest, np.nan_to_num(each.rare - np.log(each.u[-1])))
+            rarest = np.minimum(rarest, np.nan_to_num(column.rare - np.log(column.u[-1])))
             chance = np.zeros(len(number))
         by_relation = chance[:, None]
-        if each.aspect == relations.NUMBER:
-            own = np.stack([each.shared(m) for m in each.by_kind], axis=1)
+        if column.aspect == relations.NUMBER:
+            own = np.stack([column.shared(m) for m in column.by_kind], axis=1)
             # A relation shares a number at least as often as chance has it, whatever few pairs say.
             by_relation = np.maximum(by_relation, own[:, relations.KIND])
             by_relation[:, 0] = chance
             by_relation[:, relations.JUNIORS] = by_relation[
                 :, [relations.HOUSEHOLD, relations.JUNIORS]
             ].max(axis=1)
-        total += np.where(relations.holds(each.aspect), each.shared(each.m)[:, None], by_relation)
+        total += np.where(
+            relations.holds(column.aspect), column.shared(column.m)[:, None], by_relation
+        )
     if at_home is not None:
         total += np.where(relations.holds(relations.HOME), 0.0, (at_home + rarest)[:, None])
     # The largest is taken off first, as exp of a sum of many logarithms would underflow to 0 / 0.
@@ -456,43 +458,43 @@ def _relation_shares(columns: Sequence[_Column], number: Floats, at_home: Floats
 
 def _refit_of_families(columns: Sequence[_Column], found: Floats) -> None:
     """Numbers by who has a family's name, and by who lives together; no model says it of them."""
-    for each in columns:
-        if each.aspect == relations.NUMBER:
+    for column in columns:
+        if column.aspect == relations.NUMBER:
             for kind, relation in (
                 (relations.NOBODY, relations.FAMILY),
                 (relations.RELATIVE, relations.HOUSEHOLD),
             ):
                 # Leans on chance: without evidence relatives share numbers no oftener than
                 # strangers.
-                seen = each.counted(found[:, relation]) + _GUESS * each.u
-                each.by_kind[kind] = seen / seen.sum()
+                seen = column.counted(found[:, relation]) + _GUESS * column.u
+                column.by_kind[kind] = seen / seen.sum()
 
 
 def _refit(columns: Sequence[_Column], found: Floats, errors: relations.Errors) -> None:
     """Levels by the pairs of the relations that share what they say, and by all others."""
-    for each in columns:
-        if each.aspect is None:
+    for column in columns:
+        if column.aspect is None:
             for kind in range(relations.PERSON, relations.RELATIVE + 1):
-                seen = each.counted(found[:, kind == relations.KIND].sum(axis=1))
+                seen = column.counted(found[:, kind == relations.KIND].sum(axis=1))
                 # Namesakes lean on the guess, too, as given names go with sex; relatives are of any
                 # sex, as chance has it.
-                seen += _GUESS * (each.guess if kind <= relations.NAMESAKE else each.u)
-                each.by_kind[kind] = seen / seen.sum()
+                seen += _GUESS * (column.guess if kind <= relations.NAMESAKE else column.u)
+                column.by_kind[kind] = seen / seen.sum()
             continue
-        shared = each.counted(found[:, relations.holds(each.aspect)].sum(axis=1))
+        shared = column.counted(found[:, relations.holds(column.aspect)].sum(axis=1))
         # Chance is what all pairs show without those that agree for a reason, but never less than a
         # tenth.
-        each.u = np.maximum(each.random - shared / each.compared, KEPT * each.random)
-        each.u /= each.u.sum()
-        seen = shared + _GUESS * each.guess
+        column.u = np.maximum(column.random - shared / column.compared, KEPT * column.random)
+        column.u /= column.u.sum()
+        seen = shared + _GUESS * column.guess
         m = seen / seen.sum()
         # Dates within ten years are a relative's, too, where those are many.
-        low = 2 if each.aspect == relations.DATE and errors.crowded else 1
+        low = 2 if column.aspect == relations.DATE and errors.crowded else 1
         own = float(m[:low].sum())
-        error = errors.share(each.aspect, own)
+        error = errors.share(column.aspect, own)
         m[:low] *= error / own
         m[low:] *= (1 - error) / (1 - own)
-        each.m = m
+        column.m = m
 
 
 def _found_once(pairs: Pairs, records: Records, spec: LinkSpec, fewest: int = 0) -> tuple[str, ...]:

@@ -237,7 +237,7 @@ def refit_m(
     # Every n-th pair in the order of the records is as good as a random draw, and the same each
     # time.
     step = max(1, len(evidence) // MOST_PAIRS)
-    evidence, levels = evidence[::step], {name: each[::step] for name, each in levels.items()}
+    evidence, levels = evidence[::step], {name: level[::step] for name, level in levels.items()}
     fitted = tuple(weights)
     for _ in range(_STEPS):
         # E step: p = logistic(Σ log m/u + log odds of the prior) under the m of the last round.
@@ -528,7 +528,7 @@ class _Work:
 
     def _predict(self, linker: Any) -> tuple[Pairs, Floats]:
         """The pairs, their scores still open, and their match weights without the prior."""
-        names = [each["output_column_name"] for each in self.settings["comparisons"]]
+        names = [setting["output_column_name"] for setting in self.settings["comparisons"]]
         with quiet("score the candidate pairs"):
             predicted = linker.inference.predict(
                 threshold_match_weight=LOWEST, warning_mode="never"

@@ -234,7 +234,7 @@ _USUAL_BITS = (5.0, -2.0)
 def _shown_names(earlier: Earlier, identifying: pa.Table) -> list[str]:
     """The columns that are compared, as the file names them; all where it names none of them."""
     every = [str(name) for name in identifying.column_names[2:]]
-    compared = {n for n, each in earlier.spec.columns.items() if each.compare}
+    compared = {n for n, column in earlier.spec.columns.items() if column.compare}
     return [name for name in every if name in compared] or every
 
 
@@ -325,7 +325,7 @@ def _record(earlier: Earlier, pairs: Pairs, asked: Asked, number: int) -> None:
             write_table(table, place / name)
         if not len(earlier.asked.pair):
             shutil.copyfile(earlier.folder / linkage_files.PERSONS, place / linkage_files.REVIEWED)
-        hashes = {each.name: file_hash(each) for each in sorted(place.iterdir())}
+        hashes = {path.name: file_hash(path) for path in sorted(place.iterdir())}
         files = {**earlier.manifest.files, **hashes}
         review = {**earlier.manifest.review, "batches": number}
         replace(earlier.manifest, files=files, review=review).write(place / linkage_files.MANIFEST)

@@ -160,11 +160,11 @@ class CandidatePairs:
         """
         used = sorted(set().union(*columns_by_comparison(settings).values()))
         self._comparisons = {
-            each["output_column_name"]: sum(
-                not level.get("is_null_level") for level in each["comparison_levels"]
+            setting["output_column_name"]: sum(
+                not level.get("is_null_level") for level in setting["comparison_levels"]
             )
             - 1
-            for each in settings["comparisons"]
+            for setting in settings["comparisons"]
         }
         with quiet("compare the candidate pairs"):
             compared, of_one = self._database.comparisons(settings)

@@ -82,7 +82,7 @@ class Asked:
 
     def and_these(self, later: Asked) -> Asked:
         """These and later ones."""
-        names = [each.name for each in fields(self)]
+        names = [field.name for field in fields(self)]
         sides = ([getattr(self, n), getattr(later, n)] for n in names)
         return Asked(*map(np.concatenate, sides))
 
@@ -362,7 +362,7 @@ def wider_blocks(
         np.where((a >= 0) & (b >= 0), a * (int(b.max(initial=0)) + 1) + b, -1)
         for a, b in combinations(values, 2)
     ]
-    sizes = [np.unique(each[each >= 0], return_counts=True)[1] for each in blocks]
+    sizes = [np.unique(block[block >= 0], return_counts=True)[1] for block in blocks]
     total = np.array([float(np.sum(size * (size - 1.0))) / 2 for size in sizes])
     if not total.sum():
         return Wider(_NONE, np.empty(0), _NONE, _NONE, _NONE)
@@ -370,7 +370,7 @@ def wider_blocks(
     drawn = [pairs_of_equal(e, n, rng) for e, n in zip(blocks, often.tolist(), strict=True) if n]
     left, right = np.concatenate(drawn, axis=1)
     left, right = np.minimum(left, right), np.maximum(left, right)
-    agree = np.stack([(each[left] == each[right]) & (each[left] >= 0) for each in values])
+    agree = np.stack([(value[left] == value[right]) & (value[left] >= 0) for value in values])
     number = agree.sum(axis=0)
     of = records.source_of(left), records.source_of(right)
     fits = (person[left] != person[right]) & (

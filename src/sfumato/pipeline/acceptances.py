@@ -108,10 +108,10 @@ def measured_first(place: ProjectFolder) -> ProjectFolder:
         return place
     insiders = {} if verdict.found is None else verdict.found.insiders
     made = {}
-    for (intruder, column), each in open_answers.items():
+    for (intruder, column), answer in open_answers.items():
         findings = insiders.get(column) if column else verdict.row(intruder).findings
         if findings is not None:
-            made[intruder, column] = _covering(each, _covered(findings))
+            made[intruder, column] = _covering(answer, _covered(findings))
     return replace(place, project=_write(place, made)) if made else place
 
 

@@ -100,7 +100,7 @@ def _for_release(registrations: Registrations) -> Registrations:
     """The same, dates of visits being released and known to an intruder, ages worth most."""
     schema = registrations.schema
     age = schema.quasi_identifiers["age"].model_copy(update={"weight": AGE_WEIGHT})
-    direct = tuple(each for each in schema.direct_identifiers if each != _VISIT)
+    direct = tuple(identifier for identifier in schema.direct_identifiers if identifier != _VISIT)
     dated = schema.model_copy(
         update={
             "direct_identifiers": direct,
@@ -140,7 +140,7 @@ def _project_text(folder: Path, persons: int, seed: int) -> str:
     release = made.project.release.model_copy(update=RELEASE | few)
     changed = {"about": about, "link": wider, "review": _REVIEW, "release": release}
     answers = {
-        name: project_model.Accepted.model_validate(each) for name, each in NOTES["accept"].items()
+        name: project_model.Accepted.model_validate(note) for name, note in NOTES["accept"].items()
     }
     # Of its own: people who do not exist are in nobody's ledger.
     ledger = project_model.LedgerSection(file=LEDGER, keys=LEDGER_KEYS)

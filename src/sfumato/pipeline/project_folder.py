@@ -156,7 +156,7 @@ class ProjectFolder:
         found = load_schema(self.of_stage(LINKED) / LINKED_SCHEMA)
         if given is None:
             return found
-        own = {sql_name(name): each for name, each in given.quasi_identifiers.items()}
+        own = {sql_name(name): identifier for name, identifier in given.quasi_identifiers.items()}
         quasi = dict(found.quasi_identifiers)
         for name, each in quasi.items():
             if sql_name(name) in own:
@@ -198,7 +198,7 @@ class ProjectFolder:
             raise InputError(
                 "section [sources]", "must name a table, or the schema several", found="neither"
             )
-        files = {name: each.file or f"{name}.csv" for name, each in schema.tables.items()}
+        files = {name: table.file or f"{name}.csv" for name, table in schema.tables.items()}
         return Tables({name: self.at(Path(file)) for name, file in files.items()}, schema)
 
     @property
@@ -220,13 +220,13 @@ class ProjectFolder:
         schema = self.released_schema()
         parts = {"schema": schema} | {f"schema.tables.{n}": t for n, t in schema.tables.items()}
         files: dict[str, Place] = {
-            f"{place}.quasi_identifiers.{name}.hierarchy": each.hierarchy
+            f"{place}.quasi_identifiers.{name}.hierarchy": identifier.hierarchy
             for place, part in parts.items()
-            for name, each in part.quasi_identifiers.items()
-            if isinstance(each.hierarchy, Path)
+            for name, identifier in part.quasi_identifiers.items()
+            if isinstance(identifier.hierarchy, Path)
         }
         if self.project.is_database:
-            files |= {f"schema.tables.{n}.file": each for n, each in self.tables.frames.items()}
+            files |= {f"schema.tables.{n}.file": frame for n, frame in self.tables.frames.items()}
         elif not self.project.is_linked:
             files[f"sources.{next(iter(self.project.sources))}.file"] = self.data[0]
         return files

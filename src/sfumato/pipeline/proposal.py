@@ -228,8 +228,8 @@ def _of_database(request: ProposalRequest) -> Proposal:
     """The project of the tables of one database."""
     guess = guess_database(request.sources, request.layout)
     tables = {
-        name: each.model_copy(update={"file": str(_from(request, request.sources[name]))})
-        for name, each in guess.schema.tables.items()
+        name: table.model_copy(update={"file": str(_from(request, request.sources[name]))})
+        for name, table in guess.schema.tables.items()
     }
     columns = guess.schema.model_copy(update={"tables": tables})
     usual = {"pid_k": ceil(1 / PUBLIC.person - 1e-9), "known_events": f"2:{KNOWN_RISK}"}
@@ -301,7 +301,7 @@ def _project(
             "name": request.name or _name_of(request.folder),
             "seed": secrets.randbits(SEED_BITS) if request.seed is None else request.seed,
         },
-        "sources": {each: _source(request, each) for each in request.sources},
+        "sources": {source: _source(request, source) for source in request.sources},
         "schema": columns
         if request.schema is None and columns is not None
         else {"file": _from(request, request.schema or Path("schema.toml"))},
@@ -466,8 +466,8 @@ def _in_agreement(
     samples = {name: take_sample(each, each.names) for name, each in sources.items()}
     revised: dict[str, dict[str, Proposed]] = {name: {} for name in guesses}
     for found in find_columns(samples, None, sources_needed=2).found:
-        at = {(s, each[0]): guesses[s].roles[each[0]] for s, each in found.headers.items()
-              if len(each) == 1 and each[0] in guesses[s].roles}  # fmt: skip
+        at = {(s, header[0]): guesses[s].roles[header[0]] for s, header in found.headers.items()
+              if len(header) == 1 and header[0] in guesses[s].roles}  # fmt: skip
         weak = {place for place, each in at.items()
                 if each.role == "sensitive" and each.confidence <= CERTAIN}  # fmt: skip
         others = [each for place, each in at.items() if place not in weak]
@@ -500,7 +500,9 @@ def _without(schema: Schema, column: str | None) -> Schema:
         role: tuple(name for name in getattr(schema, role) if sql_name(name) != own)
         for role in ("direct_identifiers", "sensitive", "insensitive")
     }
-    quasi = {n: each for n, each in schema.quasi_identifiers.items() if sql_name(n) != own}
+    quasi = {
+        n: identifier for n, identifier in schema.quasi_identifiers.items() if sql_name(n) != own
+    }
     # A schema has one quasi-identifier at least.
     return schema.model_copy(update=kept | {"quasi_identifiers": quasi or schema.quasi_identifiers})
 

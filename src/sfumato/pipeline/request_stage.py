@@ -60,10 +60,10 @@ def _files_of_policy(place: ProjectFolder) -> dict[str, Path]:
     policy = load_policy(place.at(_section(place).file))
     files = {f"policy.file: rules.{n}": path for n, path in enumerate(policy.rules, 1)}
     for name, database in policy.databases.items():
-        for column, each in database.quasi_identifiers.items():
-            if isinstance(each.hierarchy, Path):
+        for column, identifier in database.quasi_identifiers.items():
+            if isinstance(identifier.hierarchy, Path):
                 key = f"policy.file: databases.{name}.quasi_identifiers.{column}"
-                files[key] = each.hierarchy
+                files[key] = identifier.hierarchy
     return files
 
 
@@ -99,7 +99,7 @@ def _prepare(place: ProjectFolder) -> None:
     with ledger_of(place) as ledger:
         if ledger is None or _proposed(ledger):
             return
-        known = {each.id for each in ledger.associations()}
+        known = {association.id for association in ledger.associations()}
         # A trial: the ledger does not see it, and no file comes of it.
         found = make_release(_asked(place), None, mining=_mining(place), seed=0).proposed
         new = [each for each in found if each.id not in known]
@@ -108,7 +108,7 @@ def _prepare(place: ProjectFolder) -> None:
 
 
 def _proposed(ledger: RequestLedger) -> int:
-    return sum(each.state is State.PROPOSED for each in ledger.associations())
+    return sum(association.state is State.PROPOSED for association in ledger.associations())
 
 
 def _waits(place: ProjectFolder) -> Waiting | None:

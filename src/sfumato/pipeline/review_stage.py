@@ -415,8 +415,8 @@ def _hashes(project: review_project.Project) -> dict[str, tuple[str, str]]:
     ]
     names = project.records.column_names
     sides = [
-        [_hash(names, row) for row in project.records.take(pa.array(each)).to_pylist()]
-        for each in numbers
+        [_hash(names, row) for row in project.records.take(pa.array(number)).to_pylist()]
+        for number in numbers
     ]
     return dict(zip(project.pair_ids, zip(*sides, strict=True), strict=True))
 

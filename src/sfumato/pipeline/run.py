@@ -59,7 +59,7 @@ def _stage(place: ProjectFolder, name: str) -> Stage:
         from sfumato.pipeline.request_stage import REQUEST_STAGE  # costs a start's time
 
         return REQUEST_STAGE
-    return next(each for each in _STAGES if each.name == name)
+    return next(stage for stage in _STAGES if stage.name == name)
 
 
 class State(StrEnum):
@@ -120,17 +120,17 @@ class Status:
     @property
     def waiting(self) -> Waiting | None:
         """What the project waits for."""
-        return next((each.waiting for each in self.stages if each.waiting is not None), None)
+        return next((stage.waiting for stage in self.stages if stage.waiting is not None), None)
 
     @property
     def is_done(self) -> bool:
         """Whether nothing is left to do."""
-        return all(each.state is State.DONE for each in self.stages)
+        return all(stage.state is State.DONE for stage in self.stages)
 
     @cached_property
     def verdict(self) -> Verdict | None:
         """What is said of the release; ``None`` where none is there, or a policy decided."""
-        made = any(each.name == RELEASE and each.state is State.DONE for each in self.stages)
+        made = any(stage.name == RELEASE and stage.state is State.DONE for stage in self.stages)
         return verdict_of(self.place) if made else None
 
     def measured(self, stage: str) -> dict[str, Any] | None:
@@ -144,7 +144,7 @@ class Status:
             "project": self.place.project.about.name,
             "done": self.is_done,
             "waiting": None if waiting is None else waiting.to_json(),
-            "stages": [each.to_json() for each in self.stages],
+            "stages": [stage.to_json() for stage in self.stages],
             "verdict": None if self.verdict is None else self.verdict.to_json(),
         }
 
@@ -309,7 +309,7 @@ def remove_leftovers(folder: Path) -> None:
     if not folder.parent.is_dir():
         return
     left = re.compile(rf"\.+{re.escape(folder.name)}(\.[0-9a-f]{{8}}(\.part)?)+")
-    found = sorted(each for each in folder.parent.iterdir() if left.fullmatch(each.name))
+    found = sorted(path for path in folder.parent.iterdir() if left.fullmatch(path.name))
     for each in found:
         moved = each.name == f".{folder.name}.{each.name[-8:]}"
         # Moved away and not replaced yet: the run was ended between the two.

@@ -157,7 +157,7 @@ class StageRecord:
     @property
     def bytes(self) -> int:
         """Size of all that it made."""
-        return sum(each.bytes for each in self.outputs.values())
+        return sum(output.bytes for output in self.outputs.values())
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -231,9 +231,9 @@ def depends(place: ProjectFolder, stage: Stage) -> Depends:
 def _without_urls(settings: Any) -> Any:
     """Settings in which tables of databases go by their names: a URL may hold a password."""
     if isinstance(settings, dict):
-        return {name: _without_urls(each) for name, each in settings.items()}
+        return {name: _without_urls(setting) for name, setting in settings.items()}
     if isinstance(settings, list):
-        return [_without_urls(each) for each in settings]
+        return [_without_urls(setting) for setting in settings]
     return DatabaseTable.of(settings).subject if is_database(settings) else settings
 
 

@@ -103,9 +103,9 @@ def detail_lost(release: Release) -> float:
         histories = utility.histories
         exact |= histories.columns
         # Dates that were moved still say how long it was from one to the next.
-        dates = [name for name, each in schema.events.items() if each.kind is EventKind.DATE]
+        dates = [name for name, event in schema.events.items() if event.kind is EventKind.DATE]
         exact |= {name: max(exact[name], histories.intervals_exact or 0.0) for name in dates}
-    who = [1 - each.ncp for each in utility.columns]
+    who = [1 - column.ncp for column in utility.columns]
     if schema.person is not None:
         parted = 0 if utility.counts is None else utility.counts.persons_affected
         parted += 0 if histories is None else histories.divided
@@ -138,12 +138,12 @@ def banded(plan: Plan, table: Table, limits: Limits) -> Plan:
     Where that leaves out everybody, with one record of each: their numbers tell nothing then.
     """
     plan = wider(plan, limits)
-    promises = [each for each in plan.promises if not isinstance(each, KnownEvents)]
+    promises = [promise for promise in plan.promises if not isinstance(promise, KnownEvents)]
     few = ceil(left_out(table, promises) * _UNIT) / _UNIT
     if few >= 1:
         return plan.promising(cap_records=1)
     suppress = max(plan.options.suppress, few)
-    kept = tuple(each for each in plan.promises if not isinstance(each, SharedCounts))
+    kept = tuple(promise for promise in plan.promises if not isinstance(promise, SharedCounts))
     return Plan(kept, plan.options).promising(
         known_counts=KnownCounts.BANDS, suppress=suppress, coarsen_counts=None, cap_records=None
     )
@@ -152,7 +152,7 @@ def banded(plan: Plan, table: Table, limits: Limits) -> Plan:
 def divided(plan: Plan, limits: Limits) -> Plan:
     """With several pseudonyms of people whose number of records stands out."""
     plan = wider(plan, limits)
-    kept = tuple(each for each in plan.promises if not isinstance(each, KnownEvents))
+    kept = tuple(promise for promise in plan.promises if not isinstance(promise, KnownEvents))
     sharing = SharedCounts(ceil(1 / limits.found - 1e-9))
     return Plan(kept, plan.options).promising(
         sharing, coarsen_counts=Coarsening.SPLIT, known_counts=None, techniques=None
@@ -215,15 +215,15 @@ def protected(
     """
     found, person = _down(limits.found * scale), _down(limits.person * scale)
     known = KnownEvents(2 if several else 1, found, p95=person)
-    released = tuple(each for each in columns if each not in plan.options.withhold)
+    released = tuple(column for column in columns if column not in plan.options.withhold)
     return plan.promising(known, known_columns=released)
 
 
 def _known(plan: Plan, table: Table) -> tuple[str, ...]:
     """The columns that a plan promises known events of already."""
-    if not any(isinstance(each, KnownEvents) for each in plan.promises):
+    if not any(isinstance(promise, KnownEvents) for promise in plan.promises):
         return ()
-    return plan.options.known_columns or tuple(each.name for each in table.events)
+    return plan.options.known_columns or tuple(event.name for event in table.events)
 
 
 def _insiders(verdict: Verdict) -> dict[str, Findings]:
@@ -242,8 +242,8 @@ def _involved(verdict: Verdict, before: Sequence[str]) -> list[str]:
     known = [one for name in insiders for one in name.split(" + ")]
     learned = [
         one.column
-        for each in insiders.values()
-        for one in each.learned
+        for insider in insiders.values()
+        for one in insider.learned
         if one.worst.high > limits.learned
     ]
     # What is learned by a known column changes only where changing that one was not enough.
@@ -375,7 +375,7 @@ class LimitSearch:
         several = table.records > table.persons
         # What somebody asks for about numbers of records is not given up for bands of them.
         own = plan.options.cap_records is not None or any(
-            isinstance(each, SharedCounts) for each in plan.promises
+            isinstance(promise, SharedCounts) for promise in plan.promises
         )
         if "acquaintance" not in taken and several and not own:
             plan = banded(plan, table, self.limits)
@@ -437,7 +437,9 @@ class LimitSearch:
         Moving people between classes is for the quasi-identifiers and may cost other columns more:
         the release as it was cut is taken where it loses less.
         """
-        known = next((each for each in plan.promises if isinstance(each, KnownEvents)), None)
+        known = next(
+            (promise for promise in plan.promises if isinstance(promise, KnownEvents)), None
+        )
         best, scale = rough, _stricter(rough.verdict, 1.0)
         for _ in range(ROUNDS):
             asked = plan.promising(effort=effort)
@@ -512,8 +514,8 @@ def _stricter(verdict: Verdict, scale: float) -> float:
     limits = verdict.limits
     shares = [
         (share, limit)
-        for each in _insiders(verdict).values()
-        for share, limit in ((each.found, limits.found), (each.person, limits.person))
+        for insider in _insiders(verdict).values()
+        for share, limit in ((insider.found, limits.found), (insider.person, limits.person))
     ]
     above = [min(each.value, scale * at) / each.high for each, at in shares if each.high > at]
     return min((scale, *above))

@@ -128,14 +128,16 @@ def loss_space(
     for axis, root in zip(ordered, roots, strict=True):
         squares += axis.square * root**2
     columns = [_Columns(axis, quasi_identifiers[axis.column], sets) for axis in persons.indicators]
-    starts = np.cumsum([0, *(each.size for each in columns)])
-    owner = np.concatenate([np.empty(0, np.int64), *(each.owner for each in columns)])
+    starts = np.cumsum([0, *(column.size for column in columns)])
+    owner = np.concatenate([np.empty(0, np.int64), *(column.owner for column in columns)])
     by_owner = np.argsort(owner, kind="stable")
-    values = [each.indicators.values + start for each, start in zip(columns, starts, strict=False)]
-    counts = [each.indicators.counts for each in columns]
+    values = [
+        column.indicators.values + start for column, start in zip(columns, starts, strict=False)
+    ]
+    counts = [column.indicators.counts for column in columns]
     offsets = np.zeros(persons.persons + 1, dtype=np.int64)
     np.cumsum(np.bincount(owner, minlength=persons.persons), out=offsets[1:])
-    sizes = [each.size for each in columns]
+    sizes = [column.size for column in columns]
     return LossSpace(
         totals=np.ascontiguousarray(totals),
         presents=np.column_stack([none, *(axis.present for axis in ordered)]).astype(np.int64),
@@ -146,11 +148,11 @@ def loss_space(
         offsets=offsets,
         values=np.concatenate([np.empty(0), *values])[by_owner].astype(np.int32),
         counts=np.concatenate([np.empty(0), *counts])[by_owner].astype(np.int32),
-        weights=np.repeat([each.square_weight for each in columns], sizes).astype(np.float64),
+        weights=np.repeat([column.square_weight for column in columns], sizes).astype(np.float64),
         axis_of=np.repeat(np.arange(len(columns)), sizes).astype(np.int32),
-        error_weights=np.array([each.error_weight for each in columns], dtype=np.float64),
-        width_weights=np.array([each.width_weight for each in columns], dtype=np.float64),
-        width_scales=np.array([each.width_scale for each in columns], dtype=np.float64),
+        error_weights=np.array([column.error_weight for column in columns], dtype=np.float64),
+        width_weights=np.array([column.width_weight for column in columns], dtype=np.float64),
+        width_scales=np.array([column.width_scale for column in columns], dtype=np.float64),
     )
 
 
@@ -278,8 +280,8 @@ class Segments:
 
 def joined_segments(parts: Sequence[Segments | None], order: Ints) -> Segments:
     """The segments of several levels, in another order of their nodes."""
-    low = np.concatenate([each.low for each in parts if each is not None], axis=1)
-    high = np.concatenate([each.high for each in parts if each is not None], axis=1)
+    low = np.concatenate([part.low for part in parts if part is not None], axis=1)
+    high = np.concatenate([part.high for part in parts if part is not None], axis=1)
     return Segments(low[:, order], high[:, order])
 
 

@@ -113,14 +113,14 @@ class ReleasedTables:
     def lines(self) -> list[list[str]]:
         """What each table keeps, as rows of a table with its heads."""
         rows = [["table", "rows", "before", "column", "exact", "label", "nothing"]]
-        for each in self.losses:
-            rows.append([each.table, f"{each.after:,}", f"{each.before:,}", "", "", "", ""])
+        for loss in self.losses:
+            rows.append([loss.table, f"{loss.after:,}", f"{loss.before:,}", "", "", "", ""])
             rows += [
-                ["", "", "", name, f"{share:.1%}", f"{each.labels[name]:.1%}",
-                 f"{each.hidden[name]:.1%}"]
-                for name, share in each.exact.items()
+                ["", "", "", name, f"{share:.1%}", f"{loss.labels[name]:.1%}",
+                 f"{loss.hidden[name]:.1%}"]
+                for name, share in loss.exact.items()
             ]  # fmt: skip
-            rows += [["", "", "", name, "0.0%", "", "100.0%"] for name in each.undated]
+            rows += [["", "", "", name, "0.0%", "", "100.0%"] for name in loss.undated]
         return rows
 
     def arrow(self) -> pa.Table:
@@ -170,9 +170,9 @@ def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
     if not folder.exists():
         return
     files = {name: folder / f"{name}.csv" for name in tables}
-    there = {each.name for each in folder.iterdir() if ".codebook." not in each.name}
-    others = there - {each.name for each in files.values()} - {MANIFEST_FILE, FOR_REPEATING}
-    unchanged = all(each.is_file() for each in files.values()) and folder_sha256(
+    there = {path.name for path in folder.iterdir() if ".codebook." not in path.name}
+    others = there - {file.name for file in files.values()} - {MANIFEST_FILE, FOR_REPEATING}
+    unchanged = all(file.is_file() for file in files.values()) and folder_sha256(
         files
     ) == written_hash(folder / MANIFEST_FILE)
     if others or (there and not unchanged):
@@ -204,13 +204,13 @@ def release_database(
         tables, unclassified, progress=progress, layout=layout_of(options)
     )
     stacked_tables.check_stack(stack)
-    making = {name: each for name, each in options.items() if name not in LAYOUT}
+    making = {name: option for name, option in options.items() if name not in LAYOUT}
     release = make(stack.table, stack.schema, *promises, **making)
     secrets = Secrets.of(release.secret, options.get("pseudonym_key"))
     secrets = secrets.bound(release.manifest.identity, tables.sha256.encode())
     content = _split(stack, release, secrets)
     _check_references(stack.tables.schema, content.tables)
-    said = tuple(_said(each) for each in content.losses if each.undated or each.after < each.before)
+    said = tuple(_said(loss) for loss in content.losses if loss.undated or loss.after < loss.before)
     return replace(
         release,
         content=content,
@@ -219,12 +219,12 @@ def release_database(
             schema_sha256=schema_sha256(tables.schema),
             input_sha256=tables.sha256,
             tables={
-                each.table: {
-                    "rows_before": each.before,
-                    "rows_after": each.after,
-                    **({"undated": list(each.undated)} if each.undated else {}),
+                loss.table: {
+                    "rows_before": loss.before,
+                    "rows_after": loss.after,
+                    **({"undated": list(loss.undated)} if loss.undated else {}),
                 }
-                for each in content.losses
+                for loss in content.losses
             },
         ),
         warnings=(*said, *release.warnings),
@@ -272,23 +272,23 @@ def check_of_tables(promises: Sequence[Any], options: Mapping[str, Any]) -> None
         raise _not_of_tables(
             "technique split-pseudonyms", "what rows refer to brings them together"
         )
-    if asked_of_households([each for each in promises if not isinstance(each, type)]):
+    if asked_of_households([promise for promise in promises if not isinstance(promise, type)]):
         raise _not_of_tables("promise household_k", "tables of households are not read yet")
-    for each in promises:
-        if isinstance(each, Limits):
+    for promise in promises:
+        if isinstance(promise, Limits):
             raise _not_of_tables("promise_limits", "no plan is tried with several tables",
                                  "promise pid_k and known_events")  # fmt: skip
-        if isinstance(each, KAnonymity):
+        if isinstance(promise, KAnonymity):
             raise _not_of_tables("promise k", "it counts rows of all tables", "pid_k counts people")
-        if isinstance(each, KnownEvents) and each.m > 2:
+        if isinstance(promise, KnownEvents) and promise.m > 2:
             raise _not_of_tables(
                 "promise known_events",
                 "what three rows under one parent tell is not counted",
                 "promise it for m = 1 or 2",
             )
-        if isinstance(each, AboutAttribute):
+        if isinstance(promise, AboutAttribute):
             raise _not_of_tables(
-                f"promise {each.name}",
+                f"promise {promise.name}",
                 "people without rows of a table would count as a value of it",
             )
 
@@ -467,11 +467,11 @@ def _lookup_out(
 ) -> pa.Table:
     """The records of a lookup table to which released ones refer."""
     referred: set[str] = set()
-    for other, each in stack.tables.schema.tables.items():
-        for column, to in each.of.items():
+    for other, table in stack.tables.schema.tables.items():
+        for column, to in table.of.items():
             if to == name and other in tables and column in tables[other].column_names:
                 referred |= {*pc.unique(tables[other].column(column)).to_pylist()}
-    kept = np.array([each in referred for each in pseudonyms.to_pylist()], dtype=np.bool_)
+    kept = np.array([pseudonym in referred for pseudonym in pseudonyms.to_pylist()], dtype=np.bool_)
     rows = np.flatnonzero(kept)
     rows = rows[secrets.own.stream(f"order of {name}").permutation(len(rows))]
     columns = {}
@@ -486,7 +486,7 @@ def _lookup_out(
 def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
     """What a table keeps of its rows and codes."""
     stack, rows = out.stack, out.rows(name)
-    before = next(each.records for each in stack.joined.counts if each.table == name)
+    before = next(count.records for count in stack.joined.counts if count.table == name)
     exact, labels, hidden = {}, {}, {}
     events = [
         n

@@ -130,12 +130,12 @@ def protect(
         As in `histories.solve`; what is found roughly is not counted again.
     """
     table = seen.draft.table
-    dated = [each for each in table.events if each.event.kind is EventKind.DATE]
-    columns = [each for each in table.events if each.event.kind is not EventKind.DATE]
+    dated = [event for event in table.events if event.event.kind is EventKind.DATE]
+    columns = [event for event in table.events if event.event.kind is not EventKind.DATE]
     if not dated:
         return _protect(seen, columns, promise, weights, None, pricing)
     first, *others = dated
-    columns += [known_events.interval_column(first, each) for each in others]
+    columns += [known_events.interval_column(first, other) for other in others]
     best: Protection | None = None
     for scheme in event_dates.date_schemes(weights):
         # Schemes come by rising loss of the dates alone, so that no later one can lose less than
@@ -151,8 +151,8 @@ def protect(
                 cells[first.name] = shown
             done = {name: of for name, of in found.done.items() if name}
             done[first.name] = {scheme.words: 1.0}
-            for each in others:
-                done[each.name] = _as_intervals(done[each.name], first, each)
+            for other in others:
+                done[other.name] = _as_intervals(done[other.name], first, other)
             if best is None or lost < best.lost:
                 best = replace(found, cells=cells, done=done, lost=lost, dates=dates)
     return best
@@ -213,7 +213,7 @@ def _protect(
         return histories.keeps(promise, measured(found))
 
     # What the search counts is what is measured, but for people of several pseudonyms.
-    exactly = dates is None and promise.m <= 2 and not any(each.event.level for each in columns)
+    exactly = dates is None and promise.m <= 2 and not any(column.event.level for column in columns)
     exactly = exactly and not seen.is_divided and not table.parents
     found: histories.Solution | None
     if promise.k:
@@ -359,8 +359,8 @@ def _dated_risk(
             name = f"_{m}" if drawn == "random" else f"_{m}_worst"
             with_m = float(shares[0][several].mean()) if several.any() else 0.0
             found, learned, alone = (
-                Measure(what + name, float(each.mean()))
-                for what, each in zip(("found", "learned", "alone"), shares, strict=True)
+                Measure(what + name, float(share.mean()))
+                for what, share in zip(("found", "learned", "alone"), shares, strict=True)
             )
             risks.append(
                 known_events.KnownEventRisk(
@@ -532,8 +532,8 @@ class Attempt:
 def quasi_identifier_loss(table: Table, class_of: Codes, classes: int) -> float:
     """ANE of classes, each column as its weight says; shape of ``class_of`` (records,)."""
     columns = table.quasi_identifiers
-    own = [normalized_error(each, class_of, classes, table.person)[0] for each in columns]
-    return float(np.array([each.weight for each in columns]) @ own)
+    own = [normalized_error(column, class_of, classes, table.person)[0] for column in columns]
+    return float(np.array([column.weight for column in columns]) @ own)
 
 
 def widened(
@@ -571,7 +571,7 @@ def widened(
         return best
     # How dates are written changes in steps, so that a loss may rise before it falls.
     events = best.made.draft.table.events
-    every = every or any(each.event.kind is EventKind.DATE for each in events)
+    every = every or any(event.event.kind is EventKind.DATE for event in events)
     done = False
     while width < persons and not done:
         found = attempt(int(width), best.lost)

@@ -217,7 +217,7 @@ class _LatticeSearch:
     loss: float = np.inf
 
     def __post_init__(self) -> None:
-        self.node = self.top = tuple(len(each) - 1 for each in self.losses)
+        self.node = self.top = tuple(len(loss) - 1 for loss in self.losses)
         self.failed = np.empty((0, len(self.losses)), dtype=np.int64)
 
     def run(self) -> BestNode:
@@ -246,7 +246,7 @@ class _LatticeSearch:
         return BestNode(self.node, self.loss, True, self.loss, len(self.checked_nodes))
 
     def _base(self, node: Node) -> float:
-        return sum(float(each[level]) for each, level in zip(self.losses, node, strict=True))
+        return sum(float(loss[level]) for loss, level in zip(self.losses, node, strict=True))
 
     def _keeps(self, node: Node) -> bool:
         """Check a node once; the best one so far is remembered."""
@@ -375,12 +375,12 @@ class Checker:
         self.constraints = constraints
         self.budgets = budgets
         self.most_suppressed = most_suppressed
-        needed = frozenset[str]().union(*(each.needs for each in constraints))
+        needed = frozenset[str]().union(*(constraint.needs for constraint in constraints))
         costly = bool(needed - {"fewest_sharing"})
         self.sensitive = {each.name: each.codes for each in table.sensitive} if costly else {}
         ordered = ordered_attributes([*constraints], table.schema.sensitive)
         self.ranks = ranks_of(table, ordered) if costly else {}
-        self.weights = np.array([each.weight for each in table.quasi_identifiers])
+        self.weights = np.array([identifier.weight for identifier in table.quasi_identifiers])
         # Weights that add up to 1 put the loss on the scale of NCP, on which a suppressed record is
         # 1.
         self.weights = self.weights / self.weights.sum()
@@ -388,7 +388,7 @@ class Checker:
     @property
     def monotone(self) -> bool:
         """Whether a node keeps what was asked as soon as one below it does."""
-        names = {each.name for each in self.constraints}
+        names = {constraint.name for constraint in self.constraints}
         if self.most_suppressed:
             # Who may stay must not have to go further up. That holds if a kept class stays kept
             # when it is joined with a broken one.
@@ -437,7 +437,7 @@ class Checker:
         left = int(self.table.persons - np.count_nonzero(gone))
         # Nobody is suppressed for a budget: it speaks of all classes and names no one who breaks
         # it.
-        if any(overspent(each, summary, left) for each in self.budgets):
+        if any(overspent(budget, summary, left) for budget in self.budgets):
             return None
         return np.arange(self.table.records) if rows is None else rows
 
@@ -459,8 +459,8 @@ class Checker:
     def losses(self) -> list[Floats]:
         """The weighted NCP of each level of each column, over all records."""
         return [
-            weight * np.array([penalty[each.codes].mean() for penalty in column.penalty_of])
-            for weight, column, each in zip(
+            weight * np.array([penalty[identifier.codes].mean() for penalty in column.penalty_of])
+            for weight, column, identifier in zip(
                 self.weights, self.columns, self.table.quasi_identifiers, strict=True
             )
         ]

@@ -58,7 +58,7 @@ def values_of(table: Table, class_of: Codes) -> ExtraValues:
     kept = class_of >= 0
     columns = table.quasi_identifiers
     return ExtraValues(
-        tuple(each.codes[kept] for each in columns), (class_of[kept],) * len(columns)
+        tuple(column.codes[kept] for column in columns), (class_of[kept],) * len(columns)
     )
 
 
@@ -226,7 +226,7 @@ def _members_of_blocks(column: CodedColumn, nodes: Ints) -> SetMembers:
         level = np.searchsorted(first, pair, side="right") - 1
         below = hierarchy.ancestors[level] == (pair - first[level])[:, np.newaxis]
         members.append(np.flatnonzero(below.any(axis=0)))
-    sizes = np.array([len(each) for each in members], dtype=np.int64)
+    sizes = np.array([len(member) for member in members], dtype=np.int64)
     codes = np.concatenate([np.empty(0, dtype=np.int64), *members])
     owner = np.repeat(np.arange(len(sizes)), sizes)
     return SetMembers(of_class.reshape(-1).astype(np.int64), owner, codes, sizes)
@@ -476,7 +476,7 @@ def _ranges(
 
     def value(key: int) -> hierarchies.Released:
         one = first[key]
-        labels = None if points is None else [_label(column, each[one]) for each in points]
+        labels = None if points is None else [_label(column, point[one]) for point in points]
         return _between(column, int(spread.lowest[one]), int(spread.highest[one]), labels)
 
     key = key.reshape(-1).astype(np.int64)
@@ -646,7 +646,7 @@ def listed_alone(
 
     A member that a class lists without a record of it, as those of a register, is nobody's.
     """
-    listing = np.array([(each or "").startswith("{") for each in shown.texts])
+    listing = np.array([(text or "").startswith("{") for text in shown.texts])
     of_class = listing[shown.text_of_class] & (shown.leaves > 1)
     of = of_class[class_of] & (column.codes != MISSING)
     held = np.stack([class_of[of], column.codes[of], person[of]])
@@ -686,7 +686,7 @@ def generalised(
         own, of, printed = with_extra_values(column, class_of, index, form, extra)
         released[column.name] = release_column(own, of, classes, printed)
     released, merged, count = _merged(released)
-    blocks = [each for each in table.quasi_identifiers if each.lone is not None]
+    blocks = [identifier for identifier in table.quasi_identifiers if identifier.lone is not None]
     before = classes
     # Classes that have become one hold the lone members of both.
     while blocks and count < before:

@@ -199,7 +199,7 @@ def least_penalty(
     levels = [_levels_of_labels(column, form) for column in columns]
     if least < 1 or not all(levels) or prod(map(len, levels)) > GRIDS:
         return None
-    mean = [[float(width.mean()) for _, width in each] for each in levels]
+    mean = [[float(width.mean()) for _, width in level] for level in levels]
     grids = sorted(
         product(*map(range, map(len, levels))),
         key=lambda grid: sum(each[at] for each, at in zip(mean, grid, strict=True)),
@@ -248,7 +248,7 @@ def _shared_out(
     """Shares lowered until no label's largest ones exceed its loss; and the records looked at."""
     shares, work = shares.copy(), 0
     for grid in grids:
-        chosen = [each[at] for each, at in zip(levels, grid, strict=True)]
+        chosen = [level[at] for level, at in zip(levels, grid, strict=True)]
         width = np.sum([width for _, width in chosen], axis=0)
         if not (shares > width + CERTAIN).any():
             continue
@@ -579,7 +579,7 @@ def correlation_change(
     class_of
         Class of each kept record; shape (records,).
     """
-    chosen = [each for each in columns if has_scale(each)]
+    chosen = [column for column in columns if has_scale(column)]
     before, after = moments(chosen, class_of, classes)
     return change_of(chosen, before, after)
 

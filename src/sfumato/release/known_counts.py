@@ -104,7 +104,9 @@ def _breaking(table: Table, promises: Promises) -> dict[int, int]:
 
 
 def _among(promises: Promises, persons: int) -> Promises:
-    return [each.among(persons) if isinstance(each, Width) else each for each in promises]
+    return [
+        promise.among(persons) if isinstance(promise, Width) else promise for promise in promises
+    ]
 
 
 def _of_band(band: int, persons: int, error: ConstraintsNotMetError) -> ConstraintsNotMetError:
@@ -121,9 +123,9 @@ def _of_band(band: int, persons: int, error: ConstraintsNotMetError) -> Constrai
 
 def _joined(table: Table, drafts: Sequence[Draft]) -> Draft:
     """The drafts of several parts of a table as one."""
-    starts = np.cumsum([0, *(each.classes for each in drafts)])
-    rows = np.concatenate([each.rows for each in drafts])
-    numbers = [each.class_of + start for each, start in zip(drafts, starts, strict=False)]
+    starts = np.cumsum([0, *(draft.classes for draft in drafts)])
+    rows = np.concatenate([draft.rows for draft in drafts])
+    numbers = [draft.class_of + start for draft, start in zip(drafts, starts, strict=False)]
     order = np.argsort(rows)
     rows, class_of = rows[order], np.concatenate(numbers)[order].astype(np.int32)
     part = table.take(rows)

@@ -77,7 +77,8 @@ class LostColumn:
         if not self.remedies:
             return f"{said}; nothing that was tried saves it."
         tried = "; ".join(
-            f"{each.words}: {percent(each.hidden)}, NCP {each.ncp:.3g}" for each in self.remedies
+            f"{remedy.words}: {percent(remedy.hidden)}, NCP {remedy.ncp:.3g}"
+            for remedy in self.remedies
         )
         return f"{said}. Tried (mean NCP as it is {self.ncp:.3g}): {tried}."
 
@@ -144,7 +145,7 @@ def lost_columns(
 
 def named_only(losses: Sequence[ColumnLoss]) -> tuple[LostColumn, ...]:
     """The lost columns, the worst first, without anything tried."""
-    lost = sorted((each for each in losses if each.lost), key=lambda each: -each.hidden)
+    lost = sorted((loss for loss in losses if loss.lost), key=lambda each: -each.hidden)
     return tuple(LostColumn(each.column, each.hidden, each.ncp) for each in lost)
 
 
@@ -179,7 +180,7 @@ def _remedies(
     for other in others[:DROPPED]:
         left = [each for each in columns if each is not other]
         yield f"without column '{other.name}'", _with(table, left), constraints, options
-    laxer = [_laxer(each) for each in constraints]
+    laxer = [_laxer(constraint) for constraint in constraints]
     if laxer != list(constraints):
         stated = ", ".join(
             f"{each.name} {each.threshold:g}" for each in laxer if isinstance(each, Promise)

@@ -378,8 +378,8 @@ def released_error(
     _, merged, classes = generalised(table, class_of, partition.classes, form, extra)
     class_of = merged[class_of]
     columns = table.quasi_identifiers
-    errors = [normalized_error(each, class_of, classes, table.person)[0] for each in columns]
-    return float(np.average(errors, weights=[each.weight for each in columns]))
+    errors = [normalized_error(column, class_of, classes, table.person)[0] for column in columns]
+    return float(np.average(errors, weights=[column.weight for column in columns]))
 
 
 def extra_values(table: Table, partition: Partition, register: Table | None) -> ExtraValues | None:

@@ -372,7 +372,8 @@ def with_gaps(table: Table) -> Table:
     So that a range can end where the values in between are divided.
     """
     return replace(
-        table, quasi_identifiers=tuple(_with_gaps(each) for each in table.quasi_identifiers)
+        table,
+        quasi_identifiers=tuple(_with_gaps(identifier) for identifier in table.quasi_identifiers),
     )
 
 

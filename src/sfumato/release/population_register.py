@@ -139,7 +139,7 @@ def _joined_numbers(
             found="others",
             advice="read the column as text, or declare it as categorical",
         )
-    ours, theirs = (np.searchsorted(both, each).astype(np.int32) for each in points)
+    ours, theirs = (np.searchsorted(both, point).astype(np.int32) for point in points)
     return NumberDomain(both, decimals, own.unit, own.width), ours, theirs
 
 
@@ -418,24 +418,24 @@ class PopulationRisk:
         """Plain values."""
         return {
             "persons": self.persons,
-            **{each.name: each.to_json() for each in self._measures},
+            **{measure.name: measure.to_json() for measure in self._measures},
             "strangers": self.strangers,
         }
 
     def __str__(self) -> str:
         """A table."""
         lines = ["Against the population", f"  {'persons':<19}{self.persons:,}"]
-        for each in self._measures:
-            lines.append(f"  {each.name:<19}{each.value:.4g}")
-            if is_estimate(each.estimator):
-                lines[-1] += f"  ({each.low:.4g} to {each.high:.4g}; {each.estimator})"
+        for measure in self._measures:
+            lines.append(f"  {measure.name:<19}{measure.value:.4g}")
+            if is_estimate(measure.estimator):
+                lines[-1] += f"  ({measure.low:.4g} to {measure.high:.4g}; {measure.estimator})"
         return "\n".join(lines)
 
     @property
     def _measures(self) -> list[Measure]:
         ends = (self.presence_low, self.presence_high)
         counted = (self.marketer, self.population_uniques, self.k_map)
-        return [*counted, *(each for each in ends if each is not None)]
+        return [*counted, *(end for end in ends if end is not None)]
 
     def warnings(self) -> tuple[str, ...]:
         """What the reader should know."""

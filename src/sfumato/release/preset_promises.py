@@ -73,8 +73,8 @@ def _before(release: Release, presets: Sequence[Preset]) -> Risk:
 
 _KEPT_BY = {
     measure: make
-    for each in PROMISES.values()
-    for measure, make in {**each.measures, **each.suffices}.items()
+    for promise in PROMISES.values()
+    for measure, make in {**promise.measures, **promise.suffices}.items()
 }
 """What keeps a limit on each measure, for every file."""
 

@@ -100,11 +100,11 @@ class Manifest:
             "options": self.options.to_dict(),
             "constraints": [
                 {
-                    "name": each.name,
-                    **({} if self.promised(each) else {"promised": False}),
-                    **each.parameters(),
+                    "name": constraint.name,
+                    **({} if self.promised(constraint) else {"promised": False}),
+                    **constraint.parameters(),
                 }
-                for each in self.constraints
+                for constraint in self.constraints
             ],
             **(
                 {"recipe": [each.to_json() for each in self.preparation]}

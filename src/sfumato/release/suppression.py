@@ -173,8 +173,8 @@ class Suppressor:
             ),
         )
         summary = replace(summary, population=population)
-        return all(each.met(summary).all() for each in self.constraints) and not any(
-            promise.overspent(each, summary, part.persons) for each in self.budgets
+        return all(constraint.met(summary).all() for constraint in self.constraints) and not any(
+            promise.overspent(budget, summary, part.persons) for budget in self.budgets
         )
 
 

@@ -166,13 +166,15 @@ class Utility:
         **measured
             The fields that are no averages over columns.
         """
-        weight = np.array([each.weight for each in columns])
-        within = float(weight @ [each.sse for each in columns])
-        whole = float(weight @ [each.sst for each in columns])
+        weight = np.array([column.weight for column in columns])
+        within = float(weight @ [column.sse for column in columns])
+        whole = float(weight @ [column.sst for column in columns])
         return cls(
-            ane=float(np.average([each.ane for each in columns], weights=weight)),
-            ane_persons=float(np.average([each.ane_persons for each in columns], weights=weight)),
-            ncp=float(np.average([each.ncp for each in columns], weights=weight)),
+            ane=float(np.average([column.ane for column in columns], weights=weight)),
+            ane_persons=float(
+                np.average([column.ane_persons for column in columns], weights=weight)
+            ),
+            ncp=float(np.average([column.ncp for column in columns], weights=weight)),
             sse_sst=within / whole if whole > 0 else 0.0,
             columns=columns,
             **measured,
@@ -210,7 +212,7 @@ class Utility:
             "suppressed_persons_share": self.suppressed_persons_share,
             **({} if self.counts is None else {"counts": self.counts.to_json()}),
             **({} if self.histories is None else {"histories": self.histories.to_json()}),
-            "columns": [each.to_json() for each in self.columns],
+            "columns": [column.to_json() for column in self.columns],
             "correlations": self.correlations.to_json(),
             "queries": self.queries.to_json(),
             **{name: value for name, (value, _) in self._asked.items()},

@@ -21,7 +21,7 @@ _WORDS = tomllib.loads(Path(__file__).with_name("adversaries.toml").read_text(en
 
 
 def _points(*names: str) -> list[Point]:
-    return [Point(**each) for name in names for each in _WORDS["project"][name]]
+    return [Point(**word) for name in names for word in _WORDS["project"][name]]
 
 
 def project_assumptions(*, has_persons: bool, keeps_order: bool | None) -> list[Point]:

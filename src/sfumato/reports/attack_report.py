@@ -97,7 +97,7 @@ def success_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
 
 def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure | None:
     """The same for a project's report, drawn from its plain values; nothing without a guess."""
-    rows = [_plain_row(each) for each in outcomes if each["success"] is not None]
+    rows = [_plain_row(outcome) for outcome in outcomes if outcome["success"] is not None]
     if not rows:
         return None
     base = pictures.named_rows(rows, "attack")

@@ -170,9 +170,9 @@ def draw_disclosure(disclosure: Disclosure) -> str:
         title=disclosure.title,
         made=disclosure.made,
         d=disclosure,
-        refusals=sum(sum(each.refusals.values()) for each in disclosure.people),
-        below_k=sum(each.below_k for each in disclosure.people),
-        most=max((each.kapr for each in disclosure.people), default=0.0),
+        refusals=sum(sum(person.refusals.values()) for person in disclosure.people),
+        below_k=sum(person.below_k for person in disclosure.people),
+        most=max((person.kapr for person in disclosure.people), default=0.0),
     )
 
 

@@ -296,7 +296,7 @@ def _most_frequent(links: Links, outcome: int) -> _Pattern | None:
     first, number, alike = _largest_group([level[own] for level in links.pairs.levels.values()])
     score = np.clip(links.pairs.score[own[alike]], 1e-15, 1 - 1e-15)
     final = float(np.mean(np.log2(score / (1 - score))))
-    weights = {(each.comparison, each.level): each for each in links.model.weights}
+    weights = {(weight.comparison, weight.level): weight for weight in links.model.weights}
     prior = links.model.prior
     steps = [("prior: two records at random", float(np.log2(prior / (1 - prior))))]
     for name, level in zip(links.pairs.levels, first, strict=True):
@@ -316,14 +316,14 @@ def _weights_figure(links: Links) -> pictures.Figure:
     weights = links.model.weights
     rows = [
         {
-            "level": _named(each),
-            "bits": each.weight,
-            "side": "for" if each.weight >= 0 else "against",
-            "text": f"{each.weight:+.1f}",
+            "level": _named(weight),
+            "bits": weight.weight,
+            "side": "for" if weight.weight >= 0 else "against",
+            "text": f"{weight.weight:+.1f}",
         }
-        for each in weights
+        for weight in weights
     ]
-    chart = _bars(rows, [_named(each) for each in weights], "match weight in bits: log₂(m / u)")
+    chart = _bars(rows, [_named(weight) for weight in weights], "match weight in bits: log₂(m / u)")
     said = "; ".join(f"{row['level']}: {row['text']}" for row in rows)
     return pictures.Figure(
         pictures.picture(chart, "weights", f"Bars: match weight of each comparison level. {said}."),

@@ -42,13 +42,13 @@ def loss_figures(utility: Utility) -> list[pictures.Figure]:
 
 
 def _per_column(columns: tuple[ColumnLoss, ...]) -> pictures.Figure:
-    names = [each.column for each in columns]
+    names = [column.column for column in columns]
     panels = []
     for place, (field, title) in enumerate(_LOSSES):
         rows: list[dict[str, Any]] = [
-            {"column": each.column, "loss": share, "text": percent(share)}
-            for each in columns
-            for share in [getattr(each, field)]
+            {"column": column.column, "loss": share, "text": percent(share)}
+            for column in columns
+            for share in [getattr(column, field)]
         ]
         labels: Any = alt.Axis(labelLimit=180) if place == 0 else None
         base = alt.Chart(pictures.values(rows)).encode(
@@ -68,7 +68,7 @@ def _per_column(columns: tuple[ColumnLoss, ...]) -> pictures.Figure:
                 + inside.encode(text=alt.Text("text:N")).transform_filter(near_end)
             ).properties(width=BARS, height=max(ROW * len(columns), 40), title=title)
         )
-    said = "; ".join(f"{each.column}: NCP {percent(each.ncp)}" for each in columns)
+    said = "; ".join(f"{column.column}: NCP {percent(column.ncp)}" for column in columns)
     return pictures.Figure(
         pictures.picture(
             alt.hconcat(*panels, spacing=24), "losses", f"Bars: loss per column. {said}."
@@ -200,9 +200,9 @@ def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> pictures.Figure 
         Names of the columns, and their loss as an audience is told it.
     """
     rows = [
-        {"column": each["name"], "lost": lost}
-        for each in columns
-        if (lost := plain_number(each["ncp"])) is not None
+        {"column": column["name"], "lost": lost}
+        for column in columns
+        if (lost := plain_number(column["ncp"])) is not None
     ]
     if not rows:
         return None

@@ -97,15 +97,15 @@ def project_content(
         "changes": _changes(results, show),
         "attack": _attack(results, show),
         "assumptions": [
-            asdict(each)
-            for each in project_assumptions(
+            asdict(assumption)
+            for assumption in project_assumptions(
                 has_persons=bool(results.schema["person"]),
                 keeps_order=None if results.is_on_request else keeps_order,
             )
         ],
         "limits": [
-            asdict(each)
-            for each in project_limits(linked=bool(results.measured(project_results.LINK)))
+            asdict(limit)
+            for limit in project_limits(linked=bool(results.measured(project_results.LINK)))
         ],
         "manifest": _manifest(results, show),
         "withheld": list(_WITHHELD) if show.is_public else [],
@@ -237,7 +237,7 @@ def _review(results: project_results.ProjectResults, show: Discretion) -> dict[s
     rules = results.settings(project_results.REVIEW).get("rules", {})
     workers: list[Mapping[str, Any]] = list(found.get("workers", ()))
     # The worker who saw most bounds what any one of them may have learned.
-    most = max((each["kapr"] for each in workers), default=None)
+    most = max((worker["kapr"] for worker in workers), default=None)
     agreement = found.get("agreement") or {}
     return {
         "by": found["by"],
@@ -253,7 +253,7 @@ def _review(results: project_results.ProjectResults, show: Discretion) -> dict[s
         "combined_kapr": _kapr(found.get("combined_kapr"), show),
         "agreement": show.number(agreement.get("sides")),
         "conflicts": None if show.is_public else found.get("conflicts", 0),
-        "workers": [] if show.is_public else [_worker(each) for each in workers],
+        "workers": [] if show.is_public else [_worker(worker) for worker in workers],
     }
 
 
@@ -435,7 +435,7 @@ def _manifest(results: project_results.ProjectResults, show: Discretion) -> dict
     if show.is_public:
         return told
     return told | {
-        "stages": [_stage(name, each.record) for name, each in results.stages.items()],
+        "stages": [_stage(name, stage.record) for name, stage in results.stages.items()],
         "inputs": _inputs(results),
         "release": _entries(released),
         "warnings": _warnings(results),
@@ -457,8 +457,8 @@ def _inputs(results: project_results.ProjectResults) -> list[dict[str, str]]:
     """Files of the project, by what its file calls them; outputs of stages are left out."""
     found = {
         name: sha256
-        for each in results.stages.values()
-        for name, sha256 in each.record.get("inputs", {}).items()
+        for stage in results.stages.values()
+        for name, sha256 in stage.record.get("inputs", {}).items()
         if "/" not in name
     }
     return [{"name": name, "sha256": sha256} for name, sha256 in sorted(found.items())]
@@ -477,8 +477,8 @@ def _entries(manifest: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def _warnings(results: project_results.ProjectResults) -> list[dict[str, str]]:
     seen: dict[str, str] = {}
-    for name, each in results.stages.items():
-        for warning in each.record.get("warnings", ()):
+    for name, stage in results.stages.items():
+        for warning in stage.record.get("warnings", ()):
             # Stages repeat warnings of those before them: each is told once, of the first.
             seen.setdefault(str(warning), name)
     return [{"stage": name, "says": says} for says, name in seen.items()]

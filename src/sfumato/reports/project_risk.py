@@ -235,9 +235,9 @@ def risk_groups(results: ProjectResults, show: Discretion) -> list[dict[str, Any
     groups = []
     for title, names in _GROUPS.items():
         lines = _lines(names, before, after, show)
-        for each in lines:
-            if each["name"] == "records_at_risk":
-                each["above"] = (after or before).get("threshold")
+        for line in lines:
+            if line["name"] == "records_at_risk":
+                line["above"] = (after or before).get("threshold")
         if lines:
             groups.append({"title": title, "lines": lines})
     return groups

@@ -133,7 +133,7 @@ def _checked(content: dict[str, Any], results: ProjectResults, show: Discretion)
         said += _request_risks(request)
     elif content["promises"]:
         promises = content["promises"]
-        kept = sum(each["met"] and each["promised"] for each in promises)
+        kept = sum(promise["met"] and promise["promised"] for promise in promises)
         said.append(f"Promises: {kept} of {len(promises)} kept.{_estimated(promises)}")
     failed = [each for each in content["thresholds"] if not each["met"]]
     if content["thresholds"]:
@@ -154,7 +154,7 @@ def _checked(content: dict[str, Any], results: ProjectResults, show: Discretion)
 
 def _estimated(limits: list[dict[str, Any]]) -> str:
     """Those that only an estimate of the population keeps."""
-    found = [each for each in limits if each["met"] and not each["promised"]]
+    found = [limit for limit in limits if limit["met"] and not limit["promised"]]
     names = tuple(dict.fromkeys(each.get("name") or each["measure"] for each in found))
     return f" {ESTIMATED.capitalize()}: {listed(names)}." if found else ""
 

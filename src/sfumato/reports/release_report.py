@@ -116,7 +116,9 @@ def _warnings(release: Release) -> list[str]:
     said = list(release.warnings)
     # What both files and the release warn of is told once.
     for name, risk in ((_ORIGINAL, release.risk_before), (_RELEASED, release.risk)):
-        said += [f"{name}: {each}" for each in risk.warnings if each not in release.warnings]
+        said += [
+            f"{name}: {warning}" for warning in risk.warnings if warning not in release.warnings
+        ]
     return said
 
 
@@ -130,8 +132,8 @@ def _columns(release: Release) -> list[tuple[str, str, str, str]]:
         for name in names
     ]
     quasi = [
-        (name, "quasi-identifier", _kind(each), _generalised(release, name, each))
-        for name, each in schema.quasi_identifiers.items()
+        (name, "quasi-identifier", _kind(identifier), _generalised(release, name, identifier))
+        for name, identifier in schema.quasi_identifiers.items()
     ]
     # The person's column, which `roles` names first, stays before the quasi-identifiers.
     people = 0 if schema.person is None else 1
@@ -208,7 +210,7 @@ def draw_requested(release: RequestedRelease, title: str, made: date) -> str:
     sections: dict[str, Mapping[str, Any]] = {}
     for section, pairs in found["manifest"].items():
         if section == "databases":
-            sections |= {f"database {name}": each for name, each in pairs.items()}
+            sections |= {f"database {name}": pair for name, pair in pairs.items()}
         elif section != "recipe":  # its counts stand in a table of their own
             sections[section] = pairs
     return fill_template(

@@ -137,8 +137,8 @@ class Summary:
 
 def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summary:
     """What the page of a release begins with."""
-    kept = sum(each.met for each in promises)
-    estimated = sum(each.met and not each.promised for each in promises)
+    kept = sum(promise.met for promise in promises)
+    estimated = sum(promise.met and not promise.promised for promise in promises)
     before, after = release.risk_before, release.risk
     said = f"{kept - estimated} of {len(promises)} promises are kept."
     if estimated:
@@ -147,7 +147,7 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
     sentences = [
         *(() if verdict is None else verdict.sentences),
         *map(str, release.lost),
-        *(f"Accepted: {each}." for each in acceptances(after.columns)),
+        *(f"Accepted: {acceptance}." for acceptance in acceptances(after.columns)),
         said,
         _untold(after),
         (

@@ -142,7 +142,7 @@ def report_json(
     day = made or _today()
     if isinstance(result, Release):
         about = _about("release", title or "Disclosure risk of a release", day)
-        about["asked"] = [each.to_json() for each in promise_lines(result)]
+        about["asked"] = [line.to_json() for line in promise_lines(result)]
         plain = about | _standing(result.risk), result.to_json()
     elif isinstance(result, Risk):
         about = _about("assessment", title or "Disclosure risk of a file", day)
@@ -327,7 +327,7 @@ def _draw_profiles(files: Sequence[Mapping[str, Any]], title: str, made: date) -
         "profile.html",
         title=title,
         made=made,
-        files=[_profile_shown(each, place) for place, each in enumerate(files)],
+        files=[_profile_shown(file, place) for place, file in enumerate(files)],
     )
 
 

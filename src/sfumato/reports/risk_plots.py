@@ -66,7 +66,7 @@ def risk_figures(named: Named, limits: dict[str, float]) -> list[Figure]:
 def records_per_person(persons: Mapping[int, int]) -> Figure:
     """How many records the persons of a release have."""
     records = np.array(sorted(persons), dtype=np.int64)
-    times = np.array([persons[each] for each in records.tolist()], dtype=np.int64)
+    times = np.array([persons[record] for record in records.tolist()], dtype=np.int64)
     # Sizes in bins that double: most persons have few records, and some have hundreds.
     bins = size_bins(int(records.max()))
     shares = bins.shares(records, times)
@@ -350,16 +350,16 @@ def _intervals(risk: Risk, own: PopulationRisk) -> Figure:
     limits = _limits(risk)
     rows: list[dict[str, Any]] = [
         {
-            "name": _NAMES[each.name],
-            "value": _shown(each.value),
-            "low": _shown(each.value if each.low is None else each.low),
-            "high": _shown(each.value if each.high is None else each.high),
-            "text": percent(each.value),
+            "name": _NAMES[measure.name],
+            "value": _shown(measure.value),
+            "low": _shown(measure.value if measure.low is None else measure.low),
+            "high": _shown(measure.value if measure.high is None else measure.high),
+            "text": percent(measure.value),
         }
-        for each in measures
+        for measure in measures
     ]
     marks = [{"name": _NAMES[measure], "limit": limit} for measure, limit in limits]
-    least = min([each["low"] for each in rows] + [limit for _, limit in limits])
+    least = min([row["low"] for row in rows] + [limit for _, limit in limits])
     # The axis begins at the next round number below all that is drawn.
     start = next((end for end in _ENDS if end < 0.9 * least), _ENDS[-1])
     place = alt.Y("name:N", sort=list(_NAMES.values()), title=None).axis(grid=True)
@@ -501,7 +501,7 @@ def uniqueness_growth(steps: Sequence[Mapping[str, Any]], place: int) -> Figure:
     steps
         By column: its name, and the shares of unique persons up to it and without it.
     """
-    chart = _joined_points([dict(each) for each in steps], "column", "without", "up_to")
+    chart = _joined_points([dict(step) for step in steps], "column", "without", "up_to")
     said = f"All columns together: {percent(steps[-1]['up_to'])} of the persons are unique."
     drawn = picture(chart, f"unique{place}", f"Unique persons by columns. {said}")
     words = "Share of persons who are unique. Dark: with this column and those above it; light: "

@@ -256,7 +256,7 @@ class RiskTables:
         yield MeasureGroup(
             "Who of the population is in the file?",
             "δ-presence (Nergiz et al. 2007), among people who agree on all quasi-identifiers.",
-            tuple(MeasureLine(name, MEANINGS[name], each) for name, each in cells.items()),
+            tuple(MeasureLine(name, MEANINGS[name], cell) for name, cell in cells.items()),
         )
 
 
@@ -307,7 +307,7 @@ def event_tables(risks: Sequence[Risk]) -> EventTables | None:
         ]
         more = (percent(each.learned.value), percent(each.alone.value), percent(each.p95.value))
         lines.append((known, tuple(cells), more))
-    numbers = tuple(each.m for each in own.risks if each.drawn == "random")
+    numbers = tuple(risk.m for risk in own.risks if risk.drawn == "random")
     return EventTables(
         tuple(_event_sentences(risks[-1], own.risks)),
         tuple(lines),
@@ -332,15 +332,15 @@ def column_lines(risk: Risk) -> list[tuple[str, str, tuple[str, ...], str]]:
     """By column: its name and role; who is found with it, without it, and alone; what it tells."""
     return [
         (
-            each.column,
-            each.role,
+            column.column,
+            column.role,
             tuple(
                 "–" if share is None else percent(share)
-                for share in (each.found, each.without, each.alone, each.person)
+                for share in (column.found, column.without, column.alone, column.person)
             ),
-            ", ".join(f"“{name}” {percent(share)}" for name, share in most_told(each)) or "–",
+            ", ".join(f"“{name}” {percent(share)}" for name, share in most_told(column)) or "–",
         )
-        for each in risk.columns
+        for column in risk.columns
     ]
 
 
@@ -375,7 +375,9 @@ def _event_sentences(risk: Risk, risks: Sequence[KnownEventRisk]) -> Iterator[st
 
 
 def _cells(measures: Sequence[Measure], share: bool) -> tuple[MeasureCell, ...]:
-    return tuple(MeasureCell(measured(each, share), position(each.where)) for each in measures)
+    return tuple(
+        MeasureCell(measured(measure, share), position(measure.where)) for measure in measures
+    )
 
 
 def _oriented(measure: Measure) -> tuple[str, bool | None, bool]:
@@ -535,13 +537,13 @@ def _estimates(
     measures: list[Measure | None] = [getattr(own, name) for name in names]
     return tuple(
         EstimateLine(
-            each.name,
-            IN_POPULATION.get(each.name, MEANINGS[each.name]),
-            show(each.value),
-            interval(each.low, each.high, show),
+            measure.name,
+            IN_POPULATION.get(measure.name, MEANINGS[measure.name]),
+            show(measure.value),
+            interval(measure.low, measure.high, show),
         )
-        for each in measures
-        if each is not None
+        for measure in measures
+        if measure is not None
     )
 
 

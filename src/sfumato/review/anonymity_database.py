@@ -246,7 +246,7 @@ def encode(attribute: Attribute, column: Sequence[str | None] | Any, alphabet: A
         _folded_count(attribute, texts, plain, others, codes),
         # Then equal characters mean equal values, and a bitmap of the value stands for all its
         # characters.
-        len({each.characters for each in others}) == len(others),
+        len({other.characters for other in others}) == len(others),
     )
 
 
@@ -276,7 +276,7 @@ def _plain(attribute: Attribute, texts: pa.StringArray) -> Bools:
 
 def _key(characters: tuple[str, ...]) -> str:
     """Equal for equal tuples only; the text itself where each character is one code point."""
-    if all(len(each) == 1 for each in characters):
+    if all(len(character) == 1 for character in characters):
         return "".join(characters)
     # A grapheme of several code points must not equal two of one each; no value holds a zero byte.
     return "\0".join(characters) + "\0"
@@ -315,8 +315,8 @@ def _characters(
     lengths = np.empty(len(texts), np.int64)
     simple = texts.filter(pa.array(plain))
     lengths[plain] = pc.binary_length(simple).to_numpy(zero_copy_only=False)
-    lengths[~plain] = [len(each.characters) for each in others]
-    numbers = [alphabet.number(each) for value in others for each in value.characters]
+    lengths[~plain] = [len(other.characters) for other in others]
+    numbers = [alphabet.number(character) for value in others for character in value.characters]
     start = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     characters = np.empty(start[-1], alphabet.dtype)
     of_plain = np.repeat(plain, lengths)
@@ -338,7 +338,7 @@ def _folded_count(
     # Plain texts are ASCII, of which folding is lower case; the others are folded one by one.
     folded = texts if attribute.case_sensitive else pc.ascii_lower(texts)
     if others:
-        keys = pa.array([_key(each.folded) for each in others], pa.string())
+        keys = pa.array([_key(other.folded) for other in others], pa.string())
         folded = pc.replace_with_mask(folded, pa.array(~plain), keys)
     group = folded.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     count = np.bincount(codes[codes >= 0], minlength=len(texts))

@@ -488,18 +488,18 @@ def packed(
         arrays[f"edges{place}"], arrays[f"texts{place}"] = _text_arrays(texts)
     header = {
         "version": VERSION,
-        "attributes": [each.model_dump(mode="json") for each in database.attributes],
+        "attributes": [attribute.model_dump(mode="json") for attribute in database.attributes],
         **fields_of(database, "one_layout rare_below common_from"),
-        "arrays": [[name, each.dtype.str, each.shape] for name, each in arrays.items()],
+        "arrays": [[name, array.dtype.str, array.shape] for name, array in arrays.items()],
     }
     head = json.dumps(header).encode()
     # The length stands before the header, so that a reader never searches for its end.
     parts: list[bytes | memoryview] = [_MAGIC, len(head).to_bytes(8, "little"), head]
     length = sum(map(len, parts))
-    for each in arrays.values():
+    for array in arrays.values():
         # Aligned to a cache line, so that arrays are used where they lie and need no copy.
-        parts += [b"\0" * (-length % _ALIGNED), np.ascontiguousarray(each).data.cast("B")]
-        length += -length % _ALIGNED + each.nbytes
+        parts += [b"\0" * (-length % _ALIGNED), np.ascontiguousarray(array).data.cast("B")]
+        length += -length % _ALIGNED + array.nbytes
     return b"".join(parts)
 
 

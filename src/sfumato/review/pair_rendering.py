@@ -172,7 +172,7 @@ def digits(text: str, order: DateOrder) -> str | None:
     if not readings:
         return None
     # A day of 13 or more settles the order, whatever is usual.
-    return _written(next((each for each in readings if _exists(each)), readings[0]), order)
+    return _written(next((reading for reading in readings if _exists(reading)), readings[0]), order)
 
 
 def _written(reading: _Reading, order: DateOrder) -> str:
@@ -237,7 +237,7 @@ def _month(word: str) -> int | None:
 
 def is_whole(characters: tuple[str, ...]) -> bool:
     """Whether these are the digits of a date with day, month and year."""
-    return len(characters) == WHOLE and all(is_digit(each) for each in characters)
+    return len(characters) == WHOLE and all(is_digit(character) for character in characters)
 
 
 def is_digit(character: str) -> bool:
@@ -263,7 +263,7 @@ def shown(attribute: Attribute, text: str | None) -> Shown | None:
     elif attribute.kind is AttributeKind.DATE:
         characters = graphemes(digits(text, attribute.date_order) or text)
         # A layout by the count alone: separators at other places would tell more than it.
-        if all(is_digit(each) for each in characters):
+        if all(is_digit(character) for character in characters):
             places = layout(attribute.date_order, len(characters))
     else:
         characters = graphemes(text)
@@ -271,8 +271,8 @@ def shown(attribute: Attribute, text: str | None) -> Shown | None:
         characters=characters,
         layout=places or tuple(range(len(characters))),
         folded=tuple(
-            folded(each, case=attribute.case_sensitive, accents=attribute.accent_sensitive)
-            for each in characters
+            folded(character, case=attribute.case_sensitive, accents=attribute.accent_sensitive)
+            for character in characters
         ),
     )
 
@@ -347,7 +347,7 @@ def string_edits(left: tuple[str, ...], right: tuple[str, ...]) -> Difference:
         for row, taken in enumerate(record_pairs.TAKEN[step]):
             if mark is not None:
                 label = _OTHER_WAY.get(mark, mark) if turned else mark
-                rows[row] += [(label, places[row] + each) for each in range(taken)]
+                rows[row] += [(label, places[row] + index) for index in range(taken)]
             places[row] += taken
         # A step is one edit, also where it takes two characters.
         distance += mark is not None

@@ -215,7 +215,7 @@ def _point(
     full: Mapping[int, float | None],
     truth: Mapping[int, bool] | None,
 ) -> Point:
-    same = {pair: each >= 0.5 for pair, each in answers.items() if each is not None}
+    same = {pair: answer >= 0.5 for pair, answer in answers.items() if answer is not None}
     alike = [
         same[pair] == (each >= 0.5)
         for pair, each in full.items()
@@ -283,17 +283,17 @@ class Outlook:
     @property
     def cells(self) -> int:
         """Number of cells that are not open at first."""
-        return sum(each.cells for each in self.attributes)
+        return sum(attribute.cells for attribute in self.attributes)
 
     @property
     def openable(self) -> int:
         """Those that the floor k lets be opened in full."""
-        return sum(each.openable for each in self.attributes)
+        return sum(attribute.openable for attribute in self.attributes)
 
     @property
     def opened(self) -> int:
         """Those that the budget holds, too."""
-        return sum(each.opened for each in self.attributes)
+        return sum(attribute.opened for attribute in self.attributes)
 
     @property
     def opened_per_pair(self) -> float:
@@ -333,7 +333,7 @@ def outlook(review: Review, rng: np.random.Generator) -> Outlook:
     budgets = (review.settings.budget, review.settings.project_budget)
     # If all workers open the same, the combined state costs what one of them does.
     budget = min((each for each in budgets if each is not None), default=None)
-    attributes = tuple(AttributeOutlook(each.name) for each in review.attributes)
+    attributes = tuple(AttributeOutlook(attribute.name) for attribute in review.attributes)
     one_budget = review.with_budgets(budget, None)
     worker = WorkerState(one_budget, chosen)
     shown = workable = 0
@@ -360,7 +360,7 @@ def _is_cell(opening: Opening) -> bool:
 def _open(worker: WorkerState, pair: int, attributes: tuple[AttributeOutlook, ...]) -> bool:
     """Open what the rules allow of a pair, and tell whether that is anything."""
     anything = False
-    cells = [each for each in worker.costs(pair) if _is_cell(each.opening)]
+    cells = [cost for cost in worker.costs(pair) if _is_cell(cost.opening)]
     # The cheapest first, so that the most cells are opened that a budget holds.
     for each in sorted(cells, key=lambda cell: cell.cost):
         attribute = attributes[each.opening.attributes[0]]

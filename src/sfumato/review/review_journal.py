@@ -465,6 +465,6 @@ def answers_in(folder: Path, project: Project) -> Decisions:
     """The answers of all journals in a folder."""
     return Decisions.of(
         history
-        for each in checked_journals(folder, project)
-        for history in histories(each.beginning.worker, each.entries).values()
+        for journal in checked_journals(folder, project)
+        for history in histories(journal.beginning.worker, journal.entries).values()
     )

@@ -107,7 +107,7 @@ class Project:
     @property
     def columns(self) -> tuple[pa.ChunkedArray, ...]:
         """The records' values: one column of text per attribute."""
-        return tuple(self.records[each.name] for each in self.attributes)
+        return tuple(self.records[attribute.name] for attribute in self.attributes)
 
     @cached_property
     def pair_ids(self) -> tuple[str, ...]:
@@ -131,9 +131,9 @@ class Project:
         """
         names = {attribute.name, f"{attribute.name}_given", f"{attribute.name}_surname"}
         weights: dict[str, tuple[Weight, ...]] = {}
-        for each in self.weights:
-            if each.comparison in names:
-                weights[each.comparison] = (*weights.get(each.comparison, ()), each)
+        for weight in self.weights:
+            if weight.comparison in names:
+                weights[weight.comparison] = (*weights.get(weight.comparison, ()), weight)
         return weights
 
 
@@ -156,7 +156,7 @@ def _ids_error(source: str, found: str) -> InputError:
 
 
 def _check_attributes(attributes: tuple[Attribute, ...], records: pa.Table) -> None:
-    names = [each.name for each in attributes]
+    names = [attribute.name for attribute in attributes]
     if not names:
         raise InputError("a project", "must have an attribute to show", found="none")
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -370,7 +370,7 @@ def load_project(folder: str | os.PathLike[str]) -> Project:
         raise InputError(
             f"file {PROJECT}", "must be that of a review's project", found=_found(error)
         ) from None
-    records = _table(place / RECORDS, [SOURCE, ID, *(each.name for each in attributes)])
+    records = _table(place / RECORDS, [SOURCE, ID, *(attribute.name for attribute in attributes)])
     pairs = _table(place / PAIRS, [PAIR, LEFT, RIGHT, _GOLD])
     gold = zip(pairs[PAIR].to_pylist(), pairs[_GOLD].to_pylist(), strict=True)
     return Project(
@@ -396,7 +396,9 @@ def _found(error: Exception) -> str:
 
 
 def _text(project: Project) -> str:
-    attributes = [each.model_dump(mode="json", exclude_none=True) for each in project.attributes]
+    attributes = [
+        attribute.model_dump(mode="json", exclude_none=True) for attribute in project.attributes
+    ]
     fields = {
         "prior": project.prior,
         "settings": {
@@ -406,7 +408,7 @@ def _text(project: Project) -> str:
         },
         "attributes": attributes,
         "fingerprints": dict(project.fingerprints) or None,
-        "weights": [asdict(each) for each in project.weights] or None,
+        "weights": [asdict(weight) for weight in project.weights] or None,
     }
     document = tomlkit.document()
     document.add(tomlkit.comment(_HEADER))

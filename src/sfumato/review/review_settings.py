@@ -78,7 +78,7 @@ class Attribute(BaseModel):
 
 def names_of(attributes: tuple[Attribute, ...]) -> tuple[int, int] | None:
     """Places of the given and the family name, where there is one of each."""
-    parts = [each.name_part for each in attributes]
+    parts = [attribute.name_part for attribute in attributes]
     count = Counter(parts)
     # With two given names nobody could say which one was swapped.
     if count[NamePart.GIVEN] != 1 or count[NamePart.FAMILY] != 1:

@@ -378,10 +378,12 @@ def from_linkage(
     if gold is not None:
         table = read_text_table(gold, "the gold pairs")
         pairs, same = with_gold(records, pairs, table, _near(place, records, table))
-    for each in attributes:
-        if each.name not in records.column_names:
+    for attribute in attributes:
+        if attribute.name not in records.column_names:
             raise InputError(
-                f"attribute '{each.name}'", "must be among the linkage's", found="none of that name"
+                f"attribute '{attribute.name}'",
+                "must be among the linkage's",
+                found="none of that name",
             )
     clusters = ClusterQuestions.read(place / CLUSTERS)
     ids = pairs[PAIR].to_pylist()
@@ -391,7 +393,7 @@ def from_linkage(
         attributes=tuple(attributes),
         settings=settings or Settings(),
         # What no worker may see is not even held.
-        records=records.select([SOURCE, ID, *(each.name for each in attributes)]),
+        records=records.select([SOURCE, ID, *(attribute.name for attribute in attributes)]),
         pairs=pairs.take(pc.index_in(pa.array(order, pa.string()), pairs[PAIR].combine_chunks())),
         gold=same,
         weights=weights_in(manifest),
@@ -532,10 +534,10 @@ def _key(read: Mapping[str, pa.Table], id_column: str | None) -> str | None:
         # Ids must name the records of every table.
         columns = [_column(table, name) for table in read.values()]
         if identifies(words_of(name)) and all(
-            each is not None
-            and not each.null_count
-            and pc.count_distinct(each).as_py() == len(each)
-            for each in columns
+            column is not None
+            and not column.null_count
+            and pc.count_distinct(column).as_py() == len(column)
+            for column in columns
         ):
             return str(name)
     return None

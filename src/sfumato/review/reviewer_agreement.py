@@ -174,7 +174,7 @@ def agreement_of_all(
         Source of randomness for the intervals, which take about half a second for 1,000 pairs
         and half a minute for 100,000; without it there are none.
     """
-    several = [list(each.values()) for each in decisions.answers.values() if len(each) > 1]
+    several = [list(answer.values()) for answer in decisions.answers.values() if len(answer) > 1]
     points = np.array(
         [[each.count(point) for point in sorted(review_decisions.Answer)] for each in several],
         dtype=np.int64,
@@ -317,7 +317,7 @@ def _combined(
 ) -> CombinedState | None:
     """The state that all are added to; ``None`` where their rules differ."""
     first = journals[0].beginning
-    if all(review_journal.same_rules(first, each.beginning) for each in journals):
+    if all(review_journal.same_rules(first, journal.beginning) for journal in journals):
         return CombinedState(review_of(project, first.settings, index))
     return None
 

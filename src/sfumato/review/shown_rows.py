@@ -111,9 +111,7 @@ def _add(
     settings: review_settings.Settings,
 ) -> None:
     """Add what a row shows of an attribute."""
-    cells = [
-        each for each in drawn.rows[side] if each.kind is not review_settings.CellKind.SEPARATOR
-    ]
+    cells = [row for row in drawn.rows[side] if row.kind is not review_settings.CellKind.SEPARATOR]
     if any(each.kind is review_settings.CellKind.MISSING for each in cells):
         cell["missing"] = True
         return

@@ -151,7 +151,7 @@ def _band(placed: Sequence[Placed]) -> list[Line]:
 
 def of_cell(view: View, place: int, mode: Mode) -> Cost | None:
     """The opening of one attribute in a mode, where there is one."""
-    return next((each for each in view.costs if each.opening == Opening((place,), mode)), None)
+    return next((cost for cost in view.costs if cost.opening == Opening((place,), mode)), None)
 
 
 def next_of_cell(view: View, place: int) -> Cost | None:
@@ -165,7 +165,7 @@ def of_names(view: View) -> Cost | None:
     if view.names is None:
         return None
     names = set(view.names)
-    of_both = [each for each in view.costs if set(each.opening.attributes) <= names]
+    of_both = [cost for cost in view.costs if set(cost.opening.attributes) <= names]
     for mode in (Mode.PARTIAL, Mode.FULL):
         widest = _widest(each for each in of_both if each.opening.mode is mode)
         if widest is not None:
@@ -175,7 +175,7 @@ def of_names(view: View) -> Cost | None:
 
 def of_everything(view: View, mode: Mode) -> Cost | None:
     """The opening of all attributes in a mode, where there is one."""
-    return _widest(each for each in view.costs if each.opening.mode is mode)
+    return _widest(cost for cost in view.costs if cost.opening.mode is mode)
 
 
 def _widest(costs: Iterable[Cost]) -> Cost | None:

@@ -167,7 +167,7 @@ def _of_attribute(name: str, *, ordered: bool) -> dict[str, ClassValue]:
         values["ordered distance"] = ClassValue(
             lambda classes: classes.ordered_distance[name], "high"
         )
-    return {f"{what} of {name}": each for what, each in values.items()}
+    return {f"{what} of {name}": value for what, value in values.items()}
 
 
 def _sensitive_risk(found: Mapping[str, Extreme], name: str, classes: int) -> SensitiveRisk:

@@ -335,7 +335,7 @@ class Risk:
         if self.verdict is not None:
             out["verdict"] = self.verdict.to_json()
         if self.columns:
-            out["columns"] = [each.to_json() for each in self.columns]
+            out["columns"] = [column.to_json() for column in self.columns]
         return out | {
             "threshold": self.threshold,
             "sample_uniques": self.sample_uniques,
@@ -395,7 +395,7 @@ class Risk:
         return "Disclosure risk" if self.ran is None else f"Disclosure risk, on {self.ran}"
 
     def __str__(self) -> str:
-        tables = [measure_table.text(*each) for each in self._tables()]
+        tables = [measure_table.text(*table) for table in self._tables()]
         return "\n\n".join([*tables, *([] if self.verdict is None else [str(self.verdict)])])
 
     def _repr_html_(self) -> str:
@@ -406,7 +406,7 @@ class Risk:
                 notebook_view.measures_table(self._title, {"value": self.rows()}),
                 notebook_view.class_sizes_picture({"file": self.shape}),
                 notes(self.warnings),
-                *(measure_table.html(*each) for each in others),
+                *(measure_table.html(*other) for other in others),
             )
         )
 
@@ -427,17 +427,17 @@ class Risk:
 def column_rows(columns: Sequence[ColumnFigures]) -> list[measure_table.Row]:
     """A line for each column: who is found with it, and what it tells best."""
     lines = []
-    for each in columns:
+    for column in columns:
         found = "–"
-        if each.found is not None and each.without is not None:
-            found = f"{each.found:.1%}, {each.without:.1%}"
-        told = [f"{share:.0%} of {name}" for name, share in most_told(each)]
-        alone = [] if each.alone is None else [f"{each.alone:.1%} alone in their class"]
-        if each.role != "order" and each.person is not None:
-            alone.append(f"{each.person:.0%} in a class of 20")
+        if column.found is not None and column.without is not None:
+            found = f"{column.found:.1%}, {column.without:.1%}"
+        told = [f"{share:.0%} of {name}" for name, share in most_told(column)]
+        alone = [] if column.alone is None else [f"{column.alone:.1%} alone in their class"]
+        if column.role != "order" and column.person is not None:
+            alone.append(f"{column.person:.0%} in a class of 20")
         words = "; ".join([", ".join(alone), f"tells {', '.join(told)}" if told else ""])
-        words = each.leak if each.role == "together" and each.leak else words.strip("; ")
-        lines.append(measure_table.Row(each.column, found, words))
+        words = column.leak if column.role == "together" and column.leak else words.strip("; ")
+        lines.append(measure_table.Row(column.column, found, words))
     return lines
 
 

@@ -260,12 +260,12 @@ class _Shows:
         self, crowds: Crowds, columns: Sequence[FurtherColumn], asked: Sequence[int] | Codes
     ) -> None:
         self._crowds = crowds
-        self._dates = next((each for each in columns if each.dated is not None), None)
+        self._dates = next((column for column in columns if column.dated is not None), None)
         # Nobody outside of a crowd fits its people: most crowds of a large file need no look.
         looked = np.zeros(int(crowds.crowd.max()) + 1, dtype=np.bool_)
         looked[asked] = True
         self._units = np.flatnonzero(looked[crowds.crowd])
-        tells = np.logical_or.reduce([each.codes != MISSING for each in columns])
+        tells = np.logical_or.reduce([column.codes != MISSING for column in columns])
         rows = np.flatnonzero(looked[crowds.crowd][crowds.unit] & _of_tables(crowds.file, tells))
         rows = rows[np.argsort(crowds.unit[rows], kind="stable")]
         if self._dates is not None:
@@ -273,14 +273,14 @@ class _Shows:
         self._unit = crowds.unit[rows].astype(np.int64)
         self._starts = np.searchsorted(self._unit, np.arange(len(crowds.crowd) + 1))
         self._tells = tells[rows]
-        plain = [each.codes[rows] for each in columns if each.dated is None]
+        plain = [column.codes[rows] for column in columns if column.dated is None]
         self._label = np.zeros(len(rows), dtype=np.int64)
         if plain and len(rows):
             self._label[:] = group(plain, [int(each.max()) + 1 for each in plain])[0]
         # A release writes one column of dates; others it counts in days after that one.
         if self._dates is not None:
             self._day = self._dates.codes[rows].astype(np.int64)
-        self._parents = [each[rows].astype(np.int64) for each in crowds.file.parents]
+        self._parents = [parent[rows].astype(np.int64) for parent in crowds.file.parents]
         self._index()
 
     def _index(self) -> None:

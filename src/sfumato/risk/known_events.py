@@ -61,18 +61,20 @@ def event_codes(table: Table) -> EventCodes | None:
     Where the schema names no events, they are what all sensitive and insensitive columns say that
     change within a person.
     """
-    columns = [each for each in table.events if table.schema.events or _changes(each, table.person)]
+    columns = [
+        event for event in table.events if table.schema.events or _changes(event, table.person)
+    ]
     if not columns:
         return None
-    names = tuple(each.name for each in columns)
+    names = tuple(column.name for column in columns)
     # A record that says something in any of its columns is an event.
-    empty = np.logical_and.reduce([each.codes == MISSING for each in columns])
+    empty = np.logical_and.reduce([column.codes == MISSING for column in columns])
     if table.schema.events:
         columns = _with_intervals(columns)
     # One column at most is known nearly, as second dates are intervals here: only one can come
     # last.
-    near = next((each for each in columns if each.event.is_near), None)
-    exact = [_at_known_level(each) for each in columns if each is not near]
+    near = next((column for column in columns if column.event.is_near), None)
+    exact = [_at_known_level(column) for column in columns if column is not near]
     codes, events = group(*zip(*exact, strict=True)) if exact else (np.zeros_like(empty, int), 1)
     if near is None:
         own = np.arange(events, dtype=np.int32)
@@ -107,8 +109,8 @@ def _changes(column: EventColumn, person: Codes) -> bool:
 
 def _with_intervals(columns: Sequence[EventColumn]) -> list[EventColumn]:
     """The same with second dates as days after the first, and as they are where that is missing."""
-    dates = [each for each in columns if each.event.kind is EventKind.DATE]
-    found = [each for each in columns if each not in dates[1:]]
+    dates = [column for column in columns if column.event.kind is EventKind.DATE]
+    found = [column for column in columns if column not in dates[1:]]
     for other in dates[1:]:
         first = dates[0]
         found.append(interval_column(first, other))
@@ -434,15 +436,15 @@ class EventRisk:
         KeyError
             If that was not measured.
         """
-        for each in self.risks:
-            if (each.m, each.drawn) == (m, drawn):
-                return each
+        for risk in self.risks:
+            if (risk.m, risk.drawn) == (m, drawn):
+                return risk
         raise KeyError(m)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, by the names of the command line's contract."""
         return {
-            "known_events": [each.to_json() for each in self.risks],
+            "known_events": [risk.to_json() for risk in self.risks],
             "known_events_by_number": [each.to_json() for each in self.by_number],
             "events": plain_fields(self, "columns named counts persons seed"),
         }
@@ -460,15 +462,15 @@ class EventRisk:
     def rows(self) -> list[Row]:
         """The lines of a table."""
         lines = []
-        for each in self.risks:
-            if each.drawn == "random":
-                worst = self.of(each.m, "worst")
-                known = "1 event" if each.m == 1 else f"{each.m} events"
+        for risk in self.risks:
+            if risk.drawn == "random":
+                worst = self.of(risk.m, "worst")
+                known = "1 event" if risk.m == 1 else f"{risk.m} events"
                 meaning = (
-                    f"share of people found when {known} of each {'is' if each.m == 1 else 'are'} "
+                    f"share of people found when {known} of each {'is' if risk.m == 1 else 'are'} "
                     f"known; {share(worst.found)} by the most telling"
                 )
-                lines.append(Row(f"found_{each.m}", interval(each.found, share), meaning))
+                lines.append(Row(f"found_{risk.m}", interval(risk.found, share), meaning))
         return lines
 
 
@@ -750,8 +752,8 @@ class _Search:
         several = self._number[told.whom] >= told.m
         about = measure("p95", shares[0], most[0])
         above = {
-            name: replace(each, estimator=about.estimator, why=about.why)
-            for name, each in upper_chances(about.name[3:], shares[0], shares[1], several).items()
+            name: replace(chance, estimator=about.estimator, why=about.why)
+            for name, chance in upper_chances(about.name[3:], shares[0], shares[1], several).items()
         }
         return KnownEventRisk(
             told.m,

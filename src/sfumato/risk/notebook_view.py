@@ -46,7 +46,7 @@ def class_sizes_picture(shapes: Mapping[str, ClassShape]) -> str:
     shapes
         How the classes of one or two files are distributed, by the name of the file.
     """
-    shares = [_shares(each) for each in shapes.values()]
+    shares = [_shares(shape) for shape in shapes.values()]
     # One file alone has the colour that the release has beside its original.
     colours = COLOURS[-len(shapes) :]
     step = (_WIDTH - _LEFT) / len(_EDGES)

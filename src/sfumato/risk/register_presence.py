@@ -77,8 +77,8 @@ def register_schema(schema: Schema, names: Sequence[str]) -> Schema:
     """
     quasi = {
         # The file's hierarchy or order need not know values that only the register has.
-        name: each.model_copy(update={"hierarchy": None, "order": None})
-        for name, each in schema.quasi_identifiers.items()
+        name: identifier.model_copy(update={"hierarchy": None, "order": None})
+        for name, identifier in schema.quasi_identifiers.items()
     }
     return fitting(schema, names).model_copy(
         update={

@@ -377,8 +377,8 @@ def _read(file: Path) -> list[Preset]:
     entries = fields.get("preset")
     if not isinstance(entries, list) or not entries or set(fields) != {"preset"}:
         raise InputError(subject, "must hold presets and nothing else", accepted="[[preset]]")
-    presets = [_preset(f"preset {at} of {file.name}", each) for at, each in enumerate(entries, 1)]
-    if len({each.name for each in presets}) < len(presets):
+    presets = [_preset(f"preset {at} of {file.name}", entry) for at, entry in enumerate(entries, 1)]
+    if len({preset.name for preset in presets}) < len(presets):
         raise InputError(subject, "must give every preset a name of its own")
     return presets
 
@@ -394,7 +394,7 @@ def _preset(subject: str, fields: Any) -> Preset:
     limits = fields.get("thresholds", [])
     if not isinstance(limits, list):
         raise InputError(subject, "must have a list of thresholds")
-    return Preset(**given, thresholds=tuple(_threshold(subject, each) for each in limits))
+    return Preset(**given, thresholds=tuple(_threshold(subject, limit) for limit in limits))
 
 
 def _threshold(subject: str, fields: Any) -> Threshold:

@@ -123,7 +123,7 @@ class Crowds:
     def __init__(self, file: ShownFile, shown: Codes, *, bands: bool) -> None:
         self.file = file
         keys = [file.class_of, shown]
-        self.unit, units = group(keys, [int(each.max()) + 1 for each in keys])
+        self.unit, units = group(keys, [int(key.max()) + 1 for key in keys])
         _, first = np.unique(self.unit, return_index=True)
         self.person = file.person[first]
         self.crowd = file.class_of[first]
@@ -139,7 +139,7 @@ class Crowds:
     def chance(self) -> Floats:
         """The share of each unit's crowd that is its person's; shape (units,)."""
         keys = [self.crowd, self.person]
-        own, _ = group(keys, [int(each.max()) + 1 for each in keys])
+        own, _ = group(keys, [int(key.max()) + 1 for key in keys])
         shares: Floats = np.bincount(own)[own] / np.bincount(self.crowd)[self.crowd]
         return shares
 
@@ -173,7 +173,7 @@ def shown(
     """
     schema = table.schema
     left_out = {*withheld, *schema.withheld(), schema.person, schema.household}
-    left_out |= {each.name for each in table.quasi_identifiers}
+    left_out |= {identifier.name for identifier in table.quasi_identifiers}
     names = [name for name in table.source.column_names if name not in left_out]
     return ShownFile(
         table.person,
@@ -186,7 +186,7 @@ def shown(
         },
         tuple(each.name for each in table.sensitive if each.name in names),
         tuple(name for name in schema.events if name in names),
-        tuple(each.codes for each in table.quasi_identifiers),
+        tuple(identifier.codes for identifier in table.quasi_identifiers),
         pseudonym,
         table.part_of,
         table.parents,

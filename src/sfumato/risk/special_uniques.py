@@ -195,7 +195,7 @@ def _held_by_one(codes: Sequence[Codes], sizes: Sequence[int], owner: Codes) -> 
 
 
 def _worth(size: int, columns: int, msu_size: int) -> int:
-    return prod(columns - each for each in range(size, min(msu_size, columns - 1) + 1))
+    return prod(columns - index for index in range(size, min(msu_size, columns - 1) + 1))
 
 
 def _highest(score: Ints, owner: Codes) -> Ints:

@@ -62,10 +62,10 @@ def hold(risk: Risk, *presets: str | risk_thresholds.Preset) -> Risk:
 
 def check_numbers(presets: Sequence[risk_thresholds.Preset]) -> None:
     """Refuse presets whose source states no number."""
-    for each in presets:
-        if not each.thresholds:
+    for preset in presets:
+        if not preset.thresholds:
             raise InputError(
-                f"preset {each.name}",
+                f"preset {preset.name}",
                 "must state a number to be held against",
                 found="none in its source",
             )

@@ -401,13 +401,13 @@ class Verdict:
 
     def row(self, intruder: str) -> Row:
         """The row of an intruder."""
-        return next(each for each in self.rows if each.intruder == intruder)
+        return next(row for row in self.rows if row.intruder == intruder)
 
     @property
     def headline(self) -> str:
         """The last line of every command, and the first of every page."""
-        above = [each for each in self.rows if each.state is State.ABOVE]
-        blank = [each for each in self.rows if each.state is State.NOT_MEASURED]
+        above = [row for row in self.rows if row.state is State.ABOVE]
+        blank = [row for row in self.rows if row.state is State.NOT_MEASURED]
         if above:
             of = f"{len(above)} of {len(self.rows)} intruders"
             return f"Do not release yet: {of} {_are(len(above))} above the limit."
@@ -415,10 +415,10 @@ class Verdict:
         if self.linkage is not None and self.linkage.state is State.NOT_MEASURED:
             names.append(LINKAGE)
         if names:
-            who = " and ".join(f"the {each}" for each in names)
+            who = " and ".join(f"the {name}" for name in names)
             return f"Do not release yet: {who} {_are(len(names))} not measured."
-        accepted = sum(len(each.accepted) for each in self.rows)
-        measured = [each for each in self.rows if each.state is State.BELOW]
+        accepted = sum(len(row.accepted) for row in self.rows)
+        measured = [row for row in self.rows if row.state is State.BELOW]
         below = "no intruder was measured"
         if measured:
             worst = max(measured, key=lambda each: _found(each).value)
@@ -432,20 +432,20 @@ class Verdict:
             ready = "Ready" if len(measured) == len(self.rows) else "Below the limits so far"
         if self.linkage is not None and self.linkage.state is State.ACCEPTED:
             ready += ", and a linkage that nobody checked"
-        elsewhere = [each for each in self.rows if each.state is State.DOES_NOT_APPLY and each.why]
+        elsewhere = [row for row in self.rows if row.state is State.DOES_NOT_APPLY and row.why]
         beside = "".join(f" The {each.intruder}: {each.why}." for each in elsewhere)
         return f"{ready}: {below}.{beside}"
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """What puts each row that is above there, the worst first."""
-        above = (_finds(each, self.limits) for each in self.rows if each.state is State.ABOVE)
+        above = (_finds(row, self.limits) for row in self.rows if row.state is State.ABOVE)
         return tuple(f"{said[0].upper()}{said[1:]}." for said in above)
 
     @property
     def summary(self) -> str:
         """The last line after attacks: who finds how much, and whether an attack found more."""
-        above = [each for each in self.rows if each.state is State.ABOVE]
+        above = [row for row in self.rows if row.state is State.ABOVE]
         said = self.headline
         if above:
             first, *more = (_finds(each, self.limits) for each in above)
@@ -457,7 +457,7 @@ class Verdict:
                     for each in more
                 ]
             finds = ", ".join([first, *more])
-            others = "".join(f", {_stands(each)}" for each in self.rows if each not in above)
+            others = "".join(f", {_stands(row)}" for row in self.rows if row not in above)
             said = f"Do not release yet: {finds}{others.replace(',', ';', 1)}."
         return f"{said} {beaten_text(self.evidence)}"
 
@@ -489,7 +489,7 @@ class Verdict:
         """What may be done, where cures were tried: each with what it costs."""
         if not self.cures:
             return []
-        above = " or ".join(each.name for each in self.rows if each.state is State.ABOVE)
+        above = " or ".join(row.name for row in self.rows if row.state is State.ABOVE)
         return [
             *map(str, self.cures[:SHOWN]),
             "All that is needed, at the least loss: promise_limits = true (--promise-limits)",
@@ -498,7 +498,7 @@ class Verdict:
 
     def _table(self) -> list[str]:
         heads = ("intruder", "people found", "one person", "learned", "verdict")
-        cells = [heads, *(self.cells(each) for each in self.rows)]
+        cells = [heads, *(self.cells(row) for row in self.rows)]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         return [
             "  "
@@ -529,7 +529,7 @@ class Verdict:
             "people": self.people,
             "sentences": [*self.sentences],
             "limits": asdict(self.limits),
-            "rows": [each.to_json() for each in self.rows],
+            "rows": [row.to_json() for row in self.rows],
             "cures": [*map(asdict, self.cures)],
             "next": self.nexts,
             "found": None if self.found is None else asdict(self.found),
@@ -584,10 +584,10 @@ def judged_again(
             evidence=evidence,
         )
         cures = TypeAdapter(tuple[Cure, ...]).validate_python(plain.get("cures", ()))
-        above = [each.name for each in again.rows if each.state is State.ABOVE]
+        above = [row.name for row in again.rows if row.state is State.ABOVE]
         # Of other limits nothing was tried.
         above *= limits == limits_of(plain)
-        return replace(again, cures=tuple(each for each in cures if each.row in above))
+        return replace(again, cures=tuple(cure for cure in cures if cure.row in above))
     rows = {each["intruder"]: each for each in plain["rows"]}
     stranger = TypeAdapter(Findings).validate_python(rows["stranger"])
     blank = rows["insider"]
@@ -637,7 +637,7 @@ class Held:
         insiders = _raised_insiders(found, self.evidence)
         if not insiders:
             return Row("insider", State.DOES_NOT_APPLY, why=NO_COLUMN)
-        above = {name: each for name, each in insiders.items() if self.limits.above(each)}
+        above = {name: insider for name, insider in insiders.items() if self.limits.above(insider)}
         covered = self._covered(above)
         left = {name: each for name, each in above.items() if name not in covered}
         state = State.ABOVE if left else State.ACCEPTED if covered else State.BELOW
@@ -750,7 +750,9 @@ def _raised_by(evidence: Sequence[Evidence], intruder: str) -> str:
 
 def _raised_insiders(found: Found, evidence: Sequence[Evidence]) -> dict[str, Findings]:
     """What the insider finds by each column, and by those that an attack alone looked at."""
-    every = {name: raised(each, evidence, "insider", name) for name, each in found.insiders.items()}
+    every = {
+        name: raised(insider, evidence, "insider", name) for name, insider in found.insiders.items()
+    }
     for each in evidence:
         if each.raised and each.intruder == "insider" and each.column not in every:
             every[each.column] = Findings(each.people, each.people)

@@ -189,7 +189,7 @@ class Cleaning(Part):
     @classmethod
     def _known_steps(cls, fields: object) -> object:
         """Name the step that somebody may have meant."""
-        known = [each.alias or name for name, each in cls.model_fields.items()]
+        known = [field.alias or name for name, field in cls.model_fields.items()]
         for name in fields if isinstance(fields, Mapping) else ():
             if name not in (*known, "from_"):
                 # Pydantic would only say that the field is unknown.
@@ -202,9 +202,9 @@ class Cleaning(Part):
     def _steps_go_together(self) -> Cleaning:
         given = {
             name
-            for name, each in type(self).model_fields.items()
+            for name, field in type(self).model_fields.items()
             # By values and not by what was written: a step at its default does nothing.
-            if getattr(self, name) != each.get_default(call_default_factory=True)
+            if getattr(self, name) != field.get_default(call_default_factory=True)
         }
         if not given - {"unreadable"}:
             raise ValueError("must name at least one step")

@@ -409,7 +409,7 @@ class TableSchema(Frozen):
     @property
     def dates(self) -> tuple[str, ...]:
         """The events that are dates."""
-        return tuple(n for n, each in self.events.items() if each.kind is EventKind.DATE)
+        return tuple(n for n, event in self.events.items() if event.kind is EventKind.DATE)
 
     def base_of(self, column: str) -> tuple[str, str | None]:
         """The quasi-identifier that a column says again, and the date at which it does."""
@@ -575,7 +575,8 @@ class Schema(Frozen):
             Gives the new path of each file.
         """
         tables = {
-            name: each.model_copy(update=_moved(each, named)) for name, each in self.tables.items()
+            name: table.model_copy(update=_moved(table, named))
+            for name, table in self.tables.items()
         }
         return self.model_copy(update={**_moved(self, named), "tables": tables})
 
@@ -649,8 +650,8 @@ def schema_to_dict(schema: Schema) -> dict[str, Any]:
     for field, columns in named.items():
         if columns:
             fields[field] = {
-                name: each.model_dump(mode="json", exclude_defaults=True)
-                for name, each in columns.items()
+                name: column.model_dump(mode="json", exclude_defaults=True)
+                for name, column in columns.items()
             }
     for steps in fields.get("recipe", {}).values():  # one text alone reads better than its list
         steps |= {
@@ -746,26 +747,26 @@ def _check_tables(tables: Mapping[str, Any]) -> None:
     ValueError
         If there is not one table of persons, or a table does not belong to it.
     """
-    persons = [name for name, each in tables.items() if each.persons]
+    persons = [name for name, table in tables.items() if table.persons]
     if len(persons) != 1:
         raise ValueError(
             f"one of the 'tables' must say persons = true, which says whose records all are; "
             f"{len(persons)} do"
         )
-    for name, each in tables.items():
-        for column, to in each.of.items():
+    for name, table in tables.items():
+        for column, to in table.of.items():
             if to not in tables:
                 raise ValueError(f"tables.{name}.of.{column} must name a table of the schema")
             if tables[to].key is None:
                 raise ValueError(f"tables.{to} needs a 'key', to which {name} refers")
         _check_belongs(tables, name, persons[0])
-        for column in each.same:
-            base, date = each.base_of(column)
+        for column in table.same:
+            base, date = table.base_of(column)
             if base not in tables[persons[0]].quasi_identifiers:
                 raise ValueError(
                     f"tables.{name}.same.{column} must name a quasi-identifier of {persons[0]}"
                 )
-            if date is not None and date not in each.dates:
+            if date is not None and date not in table.dates:
                 raise ValueError(f"tables.{name}.same.{column} must name a date under its 'events'")
 
 
@@ -796,8 +797,8 @@ def _above(tables: Mapping[str, Any], name: str) -> Iterator[str]:
 def _plain_tables(tables: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of tables that differ from their defaults, as plain values."""
     found = {}
-    for name, each in tables.items():
-        fields = each.model_dump(mode="json", exclude_defaults=True)
+    for name, table in tables.items():
+        fields = table.model_dump(mode="json", exclude_defaults=True)
         for field in ("quasi_identifiers", "events"):
             if field in fields:
                 # Its kind alone reads better than a table of one entry.

@@ -133,7 +133,9 @@ def _same_values(
 
 
 def _column(table: Table, name: str) -> CodedColumn | None:
-    return next((each for each in table.quasi_identifiers if each.name == name), None)
+    return next(
+        (identifier for identifier in table.quasi_identifiers if identifier.name == name), None
+    )
 
 
 def _local(

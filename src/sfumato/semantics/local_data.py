@@ -75,7 +75,7 @@ def packed_keys(tables: Sequence[Codes], vector: Sequence[int], *sides: Codes) -
 def _renumbered(keys: Sequence[Ints]) -> tuple[list[Ints], int]:
     # All sides at once: keys of different sides must stay comparable.
     distinct, numbers = np.unique(np.concatenate(keys), return_inverse=True)
-    ends = np.cumsum([len(each) for each in keys])[:-1]
+    ends = np.cumsum([len(key) for key in keys])[:-1]
     return [each.copy() for each in np.split(numbers.astype(np.int64), ends)], len(distinct)
 
 
@@ -160,7 +160,7 @@ class Local:
         numbers = np.arange(len(codes)) if person is None else person
         names, people = np.unique(numbers, return_inverse=True)
         _check_k(name, k, len(names))
-        tables = tuple(shown_table(each) for each in hierarchies)
+        tables = tuple(shown_table(hierarchy) for hierarchy in hierarchies)
         distinct, first, tuple_of = distinct_tuples(tables, codes)
         # A person with several equal records is one individual of the tuple, hence distinct pairs.
         pairs = np.unique(tuple_of.astype(np.int64) * max(len(names), 1) + people)
@@ -186,7 +186,7 @@ class Local:
     @cached_property
     def tables(self) -> tuple[Codes, ...]:
         """What each leaf is shown as, per quasi-identifier; see `shown_table`."""
-        return tuple(shown_table(each) for each in self.hierarchies)
+        return tuple(shown_table(hierarchy) for hierarchy in self.hierarchies)
 
     @cached_property
     def shared(self) -> tuple[Codes, Codes]:
@@ -554,7 +554,9 @@ def alike_levels(local: Local, weights: Sequence[float] | None = None) -> Levels
     settled = shown_alike(local, levels) >= local.k
     shape = tuple(hierarchy.height + 1 for hierarchy in local.hierarchies)
     shares = normalised_weights(weights, len(shape))
-    losses = [w * penalty_table(each) for w, each in zip(shares, local.hierarchies, strict=True)]
+    losses = [
+        w * penalty_table(hierarchy) for w, hierarchy in zip(shares, local.hierarchies, strict=True)
+    ]
     means = _sums([loss[:, local.codes[:, q]].mean(axis=1) for q, loss in enumerate(losses)])
     root = len(means) - 1
     rank = np.ravel_multi_index(tuple(levels.T.astype(np.int64)), shape)
@@ -730,7 +732,7 @@ class Linked:
         codes
             Leaf codes of each record, shape (records, QIs).
         """
-        tables = [shown_table(each) for each in hierarchies]
+        tables = [shown_table(hierarchy) for hierarchy in hierarchies]
         distinct, first, tuple_of = distinct_tuples(tables, codes)
         return cls(
             table,

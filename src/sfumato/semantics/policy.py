@@ -218,7 +218,9 @@ def _requests(policy: Policy) -> Findings:
 
 
 def _unused(policy: Policy) -> Findings:
-    authenticated = {role for each in policy.databases.values() for role in each.authenticates}
+    authenticated = {
+        role for database in policy.databases.values() for role in database.authenticates
+    }
     linked = {name for linkage in policy.linkages.values() for name in linkage.from_}
     asked = {request.linkage for request in policy.requests.values()}
     for role in policy.roles:

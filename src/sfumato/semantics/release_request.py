@@ -114,7 +114,7 @@ class Asked:
     @cached_property
     def local_hashes(self) -> dict[str, str]:
         """The hash of the data of each database whose readers ask."""
-        return {each.name: data_sha256(self.local[each.name]) for each in self.linked.locals_}
+        return {local.name: data_sha256(self.local[local.name]) for local in self.linked.locals_}
 
     def facts(self) -> dict[str, str]:
         """What is asked and by whom, as JSON values."""
@@ -319,7 +319,9 @@ def known_from(ledger: RequestLedger, asked: Asked) -> Known:
         key=lambda pair: is_always(pair[1], hierarchies),
     )
     releases = [
-        each for each in ledger.releases() if ledger.may_share(asked.requester, each.requester)
+        release
+        for release in ledger.releases()
+        if ledger.may_share(asked.requester, release.requester)
     ]
     rows, earlier, followed = _followed(ledger, releases, asked)
     named = linked.table.schema.person is not None
@@ -332,7 +334,7 @@ def known_from(ledger: RequestLedger, asked: Asked) -> Known:
         ),
         tuple(each.number for each in followed),
         frozenset(each.linkage for each in followed),
-        tuple(each.number for each in releases if not (each.digests and named)),
+        tuple(release.number for release in releases if not (release.digests and named)),
         head,
         rows,
         earlier,

@@ -79,11 +79,11 @@ class RequestLedger(ReleaseLedger):
         linkage, requester
             Only those of this linkage, to this requester.
         """
-        releases = [_release(each) for each in self._log.entries() if each.kind == _RELEASE]
+        releases = [_release(entry) for entry in self._log.entries() if entry.kind == _RELEASE]
         return [
-            each
-            for each in releases
-            if linkage in {None, each.linkage} and requester in {None, each.requester}
+            release
+            for release in releases
+            if linkage in {None, release.linkage} and requester in {None, release.requester}
         ]
 
     def check_kept(self, linkages: Collection[str], k: int, local: Mapping[str, str]) -> None:
@@ -192,10 +192,12 @@ class RequestLedger(ReleaseLedger):
             These associations, with what was decided on them before.
         """
         # Only `decide` decides: a state that comes with what was found is nobody's word.
-        proposals = [replace(each, state=State.PROPOSED, note="") for each in associations]
+        proposals = [
+            replace(association, state=State.PROPOSED, note="") for association in associations
+        ]
         self._log.append(_FOUND, by, {"associations": requested_content.as_details(proposals)})
-        ids = {each.id for each in proposals}
-        return [each for each in self.associations() if each.id in ids]
+        ids = {proposal.id for proposal in proposals}
+        return [association for association in self.associations() if association.id in ids]
 
     def decide(
         self,
@@ -219,7 +221,7 @@ class RequestLedger(ReleaseLedger):
         if decision not in _STATES:
             raise InputError("parameter decision", "must be known", accepted="accept, reject")
         check_said(note=note, by=by)
-        if set(associations) - {each.id for each in self.associations()}:
+        if set(associations) - {association.id for association in self.associations()}:
             raise InputError(
                 "association",
                 "must be one that was found",
@@ -230,7 +232,7 @@ class RequestLedger(ReleaseLedger):
         self._log.append(
             _DECIDED, by, {"decided": decided, "state": str(_STATES[decision]), "note": note}
         )
-        return [each for each in self.associations() if each.id in decided]
+        return [association for association in self.associations() if association.id in decided]
 
     def _entry(self, number: int) -> ledger_store.Entry:
         entry = self._log.entry(number)

@@ -124,7 +124,7 @@ def shown_tuples(
         column, distinct = _shown(hierarchy, codes[:, place], levels[:, place])
         shown.append(column)
         values.append(distinct)
-    tuple_of, first = _distinct(shown, [len(each) for each in values], len(codes))
+    tuple_of, first = _distinct(shown, [len(value) for value in values], len(codes))
     table = np.stack([column[first] for column in shown], axis=1).astype(np.int32)
     sizes = _individuals(tuple_of, len(first), persons, counts)
     return Tuples(tuple(hierarchies), tuple(values), table, sizes), tuple_of.astype(np.int32)
@@ -283,14 +283,14 @@ def as_details(associations: Iterable[NotedAssociation]) -> list[dict[str, objec
     """Associations as an entry holds them."""
     return [
         {
-            "if": sorted(each.antecedent),
-            "then": each.consequent,
-            "support": each.support,
-            "confidence": each.confidence,
-            "state": str(each.state),
-            "note": each.note,
+            "if": sorted(association.antecedent),
+            "then": association.consequent,
+            "support": association.support,
+            "confidence": association.confidence,
+            "state": str(association.state),
+            "note": association.note,
         }
-        for each in associations
+        for association in associations
     ]
 
 
@@ -514,7 +514,7 @@ class ReleaseEntry(ReleaseFacts):
                 found=f"none of {names}" if lacking else "no quasi-identifiers",
             )
         figures = [each for scheme in self.figures.values() for each in scheme.values()]
-        if any(each is not None and not math.isfinite(each) for each in figures):
+        if any(figure is not None and not math.isfinite(figure) for figure in figures):
             raise InputError("the figures of a release", "must be finite numbers or none")
 
 
@@ -561,7 +561,9 @@ def detail_of_release(entry: ReleaseEntry, key_id: str) -> dict[str, object]:
         "local_hashes": dict(entry.local_hashes),
         "associations": as_details(entry.associations),
         "figures": {
-            scheme: {name: None if each is None else float(each) for name, each in figures.items()}
+            scheme: {
+                name: None if figure is None else float(figure) for name, figure in figures.items()
+            }
             for scheme, figures in entry.figures.items()
         },
         "attributes": list(tuples.attributes),

@@ -133,7 +133,9 @@ def _derived(
         # For a condition on a root there is no value to raise:
         # `semantic_levels` lets any be raised then.
         associations=[
-            each for each in associations if not release_request.is_always(each, shown.hierarchies)
+            association
+            for association in associations
+            if not release_request.is_always(association, shown.hierarchies)
         ],
         rules=asked.rules,
     )
@@ -305,8 +307,8 @@ def _line(
     linked: Linked,
     explained: tuple[str, ...],
 ) -> AssociationChange:
-    individuals = individuals_of(linked, [each.row for each in changes])
-    loss = sum(each.loss for each in changes) / max(len(changes), 1)
+    individuals = individuals_of(linked, [change.row for change in changes])
+    loss = sum(change.loss for change in changes) / max(len(changes), 1)
     return AssociationChange(id_, says, measure, len(changes), individuals, loss, explained)
 
 
@@ -514,7 +516,7 @@ class RequestedRelease:
         file = ShownFile(
             person,
             release_request.classes_of_people(person, tuple_of, marks).astype(np.int32),
-            {name: FurtherColumn(each) for name, each in cells.items()},
+            {name: FurtherColumn(cell) for name, cell in cells.items()},
             tuple(name for name in table.schema.sensitive if name in cells),
             tuple(name for name in table.schema.events if name in cells),
             tuple(table.quasi_identifiers[place].codes[order] for place in places),
@@ -640,8 +642,8 @@ class RequestedRelease:
             "records": self.table.num_rows,
             "individuals": self.linked.table.persons,
             "verdict": self.verdict.to_json(),
-            "figures": {name: each.to_json() for name, each in self.figures.items()},
-            "changes": [each.to_json() for each in self.changes],
+            "figures": {name: figure.to_json() for name, figure in self.figures.items()},
+            "changes": [change.to_json() for change in self.changes],
             "exposed": self.exposed,
             "proposed": [
                 {
@@ -896,7 +898,7 @@ def _entry(release: RequestedRelease, tuples: Any, name: str) -> ReleaseEntry:
         manifest_hash=text_sha256(manifest_text(dict(about))),
         file_hashes={name: about["release"]["output_sha256"]} if name else {},
         associations=release.known.noted,
-        figures={scheme: each.to_json() for scheme, each in release.figures.items()},
+        figures={scheme: figure.to_json() for scheme, figure in release.figures.items()},
         local_hashes=asked.local_hashes,
         tuples=tuples,
     )

@@ -136,8 +136,8 @@ class Reader:
     ) -> None:
         self.names = tuple(hierarchies)
         self.hierarchies = tuple(hierarchies.values())
-        self.tables = tuple(local_data.shown_table(each) for each in self.hierarchies)
-        self._highest = tuple(equal_levels(each)[1] for each in self.hierarchies)
+        self.tables = tuple(local_data.shown_table(hierarchy) for hierarchy in self.hierarchies)
+        self._highest = tuple(equal_levels(hierarchy)[1] for hierarchy in self.hierarchies)
         # The surest first, as `believed` applies them so;
         # the key makes the order of equals the same.
         ordered = sorted(associations, key=lambda one: (-one.confidence, -one.support, one.key))
@@ -369,7 +369,7 @@ class Reader:
 
     @cached_property
     def _always(self) -> list[Rule]:
-        heights = [each.height for each in self.hierarchies]
+        heights = [hierarchy.height for hierarchy in self.hierarchies]
         return [
             rule
             for rule in self.rules
@@ -446,7 +446,7 @@ def intersection(releases: Sequence[Tuples], hierarchies: Sequence[Hierarchy]) -
     tuple
         Codes and levels of the intersections.
     """
-    if not releases or len({array.shape for each in releases for array in each}) > 1:
+    if not releases or len({array.shape for release in releases for array in release}) > 1:
         raise InputError("releases", "must show the same persons and attributes, one or more times")
     codes, levels = releases[0][0].copy(), releases[0][1].copy()
     for column, hierarchy in enumerate(hierarchies):
@@ -830,7 +830,7 @@ class Judge:
             if self.many:
                 # One association a tuple is enough: others are seen when it follows no more.
                 rules = {min(leaking[row]) for row in np.flatnonzero(alone).tolist()}
-                only = [self._reader.rules[each].association for each in sorted(rules)]
+                only = [self._reader.rules[rule].association for rule in sorted(rules)]
             generalise[alone], suppress[alone] = self._enforce(codes[alone], levels[alone], only)
             # No value hides that an association holds which everybody meets: any may be raised.
             always = np.flatnonzero(alone)[self._reader.tells_always(codes[alone], levels[alone])]
@@ -848,7 +848,7 @@ class Judge:
             for row, rules in others.items():
                 leaking[row] = leaking.get(row, set()) | rules
         # A value at its root cannot be raised further, whatever the rules say.
-        below = levels < np.array([each.height for each in self._reader.hierarchies])
+        below = levels < np.array([hierarchy.height for hierarchy in self._reader.hierarchies])
         return Verdict(alone, between, generalise & below, suppress & below, leaking)
 
     def _leaves_few(
@@ -1065,7 +1065,7 @@ def _raised(
     """Levels that hold: whatever may be raised is, a level at a time, until a tuple does."""
     found, rows, verdict = start.copy(), np.flatnonzero(first.bad), first
     generalise, suppress = verdict.generalise[rows], verdict.suppress[rows]
-    heights = np.array([each.height for each in hierarchies], dtype=np.int8)
+    heights = np.array([hierarchy.height for hierarchy in hierarchies], dtype=np.int8)
     while len(rows):
         if not (generalise | suppress).any(axis=1).all():
             raise _too_little()

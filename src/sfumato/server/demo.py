@@ -87,7 +87,7 @@ def _linked(folder: Path, rng: np.random.Generator, progress: Progress) -> Revie
 def _truth(project: ReviewProject, truth: pa.Table, rng: np.random.Generator) -> dict[str, bool]:
     """The truth of some of the pairs."""
     person = dict(zip(truth["patient"].to_pylist(), truth["person"].to_pylist(), strict=True))
-    who = [person[each] for each in project.records[ID].to_pylist()]
+    who = [person[record] for record in project.records[ID].to_pylist()]
     left, right = project.pairs[LEFT].to_pylist(), project.pairs[RIGHT].to_pylist()
     chosen = rng.choice(len(project.pairs), min(GOLD, len(project.pairs)), replace=False)
     return {project.pair_ids[at]: who[left[at]] == who[right[at]] for at in chosen.tolist()}

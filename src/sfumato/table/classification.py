@@ -80,7 +80,7 @@ def refused_columns(data: object, schema: Schema) -> dict[str, str]:
         As in `open_classified`.
     """
     table = open_table(prepared(open_source(data), schema) if schema.recipe else data, schema)
-    found = {each.column: f"it {each.leak}" for each in column_figures(table) if each.leak}
+    found = {figure.column: f"it {figure.leak}" for figure in column_figures(table) if figure.leak}
     if schema.person is None:
         found |= {each.name: each.reason for each in _candidates_in(table, schema.sensitive)}
     return found
@@ -170,7 +170,7 @@ def check_person(
     if not found:
         return
     first, *others = found
-    also = f" (as does {listed([each.name for each in others])})" if others else ""
+    also = f" (as does {listed([other.name for other in others])})" if others else ""
     raise InputError(
         "the schema",
         "must name the person column of a file with several records per person",
@@ -186,7 +186,9 @@ def _candidates_in(table: Table, among: Sequence[str]) -> list[person_candidates
 
 def _columns(table: Table) -> pa.Table:
     """The columns of an encoded file, as far as they are at hand, missing values as null."""
-    found = {each.name: _with_nulls(each.codes) for each in table.quasi_identifiers}
+    found = {
+        identifier.name: _with_nulls(identifier.codes) for identifier in table.quasi_identifiers
+    }
     # Labels where it matters how a value looks, as that of a person's id: in the sensitive columns.
     for each in table.sensitive:
         labels = from_texts(each.domain.label(code) for code in range(each.domain.size))

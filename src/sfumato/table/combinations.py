@@ -127,7 +127,7 @@ def _foretold(
 ) -> Together:
     """What comes of one target, and the columns without whose values less would."""
     fold = np.arange(persons) % FOLDS
-    fitted = [(task.fitted(fold != each), fold == each) for each in range(FOLDS)]
+    fitted = [(task.fitted(fold != index), fold == index) for index in range(FOLDS)]
     right = np.concatenate([task.right(model, part) for model, part in fitted])
     share = task.beyond(float(right.mean()))
     carrying = []
@@ -152,23 +152,25 @@ def together_figures(table: Table, figures: Sequence[ColumnFigures]) -> tuple[Co
     rng = np.random.default_rng(0)
     rows = np.sort(rng.permutation(first)[:PERSONS])
     taken = {
-        each.column: table.source.column(each.column).take(sources.from_numpy(rows)).to_pylist()
-        for each in figures
+        figure.column: table.source.column(figure.column).take(sources.from_numpy(rows)).to_pylist()
+        for figure in figures
     }
     columns = {
-        name: [None if each is None else f"{each}" for each in cells]
+        name: [None if cell is None else f"{cell}" for cell in cells]
         for name, cells in taken.items()
     }
     targets = {
-        each.name: Target(each.codes[rows].astype(np.int64), each.kind is not Kind.CATEGORICAL)
-        for each in table.quasi_identifiers
+        identifier.name: Target(
+            identifier.codes[rows].astype(np.int64), identifier.kind is not Kind.CATEGORICAL
+        )
+        for identifier in table.quasi_identifiers
     }
     found = foretold_together(columns, targets, rng)
     tells = {name: each.share for name, each in found.items()}
     most = max(tells, key=tells.__getitem__, default="")
     leak = ""
     if most and tells[most] >= GIVEN_AWAY and len(found[most].columns) > 1:
-        names = ", ".join(f"'{each}'" for each in found[most].columns)
+        names = ", ".join(f"'{column}'" for column in found[most].columns)
         leak = f"foretells '{most}' from {names} ({tells[most]:.0%} of what is not known)"
     return (*figures, ColumnFigures("all columns together", TOGETHER, tells, {}, None, leak))
 

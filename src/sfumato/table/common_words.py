@@ -28,7 +28,7 @@ def folded(text: str) -> str:
     ('jurgen', 'weiss', 'lukasz')
     """
     parts = unicodedata.normalize("NFKD", text.strip().casefold())
-    plain = "".join(each for each in parts if not unicodedata.combining(each))
+    plain = "".join(part for part in parts if not unicodedata.combining(part))
     return plain.translate(_UNDECOMPOSED)
 
 

@@ -206,12 +206,12 @@ class _Values:
 
     def share_of_found(self, pattern: re.Pattern[str]) -> float:
         """As `share`, of a pattern that Python searches for faster than Arrow reads it."""
-        found = [pattern.search(each) is not None for each in self.texts[:CHECKED].to_pylist()]
+        found = [pattern.search(text) is not None for text in self.texts[:CHECKED].to_pylist()]
         return float(self.weights[: len(found)][found].sum() / self.weights[: len(found)].sum())
 
     def share_of(self, test: Callable[[str], bool]) -> float:
         """Share of the records whose folded value passes."""
-        passed = [test(folded(each)) for each in self.texts.to_pylist()]
+        passed = [test(folded(text)) for text in self.texts.to_pylist()]
         return float(self.weights[np.array(passed, dtype=np.bool_)].sum())
 
 
@@ -279,11 +279,11 @@ def _of_few(column: _Values) -> Held | None:
         return None
     texts = column.texts.to_pylist()
     for content, test, most, why in _ONE_BY_ONE:
-        if float(np.mean([bool(test(each)) for each in texts])) > most:
+        if float(np.mean([bool(test(text)) for text in texts])) > most:
             return Held(content, CERTAIN, f"{why}, by each of its few values")
-    names = [each for each in texts if _is_called_as_people_are(each)]
+    names = [text for text in texts if _is_called_as_people_are(text)]
     if len(names) == len(texts) and _are_known_names(texts):
-        several = all(re.search(r"\S[ ,]+\S", each) for each in texts)
+        several = all(re.search(r"\S[ ,]+\S", text) for text in texts)
         content = Content.FULL_NAME if several else Content.GIVEN_NAME
         return Held(content, CERTAIN, "frequent names of persons among its few values")
     return None
@@ -306,7 +306,7 @@ def _is_long_number(text: str) -> bool:
         return False
     band = _BAND.fullmatch(text)
     if band is not None:
-        low, high = (re.sub(r"\D", "", each) for each in band.groups())
+        low, high = (re.sub(r"\D", "", group) for group in band.groups())
         if int(low) < int(high) and low[-1] in "01" and low[0] != "0":
             return False
     # Days and years date something: their digits do not make a long number.
@@ -334,7 +334,7 @@ _OF_ONE_HOUSE = "postal codes of Ireland, each of which is one address"
 def _tells_of_somebody(text: str) -> bool:
     """Whether a text is a sentence with a name in it."""
     words = re.findall(r"\b[^\W\d_a-z][^\W\d_]+", text)
-    return _is_sentence(text) and any(folded(each) in _NAMES for each in words)
+    return _is_sentence(text) and any(folded(word) in _NAMES for word in words)
 
 
 def _is_sentence(text: str) -> bool:
@@ -343,16 +343,16 @@ def _is_sentence(text: str) -> bool:
 
 def may_be_names(texts: list[str]) -> bool:
     """Whether texts are built as full names are, two to four capitalised words or ideographs."""
-    words = [re.split(r"[ ,]+", each) for each in texts]
-    capitals = all(w[:1] != w[:1].lower() for each in words for w in (each[0], each[-1]))
-    built = capitals and all(2 <= len(each) <= 4 for each in words)
+    words = [re.split(r"[ ,]+", text) for text in texts]
+    capitals = all(w[:1] != w[:1].lower() for word in words for w in (word[0], word[-1]))
+    built = capitals and all(2 <= len(word) <= 4 for word in words)
     every = [word for each in words for word in each]
     return (
         built
         and len(set(every)) > MOSTLY * len(every)
         and all(map(_is_called_as_people_are, texts))
     ) or bool(
-        texts and all(re.fullmatch(r"[\u4e00-\u9fff\uac00-\ud7a3]{2,4}", each) for each in texts)
+        texts and all(re.fullmatch(r"[\u4e00-\u9fff\uac00-\ud7a3]{2,4}", text) for text in texts)
     )
 
 
@@ -363,9 +363,9 @@ def _is_called_as_people_are(text: str) -> bool:
 
 def _are_known_names(texts: list[str]) -> bool:
     """Whether a third of some texts of several words has a frequent name, of single ones half."""
-    words = [re.split(r"[ ,.\-]+", folded(each)) for each in texts]
+    words = [re.split(r"[ ,.\-]+", folded(text)) for text in texts]
     known = float(np.mean([any(word in _NAMES for word in each) for each in words]))
-    several = float(np.mean([len(each) > 1 for each in words]))
+    several = float(np.mean([len(word) > 1 for word in words]))
     return known >= 1 / 3 if several > MOSTLY else known > 1 / 2
 
 
@@ -411,7 +411,7 @@ def _phone(column: _Values) -> Held | None:
     if column.share(signs) < MOSTLY or column.share(_OF_A_YEAR) > MOSTLY:
         return None
     # Behind an x stands an extension, which is no part of the number's length.
-    digits = [sum(c.isdigit() for c in each.partition("x")[0]) for each in column.texts.to_pylist()]
+    digits = [sum(c.isdigit() for c in text.partition("x")[0]) for text in column.texts.to_pylist()]
     if not 6 <= np.median(digits) <= 14:
         return None
     marks = column.share(r"^\(?\+|^\(?0[ \d().-]*[ /-]|^0\d{8,11}$|^00\d{8,}|^\(\d{2,3}\)")
@@ -555,11 +555,11 @@ def _national_number(column: _Values) -> Held | None:
     if column.share(r"^\d{3}-\d{2}-\d{4}$") > MOSTLY:
         return Held(Content.NATIONAL_NUMBER, 0.9, "the shape of a US social security number")
     texts = column.texts[:CHECKED].to_pylist()
-    compact = [re.sub(r"[\s./-]", "", each).upper() for each in texts]
+    compact = [re.sub(r"[\s./-]", "", text).upper() for text in texts]
     if form.look == "numbers" and not form.width:
         # Typed numbers have lost the zeros before them, which check digits count.
         compact = [each.zfill(max(map(len, compact))) for each in compact]
-    kept = [re.sub(r"[\s./]", "", each).upper() for each in texts]
+    kept = [re.sub(r"[\s./]", "", text).upper() for text in texts]
     changed = list(_with_a_wrong_digit(compact))
     best, margin = "", 0.0
     for module, shape, called in _candidates(compact):
@@ -674,7 +674,7 @@ def are_numbered(texts: list[str]) -> bool:
     Before a postcode stands the sign of a country, or the letter of one of many districts, and it
     does not count up.
     """
-    found = [re.fullmatch(r"([A-Za-z]{1,3})(-?)(\d{2,8})", each) for each in texts]
+    found = [re.fullmatch(r"([A-Za-z]{1,3})(-?)(\d{2,8})", text) for text in texts]
     parts = [each.groups() for each in found if each is not None]
     if not texts or len(parts) < MOSTLY * len(texts):
         return False
@@ -685,7 +685,7 @@ def are_numbered(texts: list[str]) -> bool:
     if len(letters) == 1:
         sign = letters.pop().upper()
         return sign not in f"{_SIGNS} {_BEFORE_DASHES if dashes == {'-'} else ''}".split()
-    return any(each.startswith("0") for each in digits)
+    return any(digit.startswith("0") for digit in digits)
 
 
 _SIGNS = "AI AZ BB CH FL HT LT LV MD VC VG"
@@ -743,9 +743,9 @@ def _words(column: _Values) -> Held | None:
     form = column.form
     if form.distinct > 300:
         return None
-    texts = [folded(each) for each in column.texts.to_pylist()]
-    known = {SEXES[each] for each in texts if each in SEXES}
-    only = all(each in SEXES or each in OTHER_SEXES for each in texts)
+    texts = [folded(text) for text in column.texts.to_pylist()]
+    known = {SEXES[text] for text in texts if text in SEXES}
+    only = all(text in SEXES or text in OTHER_SEXES for text in texts)
     # These few words mean answers, or points of the compass, in other languages.
     if len(known) == 2 and only and not set(texts) <= {"no", "v", "n", "o", "e"}:
         return Held(Content.SEX, 0.9, "words for the sexes")
@@ -785,15 +785,15 @@ def _name(column: _Values) -> Held | None:
 def _known_names(column: _Values) -> Held | None:
     """Names in letters, where some are known or where they are built as those of persons are."""
     form = column.form
-    tokens = [re.split(r"[ ,.\-]+", folded(each)) for each in column.texts.to_pylist()]
+    tokens = [re.split(r"[ ,.\-]+", folded(text)) for text in column.texts.to_pylist()]
     weights = column.weights
-    given = float(weights[[any(t in GIVEN_NAMES for t in each) for each in tokens]].sum())
-    first = float(weights[[each[0] in GIVEN_NAMES for each in tokens]].sum())
-    known = float(weights[[any(t in SURNAMES for t in each) for each in tokens]].sum())
+    given = float(weights[[any(t in GIVEN_NAMES for t in token) for token in tokens]].sum())
+    first = float(weights[[token[0] in GIVEN_NAMES for token in tokens]].sum())
+    known = float(weights[[any(t in SURNAMES for t in token) for token in tokens]].sum())
     ended = column.share(SURNAME_ENDING)
     # Other words end like surnames, too, so that endings count beside some known surnames only.
     family = max(known, ended if ended > 0.35 and known > 0.03 else 0.0)
-    several = float(weights[[len(each) > 1 for each in tokens]].sum())
+    several = float(weights[[len(token) > 1 for token in tokens]].sum())
     said = "names of persons: {:.0f} % of the records have a frequent {}"
     if (
         several > 0.7
@@ -802,7 +802,7 @@ def _known_names(column: _Values) -> Held | None:
         and (known + ended > 0.15 or given > 0.5)
     ):
         return Held(Content.FULL_NAME, 0.95, said.format(100 * given, "given name"))
-    known_ones = sum(any(t in GIVEN_NAMES for t in each) for each in tokens)
+    known_ones = sum(any(t in GIVEN_NAMES for t in token) for token in tokens)
     # Many given names are surnames, too: the more frequent of both kinds decides.
     if given > 0.25 and first >= family * 0.9 and known_ones > 2:
         return Held(Content.GIVEN_NAME, min(0.6 + given / 2, 0.97), said.format(100 * given, "one"))
@@ -823,7 +823,7 @@ def _share_no_words(texts: pa.Array) -> bool:
     Names of persons are like this; places share their first words, categories most of them.
     """
     words = [each for text in texts.to_pylist() for each in re.split(r"[ ,]+", text)[-2:] if each]
-    capital = np.mean([each[:1] != each[:1].lower() for each in words])
+    capital = np.mean([word[:1] != word[:1].lower() for word in words])
     return bool(capital > MOSTLY and len(set(words)) > MOSTLY * len(words))
 
 
@@ -849,7 +849,7 @@ def _text(column: _Values) -> Held:
 def _alike(texts: pa.Array) -> bool:
     """Whether texts are of one shape: as many letters and digits at the same places."""
     shapes = {
-        re.sub(r"\d", "9", re.sub(r"[A-Za-z]", "a", each)) for each in texts[:500].to_pylist()
+        re.sub(r"\d", "9", re.sub(r"[A-Za-z]", "a", text)) for text in texts[:500].to_pylist()
     }
     return len(shapes) <= 3
 

@@ -72,7 +72,9 @@ class CountedColumns:
     @classmethod
     def of(cls, table: Table) -> CountedColumns:
         """Those of an encoded file, but for the person column and direct identifiers."""
-        columns: dict[str, Integers] = {each.name: each.codes for each in table.quasi_identifiers}
+        columns: dict[str, Integers] = {
+            identifier.name: identifier.codes for identifier in table.quasi_identifiers
+        }
         for name in table.source.column_names:
             if name != table.schema.person and name not in columns:
                 columns[name] = codes_of(table.source.column(name))

@@ -76,7 +76,7 @@ def guess_database(
     check_answered(found)
     assert found.persons is not None
     guesses = {
-        name: guess_schema(_without_keys(each, found, name)) for name, each in sources.items()
+        name: guess_schema(_without_keys(source, found, name)) for name, source in sources.items()
     }
     persons = _of_persons(found, guesses[found.persons])
     made: dict[str, dict[str, Any]] = {found.persons: persons}

@@ -221,8 +221,8 @@ def write_database(table: pa.Table, url: str) -> None:
     """
     place = check_new_table(url)
     arrays = [
-        each.cast(each.type.value_type) if pa.types.is_dictionary(each.type) else each
-        for each in table.columns
+        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
     ]
     plain = pa.Table.from_arrays(arrays, names=table.column_names)
     with place.cursor() as (connection, cursor):

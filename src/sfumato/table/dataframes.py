@@ -61,10 +61,10 @@ def _with_named_index(data: Any) -> Any:
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(data, pandas.DataFrame):
         return data
-    levels = [each for each in data.index.names if each is not None and each not in data.columns]
+    levels = [name for name in data.index.names if name is not None and name not in data.columns]
     if not levels:
         return data
-    values = {each: data.index.get_level_values(each).array for each in levels}
+    values = {level: data.index.get_level_values(level).array for level in levels}
     added = pandas.DataFrame(values, index=data.index)
     return pandas.concat([added, data], axis="columns")
 

@@ -208,12 +208,12 @@ def _are_codes(names: Sequence[str]) -> bool:
     steps = {after - before for before, after in itertools.pairwise(numbers)}
     if min(steps) <= 0 <= max(steps):
         return False
-    if all(each in YEARS for each in numbers):
+    if all(number in YEARS for number in numbers):
         return True
     if len(steps) == 1:
         return len(numbers) > 2 or (steps == {1} and numbers[0] in (0, 1))
     # Of four numbers of one length one order in twelve rises or falls, of five one in sixty.
-    return len(numbers) > 4 and len({len(str(each)) for each in numbers}) == 1
+    return len(numbers) > 4 and len({len(str(number)) for number in numbers}) == 1
 
 
 def _has_form(name: str, cells: Sequence[str]) -> bool | None:
@@ -221,7 +221,7 @@ def _has_form(name: str, cells: Sequence[str]) -> bool | None:
     if not cells or not name:
         return None
     least = KNOWN_FORM * len(cells)
-    numbers = [each for each in cells if _NUMBER.fullmatch(each)]
+    numbers = [cell for cell in cells if _NUMBER.fullmatch(cell)]
     if len(numbers) >= least:
         return bool(_NUMBER.fullmatch(name)) and _is_such_a_number(name, numbers)
     counts = Counter(cells)
@@ -245,13 +245,13 @@ def _shape(text: str) -> str:
 
 def _is_such_a_number(name: str, numbers: Sequence[str]) -> bool:
     """Whether a number is one as those below it: of their range, with decimals where they are."""
-    decimals = sum("." in each or "," in each for each in numbers)
+    decimals = sum("." in number or "," in number for number in numbers)
     if ("." in name or "," in name) != (decimals > 0.5 * len(numbers)) and decimals in (
         0, len(numbers),
     ):  # fmt: skip
         return False
     value, *others = (float(each.replace(",", ".")) for each in (name, *numbers))
-    years = sum(each in YEARS for each in others) >= KNOWN_FORM * len(others)
+    years = sum(other in YEARS for other in others) >= KNOWN_FORM * len(others)
     if value in YEARS and not years and len(name) == 4:
         return False
     low, high = min(others), max(others)

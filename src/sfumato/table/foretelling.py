@@ -125,7 +125,7 @@ class Cells:
     @cached_property
     def firsts(self) -> list[str | None]:
         """The text of the first record of each person."""
-        return [self.texts[each] for each in self.starts.tolist()]
+        return [self.texts[start] for start in self.starts.tolist()]
 
     @cached_property
     def decoded(self) -> list[tuple[str, list[str | None]]]:
@@ -145,12 +145,12 @@ class Cells:
     @property
     def readings(self) -> Iterator[tuple[str, Sequence[str | None]]]:
         """Texts that those of people may hide without a key, and how."""
-        firsts = [each or "" for each in self.firsts]
+        firsts = [first or "" for first in self.firsts]
         yield "", firsts
-        yield "read backwards", [each[::-1] for each in firsts]
-        yield "every second sign", [each[::2] for each in firsts]
-        yield "every second sign from the second", [each[1::2] for each in firsts]
-        yield "by ROT13", [codecs.encode(each, "rot13") for each in firsts]
+        yield "read backwards", [first[::-1] for first in firsts]
+        yield "every second sign", [first[::2] for first in firsts]
+        yield "every second sign from the second", [first[1::2] for first in firsts]
+        yield "by ROT13", [codecs.encode(first, "rot13") for first in firsts]
         if self.repeated:
             yield from self.joined.items()
         yield from self.decoded
@@ -205,7 +205,7 @@ def _of_people(cells: Cells) -> Made:
     made["number of values"], made["parity of the number of values"] = known, known % 2
     made["number of different values"] = _distinct(code, cells.starts)
     made["length of all values"] = np.add.reduceat(
-        np.array([len(each or "") for each in cells.texts], dtype=np.float64), cells.starts
+        np.array([len(text or "") for text in cells.texts], dtype=np.float64), cells.starts
     )
     for way, texts in () if cells.numbers is not None else cells.joined.items():
         made |= {f"{way}, {each}": own for each, own in _of_signs(texts).items()}
@@ -300,8 +300,8 @@ def _of_number(numbers: Floats) -> Made:
     found = {f"remainder modulo {each}": whole % each for each in MODULI}
     digits = [whole // 10**place % 10 for place in range(min(len(str(whole.max(initial=1))), 16))]
     # As if the check digit stood behind: the last digit is the first that is doubled (Luhn).
-    doubled = [each if place % 2 else each * 2 // 10 + each * 2 % 10
-               for place, each in enumerate(digits)]  # fmt: skip
+    doubled = [digit if place % 2 else digit * 2 // 10 + digit * 2 % 10
+               for place, digit in enumerate(digits)]  # fmt: skip
     found["sum of digits"] = total = np.sum(digits, axis=0)
     found["sum of digits modulo 9"] = total % 9
     found["sum of digits modulo 10"] = total % 10
@@ -309,7 +309,7 @@ def _of_number(numbers: Floats) -> Made:
     found["alternating sum of digits"] = np.sum(digits[::2], axis=0) - np.sum(
         digits[1::2] or [whole * 0], axis=0
     )
-    found["product of digits"] = np.prod([np.maximum(each, 1) for each in digits], axis=0)
+    found["product of digits"] = np.prod([np.maximum(digit, 1) for digit in digits], axis=0)
     bits = (whole[:, None] >> np.arange(48)) & 1
     found["number of bits"] = bits.sum(axis=1)
     weights = 1 << np.arange(24)
@@ -317,9 +317,9 @@ def _of_number(numbers: Floats) -> Made:
     found["Gray code"] = _from_gray(whole)
     for place in (1, 2, 3):
         head, tail = whole // 10**place, whole % 10**place
-        for each in CHECKS:
-            found[f"last {place} digits less the others, modulo {each}"] = (tail - head) % each
-            found[f"last {place} digits and the others, modulo {each}"] = (tail + head) % each
+        for check in CHECKS:
+            found[f"last {place} digits less the others, modulo {check}"] = (tail - head) % check
+            found[f"last {place} digits and the others, modulo {check}"] = (tail + head) % check
     return made | {way: np.where(known, each, np.nan) for way, each in found.items()}
 
 
@@ -350,36 +350,36 @@ def _of_date(days: Floats) -> Made:
 
 def numbered(texts: Sequence[str | None]) -> Floats:
     """Texts numbered in their order, -1 for missing."""
-    known = np.array([each is not None for each in texts], dtype=bool)
-    code = np.unique([each or "" for each in texts], return_inverse=True)[1]
+    known = np.array([text is not None for text in texts], dtype=bool)
+    code = np.unique([text or "" for text in texts], return_inverse=True)[1]
     return np.where(known, code, -1).astype(np.float64)
 
 
 def _of_text(texts: Sequence[str | None]) -> Made:
     """Signs, words and numbers of a text by their place, and how many there are."""
     made = _of_signs(texts)
-    words = [_WORD.findall(each or "") for each in texts]
+    words = [_WORD.findall(text or "") for text in texts]
     most = min(max(map(len, words), default=0), WORDS)
     if most > 1:
-        made["number of words"] = np.array([len(each) for each in words], dtype=np.float64)
-        made["first letters of words"] = _shortlex(["".join(b[0] for b in each) for each in words])
+        made["number of words"] = np.array([len(word) for word in words], dtype=np.float64)
+        made["first letters of words"] = _shortlex(["".join(b[0] for b in word) for word in words])
         for place in range(most):
-            named = [each[place] if len(each) > place else None for each in words]
+            named = [word[place] if len(word) > place else None for word in words]
             made[f"word {place + 1}"] = _shortlex(named)
             made[f"word {place + 1} from the end"] = _shortlex(
-                [each[-1 - place] if len(each) > place else None for each in words]
+                [word[-1 - place] if len(word) > place else None for word in words]
             )
             made[f"length of word {place + 1}"] = (
                 np.array([len(each or "") for each in named]) * 1.0
             )
-    if any(each and not _NUMBER.fullmatch(each) for each in texts):
+    if any(text and not _NUMBER.fullmatch(text) for text in texts):
         made |= _numbers_of(texts)
     return made
 
 
 def _numbers_of(texts: Sequence[str | None]) -> Made:
     """Numbers in a text, and what is made of each."""
-    found = [_NUMBER.findall(each or "") for each in texts]
+    found = [_NUMBER.findall(text or "") for text in texts]
     made: Made = {}
     for place in range(min(max(map(len, found), default=0), WORDS)):
         own = np.array([float(each[place]) if len(each) > place else np.nan for each in found])
@@ -390,14 +390,14 @@ def _numbers_of(texts: Sequence[str | None]) -> Made:
 
 def _of_signs(texts: Sequence[str | None]) -> Made:
     """The signs of texts from either end, their numbers by kind, and the texts' order."""
-    known = np.array([each is not None for each in texts], dtype=bool)
-    cut = [(each or "")[:SIGNS].ljust(SIGNS, "\0") for each in texts]
-    ends = [(each or "")[-SIGNS:].rjust(SIGNS, "\0") for each in texts]
+    known = np.array([text is not None for text in texts], dtype=bool)
+    cut = [(text or "")[:SIGNS].ljust(SIGNS, "\0") for text in texts]
+    ends = [(text or "")[-SIGNS:].rjust(SIGNS, "\0") for text in texts]
     left, right = (
         np.array(each, dtype=f"U{SIGNS}").view(np.uint32).reshape(len(texts), SIGNS)
         for each in (cut, ends)
     )
-    length = np.array([len(each or "") for each in texts], dtype=np.float64)
+    length = np.array([len(text or "") for text in texts], dtype=np.float64)
     width = min(int(length.max(initial=0)), SIGNS)
     made = {f"sign {place + 1}": left[:, place] * 1.0 for place in range(width)}
     if len(set(length[known].tolist())) > 1 or length.max(initial=0) > SIGNS:
@@ -405,7 +405,7 @@ def _of_signs(texts: Sequence[str | None]) -> Made:
             made[f"sign {place + 1} from the end"] = right[:, -1 - place] * 1.0
         made["length"] = length
     made["order"] = _shortlex(texts)
-    made["order from the end"] = _shortlex([None if each is None else each[::-1] for each in texts])
+    made["order from the end"] = _shortlex([None if text is None else text[::-1] for text in texts])
     letter = ((left | 32) >= ord("a")) & ((left | 32) <= ord("z"))
     sum_of_letters = np.where(letter, (left | 32) - ord("a") + 1, 0).sum(axis=1)
     if letter.any():
@@ -422,9 +422,9 @@ def _of_signs(texts: Sequence[str | None]) -> Made:
 
 def _shortlex(texts: Sequence[str | None]) -> Floats:
     """Place of each text among them, the shorter first; NaN for missing."""
-    known = sorted({each for each in texts if each is not None}, key=lambda each: (len(each), each))
+    known = sorted({text for text in texts if text is not None}, key=lambda each: (len(each), each))
     place = {each: float(at) for at, each in enumerate(known)}
-    return np.array([np.nan if each is None else place[each] for each in texts], dtype=np.float64)
+    return np.array([np.nan if text is None else place[text] for text in texts], dtype=np.float64)
 
 
 # What texts decode to.
@@ -519,8 +519,8 @@ def _read(text: str | None, decoder: Callable[[str], bytes], part: int | None) -
 def _reads(texts: Sequence[str], decoder: Callable[[str], bytes], part: int | None) -> bool:
     """Whether most texts decode."""
     failed = 0
-    for each in texts:
-        failed += _read(each, decoder, part) is None
+    for text in texts:
+        failed += _read(text, decoder, part) is None
         if failed > (1.0 - DECODED) * len(texts):
             return False
     return True
@@ -557,16 +557,16 @@ def decoded(
     texts
         The texts, ``None`` for missing.
     """
-    some = [each for each in texts if each][:: max(1, len(texts) // 40)]
+    some = [text for text in texts if text][:: max(1, len(texts) // 40)]
     if not depth or sum(len(each) >= LEAST_SIGNS for each in some) < DECODED * max(len(some), 1):
         return
     if sum(each[:1] in "{[" for each in some) >= DECODED * len(some):
-        yield "read as JSON", [None if each is None else _flat(each) for each in texts]
+        yield "read as JSON", [None if text is None else _flat(text) for text in texts]
     for name, decoder in DECODERS.items():
         for part in (None, 0, 1, 2):
             if not _reads(some, decoder, part):
                 continue
-            whole = [_read(each, decoder, part) for each in texts]
+            whole = [_read(text, decoder, part) for text in texts]
             yield f"decoded from {name}", whole
             yield from decoded(whole, depth - 1)
             break
@@ -623,7 +623,7 @@ def _of_two(left: Floats, right: Floats, *, checks: bool = True) -> Made:
         whole, more = one.astype(np.int64), other.astype(np.int64)
         found = {"exclusive or": whole ^ more}
         found |= {f"sum modulo {each}": (whole + more) % each for each in (2, 7, *CHECKS)}
-        found |= {f"difference modulo {each}": (whole - more) % each for each in CHECKS}
+        found |= {f"difference modulo {check}": (whole - more) % check for check in CHECKS}
         made |= {way: np.where(known, each, np.nan) for way, each in found.items()}
     return made
 
@@ -661,7 +661,7 @@ class Screen:
         numpy.ndarray
             Shape (hidden, features), of one (features,); 0 where too little is known.
         """
-        values = np.array([each[self._turn] for each in features], dtype=np.float64)
+        values = np.array([feature[self._turn] for feature in features], dtype=np.float64)
         order = np.argsort(values, axis=1, kind="stable")
         pairs = np.arange(values.shape[1] - 1) < (~np.isnan(values)).sum(axis=1)[:, None] - 1
         if at is not None:

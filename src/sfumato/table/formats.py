@@ -216,7 +216,9 @@ class _Workbook:
                 book = self._openpyxl.load_workbook(file, read_only=True, data_only=not formulas)
                 if not book.worksheets:
                     raise InputError(self._subject, "must have a sheet with cells", found="none")
-                shown = [each for each in book.worksheets if each.sheet_state == "visible"]
+                shown = [
+                    worksheet for worksheet in book.worksheets if worksheet.sheet_state == "visible"
+                ]
                 yield shown or book.worksheets
         # openpyxl lets what its parts raise about a broken file through, values included.
         except (
@@ -261,7 +263,7 @@ class _Workbook:
             raise InputError(
                 self._subject,
                 "must have its table in its first sheet",
-                found=f"tables in the sheets {sources.positions([each + 1 for each in tables])}",
+                found=f"tables in the sheets {sources.positions([table + 1 for table in tables])}",
                 advice="name one of them, such as --sheet 2 (sheet = ...)",
             )
         return tables[0]

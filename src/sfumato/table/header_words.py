@@ -42,7 +42,7 @@ def words_of(name: str) -> tuple[str, ...]:
     (('birth', 'year'), ('icd', '9', 'code'), ('zip', 'code'))
     """
     letters = unicodedata.normalize("NFKD", name)
-    plain = "".join(each for each in letters if not unicodedata.combining(each))
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return tuple(word.lower() for word in _WORD.findall(plain))
 
 

@@ -213,14 +213,14 @@ def _keys(value: object, *, parts: bool) -> Iterator[str]:
         yield "".join(words)
         yield " ".join(sorted(words))
     if parts:
-        yield from (each for each in words if len(each) >= _NAME_LETTERS)
+        yield from (word for word in words if len(word) >= _NAME_LETTERS)
 
 
 def _names_somebody(label: str) -> bool:
     """Whether a label has a title before a name, or a common given name beside a surname."""
     if _TITLE.search(label):
         return True
-    words = [each for each in _words(label) if each not in _PARTICLES]
+    words = [word for word in _words(label) if word not in _PARTICLES]
     return any(_is_name(words[at : at + 2]) for at in range(len(words) - 1))
 
 

@@ -225,7 +225,7 @@ def _are_strata(constants: Sequence[Ints]) -> bool:
     constants
         Codes of what is constant within each value; what names each of them tells nothing.
     """
-    coarse = [each for each in constants if not _names_each(each)]
+    coarse = [constant for constant in constants if not _names_each(constant)]
     if not coarse:
         return False
     values = len(coarse[0])
@@ -233,7 +233,7 @@ def _are_strata(constants: Sequence[Ints]) -> bool:
     shares = [np.unique(each, return_counts=True)[1] / values for each in coarse]
     pairs = float((cells * (cells - 1)).sum()) / 2
     # Pairs that agree by chance: n (n - 1) / 2 times the product of sum p ** 2 over the columns.
-    expected = values * (values - 1) / 2 * float(np.prod([each @ each for each in shares]))
+    expected = values * (values - 1) / 2 * float(np.prod([share @ share for share in shares]))
     return expected >= LEAST_PAIRS and pairs * FEWER_PAIRS <= expected
 
 

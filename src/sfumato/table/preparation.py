@@ -40,9 +40,9 @@ class Tally:
 
     def add(self, name: str, found: Cleaned, row: int) -> None:
         """Count a batch of a column that begins at that row."""
-        for step, each in found.counts.items():
+        for step, count in found.counts.items():
             known = self.counts.get((name, step))
-            self.counts[name, step] = each if known is None else known.plus(each)
+            self.counts[name, step] = count if known is None else known.plus(count)
         kinds = self.unreadable.setdefault(name, {})
         for kind, cells in found.unreadable.items():
             kinds[kind] = kinds.get(kind, 0) + cells
@@ -144,7 +144,7 @@ class Preparation:
         if not line.derives:
             found = cleaned(given, line, self._missing, name=name)
         elif line.parts:
-            found = _date_of_parts([column(each) for each in line.parts], line, name, self._missing)
+            found = _date_of_parts([column(part) for part in line.parts], line, name, self._missing)
         else:
             found = self._time_between(name, line, column)
         tally.add(name, found, row)
@@ -266,7 +266,7 @@ def _date_of_parts(
     parts: Sequence[pa.Array], line: Cleaning, name: str, missing: Sequence[str]
 ) -> Cleaned:
     """The date of year, month and day; missing where all of them are."""
-    texts = [_as_texts(each, missing) for each in parts]
+    texts = [_as_texts(part, missing) for part in parts]
     joined = pc.binary_join_element_wise(*texts, sources.from_texts(["-"])[0])
     day = "-%d" if len(parts) == len(("year", "month", "day")) else ""
     # Two digits mean a year only where a pivot says of which century.
@@ -275,7 +275,7 @@ def _date_of_parts(
     found = cleaned(joined, Cleaning(date=formats, pivot=line.pivot), name=name)
     made = len(joined) - found.values.null_count
     some = ~sources.flags(pc.is_valid(joined)) & np.logical_or.reduce(
-        [sources.flags(pc.is_valid(each)) for each in texts]
+        [sources.flags(pc.is_valid(text)) for text in texts]
     )
     unreadable = dict(found.unreadable)
     first = found.first

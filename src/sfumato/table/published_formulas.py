@@ -390,10 +390,10 @@ def _terms(shown: Mapping[str, Cells], *, rich: bool) -> tuple[Floats, Ints]:
                     knots = np.unique(np.nanquantile(own[-1], KNOTS))
                     own += [np.maximum(own[-1] - knot, 0.0) for knot in knots]
         else:
-            firsts = np.array([each or "" for each in cells.firsts])
+            firsts = np.array([first or "" for first in cells.firsts])
             values = np.unique(firsts)
             if len(values) <= CATEGORIES:
-                own = [(firsts == each) * 1.0 for each in values[1:]]
+                own = [(firsts == value) * 1.0 for value in values[1:]]
         for each in own:
             known = np.isfinite(each)
             spread = float(each[known].std()) if known.sum() * 2 >= len(each) else 0.0

@@ -160,8 +160,8 @@ class Guess:
 
     def _repr_html_(self) -> str:
         rows = [
-            (name, each.role, f"{each.confidence:.2f}", each.reason, self.questions.get(name, ""))
-            for name, each in self.roles.items()
+            (name, role.role, f"{role.confidence:.2f}", role.reason, self.questions.get(name, ""))
+            for name, role in self.roles.items()
         ]
         heads = ("column", "role", "sure", "because", "question")
         made = styled_table("Proposed schema", heads, rows, numbers=(2,))
@@ -174,7 +174,7 @@ class Guess:
         every = {**self.roles, **roles}
         chosen = {name: each.role for name, each in every.items()}
         asked = {name: said for name, said in self.questions.items() if name not in roles}
-        notes = {name: each.reason for name, each in roles.items()}
+        notes = {name: role.reason for name, role in roles.items()}
         together = {n: each for n, each in self.together.items() if n in asked}
         left_out = {name for each in together.values() for name in each}
         chosen |= dict.fromkeys(left_out - roles.keys(), "direct identifier")
@@ -201,8 +201,8 @@ class Guess:
         InputError
             If a role is unknown, or the schema would break a rule.
         """
-        chosen = {name: each.role for name, each in self.roles.items()}
-        known: dict[str, Role] = {each: each for each in ROLES}
+        chosen = {name: role.role for name, role in self.roles.items()}
+        known: dict[str, Role] = {role: role for role in ROLES}
         columns = {} if self.profile is None else dict(self.profile.columns)
         for name, answer in (answers or {}).items():
             if name not in chosen or answer not in self.choices(name):
@@ -280,7 +280,7 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
     roles |= _derived(roles, found)
     roles |= _batteries(roles, found)
     roles |= _few_names(roles, found, person)
-    if not any(each.role == "quasi-identifier" for each in roles.values()):
+    if not any(role.role == "quasi-identifier" for role in roles.values()):
         roles |= _most_plausible(roles, found)
     _hide_what_gives_away(roles, found)
     roles |= _readings(roles, found)
@@ -289,8 +289,8 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
         # Nobody has said that it numbers households: without a question it is left out.
         if roles[name].role == "household":
             roles[name] = replace(roles[name], role="direct identifier")
-    chosen = {name: each.role for name, each in roles.items()}
-    notes = {name: f"{each.reason}; {found.columns[name].summary}" for name, each in roles.items()}
+    chosen = {name: role.role for name, role in roles.items()}
+    notes = {name: f"{role.reason}; {found.columns[name].summary}" for name, role in roles.items()}
     notes |= {n: f"{notes[n]}; not asked, as others are more doubtful" for n in unasked}
     for first, others in together.items():
         chosen |= dict.fromkeys(others, "direct identifier")
@@ -302,8 +302,8 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
 def _weights(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
     """Numbers that survey weights may be: of strata by what is constant in them, or by name."""
     numbers = [
-        name for name, each in roles.items()
-        if each.role != "person" and found.columns[name].look == "numbers"
+        name for name, role in roles.items()
+        if role.role != "person" and found.columns[name].look == "numbers"
     ]  # fmt: skip
     why = {
         name: "by its name" for name in numbers if weighs(name) and found.columns[name].distinct > 1
@@ -320,16 +320,16 @@ def _weights(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Pro
 def _households(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
     """Numbers within which other columns are constant: households, rather than ages or counts."""
     among = [
-        name for name, each in roles.items()
-        if each.role != "person" and each.confidence < SAID_AGE and not hinted(name, "quasi")
+        name for name, role in roles.items()
+        if role.role != "person" and role.confidence < SAID_AGE and not hinted(name, "quasi")
         and found.columns[name].content in (Content.AGE, Content.NUMBER, Content.IDENTIFIER)
         and found.columns[name].look == "numbers"
         and (found.columns[name].content is Content.IDENTIFIER or _may_number(found.columns[name]))
         and found.columns[name].filled <= MOST_OF_A_HOUSEHOLD * found.columns[name].distinct
     ]  # fmt: skip
-    known = any(each.role == "household" for each in roles.values())
+    known = any(role.role == "household" for role in roles.values())
     households = [] if known else person_candidates(found.sample, among)[:1]
-    return {each.name: _household(each.reason) for each in households}
+    return {household.name: _household(household.reason) for household in households}
 
 
 def _household(reason: str) -> Proposed:
@@ -347,9 +347,9 @@ def _few_names(
     """Few words that may name people, under headers that say nothing."""
     by_id = person is not None and found.columns[person.name].distinct < FEW_PEOPLE
     names: dict[str, Proposed] = {}
-    for name, each in roles.items():
+    for name, role in roles.items():
         column = found.columns[name]
-        hidden = each.role in ("person", "direct identifier") or column.look != "text"
+        hidden = role.role in ("person", "direct identifier") or column.look != "text"
         if hidden or not 1 < column.distinct < FEW_PEOPLE or not says_nothing(name):
             continue
         texts = column.values.to_pylist()
@@ -382,11 +382,11 @@ _TRIED = 500
 
 def _derived(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
     """Columns that are worked out of another one: they say it once more, and are left out."""
-    open_ = {n for n, each in roles.items() if each.role not in ("person", "direct identifier")}
+    open_ = {n for n, role in roles.items() if role.role not in ("person", "direct identifier")}
     columns = [found.columns[n] for n in found.columns if n in open_]
     many = {
-        each.name: found.figures(each.name) for each in columns
-        if each.look == "numbers" and each.distinct > CODED
+        column.name: found.figures(column.name) for column in columns
+        if column.look == "numbers" and column.distinct > CODED
     }  # fmt: skip
     derived: dict[str, Proposed] = {}
     for name, own in many.items():
@@ -398,7 +398,7 @@ def _derived(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Pro
                 break
     codes = found.codes
     for two in (e.name for e in columns if e.distinct == 2 and e.content is not Content.SEX):
-        for other in (each.name for each in columns if 3 <= each.distinct <= FEW):
+        for other in (column.name for column in columns if 3 <= column.distinct <= FEW):
             if _is_dummy(codes[two], codes[other]):
                 why = f"it says whether '{other}' has one of its values, and that stays"
                 derived[two] = Proposed("direct identifier", 0.75, why)
@@ -454,17 +454,17 @@ def _is_dummy(column: Ints, codes: Ints) -> bool:
 def _readings(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
     """Columns that go out and may be read in two ways, with the question how."""
     return {
-        name: replace(each, confidence=0.35, question=doubt.question)
-        for name, each in roles.items()
+        name: replace(role, confidence=0.35, question=doubt.question)
+        for name, role in roles.items()
         if (doubt := found.columns[name].doubt) is not None
-        and each.role in ("quasi-identifier", "sensitive")
+        and role.role in ("quasi-identifier", "sensitive")
     }
 
 
 def _hide_what_gives_away(roles: dict[str, Proposed], found: FileProfile) -> None:
     """Make quasi-identifiers of the columns that a release would be refused for as they are."""
     for _ in found.columns:  # each that is hidden may be given away by another one
-        chosen = {name: each.role for name, each in roles.items()}
+        chosen = {name: role.role for name, role in roles.items()}
         try:
             refused = refused_columns(found.sample, _schema(found, chosen, {}))
         except InputError:
@@ -602,8 +602,8 @@ def _of_one_person(
     """What else is the same throughout and known by others, where one value names somebody."""
     columns = found.columns
     same = [
-        name for name, each in columns.items()
-        if each.told_apart == 1 and each.distinct and each.content is Content.CONSTANT
+        name for name, column in columns.items()
+        if column.told_apart == 1 and column.distinct and column.content is Content.CONSTANT
         and roles[name].role == "insensitive"
     ]  # fmt: skip
     few = person is None or columns[person.name].distinct == 1
@@ -619,7 +619,7 @@ def _of_one_person(
         }  # fmt: skip
     else:
         named_so = {}
-    throughout = [n for n, each in columns.items() if each.told_apart == 1 and each.distinct]
+    throughout = [n for n, column in columns.items() if column.told_apart == 1 and column.distinct]
     if not named_so and not any(roles[n].role == "direct identifier" for n in throughout):
         return {}
     return named_so | {
@@ -706,7 +706,7 @@ def _counts_or_answers(column: ColumnProfile) -> bool:
         return column.content is Content.YES_NO
     if column.look == "numbers":
         return float(column.numbers().max()) < LEAST_NUMBER
-    return column.distinct == 2 and any(each[:1].islower() for each in column.values.to_pylist())
+    return column.distinct == 2 and any(value[:1].islower() for value in column.values.to_pylist())
 
 
 def _by_values(column: ColumnProfile, constant: bool | None) -> Proposed:
@@ -763,9 +763,9 @@ def _are_steps(column: ColumnProfile) -> bool:
 def _batteries(roles: Mapping[str, Proposed], found: FileProfile) -> dict[str, Proposed]:
     """Three columns and more of one scale, as the questions of a form have, with one question."""
     by_steps: dict[tuple[float, ...], list[str]] = {}
-    for name, each in roles.items():
+    for name, role in roles.items():
         column = found.columns[name]
-        open_ = each.role == "quasi-identifier" and column.content is Content.CATEGORY
+        open_ = role.role == "quasi-identifier" and column.content is Content.CATEGORY
         if open_ and not hinted(name, "quasi") and _are_steps(column):
             by_steps.setdefault(tuple(np.sort(column.numbers()).tolist()), []).append(name)
     return {
@@ -830,14 +830,14 @@ def _asked(
         Questions by column; by column asked about those that the answer is for, too; and the
         doubtful columns that are not asked about.
     """
-    doubtful = [name for name, each in roles.items() if each.question and each.confidence < CERTAIN]
+    doubtful = [name for name, role in roles.items() if role.question and role.confidence < CERTAIN]
     # The person comes first, as the role of all else hangs on it.
     doubtful.sort(key=lambda name: (roles[name].role != "person", roles[name].confidence))
     groups: list[list[str]] = []
     for name in doubtful:
-        own = next((each for each in groups if _are_alike(each[0], name, roles, found)), None)
+        own = next((group for group in groups if _are_alike(group[0], name, roles, found)), None)
         groups.append([name]) if own is None else own.append(name)
-    left = sum(each.role == "quasi-identifier" for each in roles.values())
+    left = sum(role.role == "quasi-identifier" for role in roles.values())
     asked: dict[str, str] = {}
     together: dict[str, tuple[str, ...]] = {}
     unasked: list[str] = []
@@ -884,10 +884,10 @@ def _schema(
     columns = found.columns
     by_role: dict[Role, list[str]] = {role: [] for role in ROLES}
     parts = {
-        name_of_parts(each, columns): each for each in found.dates_in_parts
-        if all(roles[name] == "quasi-identifier" and name not in asked for name in each)
+        name_of_parts(part, columns): part for part in found.dates_in_parts
+        if all(roles[name] == "quasi-identifier" and name not in asked for name in part)
     }  # fmt: skip
-    joined = {name for each in parts.values() for name in each}
+    joined = {name for part in parts.values() for name in part}
     for name, role in roles.items():
         if name not in asked and name not in joined:
             by_role[role].append(name)
@@ -901,9 +901,9 @@ def _schema(
             line = careful or _line(column, roles[name])
             if line is not None:
                 recipe[name] = line
-    for name, each in parts.items():
+    for name, part in parts.items():
         quasi[name] = QuasiIdentifier(kind=Kind.NUMERIC)
-        recipe[name] = Cleaning(parts=each, unreadable=Unreadable.MISSING)
+        recipe[name] = Cleaning(parts=part, unreadable=Unreadable.MISSING)
     person = by_role["person"]
     household = by_role["household"]
     return Schema(

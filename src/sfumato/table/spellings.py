@@ -60,7 +60,7 @@ SIGN = "\u2212"
 _LOOSE = re.compile(r"(?<![\d .,:/-])[ .,:/-]++|[ .,:/-]++(?!\d)")
 _INNER = re.compile(r" *([.,:/-])[ .,:/-]*")
 _ZEROS = re.compile(r"(?<![\d.])(\d+)\.(\d*?)0+(?![\d.])")
-_ABBREVIATED = frozenset(each for each in MISSING_WORDS if not each.isalpha())
+_ABBREVIATED = frozenset(word for word in MISSING_WORDS if not word.isalpha())
 
 
 def readings(values: pa.Array) -> list[str | None] | None:

@@ -118,7 +118,7 @@ class Tables:
     @property
     def persons(self) -> str:
         """The table of people."""
-        return next(name for name, each in self.schema.tables.items() if each.persons)
+        return next(name for name, table in self.schema.tables.items() if table.persons)
 
     @property
     def sha256(self) -> str:
@@ -208,7 +208,7 @@ def open_stack(
     file = _stacked(tables, found, columns, names)
     table = open_table(file, _schema_of(tables, names), progress=progress)
     # What is missing in a row is mostly a column of another table.
-    said = tuple(each for each in table.warnings if not each.startswith("missing values"))
+    said = tuple(warning for warning in table.warnings if not warning.startswith("missing values"))
     parents = tuple(_parents(tables, found, names))
     table = replace(table, part_of=part_of, parents=parents, warnings=said)
     stack = Stack(tables, found, columns, names, row, table, file)
@@ -248,13 +248,13 @@ def check_stack(stack: Stack) -> None:
     table, schema = stack.table, stack.schema
     for number, name in enumerate(stack.names):
         rows = np.flatnonzero(table.part_of == number)
-        mine = {each for each in schema.columns() if each.startswith(f"{name}.")}
+        mine = {column for column in schema.columns() if column.startswith(f"{name}.")}
         own = schema.model_copy(
             update={
                 role: tuple(each for each in getattr(schema, role) if each in mine)
                 for role in ("sensitive", "insensitive")
             }
-            | {"events": {n: each for n, each in schema.events.items() if n in mine}}
+            | {"events": {n: event for n, event in schema.events.items() if n in mine}}
         )
         part = table.take(rows)
         kept = tuple(each for each in part.sensitive if each.name in mine)
@@ -394,7 +394,8 @@ def _schema_of(tables: Tables, names: tuple[str, ...]) -> Schema:
     return Schema(
         person=stacked_name(tables.persons, own.key or ""),
         quasi_identifiers={
-            stacked_name(tables.persons, n): each for n, each in own.quasi_identifiers.items()
+            stacked_name(tables.persons, n): identifier
+            for n, identifier in own.quasi_identifiers.items()
         },
         sensitive=sensitive,
         insensitive=insensitive,
@@ -428,7 +429,7 @@ def shared_columns(table: Table, names: tuple[str, ...]) -> tuple[EventColumn, .
     """The events of tables, those at the same place of their tables in one column."""
     groups: dict[tuple[int, int, bool], list[EventColumn]] = {}
     for name in names:
-        mine = [each for each in table.events if each.name.startswith(f"{name}.")]
+        mine = [event for event in table.events if event.name.startswith(f"{name}.")]
         for place, each in enumerate(mine):
             # A column by itself where an intruder knows its values nearly, which sorts them.
             key = (place, each.event.level, False)
@@ -442,27 +443,27 @@ def _shared(columns: list[EventColumn]) -> EventColumn:
     """Some columns of which a record has one, as one column; values keep whose they are."""
     codes = np.full(len(columns[0].codes), MISSING, dtype=np.int32)
     labels: list[str] = []
-    for number, each in enumerate(columns):
-        assert each.domain is not None
-        has = each.codes != MISSING
-        codes[has] = each.codes[has] + len(labels)
-        labels += [f"{number}{MARK}{each.domain.label(code)}" for code in range(each.size)]
-    part = np.repeat(np.arange(len(columns), dtype=np.int32), [each.size for each in columns])
+    for number, column in enumerate(columns):
+        assert column.domain is not None
+        has = column.codes != MISSING
+        codes[has] = column.codes[has] + len(labels)
+        labels += [f"{number}{MARK}{column.domain.label(code)}" for code in range(column.size)]
+    part = np.repeat(np.arange(len(columns), dtype=np.int32), [column.size for column in columns])
     return EventColumn(
-        " | ".join(each.name for each in columns),
+        " | ".join(column.name for column in columns),
         codes,
         len(labels),
         columns[0].event.model_copy(update={"kind": EventKind.CODE}),
         LabelDomain(tuple(labels)),
         _shared_hierarchy(columns, tuple(labels)),
-        tuple(each.name for each in columns),
+        tuple(column.name for column in columns),
         part,
     )
 
 
 def _shared_hierarchy(columns: list[EventColumn], leaves: tuple[str, ...]) -> Hierarchy | None:
     """Their hierarchies side by side; what has fewer levels keeps its highest label."""
-    height = max((each.hierarchy.height for each in columns if each.hierarchy), default=0)
+    height = max((column.hierarchy.height for column in columns if column.hierarchy), default=0)
     if not height:
         return None
     levels: list[tuple[str, ...]] = [leaves]
@@ -470,12 +471,12 @@ def _shared_hierarchy(columns: list[EventColumn], leaves: tuple[str, ...]) -> Hi
     for level in range(1, height + 1):
         labels: list[str] = []
         above: list[Ints] = []
-        for number, each in enumerate(columns):
-            own = each.hierarchy
+        for number, column in enumerate(columns):
+            own = column.hierarchy
             # Without a hierarchy nothing lies between a value and nothing said.
             said = ("*",) if own is None else own.labels[min(level, own.height)]
             at = (
-                np.zeros(each.size, np.int64)
+                np.zeros(column.size, np.int64)
                 if own is None
                 else own.ancestors[min(level, own.height)].astype(np.int64)
             )

@@ -355,9 +355,9 @@ class Table:
             identifiers=self.identifiers.take(from_numpy(rows)),
             household=None if self.household is None else self.household[rows],
             ties=None if self.ties is None else self.ties[rows],
-            events=tuple(replace(each, codes=each.codes[rows]) for each in self.events),
+            events=tuple(replace(event, codes=event.codes[rows]) for event in self.events),
             part_of=None if self.part_of is None else self.part_of[rows],
-            parents=tuple(each[rows] for each in self.parents),
+            parents=tuple(parent[rows] for parent in self.parents),
         )
 
 

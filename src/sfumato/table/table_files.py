@@ -599,7 +599,7 @@ def reader_of(data: object) -> Extension | None:
         return None
     suffix = suffix_of(Path(os.fsdecode(data)))
     ours = (CSV_SUFFIXES, EXCEL_SUFFIXES, PARQUET_SUFFIXES, STATISTICS_SUFFIXES)
-    if not suffix or any(suffix in each for each in ours):
+    if not suffix or any(suffix in our for our in ours):
         return None
     return extension("reader", suffix[1:])
 

@@ -390,7 +390,7 @@ def _few_marks(texts: pa.Array) -> Bools:
 
 
 def _spelt(marks: pa.Array) -> tuple[str, ...]:
-    return tuple(sorted({each for each in marks.to_pylist() if each}))
+    return tuple(sorted({mark for mark in marks.to_pylist() if mark}))
 
 
 def _width(texts: pa.Array) -> int:
@@ -772,7 +772,7 @@ def _sexes(values: pa.Array) -> dict[str, str]:
     """New names of sexes that are spelled in several ways, such as ``m`` and ``male``."""
     if not 2 < len(values) <= 12:
         return {}
-    known = {each: folded(each) for each in dict.fromkeys(values.to_pylist())}
+    known = {fromkey: folded(fromkey) for fromkey in dict.fromkeys(values.to_pylist())}
     if len(known) <= 2 or not all(each in SEXES for each in known.values()):
         return {}
     firsts: dict[str, str] = {}
@@ -813,7 +813,7 @@ def _with_marks(form: Form, *, certain: bool, width: int) -> Form:
     marks = _marks_among(numbers, form.counts)
     if not marks.any():
         return replace(form, certain=certain, width=width)
-    texts = [f"{each:g}" for each in sorted(numbers[marks].tolist())]
+    texts = [f"{number:g}" for number in sorted(numbers[marks].tolist())]
     line = _marked(form.cleaning, texts)
     kept = from_numpy(~marks)
     without = replace(

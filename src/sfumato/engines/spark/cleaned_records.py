@@ -77,8 +77,8 @@ class _Count:
         for batch in spark_session.gathered(batches, ROWS):
             self.work.done(batch, tally)
         steps = [
-            (each.column, each.step, "", each.changed, each.made_missing)
-            for each in tally.counts.values()
+            (count.column, count.step, "", count.changed, count.made_missing)
+            for count in tally.counts.values()
         ]
         strange = [
             (name, "", kind, cells, 0)

@@ -116,7 +116,7 @@ def count_classes(
             for place, own in enumerate(values)
             for each in _of_attribute(place, own.rest, functions)
         ]
-    ordered = [place for place, each in enumerate(values) if each.ranks is not None]
+    ordered = [place for place, value in enumerate(values) if value.ranks is not None]
     if ordered:
         counted = _with_moved(counted, keys, values, functions)
         aggregates += [_ordered_distance(place, functions) for place in ordered]
@@ -133,7 +133,7 @@ def _rows(
         alone = (f.lit(_NOBODY).alias(_WHAT), f.lit(_NOBODY).alias(_VALUE))
         return frame.select(*named, *owner, *alone)
     pairs = [(f.lit(_NOBODY), f.lit(_NOBODY))]
-    pairs += [(f.lit(place), f.col(quoted(each.column))) for place, each in enumerate(values)]
+    pairs += [(f.lit(place), f.col(quoted(value.column))) for place, value in enumerate(values)]
     structs = [f.struct(what.alias(_WHAT), value.alias(_VALUE)) for what, value in pairs]
     # Values below one another instead of side by side: one aggregation counts all attributes.
     rows = frame.select(*named, *owner, f.inline(f.array(*structs)))
@@ -159,11 +159,13 @@ def _of_values(rows: DataFrame, keys: Sequence[str], person: str | None, f: Any)
 
 def _shares(frame: DataFrame, values: Sequence[Values]) -> DataFrame:
     """The share of the file's records that has each value."""
-    places = np.repeat(np.arange(len(values)), [len(each.counts) for each in values])
-    codes = np.concatenate([np.arange(len(each.counts)) for each in values])
-    shares = np.concatenate([each.counts / max(int(each.counts.sum()), 1) for each in values])
+    places = np.repeat(np.arange(len(values)), [len(value.counts) for value in values])
+    codes = np.concatenate([np.arange(len(value.counts)) for value in values])
+    shares = np.concatenate([value.counts / max(int(value.counts.sum()), 1) for value in values])
     columns = {_WHAT: places.astype(np.int32), _VALUE: codes.astype(np.int64), _SHARE: shares}
-    ranks = [np.zeros_like(each.counts) if each.ranks is None else each.ranks for each in values]
+    ranks = [
+        np.zeros_like(value.counts) if value.ranks is None else value.ranks for value in values
+    ]
     columns[_AT] = np.concatenate(ranks).astype(np.int64)
     return frame.sparkSession.createDataFrame(pa.table(columns))
 
@@ -197,9 +199,9 @@ def _with_moved(
         {_NEXT: f.lead(_AT).over(own), _REACHED: f.sum(RECORDS).over(until_here)}
     )
     of_file = {
-        place: cumulated(each.counts, each.ranks)
-        for place, each in enumerate(values)
-        if each.ranks is not None and each.counts.any()
+        place: cumulated(value.counts, value.ranks)
+        for place, value in enumerate(values)
+        if value.ranks is not None and value.counts.any()
     }
     fields = [*ranked.schema.fields, types.StructField(_MOVED, types.DoubleType())]
     task = WithoutValues(partial(_moved, of_file=of_file))

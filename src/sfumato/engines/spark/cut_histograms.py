@@ -55,7 +55,7 @@ class Tally:
         # Executors have a core per task: more threads would fight over it.
         grouped = rows.group_by(list(self.keys), use_threads=False).aggregate(how)
         names = {f"{name}_{function}": name for name, function in how}
-        named = grouped.rename_columns([names.get(each, each) for each in grouped.column_names])
+        named = grouped.rename_columns([names.get(name, name) for name in grouped.column_names])
         return named.select([*self.keys, *self.numbers])
 
 
@@ -193,7 +193,7 @@ def node_numbers(
     rows_of = partial(_numbers, routes=routes, windows=windows, everything=everything)
     found = tallied(people, sorted(names), axes, rows_of, NUMBERS).toArrow()
     # Rows of a shuffle come in any order, and the medians are read from running sums.
-    return found.sort_by([(each, "ascending") for each in NUMBERS.keys])
+    return found.sort_by([(key, "ascending") for key in NUMBERS.keys])
 
 
 def position_groups(people: DataFrame, axes: Axes, routes: Routes, windows: Windows) -> pa.Table:
@@ -212,7 +212,7 @@ def position_groups(people: DataFrame, axes: Axes, routes: Routes, windows: Wind
     names = columns_of(axes, [*routes.bounds.axis.tolist(), *range(len(axes.ordered))])
     rows_of = partial(_groups, routes=routes, windows=windows)
     found = tallied(people, names, axes, rows_of, GROUPS).toArrow()
-    return found.sort_by([(each, "ascending") for each in GROUPS.keys])
+    return found.sort_by([(key, "ascending") for key in GROUPS.keys])
 
 
 def _in_nodes(people: PeopleBatch, routes: Routes, number: Ints) -> tuple[Ints, Ints]:

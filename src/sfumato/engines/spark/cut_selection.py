@@ -151,17 +151,17 @@ def _ranked(
     """The number of each rank, the rank among those who share it, and how many these are."""
     pairs = zip(targets.group.tolist(), targets.rank.tolist(), strict=True)
     searches = [_Search(group, rank) for group, rank in pairs]
-    while asked := [i for i, each in enumerate(searches) if each.found is None]:
+    while asked := [i for i, search in enumerate(searches) if search.found is None]:
         for place in asked:
             searches[place].read_at_most(max(LIMIT // len(asked), FEWEST))
         low, high, step = (
-            np.array([getattr(each, end) for each in searches], dtype=np.uint64)
+            np.array([getattr(search, end) for search in searches], dtype=np.uint64)
             for end in ("low", "high", "step")
         )
         counted = count(targets, np.array(asked), _Windows(name, low, high, step, tie))
         for place, numbers in zip(asked, counted, strict=True):
             searches[place].learn(*numbers)
-    found = [each.found for each in searches if each.found is not None]
+    found = [search.found for search in searches if search.found is not None]
     word = np.array([each[0] for each in found], dtype=np.uint64)
     left, alike = (np.array([each[i] for each in found], dtype=np.int64) for i in (1, 2))
     # Ties are signed, windows are not: turning the sign bit keeps the order.

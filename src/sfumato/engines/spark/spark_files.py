@@ -206,7 +206,7 @@ def _open_csv(
             reader = reader.options(multiLine=True, lineSep=_line_end(head))
         texts = [*names, _TEXT]  # of other names than the header's, Spark would log the header
         read = reader.schema(_of_texts(texts)).csv(place)
-        own = [plain(each) for each in range(len(names))]
+        own = [plain(index) for index in range(len(names))]
         frame = read.toDF(*own, _TEXT)
         frame = frame.select(*own, frame[_TEXT].isNotNull().alias(BROKEN))
     return SparkSource(subject, names, frame, len(names))

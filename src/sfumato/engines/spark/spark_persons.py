@@ -253,9 +253,9 @@ def _schema(person: str, axes: Axes) -> str:
     for axis in axes.ordered:
         names = "k int, w bigint, f double, t double, u double, n bigint, a int, z int"
         fields += [each.replace(" ", f"{axis.place} ") for each in names.split(", ")]
-    for each in axes.indicators:
-        if each.missing_bin < 0:
-            i = each.place
+    for indicator in axes.indicators:
+        if indicator.missing_bin < 0:
+            i = indicator.place
             fields += [f"m{i} int", f"v{i} array<int>", f"c{i} array<int>"]
     for own in axes.sensitive:
         fields += [f"sv{own.place} array<int>", f"sc{own.place} array<int>"]
@@ -287,10 +287,10 @@ def people_of(records: pa.Table, axes: Axes) -> pa.Table:
     for axis in axes.ordered:
         codes = _numbers(records, quasi_identifier(axis.place))
         columns |= _along(axis, rows, starts, codes, count)
-    for each in axes.indicators:
-        if each.missing_bin < 0:
-            codes = _numbers(records, quasi_identifier(each.place))
-            columns |= _among(each, rows, starts, codes, count)
+    for indicator in axes.indicators:
+        if indicator.missing_bin < 0:
+            codes = _numbers(records, quasi_identifier(indicator.place))
+            columns |= _among(indicator, rows, starts, codes, count)
     for own in axes.sensitive:
         found = class_counts.distinct(rows, starts, _numbers(records, sensitive(own.place)))
         columns |= _lists(f"sv{own.place}", f"sc{own.place}", *found)

@@ -15,8 +15,8 @@ from sfumato.intruder.attacks.scene import Act, Scene, added_act
 
 
 def _found() -> dict[str, Act]:
-    modules = [import_module(f"{__name__}.{each.name}") for each in iter_modules(__path__)]
-    acts = [act for each in modules for act in vars(each).values() if isinstance(act, Act)]
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+    acts = [act for module in modules for act in vars(module).values() if isinstance(act, Act)]
     return {act.name: act for act in sorted(acts, key=lambda act: act.place)}
 
 

@@ -239,7 +239,7 @@ def _often(counts: Floats, units: Floats, support: float) -> Bools:
 
 
 def _merged(parts: Iterable[_Sets]) -> _Sets:
-    some = [each for each in parts if each.items]
+    some = [part for part in parts if part.items]
     if not some:
         return _Sets([], sparse.csc_array((0, 0), dtype=np.bool_))
     shown = sparse.csc_array(sparse.hstack([each.shown for each in some], format="csc"))

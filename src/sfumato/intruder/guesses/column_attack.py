@@ -100,7 +100,7 @@ def likeness(known: Sequence[KnownColumn], row_of_unit: Ints, rng: np.random.Gen
     texts, places = {}, {}
     for column in known:
         codes = column.codes[row_of_unit[units]]
-        name, texts[column.name] = f"'{column.name}'", [column.texts[each] or "" for each in codes]
+        name, texts[column.name] = f"'{column.name}'", [column.texts[code] or "" for code in codes]
         partners[name] = _alike(texts[column.name], rng)
         if np.isnan(column.numbers[codes]).any():
             continue
@@ -247,7 +247,7 @@ def _told_by(
         width = int(NEAR * len(units)) if measured else 0
         # With somebody drawn at random: ranges that many are in are foretold by chance, too.
         chance = _share(rank, rng.permutation(len(units)), width)
-        best = max((_share(rank, each, width) for each in partners), default=0.0)
+        best = max((_share(rank, partner, width) for partner in partners), default=0.0)
         share = (best - chance) / (1 - chance) if chance < 1 else 0.0
         labels = [
             frozenset(_WORD.findall((column.texts[code] or "").casefold()))
@@ -298,7 +298,7 @@ def _partners(shown: Sequence[str], rng: np.random.Generator) -> Iterator[Ints]:
             for place in range(PLACES)
         ]
     for numbers in read:
-        yield _nearest(np.array([np.nan if each is None else each for each in numbers]), rng)
+        yield _nearest(np.array([np.nan if number is None else number for number in numbers]), rng)
 
 
 def _nearest(numbers: Floats, rng: np.random.Generator) -> Ints:

@@ -62,16 +62,16 @@ class PersonEvents:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(each.column.name for each in self.columns)
+        return tuple(column.column.name for column in self.columns)
 
     @cached_property
     def event_of(self) -> Ints:
         """Number of each row's event as exactly as it is known; -1 where nothing is said."""
-        codes = np.stack([each.alike[each.column.codes] for each in self.columns])
+        codes = np.stack([column.alike[column.column.codes] for column in self.columns])
         empty = np.stack(
             [
-                np.array([text is None for text in each.column.texts])[each.column.codes]
-                for each in self.columns
+                np.array([text is None for text in column.column.texts])[column.column.codes]
+                for column in self.columns
             ]
         )
         number = np.unique(codes, axis=1, return_inverse=True)[1].reshape(-1)
@@ -101,14 +101,14 @@ class EventSearch:
 
     def __init__(self, file: ReleasedFile, events: PersonEvents) -> None:
         shown = {column.name: column for column in (*file.others, *file.sensitive)}
-        self._columns = [_Shown(shown[each.column.name], each) for each in events.columns]
+        self._columns = [_Shown(shown[column.column.name], column) for column in events.columns]
         self.units = file.persons
         self.unit = file.unit
         order = np.argsort(file.class_of, kind="stable").astype(np.int64)
         self._by_class = order
         self._starts = np.searchsorted(file.class_of[order], np.arange(file.classes + 1))
-        dated = [each for each in self._columns if each.is_date]
-        self._others = [each for each in self._columns if not each.is_date]
+        dated = [column for column in self._columns if column.is_date]
+        self._others = [column for column in self._columns if not column.is_date]
         self.moved = _MovedDates(dated[0], file) if len(dated) == 1 else None
 
     def rows_of(self, classes: Ints) -> Ints:
@@ -118,7 +118,7 @@ class EventSearch:
 
     def fits(self, row: int, rows: Ints | slice) -> Bools:
         """Which of some released records may show the event of a row of the original."""
-        found: Bools = np.logical_and.reduce([each.fits(row, rows) for each in self._columns])
+        found: Bools = np.logical_and.reduce([column.fits(row, rows) for column in self._columns])
         return found
 
     def fitting_moved(self, days: Mapping[int, float], known: Ints, rows: Ints) -> Ints:
@@ -137,7 +137,7 @@ class EventSearch:
                 return units
         found: _Offsets | None = None
         for row in known.tolist():
-            fits = [each.fits(row, rows) for each in self._others]
+            fits = [other.fits(row, rows) for other in self._others]
             own = rows[np.logical_and.reduce(fits)] if fits else rows
             found = dates.offsets(days[row], dates.off(row), own, self.unit[own], found)
         assert found is not None

@@ -255,7 +255,7 @@ def released_table(columns: Sequence[Levels], cells: Ints) -> pa.Table:
         of_cells = [_cell(reach) for reach in column.cells]
         for part, name in enumerate((*_RANGES, *_SETS)):
             kind = _LIST if name in _SETS else pa.int64()
-            values = pa.array([each[part] for each in of_cells], type=kind)
+            values = pa.array([cell[part] for cell in of_cells], type=kind)
             made[field_name(number, name)] = values.take(pa.array(codes))
         for level in Near:
             made[field_name(number, level.name)] = pa.array(codes, mask=~told)

@@ -50,7 +50,7 @@ class Neighbours:
 
 def known_households(knowledge: Knowledge, name: str) -> Ints:
     """The household of each person; who has none is one alone. Shape (persons,)."""
-    column = next(each for each in knowledge.others if each.name == name)
+    column = next(other for other in knowledge.others if other.name == name)
     nameless = np.array([text is None for text in column.texts], dtype=np.bool_)
     first = np.unique(knowledge.person, return_index=True)[1]
     return _apart(column.codes[first], nameless)
@@ -111,7 +111,7 @@ def by_members(
             beside = drawn - int(often[fitting[:at]].sum())
             named[place] = by_composition[begins[fitting[at]] + beside]
             chance[place] = 1 / total
-    lengths = [len(each) for each in rows]
+    lengths = [len(row) for row in rows]
     can_be = sparse.csr_array(
         (
             np.ones(sum(lengths), dtype=np.int64),

@@ -130,7 +130,7 @@ def by_method(
     """
     shown = {column.name: column for column in file.quasi_identifiers}
     columns = [column for column in knowledge.quasi_identifiers if column.name in shown]
-    tuple_of, rows = combined([each.codes for each in columns], len(knowledge.person))
+    tuple_of, rows = combined([column.codes for column in columns], len(knowledge.person))
     pairs = np.unique(np.column_stack([tuple_of, knowledge.person]), axis=0)
     shape = tuple(map(len, ladders))
     # As a float: the product of many levels would overflow an integer.
@@ -138,20 +138,20 @@ def by_method(
         return None
     parts = [_Blocks(*each, rows) for each in zip(columns, ladders, strict=True)]
     classes = [
-        each.of_cells(shown[each.name].cells)[shown[each.name].codes[file.first_row]]
-        for each in parts
+        part.of_cells(shown[part.name].cells)[shown[part.name].codes[file.first_row]]
+        for part in parts
     ]
     share = np.asarray(weights) / np.sum(weights)
     tried = sorted({*range(2, min(fewest, LARGEST_K) + 1), max(fewest, 1)})
     cost = np.full((len(tried), len(rows)), np.inf)
     best = np.zeros((len(tried), len(rows)), dtype=np.int64)
     for rank, vector in enumerate(np.ndindex(*shape)):
-        at = [each.block[level] for each, level in zip(parts, vector, strict=True)]
+        at = [part.block[level] for part, level in zip(parts, vector, strict=True)]
         key = combined(at, len(rows))[0]
         people = np.unique(np.column_stack([key[pairs[:, 0]], pairs[:, 1]]), axis=0)
         matching = np.bincount(people[:, 0])[key]
         lost = sum(
-            w * each.loss[level] for w, each, level in zip(share, parts, vector, strict=True)
+            w * part.loss[level] for w, part, level in zip(share, parts, vector, strict=True)
         )
         for place, k in enumerate(tried):
             # By more than rounding: of equal losses the first stays, which is lowest in the first

@@ -55,15 +55,15 @@ def sharpened(
     known = {column.name: column for column in exact.quasi_identifiers}
     rows = np.unique(exact.person, return_index=True)[1]
     columns = [
-        _Column(each, known[each.name], rows)
-        for each in file.quasi_identifiers
-        if each.name in known
+        _Column(identifier, known[identifier.name], rows)
+        for identifier in file.quasi_identifiers
+        if identifier.name in known
     ]
     pairs = np.unique(np.column_stack([file.class_of, file.unit]), axis=0)
     sizes = np.bincount(pairs[:, 0], minlength=file.classes)
     alone, chance = [], []
     for number in np.sort(rng.permutation(file.classes)[:most]).tolist():
-        parts = [each.part(int(file.first_row[number]), int(sizes[number])) for each in columns]
+        parts = [column.part(int(file.first_row[number]), int(sizes[number])) for column in columns]
         best = max(parts, key=lambda each: each.gain, default=_NOTHING)
         if best.gain < GAIN:
             continue
@@ -221,7 +221,7 @@ def undivided(
     home, told = file.class_of[first], column.told[first]
     order = np.argsort(home, kind="stable")
     members = np.split(told[order], np.cumsum(np.bincount(home, minlength=file.classes))[:-1])
-    full = [each for each in members if len(each) and (each >= 0).all()]
+    full = [member for member in members if len(member) and (member >= 0).all()]
     if not full:
         return
     promised = _Promised(
@@ -244,7 +244,7 @@ def undivided(
         kept = dealt[~promised.by_any(dealt, sides, len(distinct))]
         # Where no deal could have been cut, that the class was not says nothing.
         if LEAST_DEALS <= len(kept) < DEALS:
-            often = np.array([(kept == each).mean(axis=0) for each in range(len(distinct))])
+            often = np.array([(kept == index).mean(axis=0) for index in range(len(distinct))])
             shown = np.bincount(codes) / size
             # In units of its spread, in which rises of common and of rare values can be compared.
             rise = (often - shown[:, None]) / np.sqrt(shown * (1 - shown))[:, None]
@@ -265,7 +265,7 @@ class _Promised:
         """Whether some cut keeps it, for each way to deal values out; shape (ways,)."""
         kept = np.ones((len(dealt), len(sides)), dtype=np.bool_)
         for side in (sides, ~sides):
-            of_value = [(dealt == each).astype(np.int64) @ side.T for each in range(values)]
+            of_value = [(dealt == index).astype(np.int64) @ side.T for index in range(values)]
             counts = np.array(of_value)
             kept &= counts.max(axis=0) <= self.share * side.sum(axis=1) + _CLOSE
             kept &= np.count_nonzero(counts, axis=0) >= self.values

@@ -36,11 +36,11 @@ DOUBT = 5.0
 def near_as_one(column: TextColumn) -> TextColumn:
     """A sensitive column with near numbers as one value, named apart; any other as it is."""
     numbers = [None if text is None else number_of(text) for text in column.texts]
-    told = [each for each, text in zip(numbers, column.texts, strict=True) if text is not None]
+    told = [number for number, text in zip(numbers, column.texts, strict=True) if text is not None]
     # Of few distinct numbers most groups would hold one: exact values are guessed anyway.
     if len(told) <= 2 * NEAR or None in told:
         return column
-    values = np.array([np.nan if each is None else each for each in numbers])
+    values = np.array([np.nan if number is None else number for number in numbers])
     of_record = values[column.codes]
     # Heaped numbers make equal quantiles, whose groups become one.
     ends = np.unique(np.nanquantile(of_record, np.arange(1, NEAR) / NEAR))
@@ -217,4 +217,4 @@ def foretold(
         for number, (many, of) in enumerate(((alike, often), *2 * ((alike - minus, left),))):
             ratio = (np.maximum(many, 0) + DOUBT * share) / ((of + DOUBT) * share)
             scores[number] += np.where(known[:, None], np.log(ratio), 0.0)
-    return Foretold(*(each.argmax(axis=1) for each in scores))
+    return Foretold(*(score.argmax(axis=1) for score in scores))

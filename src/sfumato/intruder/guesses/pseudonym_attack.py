@@ -180,8 +180,8 @@ class _Parts:
 def _code(signs: Sequence[Words], bits: int) -> Words:
     """Signs of so many bits, one behind the other, as a number."""
     code = signs[0]
-    for each in signs[1:]:
-        code = (code << np.uint64(bits)) | each
+    for sign in signs[1:]:
+        code = (code << np.uint64(bits)) | sign
     return code
 
 

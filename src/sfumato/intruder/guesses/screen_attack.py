@@ -111,7 +111,7 @@ def shown_rows(
     """
     places: dict[tuple[ShownCell | None, ...], int] = {}
     state = [
-        places.setdefault(tuple(cells.get(each.name) for each in attributes), len(places))
+        places.setdefault(tuple(cells.get(attribute.name) for attribute in attributes), len(places))
         for cells in rows.values()
     ]
     return ShownRows(tuple(rows), tuple(attributes), tuple(places), np.array(state, dtype=np.int64))
@@ -201,7 +201,7 @@ def folded(characters: tuple[str, ...], *, case: bool, accents: bool) -> tuple[s
     case, accents
         Whether they count; where they do not they are left out.
     """
-    return tuple(_folded(each, case=case, accents=accents) for each in characters)
+    return tuple(_folded(character, case=case, accents=accents) for character in characters)
 
 
 def _folded(character: str, *, case: bool, accents: bool) -> str:
@@ -211,7 +211,7 @@ def _folded(character: str, *, case: bool, accents: bool) -> str:
         return unicodedata.normalize("NFC", character)
     parts = unicodedata.normalize("NFD", character)
     # Of a mark that stands alone nothing would be left.
-    return "".join(each for each in parts if not unicodedata.combining(each)) or character
+    return "".join(part for part in parts if not unicodedata.combining(part)) or character
 
 
 def _cleaned(text: str) -> str:

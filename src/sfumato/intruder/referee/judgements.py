@@ -719,7 +719,7 @@ def judge_row_order(
     owner = owners(file, truth)
     kind = _alike(file)
     by_chance = _by_chance(guesses, owner, kind, rng)
-    tried = [_Tried(each, owner, one) for each, one in zip(guesses, by_chance, strict=True)]
+    tried = [_Tried(guess, owner, one) for guess, one in zip(guesses, by_chance, strict=True)]
     best = max(tried, key=lambda each: each.above)
     attempts, hits = len(best.unit), int(best.right.sum())
     allowed, broken, p_value = None, False, None
@@ -777,10 +777,10 @@ def _by_chance(
         return _shuffled(guesses, owner.first, kind, rng)
     size = np.bincount(kind)
     found = []
-    for each in guesses:
-        named = each.person >= 0
-        inside = np.isin(kind[each.unit] * persons + each.person, held) & named
-        pairs = np.bincount(kind[each.unit][inside], minlength=len(size))
+    for guess in guesses:
+        named = guess.person >= 0
+        inside = np.isin(kind[guess.unit] * persons + guess.person, held) & named
+        pairs = np.bincount(kind[guess.unit][inside], minlength=len(size))
         found.append(one_to_one_hits(pairs, size))
     return found
 
@@ -794,7 +794,7 @@ def _shuffled(
     shuffled = np.empty(len(kind), dtype=np.int64)
     for place in range(rounds):
         shuffled[order] = first[np.argsort(kind + rng.random(len(kind)))]
-        for way, each in enumerate(guesses):
-            right = (shuffled[each.unit] == each.person) & (each.person >= 0)
+        for way, guess in enumerate(guesses):
+            right = (shuffled[guess.unit] == guess.person) & (guess.person >= 0)
             hits[place, way] = np.count_nonzero(right)
     return [of_rounds(hits[:, way]) for way in range(len(guesses))]

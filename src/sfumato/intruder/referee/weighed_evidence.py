@@ -121,7 +121,7 @@ def weighed(
 
 def beyond_chance(p_values: Sequence[float | None]) -> list[bool]:
     """Which tests of a run are beyond chance, by Holm's procedure; ``None`` is no test."""
-    tested = sorted((each, place) for place, each in enumerate(p_values) if each is not None)
+    tested = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
     found = [False] * len(p_values)
     for rank, (p_value, place) in enumerate(tested):
         if p_value > LEVEL / (len(tested) - rank) + _ROUNDING:

@@ -303,7 +303,7 @@ def _limits(make: Callable[[float], Promise] | None, limit: float) -> Limits | N
 
 def distance_of(targets: Sequence[Target]) -> str:
     """The distance of t-closeness that thresholds speak of; `check_measurable` allows one only."""
-    ordered = any(each.threshold.measure == _T_ORDERED for each in targets)
+    ordered = any(target.threshold.measure == _T_ORDERED for target in targets)
     return ORDERED if ordered else EQUAL
 
 
@@ -333,13 +333,13 @@ def check_measurable(
             "give its register, or the number of its persons (population, --population)",
         ),
     }
-    for each in thresholds:
-        there, what, advice = lacking.get(each.kind.part, (True, "", ""))
+    for threshold in thresholds:
+        there, what, advice = lacking.get(threshold.kind.part, (True, "", ""))
         if not there:
             raise InputError(
-                f"a threshold of {each.measure}", f"needs {what}", found="none", advice=advice
+                f"a threshold of {threshold.measure}", f"needs {what}", found="none", advice=advice
             )
-    if {_T_EQUAL, _T_ORDERED} <= {each.measure for each in thresholds}:
+    if {_T_EQUAL, _T_ORDERED} <= {threshold.measure for threshold in thresholds}:
         raise InputError(
             f"thresholds of {_T_EQUAL} and {_T_ORDERED}",
             "must not be asked together",

@@ -87,9 +87,9 @@ class Space:
     @classmethod
     def of(cls, targets: Sequence[Target], table: Table, *, cap: bool) -> Space:
         """The space of targets in a file, whose records per person may be capped or not."""
-        needed = strictest_of([each.needed for each in targets])
-        found = strictest_of([each.enough for each in targets if each.enough is not None])
-        movers = dict.fromkeys(name for each in targets for name in each.movers)
+        needed = strictest_of([target.needed for target in targets])
+        found = strictest_of([target.enough for target in targets if target.enough is not None])
+        movers = dict.fromkeys(name for target in targets for name in target.movers)
         if not cap:
             movers.pop(CAP, None)
         return cls(
@@ -390,7 +390,7 @@ class Search:
             first = turned[name]
             run_together(
                 trials,
-                [bisected(trials, space, name, each, None, first=first) for each in ways],
+                [bisected(trials, space, name, way, None, first=first) for way in ways],
                 stage,
             )
         return trials.best is not best
@@ -410,7 +410,7 @@ class Search:
         """A point with one more change of a column."""
         setting = self.trials.setting
         changes = changes_of(point.change, setting.table.schema, setting.options.values)
-        return [replace(point, change=each) for each in changes]
+        return [replace(point, change=change) for change in changes]
 
     def _other_limits(self, best: Point) -> None:
         """What the best point would lose at other limits of what is needed: the frontier."""

@@ -101,7 +101,7 @@ class Tuned:
     @property
     def nearest(self) -> Trial | None:
         """The trial that comes nearest to the thresholds; ``None`` without any release."""
-        made = [each for each in self.trials if each.made]
+        made = [trial for trial in self.trials if trial.made]
         return min(made, key=lambda each: (each.excess, each.loss), default=None)
 
     @property
@@ -163,7 +163,7 @@ class Tuned:
             return self.trials[0].failures if self.trials else ("Nothing was tried.",)
         found = []
         for place, held in enumerate(nearest.held):
-            best = min((each.held[place] for each in self.trials if each.made), key=ratio)
+            best = min((trial.held[place] for trial in self.trials if trial.made), key=ratio)
             if ratio(best) > 1:
                 found.append(
                     f"{_limit(held)}: no release that was tried meets it; the best has "
@@ -176,7 +176,7 @@ class Tuned:
                 for held in nearest.held
                 if ratio(held) > 1
             ]
-        failed = next((each.failures for each in self.trials if each.stage == "start"), ())
+        failed = next((trial.failures for trial in self.trials if trial.stage == "start"), ())
         return (*found, *failed)
 
     @property
@@ -193,7 +193,7 @@ class Tuned:
             ]
             number = self.nearest.number
             found.append(f"ask for {' and '.join(wider)}: the nearest point, trial {number}")
-        found += next((each.helps for each in self.trials if each.helps), ())
+        found += next((trial.helps for trial in self.trials if trial.helps), ())
         if self.suppress < MOST_SUPPRESSED:
             found.append(f"allow more persons to be suppressed than {100 * self.suppress:g} %")
         if self.stopped != "found":
@@ -286,10 +286,10 @@ class Tuned:
             "seed": self.setting.seed,
             **fields_of(self, "stopped seconds"),
             "thresholds": [
-                {"preset": preset.name, "measure": each.measure, "limit": each.limit}
-                | ({} if each.above is None else {"above": each.above})
+                {"preset": preset.name, "measure": threshold.measure, "limit": threshold.limit}
+                | ({} if threshold.above is None else {"above": threshold.above})
                 for preset in self.setting.presets
-                for each in preset.thresholds
+                for threshold in preset.thresholds
             ],
             "best": None if best is None else best.to_json(),
             "nearest": None if best is not None or nearest is None else nearest.to_json(),
@@ -304,7 +304,7 @@ class Tuned:
             "frontiers": {
                 name: [each.number for each in front] for name, front in self.frontiers.items()
             },
-            "trials": [each.to_json() for each in self.trials],
+            "trials": [trial.to_json() for trial in self.trials],
         }
 
     def __str__(self) -> str:
@@ -316,7 +316,7 @@ class Tuned:
             rows = (each.row() for each in chosen.held)
             lines += [f"  {row.meaning}  [{row.value}]" for row in rows]
         if self.problems:
-            lines += ["", "What stands in the way:", *(f"- {each}" for each in self.problems)]
+            lines += ["", "What stands in the way:", *(f"- {problem}" for problem in self.problems)]
         if self.helps:
             lines += ["What would help:", *(f"- {each}" for each in self.helps)]
         if self.verdict is not None:
@@ -368,7 +368,7 @@ def frontier_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
     Risk is the largest measure over its limit: at most 1 where all thresholds are met.
     """
-    return _front([(each.excess, each) for each in trials if each.made])
+    return _front([(trial.excess, trial) for trial in trials if trial.made])
 
 
 def frontier_of_measure(trials: Sequence[Trial], place: int) -> tuple[Trial, ...]:

@@ -98,7 +98,7 @@ def tune(
     if judged_by is not None and (of_everybody or schema.household is not None):
         # Limits are searched for in a file alone; of a population, the stranger's by thresholds.
         asked, kept = (*asked, _of_stranger(judged_by, of_everybody=of_everybody)), None
-    limits = [each for preset in asked for each in preset.thresholds]
+    limits = [threshold for preset in asked for threshold in preset.thresholds]
     check_measurable(
         limits,
         sensitive=bool(schema.sensitive),
@@ -106,7 +106,7 @@ def tune(
         register=register is not None,
         population=of_everybody,
     )
-    targets = [target_of(each, making.threshold) for each in limits]
+    targets = [target_of(limit, making.threshold) for limit in limits]
     table = open_classified(
         data, schema, making.unclassified, **declaration.layout_of(given), progress=progress
     )

@@ -266,8 +266,10 @@ def divide_on_spark(
     ConstraintsNotMetError
         If even all records in one class break a constraint.
     """
-    constraints = tuple(each for each in manifest.constraints if not isinstance(each, Budget))
-    needs = frozenset[str]().union(*(each.needs for each in constraints))
+    constraints = tuple(
+        constraint for constraint in manifest.constraints if not isinstance(constraint, Budget)
+    )
+    needs = frozenset[str]().union(*(constraint.needs for constraint in constraints))
     # Sensitive values are gathered with the persons only for promises that count them.
     axes = axes_of(table, sensitive=bool(needs & OF_VALUES))
     session = table.frame.sparkSession

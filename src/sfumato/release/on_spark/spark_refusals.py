@@ -69,19 +69,19 @@ def refuse_options(manifest: Manifest) -> None:
     if asked_of_households(manifest.constraints):
         raise InputError("parameter household_k", "must be left out on Spark", advice=ADVICE)
     promises: tuple[Any, ...] = manifest.constraints
-    for each in promises:
+    for promise in promises:
         # Nobody knows how a custodian's own promise is to be counted by a query.
-        if not isinstance(each, Promise):
+        if not isinstance(promise, Promise):
             raise InputError(
-                f"constraint {each.name}",
+                f"constraint {promise.name}",
                 "must be one that Spark measures",
                 found="one of the custodian's own",
                 advice=ADVICE,
             )
-        if isinstance(each, Budget | DeltaPresence):
+        if isinstance(promise, Budget | DeltaPresence):
             raise InputError(
-                f"parameter {each.name}",
+                f"parameter {promise.name}",
                 "must be a promise about every class on Spark, from the file alone",
-                found="a budget" if isinstance(each, Budget) else "one about a population",
+                found="a budget" if isinstance(promise, Budget) else "one about a population",
                 advice=ADVICE,
             )

@@ -185,7 +185,7 @@ class _People:
     def of(cls, classes: pa.Table, columns: Sequence[CodedColumn], cells: Sequence[str]) -> _People:
         """Read them from a batch of `LossOfClasses`."""
         texts = [_coded(classes.column(name)) for name in cells]
-        class_of_person, count = group(texts, [int(each.max()) + 1 for each in texts])
+        class_of_person, count = group(texts, [int(text.max()) + 1 for text in texts])
         profiles = classes.column(PROFILE).combine_chunks()
         records = profiles.value_lengths().to_numpy(zero_copy_only=False)
         held = profiles.flatten()
@@ -265,7 +265,7 @@ def loss_of_classes(
 ) -> LossOfClasses:
     """What sums the loss of whole classes of a file."""
     columns = table.quasi_identifiers
-    counts = [table.value_counts[each.name] for each in columns]
+    counts = [table.value_counts[column.name] for column in columns]
     queries = draw_queries(columns, counts, query_stream(seed), ASKED)
     # Queries are drawn once and here, since what the executors count has to be about the same ones.
     return LossOfClasses(columns, cells, _centre(columns, counts), form, queries)
@@ -438,7 +438,7 @@ def _whole(
 def _correlations(
     columns: Sequence[CodedColumn], found: Sums
 ) -> information_loss.CorrelationChange:
-    chosen = [each for each in columns if information_loss.has_scale(each)]
+    chosen = [column for column in columns if information_loss.has_scale(column)]
     shape = (2, 4, len(chosen), len(chosen))
     sums = _array(found, MOMENTS, int(np.prod(shape))).reshape(shape)
     before, after = (
@@ -450,7 +450,9 @@ def _correlations(
 
 
 def _queries(table: SparkTable, found: Sums) -> QueryCounts:
-    usable = sum(bool(table.value_counts[each.name].any()) for each in table.quasi_identifiers)
+    usable = sum(
+        bool(table.value_counts[identifier.name].any()) for identifier in table.quasi_identifiers
+    )
     asked = ASKED if usable else 0
     exact, estimate = np.split(_array(found, QUERIES, 2 * asked), 2)
     return QueryCounts(min(usable, 2), exact, estimate)

@@ -49,9 +49,9 @@ def with_coded_ends_on_spark(table: SparkTable) -> SparkTable:
     """
     f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
     clipped = {}
-    for place, each in enumerate(table.quasi_identifiers):
-        if each.ends is not None:
-            low, high = map(f.lit, outermost_codes(each))
+    for place, identifier in enumerate(table.quasi_identifiers):
+        if identifier.ends is not None:
+            low, high = map(f.lit, outermost_codes(identifier))
             code = f.col(quasi_identifier(place))
             inside = f.least(f.greatest(code, low), high)
             # A missing value has code -1, and would be set to the lower end.
@@ -250,8 +250,8 @@ def assembled(
 
 def _types(records: DataFrame, cells: Sequence[CellColumn]) -> dict[str, str]:
     """The type of each column of cells: of numbers whole or not, of others text."""
-    types = {each.cells: "string" for each in cells}
-    numbers = [each.cells for each in cells if each.is_number]
+    types = {cell.cells: "string" for cell in cells}
+    numbers = [cell.cells for cell in cells if cell.is_number]
     if not numbers:
         return types
     f = needed("pyspark.sql.functions", extra="spark", by="engine spark")
@@ -308,7 +308,7 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 
 def _all_ours(folder: Path) -> bool:
-    return all(_OURS.fullmatch(each.name) for each in folder.iterdir())
+    return all(_OURS.fullmatch(path.name) for path in folder.iterdir())
 
 
 def write_frame(frame: DataFrame, path: str | os.PathLike[str]) -> str:

@@ -353,9 +353,9 @@ class _UpperGrowth:
         self.people, self.axes, self.names, self.split = people, axes, names, split
         # Sizes and squares are known of every cut, so that these refuse most cuts without a job of
         # Spark.
-        self.cheap = [each for each in constraints if not each.needs]
-        self.costly = [each for each in constraints if each.needs]
-        self.needs = frozenset[str]().union(*(each.needs for each in constraints))
+        self.cheap = [constraint for constraint in constraints if not constraint.needs]
+        self.costly = [constraint for constraint in constraints if constraint.needs]
+        self.needs = frozenset[str]().union(*(constraint.needs for constraint in constraints))
         self.routes = unrouted()
         self.known: dict[tuple[int, int], tuple[int, int]] = {}
         self.most_shared: Mapping[str, Ints] = {}

@@ -86,8 +86,8 @@ def _added(name: str) -> type[Any]:
 def _texts(option: str, words: Sequence[str]) -> dict[str, Any]:
     """Promises by name, of the words of an option: ``NAME=LIMIT`` or ``NAME=LIMIT,KEY=VALUE``."""
     found: dict[str, Any] = {}
-    for each in words:
-        pairs = [part.partition("=")[::2] for part in each.split(",")]
+    for word in words:
+        pairs = [part.partition("=")[::2] for part in word.split(",")]
         name, limit = pairs[0]
         if not name or not all(value for _, value in pairs) or name in found:
             raise InputError(

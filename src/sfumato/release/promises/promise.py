@@ -460,8 +460,8 @@ def asked(promise: type[Any], given: Mapping[str, Any]) -> Constraint | Budget |
         Values by key; ``None``, or no entry, where one is not given.
     """
     fields = declared(promise)
-    named = [each for each in fields if given.get(each.key) is not None]
-    lacking = [each for each in fields if each.default is REQUIRED and each not in named]
+    named = [field for field in fields if given.get(field.key) is not None]
+    lacking = [field for field in fields if field.default is REQUIRED and field not in named]
     if lacking:
         beside = [each for each in named if given[each.key] != each.default]
         if beside:
@@ -503,8 +503,8 @@ def is_added(promise: object) -> bool:
 
 def of_packages(promises: Iterable[Constraint | Budget]) -> tuple[Extension, ...]:
     """What other packages added of these promises; of a custodian's own no package is known."""
-    others = (extension("promise", each.name) for each in promises if is_added(each))
-    return tuple(each for each in others if each is not None)
+    others = (extension("promise", promise.name) for promise in promises if is_added(promise))
+    return tuple(other for other in others if other is not None)
 
 
 def _implies(promise: Any, other: Any) -> bool:
@@ -544,21 +544,21 @@ def kept_by(
 
 def asked_of_households(promises: Sequence[Constraint | Budget]) -> int:
     """The most households that must have the same members; 0 where nothing is promised of any."""
-    own = [each.households_alike for each in promises if isinstance(each, Promise)]
+    own = [promise.households_alike for promise in promises if isinstance(promise, Promise)]
     return max(own, default=0)
 
 
 def unmet(whole: ClassSummary, constraints: Sequence[Constraint]) -> list[Constraint]:
     """The constraints that all persons as one class break."""
-    return [each for each in constraints if not each.met(whole)[0]]
+    return [constraint for constraint in constraints if not constraint.met(whole)[0]]
 
 
 def overspent_alone(whole: ClassSummary, budgets: Sequence[Budget]) -> list[Budget]:
     """The budgets that one class alone overspends."""
     return [
-        each
-        for each in budgets
-        if each.spent(whole)[0] > each.limit(int(whole.records[0]), int(whole.persons[0]))
+        budget
+        for budget in budgets
+        if budget.spent(whole)[0] > budget.limit(int(whole.records[0]), int(whole.persons[0]))
     ]
 
 
@@ -574,8 +574,8 @@ def ordered_attributes(
 ) -> tuple[str, ...]:
     """The sensitive attributes that a promise compares by the order of their values."""
     named = [
-        getattr(each, "attribute", None)
-        for each in promises
-        if "ordered_distance" in getattr(each, "needs", ())
+        getattr(promise, "attribute", None)
+        for promise in promises
+        if "ordered_distance" in getattr(promise, "needs", ())
     ]
     return tuple(name for name in sensitive if None in named or name in named)

@@ -165,13 +165,13 @@ def random_boxes(
     """
     keys = (chosen, others, drawn)
     persons = len(chosen), len(others), len(drawn)
-    inside = [np.ones(len(each), dtype=bool) for each in keys]
+    inside = [np.ones(len(key), dtype=bool) for key in keys]
     for column, numbers in enumerate(ordered):
         if not numbers:
-            for some, each in zip(inside, keys, strict=True):
+            for some, key in zip(inside, keys, strict=True):
                 # A set of values is made of what the part
                 # has, so that other values can lie in no box.
-                np.logical_and(some, np.isin(each[:, column], chosen[:, column]), out=some)
+                np.logical_and(some, np.isin(key[:, column], chosen[:, column]), out=some)
     open_ = [tuple(np.flatnonzero(some) for some in inside)]
     found = []
     while open_:
@@ -220,7 +220,7 @@ def dispersion_of(partitions: Sequence[Boxes], population: int) -> Dispersion:
 
     def loss(parameters: Floats) -> float:
         own = _with(population, parameters)
-        likely = np.mean([own.log_likelihood(each).sum() for each in partitions])
+        likely = np.mean([own.log_likelihood(partition).sum() for partition in partitions])
         # A weak prior: it decides only what few boxes leave open.
         far = (parameters - start) / [1.0, 0.3, 0.3, 1.5]
         return float(far @ far / 2 - likely)
@@ -365,7 +365,8 @@ def gathered_risks(
     # Cells of one size have one posterior: it is taken once per size.
     different, size = np.unique(sizes, return_inverse=True)
     thinned = [
-        replace(each.mixture, log_rates=each.mixture.log_rates + np.log(share)) for each in mixtures
+        replace(mixture.mixture, log_rates=mixture.mixture.log_rates + np.log(share))
+        for mixture in mixtures
     ]
     posteriors = [each.posterior(different.clip(max=LARGEST)) for each in thinned]
     found = np.empty((2, POPULATIONS))

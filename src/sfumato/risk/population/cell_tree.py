@@ -142,7 +142,7 @@ class Conditional:
         ranges: Codes | None = None,
     ) -> None:
         self._margin, self._width, self._base = margins[-1], margins[-1].values + 1, base
-        self._widths, self._ranges = [each.values + 1 for each in margins[:-1]], ranges
+        self._widths, self._ranges = [margin.values + 1 for margin in margins[:-1]], ranges
         joined = self._joined(given)[0]
         self._contexts, example, context = _numbered(joined, math.prod(self._widths))
         room = len(self._contexts) + 1
@@ -299,13 +299,13 @@ def gains_of_pairs(
     """
     some = slice(None, None, 1 + len(keys) // LEARNT)
     keys, sizes = keys[some], sizes[some]
-    values = [each.values for each in margins]
+    values = [margin.values for margin in margins]
     gains = _gains(keys, sizes, values)
     # Ranges of few values are the values themselves.
     if not neighbours or max(values) <= MANY:
         return gains
     roughly = _gains(
-        in_ranges(keys, margins), sizes, [RANGES if each > MANY else each for each in values]
+        in_ranges(keys, margins), sizes, [RANGES if value > MANY else value for value in values]
     )
     return {pair: max(gain, roughly[pair]) for pair, gain in gains.items()}
 
@@ -321,7 +321,7 @@ def in_ranges(keys: Keys, margins: Sequence[Margin]) -> Keys:
 
 def _gains(keys: Keys, sizes: Ints, values: Sequence[int]) -> dict[frozenset[int], float]:
     margins = [
-        Margin(codes, sizes, values=each) for codes, each in zip(keys.T, values, strict=True)
+        Margin(codes, sizes, values=value) for codes, value in zip(keys.T, values, strict=True)
     ]
     return {
         frozenset(pair): _gain(
@@ -415,7 +415,7 @@ class Tree:
         base: Conditional | None,
     ) -> Conditional:
         margins = [self._margins[each] for each in (*parents, child)]
-        given, codes = [keys[:, each] for each in parents], keys[:, child]
+        given, codes = [keys[:, parent] for parent in parents], keys[:, child]
         if base is None and self._neighbours and margins[0].values > MANY:
             base = Conditional(given, codes, margins, sizes, ranges=margins[0].ranges(RANGES))
         return Conditional(given, codes, margins, sizes, base)
@@ -428,7 +428,7 @@ class Tree:
             if given is None:
                 chances *= self._margins[child].shares_without(codes, without)
             else:
-                chances *= given.of([keys[:, each] for each in parents], codes, without)
+                chances *= given.of([keys[:, parent] for parent in parents], codes, without)
         return chances
 
     def draw(self, count: int, rng: np.random.Generator) -> Keys:
@@ -438,5 +438,7 @@ class Tree:
             if given is None:
                 codes[child] = self._margins[child].draw(count, rng)
             else:
-                codes[child] = given.draw([codes[each].astype(np.int32) for each in parents], rng)
-        return np.column_stack([codes[each] for each in sorted(codes)]).astype(np.int32)
+                codes[child] = given.draw(
+                    [codes[parent].astype(np.int32) for parent in parents], rng
+                )
+        return np.column_stack([codes[code] for code in sorted(codes)]).astype(np.int32)

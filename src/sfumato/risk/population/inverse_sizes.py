@@ -30,7 +30,9 @@ def in_blocks(function: Callable[..., Floats], *parameters: FloatsLike) -> Float
     parameters
         Arrays whose shapes broadcast; the result has the common shape.
     """
-    together = np.broadcast_arrays(*(np.asarray(each, dtype=np.float64) for each in parameters))
+    together = np.broadcast_arrays(
+        *(np.asarray(parameter, dtype=np.float64) for parameter in parameters)
+    )
     flat = [np.ravel(parameter) for parameter in together]
     result = np.empty(len(flat[0]))
     for low in range(0, len(result), _BLOCK):

@@ -151,7 +151,7 @@ def population_of_file(
     return replace(
         found,
         inverse_sizes=found.inverse_sizes[back],
-        class_intervals={name: each[back] for name, each in found.class_intervals.items()},
+        class_intervals={name: interval[back] for name, interval in found.class_intervals.items()},
         class_records=summary.records,
         class_of=class_of,
     )
@@ -422,7 +422,7 @@ class _EstimateMeasures:
         single = np.where(self.sample.sizes == 1, self.sample.each, 0).astype(np.float64)
         found = [float(single.sum())] * 3
         if self.classes is not None:
-            found = [float(single @ self.classes.inverse_sizes(each)) for each in self.shifts]
+            found = [float(single @ self.classes.inverse_sizes(shift)) for shift in self.shifts]
         return self._measure("unique_matches", (found[0], found[1], found[2]))
 
     def _journalist(self) -> Measure:

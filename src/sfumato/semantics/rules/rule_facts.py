@@ -109,7 +109,7 @@ class ItemSets:
             self.lowest(Item(item.attribute, level, int(self.hierarchy.ancestors[level, leaf])))
             for level in above
         ]
-        return [each for each in dict.fromkeys(items) if each != item]
+        return [fromkey for fromkey in dict.fromkeys(items) if fromkey != item]
 
     def at_or_below(self, items: Iterable[Item], attribute: str) -> Bools:
         """Which values are one of these items or lie below it; shape (values,).

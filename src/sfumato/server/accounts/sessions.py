@@ -185,7 +185,7 @@ def find_link(token: str, *, lock: bool = False) -> Link | None:
         return None
     people = [each for each in (found.account, found.made_by) if each is not None]
     # An invitation by somebody who was deactivated since is worth nothing.
-    if not all(each.is_active for each in people):
+    if not all(person.is_active for person in people):
         return None
     if found.project is not None and found.project.state != ProjectState.OPEN:
         return None

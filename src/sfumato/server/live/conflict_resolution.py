@@ -272,7 +272,7 @@ def _shown(task: Task, resolution: models.Resolution, refusal: Refusal | None) -
     if shown:
         # Only what some worker of the pair paid for is offered: a conflict shows nobody anything
         # new.
-        costs = tuple(each for each in task.state.costs(number) if _within(each.opening, most))
+        costs = tuple(cost for cost in task.state.costs(number) if _within(cost.opening, most))
     view = PairView(
         token=str(number),
         place=number + 1,

@@ -168,7 +168,7 @@ def remove_files(project_id: UUID) -> None:
 
 def attributes_of(project: Project) -> tuple[Attribute, ...]:
     """What a worker may see."""
-    return tuple(Attribute.model_validate(each) for each in project.attributes)
+    return tuple(Attribute.model_validate(attribute) for attribute in project.attributes)
 
 
 def settings_of(project: Project) -> Settings:
@@ -389,7 +389,7 @@ def make_project(
                 title=title,
                 custodian=custodian,
                 manager=manager,
-                attributes=[each.model_dump(mode="json") for each in project.attributes],
+                attributes=[attribute.model_dump(mode="json") for attribute in project.attributes],
                 settings=rules.model_dump(mode="json"),
                 page_size=page_size,
                 overlap=overlap,
@@ -399,7 +399,7 @@ def make_project(
                 rows=2 * len(project.pairs),
                 weights={
                     "prior": project.prior,
-                    "weights": [asdict(each) for each in project.weights],
+                    "weights": [asdict(weight) for weight in project.weights],
                     "evidence": None if evidence is None else asdict(evidence),
                 },
             )
@@ -412,7 +412,7 @@ def make_project(
                 "create project",
                 f"project {made.id}",
                 {
-                    "attributes": [each.name for each in project.attributes],
+                    "attributes": [attribute.name for attribute in project.attributes],
                     "pairs": len(project.pairs),
                     "settings": made.settings,
                 },

@@ -249,7 +249,7 @@ def show_page(account: Account, project_id: UUID, number: int | None = None) -> 
         rules = task.live.review.settings
         return Page(
             title=task.project.title,
-            names=tuple(each.name for each in task.live.review.attributes),
+            names=tuple(attribute.name for attribute in task.live.review.attributes),
             number=min(number, pages),
             pages=pages,
             pairs=tuple(
@@ -365,7 +365,7 @@ def _others(task: Task, dealt: Dealt) -> tuple[PairView, ...]:
     ).select_related("pair")
     pile = Dealt.objects.filter(project=task.project, worker=task.account, taken_back__isnull=True)
     places = sorted(pile.values_list("place", flat=True)) if others else []
-    return tuple(pair_view(task, each, bisect_left(places, each.place) + 1) for each in others)
+    return tuple(pair_view(task, other, bisect_left(places, other.place) + 1) for other in others)
 
 
 def _checked(task: Task, pair: int, attributes: Sequence[int], mode: int) -> Opening:

@@ -92,14 +92,14 @@ def deal_pairs_again(
     Stop
         If they may not.
     """
-    if any(each.pk in (project.manager_id, worker.pk) for each in others) or not others:
+    if any(other.pk in (project.manager_id, worker.pk) for other in others) or not others:
         raise Stop(409, "Choose other workers who get the pairs.")
     with locked(by, Action.DEAL, project.pk):
         _, pairs = _take(by, project, worker)
         # Gold pairs measure one worker each: they are mixed in by share, and not passed on.
         gold = set(_numbers(project, gold=True))
         has, had = _piles(project)
-        names = [each.pseudonym for each in others]
+        names = [other.pseudonym for other in others]
         plan = Deal({name: tuple(has.get(name, ())) for name in names})
         moved = [pair for pair in pairs if pair not in gold]
         plan = deal_again(plan, moved, names, np.random.default_rng(), seen=had)

@@ -42,7 +42,9 @@ class Workers(forms.ModelMultipleChoiceField):
     def __init__(self, workers: list[Account], label: str) -> None:
         super().__init__(
             label=label,
-            queryset=Account.objects.filter(pk__in=[each.pk for each in workers]).order_by("name"),
+            queryset=Account.objects.filter(pk__in=[worker.pk for worker in workers]).order_by(
+                "name"
+            ),
             to_field_name="pseudonym",
             widget=forms.CheckboxSelectMultiple,
             error_messages={"required": "Tick one worker at least."},
@@ -99,7 +101,7 @@ class DealForm(forms.Form):
         super().__init__(
             data,
             initial={
-                "workers": [each.pseudonym for each in workers],
+                "workers": [worker.pseudonym for worker in workers],
                 "overlap": project.overlap,
                 "gold_share": round(project.gold_share, 4),
             },
@@ -163,7 +165,7 @@ def _words(words: Any) -> list[tuple[Any, str]]:
 
 
 def _named(members: Iterable[StrEnum]) -> list[tuple[str, str]]:
-    return [(str(each), str(each)) for each in members]
+    return [(str(member), str(member)) for member in members]
 
 
 class AttributeForm(forms.Form):
@@ -244,7 +246,7 @@ class RulesForm(forms.Form):
             data, initial=PROPOSED.model_dump(mode="json") | {"project_budget": NO_LIMIT}
         )
         custodians = Account.objects.filter(is_active=True)
-        able = [each.pk for each in custodians if each.has_role(Role.CUSTODIAN)]
+        able = [custodian.pk for custodian in custodians if custodian.has_role(Role.CUSTODIAN)]
         # A manager who is the only custodian may still make a project, without grants.
         others = [key for key in able if key != manager.pk]
         self.fields["custodian"] = ByName(
@@ -287,7 +289,7 @@ class RulesForm(forms.Form):
 
 def attributes_of_forms(forms_: Sequence[AttributeForm]) -> tuple[Attribute, ...]:
     """The attributes that are shown, from forms that are valid."""
-    given = (each.cleaned_data.get("attribute") for each in forms_)
+    given = (form.cleaned_data.get("attribute") for form in forms_)
     return tuple(each for each in given if each is not None)
 
 

@@ -126,7 +126,7 @@ def rules_in_words(project: models.Project) -> list[tuple[str, str]]:
         ("Pairs on a page", str(project.page_size)),
         ("Workers for each pair", str(project.overlap)),
         ("Share of gold pairs", f"{project.gold_share:.3g}"),
-        ("Attributes", ", ".join(each["name"] for each in project.attributes)),
+        ("Attributes", ", ".join(attribute["name"] for attribute in project.attributes)),
     ]
 
 
@@ -248,7 +248,7 @@ def progress_of(project: models.Project) -> Progress:
     counts = _counts(project)
     seconds = _seconds(project)
     members = models.Member.objects.filter(project=project).select_related("account")
-    people = {each.account_id: each.account for each in members}
+    people = {member.account_id: member.account for member in members}
     workers = []
     for key, account in sorted(people.items(), key=lambda item: item[1].name):
         # Who manages gets no pairs; who lost the role still counts with the pairs that they have.
@@ -278,8 +278,8 @@ def progress_of(project: models.Project) -> Progress:
         others.count(),
         pairs.count() - others.count(),
         others.annotate(holders=Count("dealt", filter=active)).filter(holders=0).count(),
-        sum(each.decided for each in workers),
-        sum(each.dealt for each in workers),
+        sum(worker.decided for worker in workers),
+        sum(worker.dealt for worker in workers),
         combined,
         manager,
     )
@@ -305,15 +305,15 @@ def _scores(
                 models.Allowance.objects.filter(project=project).select_related("worker")
             )
             # All in one transaction: a version that changes in between would empty every state.
-            versions = sum(each.version for each in allowances)
-            for each in allowances:
+            versions = sum(allowance.version for allowance in allowances)
+            for allowance in allowances:
                 # The manager pays for conflicts apart: workers have paid for what can be shown
                 # there.
-                if each.worker_id == project.manager_id:
-                    manager = _kapr(project, each)
+                if allowance.worker_id == project.manager_id:
+                    manager = _kapr(project, allowance)
                     continue
-                state = state_of(live, project, each.worker, each, versions).state
-                found[each.worker_id] = (state.score, each.budget, state.characters)
+                state = state_of(live, project, allowance.worker, allowance, versions).state
+                found[allowance.worker_id] = (state.score, allowance.budget, state.characters)
     combined = float(kapr_of(project.combined_units, rules.k, project.rows or 1, attributes))
     return found, manager, combined
 
@@ -361,7 +361,9 @@ def figures_of(
     except ImportError:
         return ()
     people = models.Account.objects.filter(dealt__project=project).distinct()
-    names = {each.pseudonym: each.pseudonym if by_pseudonym else each.name for each in people}
+    names = {
+        person.pseudonym: person.pseudonym if by_pseudonym else person.name for person in people
+    }
     decided, spent = _series(project, names)
     return (
         progress_figure(decided),
@@ -501,7 +503,7 @@ def quality_of(project: models.Project) -> Quality:
 def work_out(project: models.Project, *, with_plots: bool = True) -> Quality:
     """How good the decisions of a project are, now."""
     decisions = decisions_of(project)
-    shared = sum(len(each) > 1 for each in decisions.answers.values())
+    shared = sum(len(answer) > 1 for answer in decisions.answers.values())
     twos = reviewer_agreement.agreement_of_each_two(decisions)
     # Intervals are drawn by resampling, which takes long for many answers.
     if twos and len(twos) <= MOST_TWOS and shared <= MOST_SHARED:
@@ -517,7 +519,7 @@ def work_out(project: models.Project, *, with_plots: bool = True) -> Quality:
         review_decisions.accuracy(decisions, truth_of(project)),
         answers,
         len(conflicts),
-        sum(each.resolution is not None for each in conflicts),
+        sum(conflict.resolution is not None for conflict in conflicts),
         (),
         datetime.now().astimezone(),
     )
@@ -570,7 +572,7 @@ def disclosure_of(project: models.Project) -> Disclosure:
 def _people(project: models.Project, quality: Quality) -> Iterator[Person]:
     """The workers, and the manager where conflicts were shown to them."""
     refusals, below = _from_log(project)
-    progress = {each.pseudonym: each for each in progress_of(project).workers}
+    progress = {worker.pseudonym: worker for worker in progress_of(project).workers}
     allowances = models.Allowance.objects.filter(project=project).select_related("worker")
     for each in allowances.order_by("worker__pseudonym"):
         name, manages = each.worker.pseudonym, each.worker_id == project.manager_id

@@ -102,7 +102,7 @@ def _of_text(name: str, data: bytes) -> Iterator[int]:
     _check_rows(f"file {name}", rows)
     if table:
         # Every sign that may separate is counted: which one does is found only by reading.
-        cells = rows + max(data.count(each.encode()) for each in CANDIDATES)
+        cells = rows + max(data.count(candidate.encode()) for candidate in CANDIDATES)
         yield len(data) + (_CELL - 1) * cells
 
 
@@ -127,14 +127,16 @@ def _of_parquet(subject: str, data: bytes) -> Iterator[int]:
         columns = [about.schema.column(number) for number in range(about.num_columns)]
         if len(columns) > MOST_COLUMNS:
             raise InputError(subject, f"must have at most {MOST_COLUMNS} columns", found="more")
-        if any(each.max_repetition_level or each.max_definition_level > 1 for each in columns):
+        if any(
+            column.max_repetition_level or column.max_definition_level > 1 for column in columns
+        ):
             raise InputError(subject, "must have columns of single values", found="nested ones")
         # Where each cell begins takes room even where all of them are empty.
-        yield rows * sum(max(_CELL, each.length or 0) for each in columns)
+        yield rows * sum(max(_CELL, column.length or 0) for column in columns)
         for group in groups:
             for number in range(len(columns)):
                 yield from _pages(data, group.column(number))
-        texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+        texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
         yield from _values(subject, data, texts)
     except (pa.ArrowException, OSError, ValueError, LookupError):
         raise InputError(
@@ -464,7 +466,7 @@ def propose(upload: Upload) -> Proposal:
     with _opened(upload) as folder:
         if upload.kind == LINKAGE:
             project = _linkage(upload, folder, None, None)
-            names = frozenset(each.name for each in project.attributes)
+            names = frozenset(attribute.name for attribute in project.attributes)
             return _proposal(project, project.attributes, names)
         columns = _columns(folder)
         every = [

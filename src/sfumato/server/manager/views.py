@@ -133,18 +133,18 @@ ValueAndInterval = tuple[str, str]
 
 def _progress(project: Project) -> dict[str, object]:
     progress, quality = project_figures.progress_of(project), project_figures.quality_of(project)
-    names = {each.pseudonym: each.name for each in progress.workers}
+    names = {worker.pseudonym: worker.name for worker in progress.workers}
     return {
         "progress": progress,
         "lines": [
             (
-                each,
-                project_figures.value_and_interval(quality.gold[each.pseudonym].share),
-                quality.gold[each.pseudonym].answered,
+                worker,
+                project_figures.value_and_interval(quality.gold[worker.pseudonym].share),
+                quality.gold[worker.pseudonym].answered,
             )
-            if each.pseudonym in quality.gold
-            else (each, project_figures.value_and_interval(None), 0)
-            for each in progress.workers
+            if worker.pseudonym in quality.gold
+            else (worker, project_figures.value_and_interval(None), 0)
+            for worker in progress.workers
         ],
         "quality": quality,
         "agreement": _agreement(quality, names),

@@ -86,11 +86,11 @@ def settings_page(request: HttpRequest) -> HttpResponse:
     proposal = uploads.propose(upload)
     data = request.POST if request.method == "POST" else None
     columns = [
-        AttributeForm(each, shown=each.name in proposal.shown, data=data, number=number)
-        for number, each in enumerate(proposal.attributes)
+        AttributeForm(attribute, shown=attribute.name in proposal.shown, data=data, number=number)
+        for number, attribute in enumerate(proposal.attributes)
     ]
     rules = RulesForm(request.user, data)
-    valid = data is None or all([*(each.is_valid() for each in columns), rules.is_valid()])
+    valid = data is None or all([*(column.is_valid() for column in columns), rules.is_valid()])
     # Looking does not create: what the rules would do has to be seen first.
     create = data is not None and data.get("go") == "create"
     seen = create and valid and _was_shown(request, columns, rules)
@@ -139,8 +139,10 @@ def _foreseen(
     """Masked pairs with what is entered so far, and what the rules would do to all; or why not."""
     settings: Settings | None = PROPOSED
     if not rules.is_bound:
-        attributes = tuple(each for each in proposal.attributes if each.name in proposal.shown)
-    elif all(each.is_valid() for each in columns):
+        attributes = tuple(
+            attribute for attribute in proposal.attributes if attribute.name in proposal.shown
+        )
+    elif all(column.is_valid() for column in columns):
         attributes = attributes_of_forms(columns)
         settings = rules.cleaned_data.get("settings")
     else:

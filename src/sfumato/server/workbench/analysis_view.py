@@ -72,11 +72,11 @@ class Cells:
 
     def number(self, name: str) -> Floats:
         """A column as numbers, of a range its middle; NaN where there is none."""
-        return np.array([_middle(each) for each in self.texts(name)], dtype=np.float64)
+        return np.array([_middle(text) for text in self.texts(name)], dtype=np.float64)
 
     def groups(self, name: str) -> tuple[Codes, list[str]]:
         """A column as groups, those of most records first."""
-        texts = ["" if each is None else each for each in self.texts(name)]
+        texts = ["" if text is None else text for text in self.texts(name)]
         names, codes = np.unique(np.array(texts, dtype=object).astype(str), return_inverse=True)
         order = np.argsort(-np.bincount(codes), kind="stable")
         if len(order) > MOST_GROUPS:
@@ -103,7 +103,7 @@ def _middle(text: str | None) -> float:
 
 def before(table: Table) -> Cells:
     """The cells of the original."""
-    coded = {each.name: each for each in table.quasi_identifiers}
+    coded = {identifier.name: identifier for identifier in table.quasi_identifiers}
 
     def texts(name: str) -> list[str | None]:
         if name in coded:

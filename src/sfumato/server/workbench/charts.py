@@ -136,7 +136,7 @@ def intervals(
     limit
         Where a line is drawn, in the unit of the axis.
     """
-    ends = [each.high for each in marks] + ([limit] if limit is not None else [])
+    ends = [mark.high for mark in marks] + ([limit] if limit is not None else [])
     most = (max(ends, default=1.0) or 1.0) * 1.1
     height = 28 * len(marks) + 8
 
@@ -146,18 +146,18 @@ def intervals(
     drawn = [] if limit is None else [
         f'<line class="limit" x1="{at(limit):.1f}" x2="{at(limit):.1f}" y1="0" y2="{height}"/>'
     ]  # fmt: skip
-    for place, each in enumerate(marks):
+    for place, mark in enumerate(marks):
         y = 28 * place + 18
         drawn.append(
-            f'<text x="0" y="{y + 4}" class="axis">{escape(each.label)}</text>'
-            f'<line class="interval" x1="{at(each.low):.1f}" x2="{at(each.high):.1f}" y1="{y}" '
-            f'y2="{y}"/><circle class="dot" cx="{at(each.value):.1f}" cy="{y}" r="4"/>'
+            f'<text x="0" y="{y + 4}" class="axis">{escape(mark.label)}</text>'
+            f'<line class="interval" x1="{at(mark.low):.1f}" x2="{at(mark.high):.1f}" y1="{y}" '
+            f'y2="{y}"/><circle class="dot" cx="{at(mark.value):.1f}" cy="{y}" r="4"/>'
         )
     svg = (
         f'<svg class="intervals" viewBox="0 0 320 {height}" role="img" '
         f'aria-label="{escape(caption)}">{"".join(drawn)}</svg>'
     )
-    rows = [(each.label, each.said or f"{each.value:.3g}") for each in marks]
+    rows = [(mark.label, mark.said or f"{mark.value:.3g}") for mark in marks]
     return mark_safe(svg + table(caption, ("", unit), rows))  # noqa: S308 - each text is escaped
 
 

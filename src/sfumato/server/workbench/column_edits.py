@@ -138,10 +138,10 @@ def hierarchy_of(given: Mapping[str, str], column: str) -> HierarchySpec | None:
     form, text = given.get("levels", ""), given.get("steps", "").replace(";", ",")
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if form == "prefix" and parts:
-        return PrefixHierarchy(lengths=tuple(int(each) for each in _numbers(parts, column)))
+        return PrefixHierarchy(lengths=tuple(int(number) for number in _numbers(parts, column)))
     if form == "width" and parts:
         units = ("month", "quarter", "year", "decade")
-        widths = [each if each in units else _numbers([each], column)[0] for each in parts]
+        widths = [part if part in units else _numbers([part], column)[0] for part in parts]
         return IntervalHierarchy(
             widths=tuple(widths), start=_numbers([given.get("start") or "0"], column)[0]
         )

@@ -141,7 +141,7 @@ def data(request: HttpRequest, bench: Bench) -> HttpResponse:
     counted = table.is_read or "counts" in request.GET
     message = bench.saying(loads_by_itself(request))
     strips = _strips(bench, table, message, counted=counted)
-    folds = sum(each.role == "insensitive" for each in strips) > MANY
+    folds = sum(strip.role == "insensitive" for strip in strips) > MANY
     return page(
         request, bench, "data", "workbench/data.html",
         table=table,
@@ -150,8 +150,8 @@ def data(request: HttpRequest, bench: Bench) -> HttpResponse:
         counted=counted,
         alone=table.alone if counted else None,
         question=next(iter(questions_of(bench.place, tables)), None) if counted else None,
-        strips=[each for each in strips if not (folds and each.role == "insensitive")],
-        folded=[each for each in strips if folds and each.role == "insensitive"],
+        strips=[strip for strip in strips if not (folds and strip.role == "insensitive")],
+        folded=[strip for strip in strips if folds and strip.role == "insensitive"],
         roles=ROLE_WORDS.items(),
         shown=table.name in bench.shows_values,
         a_year_on=datetime.now(UTC).date() + timedelta(days=365),
@@ -262,7 +262,7 @@ def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
             brackets=table.brackets(name, spec) if spec is not None else (),
         ),
         levels=[
-            (each.level, each.groups, share_text(each.alone.alone / people)) for each in levels
+            (level.level, level.groups, share_text(level.alone.alone / people)) for level in levels
         ],
         steps=steps, error=error, given=given, shown=shown,
         values=table.values(name) if shown else [],

@@ -56,7 +56,7 @@ def explore(
     --------
     >>> project = explore("visits.csv")  # doctest: +SKIP
     """
-    check_installed("the workbench", {each: each for each in PACKAGES}, extra="workbench")
+    check_installed("the workbench", {package: package for package in PACKAGES}, extra="workbench")
     place = _private(folder)
     file = place / PROJECT_FILE
     if not file.exists():

@@ -76,7 +76,7 @@ class Entrance:
 
     def is_in(self, secret: str) -> bool:
         """Whether a browser has been let in."""
-        return any(compare_digest(secret, each) for each in self._browsers)
+        return any(compare_digest(secret, browser) for browser in self._browsers)
 
 
 class Guard:

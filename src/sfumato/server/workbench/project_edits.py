@@ -254,7 +254,7 @@ class ProjectEdits:
         self._place(past.number).unlink(missing_ok=True)
 
     def _write_journal(self, pasts: list[Past]) -> None:
-        text = "".join(json.dumps(asdict(each)) + "\n" for each in pasts)
+        text = "".join(json.dumps(asdict(past)) + "\n" for past in pasts)
         write_text(self.folder / JOURNAL, text)
         self._seen = pasts
 

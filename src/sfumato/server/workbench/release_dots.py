@@ -94,15 +94,15 @@ def search(place: ProjectFolder, arguments: Mapping[str, Any], job: Telling) -> 
 
 def dots_in(lines: Sequence[Mapping[str, Any]]) -> list[Dot]:
     """The dots that a job has told."""
-    return [Dot(**each[DOT]) for each in lines if DOT in each]
+    return [Dot(**line[DOT]) for line in lines if DOT in line]
 
 
 def best_known(dots: Sequence[Dot]) -> list[Dot]:
     """One dot of each promise, of all records where there is one, by people in a class."""
     known: dict[int, Dot] = {}
-    for each in dots:
-        if each.people not in known or each.kind == ROUGH:
-            known[each.people] = each
+    for dot in dots:
+        if dot.people not in known or dot.kind == ROUGH:
+            known[dot.people] = dot
     return [known[people] for people in sorted(known)]
 
 
@@ -166,6 +166,6 @@ def drafted(
 
 def between(dots: Sequence[Dot], people: int) -> Iterator[Dot]:
     """The dots on both sides of a promise that has none."""
-    below = [each for each in dots if each.people < people and not each.failed]
-    above = [each for each in dots if each.people > people and not each.failed]
+    below = [dot for dot in dots if dot.people < people and not dot.failed]
+    above = [dot for dot in dots if dot.people > people and not dot.failed]
     yield from (*below[-1:], *above[:1])

@@ -169,7 +169,7 @@ class Search:
     @property
     def stage(self) -> str:
         """What it does now."""
-        told = [each for each in (self.job.lines if self.job else ()) if "stage" in each]
+        told = [line for line in (self.job.lines if self.job else ()) if "stage" in line]
         return str(told[-1]["stage"]) if told else ""
 
 
@@ -189,7 +189,7 @@ def _parts(bench: Bench) -> dict[str, Any]:
         )
         for dot in search.dots
     ]
-    here = next((each for each in search.dots if each.people == chosen), None)
+    here = next((dot for dot in search.dots if dot.people == chosen), None)
     return {
         "search": search,
         "rows": rows,
@@ -342,7 +342,7 @@ def class_sizes(release: Release) -> list[tuple[str, str]]:
 def before_and_after(release: Release, table: Table) -> list[list[tuple[str, str]]]:
     """Cells before and after of the rows that lost most, one of each class."""
     assert release.source_rows is not None
-    names = [each.name for each in table.quasi_identifiers]
+    names = [identifier.name for identifier in table.quasi_identifiers]
     after = release.content.arrow()
     lost, source = np.zeros(len(release.source_rows)), release.source_rows
     shown: dict[str, Mapping[int, str]] = {}
@@ -363,10 +363,10 @@ def before_and_after(release: Release, table: Table) -> list[list[tuple[str, str
         if look in seen:
             continue
         seen.add(look)
-        codes = (each.codes[source[at]] for each in table.quasi_identifiers)
+        codes = (identifier.codes[source[at]] for identifier in table.quasi_identifiers)
         labels = (
-            each.domain.label(int(code)) if code >= 0 else ""
-            for each, code in zip(table.quasi_identifiers, codes, strict=True)
+            identifier.domain.label(int(code)) if code >= 0 else ""
+            for identifier, code in zip(table.quasi_identifiers, codes, strict=True)
         )
         rows.append(list(zip(labels, look, strict=True)))
         if len(rows) == SHOWN:

@@ -69,7 +69,9 @@ def entries_of(folder: Path) -> tuple[list[Path], list[Path]]:
 
 def _numbered(items: list[Path], numbers: list[str]) -> list[Path]:
     """What is meant by numbers: no address and no form names a path."""
-    return [items[int(each)] for each in numbers if each.isdecimal() and int(each) < len(items)]
+    return [
+        items[int(number)] for number in numbers if number.isdecimal() and int(number) < len(items)
+    ]
 
 
 @require_POST

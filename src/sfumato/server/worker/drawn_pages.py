@@ -235,7 +235,7 @@ def draw_pair(view: PairView, standing: Standing, *, exact: bool) -> Drawing:
     exact
         Whether its costs are exact and no bounds.
     """
-    buttons = [(each.opening, _button(each, standing, exact=exact)) for each in view.costs]
+    buttons = [(cost.opening, _button(cost, standing, exact=exact)) for cost in view.costs]
     answer = Answer(view.answer) if view.answer else None
     return Drawing(
         view=view,

@@ -176,7 +176,7 @@ def fragment(request: HttpRequest, project_id: UUID, answer: Answer) -> HttpResp
         "ok": True,
         "token": answer.pair.token,
         "pair": pair_fragment(request, project_id, drawing),
-        "others": {each.view.token: pair_fragment(request, project_id, each) for each in others},
+        "others": {other.view.token: pair_fragment(request, project_id, other) for other in others},
         "standing": meters_fragment(meters(answer.standing)),
         "decided": drawing.state == "decided",
         "said": drawing.said,
