@@ -66,7 +66,9 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
-            text = "".join(p.value if isinstance(p, ast.Constant) else "x" for p in node.values)
+            text = "".join(
+                str(p.value) if isinstance(p, ast.Constant) else "x" for p in node.values
+            )
         elif (
             isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts
         ):
