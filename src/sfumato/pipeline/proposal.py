@@ -154,11 +154,11 @@ def propose(request: ProposalRequest) -> Proposal:
                 accepted=", ".join(request.sources),
             )  # fmt: skip
     _check_of_use(request)
-    if _is_database(request):
-        return _of_database(request)
     # Once without columns: a wrong name or promise is refused before any table is read.
     promised = _asked_promises(request) or {"promise_limits": True}
     _project(request, None, None, promised)
+    if _is_database(request):
+        return _of_database(request)
     if request.attach and request.id is None:
         request = replace(request, id=_id_of(request))
     guess = _guess(request)

@@ -502,7 +502,9 @@ class Schema(Frozen):
             _check_tables(self.tables)
             return self
         if not self.quasi_identifiers:
-            raise ValueError("there must be at least one quasi-identifier")
+            raise ValueError(
+                "quasi_identifiers: is missing; at least one quasi-identifier is needed"
+            )
         roles: dict[str, str] = {}
         for role, names in self.roles().items():
             for name in names:
