@@ -503,7 +503,7 @@ class Schema(Frozen):
             return self
         if not self.quasi_identifiers:
             raise ValueError(
-                "quasi_identifiers: is missing; at least one quasi-identifier is needed"
+                "quasi_identifiers: is missing; there must be at least one quasi-identifier"
             )
         roles: dict[str, str] = {}
         for role, names in self.roles().items():
