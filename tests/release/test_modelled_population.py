@@ -103,9 +103,9 @@ def test_uniques_do_not_hide_behind_homes():
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 def test_each_of_the_other_half_is_in_one_class_at_most(monkeypatch, missing):
     seen = []
-    revised = modelled_population.revised
+    revised = modelled_population.cell_dispersion.revised
     monkeypatch.setattr(
-        modelled_population,
+        modelled_population.cell_dispersion,
         "revised",
         lambda first, boxes: seen.append(boxes) or revised(first, boxes),
     )
