@@ -21,8 +21,11 @@
     const { askedFor, sourceElement } = event.detail.ctx;
     if (!askedFor) return;
     const same = sourceElement.isConnected && sourceElement.getAttribute("hx-get") === askedFor;
-    const asks = new URL(askedFor, location.href).pathname;
-    if (!same || !asks.startsWith(location.pathname)) event.preventDefault();
+    // How a run stands is one address for all places; it says where it is shown.
+    const asks = new URL(askedFor, location.href);
+    const here = asks.searchParams.get("here") === location.pathname.split("/")[1];
+    const belongs = here || asks.pathname.startsWith(location.pathname);
+    if (!same || !belongs) event.preventDefault();
   });
 
   // A field and a slider of the same number.
