@@ -115,6 +115,7 @@ def test_a_secret_repeats_the_files(tmp_path):
 
 def test_dates_that_are_not_released_are_said(tmp_path):
     made = made_database(9, people=50, wards=False)
+    made.frames["admissions"].loc[:4, "admitted"] = None
     release = released(made, tmp_path / "out", sf.KnownEvents(2, 0.2))
     assert set(release.data["admissions"]["admitted"]) == {"*"}
     manifest = tomllib.loads((tmp_path / "out" / "release.toml").read_text())
@@ -139,3 +140,12 @@ def test_what_is_not_made_of_tables_is_refused_at_once(promises, options):
     tables = sf.Tables(made.frames, guess_database(made.frames).schema)
     with pytest.raises(InputError, match="not made of several tables"):
         sf.anonymize(tables, *promises, **options)
+
+
+def test_nothing_is_told_of_the_population_of_several_tables():
+    made = made_database(9, people=40, wards=False)
+    tables = sf.Tables(made.frames, guess_database(made.frames).schema)
+    register = {"register": made.frames["patients"]}
+    for told in (register, {"population": 1000}, {"engine": "spark"}):
+        with pytest.raises(InputError, match="not for several tables"):
+            sf.assess(tables, **told)

@@ -174,8 +174,10 @@ def test_nothing_is_certified_that_was_not_measured() -> None:
     assert (verdict.exit_code, verdict.ready) == (4, False)
     blank = "the ledger is off"
     assert judge(found(), recipient=blank).exit_code == 4
-    own = accepted("recipient", "")
+    own = accepted("recipient", "", at_most=dict.fromkeys(("found", "person", "learned"), 0.0))
     assert judge(found(), accepted=[own], recipient=blank, today=TODAY).ready
+    own = accepted("recipient", "")
+    assert judge(found(), accepted=[own], recipient=blank, today=TODAY).exit_code == 4
     assert judge(found(), recipient=LOW).row("recipient").state is State.BELOW
     assert judge(found(), recipient=HIGH).row("recipient").state is State.ABOVE
     assert judge(found(stranger=HIGH), recipient=blank).exit_code == 2
@@ -192,6 +194,9 @@ def test_somebody_may_answer_for_what_was_not_measured() -> None:
         assert states(verdict)["acquaintance"] is State.ACCEPTED
         assert (states(verdict)["insider"] is State.ACCEPTED) is (names == columns)
         assert verdict.ready is (names == columns)
+        numbers = replace(own[0], at_most={"found": 0.5, "person": 1.0, "learned": 0.0})
+        measured_before = replace(held, accepted=[numbers, *own[1:]])
+        assert unmeasured(100, LOW, ON_SPARK, columns, measured_before).exit_code == 4
         late = replace(held, today=TODAY + timedelta(days=1))
         assert unmeasured(100, LOW, ON_SPARK, columns, late).exit_code == 4
     # It covers nothing that is measured later.

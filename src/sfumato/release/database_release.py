@@ -410,7 +410,8 @@ def _table_out(
         elif column in own.same:
             columns |= _said_again(out, name, own, column)
         elif column in own.dates:
-            columns[column] = _hidden(stack.columns[name].column(column), within)
+            # In all rows: which dates are empty would tell, too, and is not measured.
+            columns[column] = pa.array([ANYTHING] * len(rows), pa.string())
         elif column in own.quasi_identifiers:
             shown_as = [n for n in content.column_names if n in _shown_names(place)]
             columns |= {
@@ -424,12 +425,6 @@ def _table_out(
 def _shown_names(place: str) -> tuple[str, ...]:
     """The columns that a quasi-identifier may be released as."""
     return place, f"{place}_low", f"{place}_high"
-
-
-def _hidden(column: pa.ChunkedArray, within: Ints) -> pa.Array:
-    """A column of which nothing is shown; empty cells stay empty."""
-    cells = ids_of(column).take(from_numpy(within))
-    return pc.if_else(cells.is_null(), cells, pa.scalar(ANYTHING, pa.string()))
 
 
 def _is_exact(out: _Out, name: str, column: str, rows: Ints) -> Any:

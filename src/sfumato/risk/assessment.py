@@ -203,8 +203,9 @@ def _opened(
         check_schema(schema)
         assert schema is not None
         return data, schema
-    for name in ("population", "engine"):
-        if getattr(given, name, None) not in (None, "embedded"):
+    for name in ("population", "register", "engine"):
+        told = getattr(given, name)
+        if told is not None and not (isinstance(told, str) and told == "embedded"):
             raise InputError(
                 f"parameter {name}", "is not for several tables", advice="leave it out"
             )

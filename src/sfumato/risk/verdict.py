@@ -170,9 +170,14 @@ class Acceptance:
             )
 
     def covers(self, findings: Findings | None, today: date) -> bool:
-        """Whether it still counts, and nothing that was measured is beyond what it covers."""
-        shares = {} if findings is None else findings.shares
-        within = all(share <= self.at_most[name] * RELATIVE for name, share in shares.items())
+        """Whether it still counts, and nothing that was measured is beyond what it covers.
+
+        Who answered for numbers answered for no blank: that covers what states none, or zeros.
+        """
+        if findings is None:
+            return today <= self.until and not any(self.at_most.values())
+        shares = findings.shares.items()
+        within = all(share <= self.at_most[name] * RELATIVE for name, share in shares)
         return within and today <= self.until
 
     def __str__(self) -> str:
