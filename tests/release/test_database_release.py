@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from few_cases import fast_first
 from made_databases import HEADERS, Made, made_database
@@ -12,8 +14,10 @@ from release.database_intruder import broken, found_by_two, read
 
 import sfumato as sf
 from sfumato.core.errors import InputError
+from sfumato.release import database_release
 from sfumato.schema import Orphans
 from sfumato.table.database_guess import guess_database
+from sfumato.table.table_files import write_table
 
 SEEDS = [
     {"seed": 41, "people": 120, "language": "de", "style": "uuid", "two_paths": True, "empty": 0.2},
@@ -149,3 +153,62 @@ def test_nothing_is_told_of_the_population_of_several_tables():
     for told in (register, {"population": 1000}, {"engine": "spark"}):
         with pytest.raises(InputError, match="not for several tables"):
             sf.assess(tables, **told)
+
+
+def test_a_key_that_is_that_of_people_leads_to_them():
+    """Deaths are named by the patient; causes refer to a death."""
+    made = made_database(9, people=60, wards=False)
+    died = made.frames["patients"]["patient"].tolist()[::2]
+    frames = {
+        "patients": made.frames["patients"],
+        "deaths": pd.DataFrame({"patient": died, "place": ["home", "ward"] * 15}),
+        "causes": pd.DataFrame({"death": died[:20] * 2, "cause": [*"ABCD"] * 10}),
+    }
+    schema = sf.Schema(
+        tables={
+            "patients": guess_database(made.frames).schema.tables["patients"],
+            "deaths": {"key": "patient", "of": {"patient": "patients"}, "events": ["place"]},
+            "causes": {"of": {"death": "deaths"}, "events": ["cause"]},
+        }
+    )
+    data = sf.anonymize(sf.Tables(frames, schema), sf.PidKAnonymity(3), effort=0).data
+    people = set(data["patients"]["patient"])
+    assert set(data["deaths"]["patient"]) <= people
+    assert len(set(data["deaths"]["patient"])) == len(died)
+    assert data["causes"]["death"].value_counts().tolist() == [2] * 20
+    assert set(data["causes"]["death"]) <= set(data["deaths"]["patient"])
+
+
+def test_a_code_that_its_table_lacks_refers_to_nothing_and_is_declared():
+    made = made_database(9, people=60)
+    schema = guess_database(made.frames).schema
+    made.frames["wards"] = made.frames["wards"][made.frames["wards"]["ward"] != "W1"]
+    lost = int((made.frames["admissions"]["ward"] == "W1").sum())
+    release = sf.anonymize(sf.Tables(made.frames, schema), sf.PidKAnonymity(3), effort=0)
+    rows = release.manifest.tables["admissions"]
+    assert rows["rows_before"] == rows["rows_after"]
+    assert rows["unknown_codes"] == lost
+    assert release.data["admissions"]["ward"].isna().sum() == lost
+
+
+def test_files_are_written_all_or_none_and_each_has_its_hash(tmp_path, monkeypatch):
+    made = made_database(9, people=40, wards=False)
+    tables = sf.Tables(made.frames, guess_database(made.frames).schema)
+    release = sf.anonymize(tables, sf.PidKAnonymity(3), effort=0)
+    assert release.write(tmp_path / "out").manifest.tables.keys() == made.frames.keys()
+    manifest = tomllib.loads((tmp_path / "out" / "release.toml").read_text())
+    for name, own in manifest["tables"].items():
+        bytes_of = (tmp_path / "out" / f"{name}.csv").read_bytes()
+        assert own["sha256"] == hashlib.sha256(bytes_of).hexdigest()
+    written = []
+
+    def third_fails(table, path, **options):
+        written.append(path)
+        if len(written) == 3:
+            raise OSError("full")
+        write_table(table, path, **options)
+
+    monkeypatch.setattr(database_release, "write_table", third_fails)
+    with pytest.raises(OSError, match="full"):
+        release.content.write(tmp_path / "other")
+    assert not (tmp_path / "other").exists()

@@ -8,6 +8,7 @@ from sfumato.core.errors import InputError
 from sfumato.schema import Schema, check_schema, dump_schema, load_schema
 
 PEOPLE = {"persons": True, "key": "patient", "quasi_identifiers": {"sex": "categorical"}}
+TOWNS = {"lookup": True, "key": "town", "insensitive": ["name"]}
 STAYS = {"key": "stay", "of": {"patient": "patients"}, "events": {"ward": "code", "day": "date"}}
 
 
@@ -34,6 +35,16 @@ def test_tables_are_written_and_read_again(tmp_path):
         ({"patients": {"persons": True, "key": "patient"}}, "quasi_identifiers"),
         ({"patients": PEOPLE, "stays": {**STAYS, "insensitive": ["patient"]}}, "one role"),
         ({"patients": PEOPLE, "stays": {**STAYS, "same": {"age": "age"}}}, "quasi-identifier"),
+        ({"patients": {**PEOPLE, "of": {"town": "towns"}}, "towns": TOWNS}, "quasi_identifiers"),
+        ({"patients": PEOPLE, "a": {**TOWNS, "of": {"b": "b"}}, "b": TOWNS}, "no 'of'"),
+        (
+            {
+                "patients": PEOPLE,
+                "stays": {**STAYS, "of": {"stay": "towns", "patient": "patients"}},
+                "towns": TOWNS,
+            },
+            "lookup table",
+        ),
         (
             {
                 "patients": PEOPLE,

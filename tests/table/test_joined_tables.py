@@ -53,3 +53,15 @@ def test_two_paths_to_two_people_are_refused_with_their_number():
     sources, keys = _opened(made)
     with pytest.raises(InputError, match="two people in 3 of"):
         counted(sources, keys)
+
+
+def test_a_code_that_its_table_lacks_leaves_no_orphan():
+    made = made_database(3, people=80)
+    made.frames["wards"] = made.frames["wards"][made.frames["wards"]["ward"] != "W1"]
+    lost = int((made.frames["admissions"]["ward"] == "W1").sum())
+    _, keys = _opened(made_database(3, people=80))
+    sources = {name: open_source(frame) for name, frame in made.frames.items()}
+    found = counted(sources, keys)
+    count = next(each for each in found.counts if each.table == "admissions")
+    assert (count.orphans, count.unknown) == (0, lost)
+    assert lost > 0

@@ -100,6 +100,18 @@ def test_omop_headers_ask_nothing():
     }  # fmt: skip
 
 
+def test_what_a_person_refers_to_is_a_quasi_identifier():
+    made = made_database(4, people=80)
+    towns = pd.DataFrame({"town": [f"T{n}" for n in range(30)], "land": [*"ABC"] * 10})
+    of = pd.DataFrame({"land": [*"ABC"], "size": [1, 2, 3]})
+    made.frames["patients"]["town"] = np.random.default_rng(1).choice(towns["town"], 80)
+    proposed = guess_database({**made.frames, "towns": towns, "land": of}).schema.tables
+    assert proposed["patients"].quasi_identifiers["town"].kind == "categorical"
+    assert not proposed["patients"].of
+    assert proposed["towns"].lookup
+    assert not proposed["towns"].of
+
+
 def test_a_proposed_schema_is_read_again():
     proposed = guess_database(made_database(**TWELVE[1]).frames)
     text = dump_schema(proposed.schema, proposed.notes)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.arrays import Ints
-from sfumato.core.atomic import write_text, written_at
+from sfumato.core.atomic import all_or_none, write_text, written_at
 from sfumato.core.declaration import LAYOUT, layout_of, silent
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.secret_keys import FOR_REPEATING, Secrets, keyed_pseudonyms, random_pseudonyms
@@ -26,10 +26,10 @@ from sfumato.release.release_manifest import file_sha256
 from sfumato.release.release_options import Recoding
 from sfumato.release.release_result import MANIFEST_FILE, Release, written_hash
 from sfumato.risk.verdict import Limits
-from sfumato.schema import Schema, TableSchema, schema_sha256
+from sfumato.schema import TableSchema, schema_sha256
 from sfumato.schema.roles import Unclassified
 from sfumato.table import stacked_tables
-from sfumato.table.joined_tables import ids_of
+from sfumato.table.joined_tables import ids_of, in_order
 from sfumato.table.sources import NO_LABELS, Labels, from_numpy, from_texts, listed
 from sfumato.table.table_files import write_table
 
@@ -50,6 +50,8 @@ class TableLoss:
         it, and nothing.
     undated
         Its dates, which show nothing.
+    unknown
+        Number of its codes of which no lookup table says what they mean.
     """
 
     table: str
@@ -59,6 +61,29 @@ class TableLoss:
     labels: Mapping[str, float] = field(default_factory=dict)
     hidden: Mapping[str, float] = field(default_factory=dict)
     undated: tuple[str, ...] = ()
+    unknown: int = 0
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What a manifest says of it."""
+        return {
+            "rows_before": self.before,
+            "rows_after": self.after,
+            **({"unknown_codes": self.unknown} if self.unknown else {}),
+            **({"undated": list(self.undated)} if self.undated else {}),
+        }
+
+    @property
+    def said(self) -> str:
+        """What is lost that nobody would look for; empty for nothing."""
+        parts = []
+        if self.after < self.before:
+            parts.append(f"{self.before - self.after:,} of {self.before:,} records are left out")
+        if self.unknown:
+            parts.append(f"{self.unknown:,} codes are in no lookup table and refer to nothing")
+        if self.undated:
+            parts.append(f"dates are not released: '*' in all of {listed(self.undated)}")
+        return f"table {self.table}: {'; '.join(parts)}." if parts else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +162,24 @@ class ReleasedTables:
         """Write a file per table to a folder, and give the hash of all of them."""
         folder = Path(path)
         check_folder(folder, self.tables)
+        is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
-        for name, table in self.tables.items():
-            write_table(table, folder / f"{name}.csv")
-        return folder_sha256({n: written_at(folder / f"{n}.csv") for n in self.tables})
+        try:
+            with all_or_none():
+                for name, table in self.tables.items():
+                    write_table(table, folder / f"{name}.csv")
+                return folder_sha256(self._files(folder))
+        except BaseException:
+            if is_new:
+                folder.rmdir()
+            raise
+
+    def digests(self, path: str | os.PathLike[str]) -> dict[str, str]:
+        """The hash of the file of each table."""
+        return {name: file_sha256(file) for name, file in self._files(Path(path)).items()}
+
+    def _files(self, folder: Path) -> dict[str, Path]:
+        return {name: written_at(folder / f"{name}.csv") for name in self.tables}
 
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
         """Write a text to the folder, whole or not at all."""
@@ -209,8 +248,6 @@ def release_database(
     secrets = Secrets.of(release.secret, options.get("pseudonym_key"))
     secrets = secrets.bound(release.manifest.identity, tables.sha256.encode())
     content = _split(stack, release, secrets)
-    _check_references(stack.tables.schema, content.tables)
-    said = tuple(_said(loss) for loss in content.losses if loss.undated or loss.after < loss.before)
     return replace(
         release,
         content=content,
@@ -218,29 +255,12 @@ def release_database(
             release.manifest,
             schema_sha256=schema_sha256(tables.schema),
             input_sha256=tables.sha256,
-            tables={
-                loss.table: {
-                    "rows_before": loss.before,
-                    "rows_after": loss.after,
-                    **({"undated": list(loss.undated)} if loss.undated else {}),
-                }
-                for loss in content.losses
-            },
+            tables={loss.table: loss.noted for loss in content.losses},
         ),
-        warnings=(*said, *release.warnings),
+        warnings=(*(loss.said for loss in content.losses if loss.said), *release.warnings),
         tried=None,
         cured=None,
     )
-
-
-def _said(loss: TableLoss) -> str:
-    """What is lost of a table that nobody would look for."""
-    parts = []
-    if loss.after < loss.before:
-        parts.append(f"{loss.before - loss.after:,} of {loss.before:,} records are left out")
-    if loss.undated:
-        parts.append(f"dates are not released: '*' in all of {listed(loss.undated)}")
-    return f"table {loss.table}: {'; '.join(parts)}."
 
 
 def check_of_tables(promises: Sequence[Any], options: Mapping[str, Any]) -> None:
@@ -337,11 +357,10 @@ def _split(stack: stacked_tables.Stack, release: Release, secrets: Secrets) -> R
     at[source] = np.arange(len(source))
     out = _Out(stack, release, content, at)
     schema = stack.tables.schema
-    pseudonyms = {
-        name: _pseudonyms(out, name, own, secrets)
-        for name, own in schema.tables.items()
-        if own.key is not None
-    }
+    pseudonyms: dict[str, pa.Array] = {}
+    for name in in_order(stack.joined.layout):
+        if schema.tables[name].key is not None:
+            pseudonyms[name] = _pseudonyms(out, name, pseudonyms, secrets)
     tables: dict[str, pa.Table] = {}
     losses: list[TableLoss] = []
     for name, own in schema.tables.items():
@@ -355,12 +374,20 @@ def _split(stack: stacked_tables.Stack, release: Release, secrets: Secrets) -> R
             before = stack.columns[name].num_rows
             losses.append(TableLoss(name, before, tables[name].num_rows))
     ordered = {name: tables[name] for name in schema.tables}
+    _check_references(out, ordered)
     return ReleasedTables(content, stack.file, ordered, tuple(losses), stack.tables.frames)
 
 
-def _pseudonyms(out: _Out, name: str, own: TableSchema, secrets: Secrets) -> pa.Array:
-    """A pseudonym for each record of a table that stays, by its place there."""
+def _pseudonyms(out: _Out, name: str, above: Mapping[str, pa.Array], secrets: Secrets) -> pa.Array:
+    """A pseudonym for each record of a table that stays, by its place there.
+
+    Parameters
+    ----------
+    above
+        The pseudonyms of the tables to which it refers.
+    """
     stack = out.stack
+    own = stack.tables.schema.tables[name]
     assert own.key is not None
     if own.persons:
         # Those that the release gave its people.
@@ -374,7 +401,7 @@ def _pseudonyms(out: _Out, name: str, own: TableSchema, secrets: Secrets) -> pa.
         place[out.within(name)] = first
         return column.take(from_numpy(np.maximum(place, 0), place < 0))
     if own.key in own.of:  # it is that of another table, whose pseudonym it has
-        return pa.nulls(stack.columns[name].num_rows, pa.string())
+        return above[own.of[own.key]].take(from_numpy(stack.joined.parents[name, own.key]))
     if secrets.key is None:
         drawn = random_pseudonyms(stack.columns[name].num_rows, secrets.own.stream(KEYS + name))
         return from_texts(drawn).cast(pa.string())
@@ -398,12 +425,10 @@ def _table_out(
         if column in own.of:
             parents = stack.joined.parents[name, column][within]
             shown = pseudonyms[own.of[column]].take(from_numpy(np.maximum(parents, 0), parents < 0))
-            if column in lookups and not own.persons:
+            if column in lookups:
                 # A code that is hidden, or shown as a label, refers to nothing.
                 exact = _is_exact(out, name, column, rows)
                 shown = pc.if_else(from_numpy(exact), shown, pa.nulls(len(rows), pa.string()))
-            elif column in lookups:
-                continue  # what a person refers to is no quasi-identifier that is made coarser
             columns[column] = shown
         elif column == own.key:
             columns[column] = pseudonyms[name].take(from_numpy(within))
@@ -473,7 +498,7 @@ def _lookup_out(
     for column in stack.columns[name].column_names:
         if column == own.key:
             columns[column] = pseudonyms.take(from_numpy(rows))
-        elif column not in own.of:
+        else:
             columns[column] = stack.columns[name].column(column).take(from_numpy(rows))
     return pa.table(columns)
 
@@ -481,7 +506,7 @@ def _lookup_out(
 def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
     """What a table keeps of its rows and codes."""
     stack, rows = out.stack, out.rows(name)
-    before = next(count.records for count in stack.joined.counts if count.table == name)
+    count = next(count for count in stack.joined.counts if count.table == name)
     exact, labels, hidden = {}, {}, {}
     events = [
         n
@@ -498,29 +523,34 @@ def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
         exact[column] = float(kept.sum() / many)
         hidden[column] = float((nothing & ~kept).sum() / many)
         labels[column] = max(1 - exact[column] - hidden[column], 0.0)
-    return TableLoss(name, before, table.num_rows, exact, labels, hidden, own.dates)
+    after = table.num_rows
+    return TableLoss(name, count.records, after, exact, labels, hidden, own.dates, count.unknown)
 
 
-def _check_references(schema: Schema, tables: Mapping[str, pa.Table]) -> None:
-    """Give no database out of which a reference leads nowhere, or a key is there twice.
+def _check_references(out: _Out, tables: Mapping[str, pa.Table]) -> None:
+    """Give no database out of which a reference leads nowhere or is lost, or a key is twice.
 
     Raises
     ------
     SfumatoError
-        If one does: a mistake of ours.
+        If one is: a mistake of ours.
     """
+    schema, parents = out.stack.tables.schema, out.stack.joined.parents
     for name, own in schema.tables.items():
-        if own.key is not None and own.key not in own.of:
+        if own.key is not None:
             key = tables[name].column(own.key)
             if key.null_count or len(pc.unique(key)) < len(key):
                 raise _broken(name, own.key)
         for column, to in own.of.items():
-            key = schema.tables[to].key
-            if column in tables[name].column_names and key is not None:
-                cells = tables[name].column(column).drop_null()
-                there = pc.is_in(cells, value_set=tables[to].column(key).combine_chunks())
-                if not pc.all(there).as_py() and len(cells):
-                    raise _broken(name, column)
+            cells = tables[name].column(column).drop_null()
+            keys = tables[to].column(schema.tables[to].key).combine_chunks()
+            there = pc.sum(pc.is_in(cells, value_set=keys)).as_py() or 0
+            # Codes of lookup tables may be hidden; every other reference stays.
+            led = len(cells)
+            if not schema.tables[to].lookup:
+                led = int((parents[name, column][out.within(name)] >= 0).sum())
+            if not there == led == len(cells):
+                raise _broken(name, column)
 
 
 def _broken(table: str, column: str) -> SfumatoError:

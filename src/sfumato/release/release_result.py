@@ -153,6 +153,9 @@ class Content(Protocol):
     def write(self, path: str | os.PathLike[str]) -> str:
         """Write it, whole or not at all, and give the hash of what was written, if there is one."""
 
+    def digests(self, path: str | os.PathLike[str]) -> Mapping[str, str]:
+        """Of several tables that were written, the hash of the file of each."""
+
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
         """Write a text to the folder of ``path``, whole or not at all."""
 
@@ -211,6 +214,10 @@ class ReleasedTable:
         """
         write_table(self.table, path, labels=self.shown_labels)
         return file_sha256(written_at(path))
+
+    def digests(self, path: str | os.PathLike[str]) -> Mapping[str, str]:
+        """It is one table."""
+        return {}
 
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
         """Write a text to the folder of ``path``, whole or not at all."""
@@ -534,7 +541,7 @@ class Release:
             digest = self.content.write(path)
             name = str(path).replace("\\", "/").rstrip("/").rpartition("/")[2]
             self.content.write_beside(path, codebook_name(name), self.codebook(name))
-            written = self._noted(digest, name, memory)
+            written = self._noted(digest, name, memory, self.content.digests(path))
             if manifest is None:
                 self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
             else:
@@ -550,10 +557,15 @@ class Release:
             raise InputError("the release", "must have its secret", found="one that was pickled")
         self.secret.write(file)
 
-    def _noted(self, digest: str, name: str, memory: Memory | None) -> Release:
-        """The release with its verdict, the hash of its file, and the head of a memory."""
+    def _noted(
+        self, digest: str, name: str, memory: Memory | None, digests: Mapping[str, str]
+    ) -> Release:
+        """The release with its verdict, the hashes of its files, and the head of a memory."""
         said = {} if self.judged_in else self.verdict.noted
-        manifest = replace(self.manifest, output_sha256=digest, verdict=said)
+        tables = {name: dict(own) for name, own in self.manifest.tables.items()}
+        for table, own in digests.items():
+            tables[table]["sha256"] = own
+        manifest = replace(self.manifest, output_sha256=digest, verdict=said, tables=tables)
         noted = replace(self, manifest=manifest)
         if memory is None:
             return noted
@@ -577,7 +589,7 @@ class Release:
         digest = content_sha256(self.table.column_names, self.table.to_batches())
         with all_or_none():
             write_text(beside.with_name(codebook_name(table)), self.codebook(table))
-            written = self._noted(digest, table, memory)
+            written = self._noted(digest, table, memory, {})
             written.manifest.write(beside)
             self._keep(secret)
             # The table last: if it fails, no file takes its place; a table that is written stays.

@@ -385,6 +385,16 @@ class TableSchema(Frozen):
             raise ValueError("'events' are of tables that belong to the table of persons")
         if self.lookup and self.key is None:
             raise ValueError("a lookup table needs the 'key' that others refer to")
+        if self.persons and self.of:
+            raise ValueError(
+                "the table of persons has no 'of': what a person refers to would go out for each "
+                "alone; name the column under 'quasi_identifiers', which classes make coarser"
+            )
+        if self.lookup and self.of:
+            raise ValueError(
+                "a lookup table has no 'of': its rows would go with those that they refer to; name "
+                "the column under 'direct_identifiers', which leaves it out"
+            )
         return self
 
     def roles(self) -> dict[str, tuple[str, ...]]:
@@ -761,6 +771,11 @@ def _check_tables(tables: Mapping[str, Any]) -> None:
                 raise ValueError(f"tables.{name}.of.{column} must name a table of the schema")
             if tables[to].key is None:
                 raise ValueError(f"tables.{to} needs a 'key', to which {name} refers")
+            if column == table.key and tables[to].lookup:
+                raise ValueError(
+                    f"tables.{name}.key must not refer to a lookup table: a code that is hidden "
+                    "names no record"
+                )
         _check_belongs(tables, name, persons[0])
         for column in table.same:
             base, date = table.base_of(column)
@@ -777,10 +792,6 @@ def _check_belongs(tables: Mapping[str, Any], name: str, persons: str) -> None:
     table, above = tables[name], set(_above(tables, name))
     if name in above:
         raise ValueError(f"the references of tables.{name} lead back to it")
-    if table.persons and not all(tables[to].lookup for to in table.of.values()):
-        raise ValueError("the table of persons refers to lookup tables only")
-    if table.lookup and persons in above:
-        raise ValueError(f"tables.{name} belongs to persons, and is no lookup table")
     if not (table.lookup or table.persons or persons in above):
         raise ValueError(f"tables.{name} needs an 'of' that leads to {persons}, or lookup = true")
 

@@ -107,10 +107,15 @@ def _notes(found: KeyMap) -> dict[str, str]:
     notes = {found.persons or "": "a row for each person"}
     for name in found.tables:
         refers = [f"{each.column} refers to {each.to}" for each in found.of(name)]
-        if refers:
-            notes[name] = "; ".join(refers)
-        elif name in found.lookups:
+        if name in found.lookups:
             notes[name] = "says what a code means"
+        elif refers and name != found.persons:
+            notes[name] = "; ".join(refers)
+        notes |= {
+            f"{name}.{each.column}": f"refers to {each.to}, of which no row goes out for it"
+            for each in found.of(name)
+            if name == found.persons
+        }
     return notes
 
 
@@ -118,10 +123,10 @@ def _of(found: KeyMap, table: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if table in found.keys:
         fields["key"] = found.keys[table]
-    if found.of(table):
+    if found.of(table) and table != found.persons and table not in found.lookups:
         fields["of"] = {each.column: each.to for each in found.of(table)}
-    if any(each.orphans for each in found.of(table)):
-        fields["orphans"] = "refuse"
+        if any(each.orphans and each.to not in found.lookups for each in found.of(table)):
+            fields["orphans"] = "refuse"
     return fields
 
 
@@ -137,7 +142,11 @@ def _of_persons(found: KeyMap, guess: Guess) -> dict[str, Any]:
     return {
         "persons": True,
         **keys,
-        "quasi_identifiers": own.quasi_identifiers,
+        # Where a person was born, or lives, is known of the person.
+        "quasi_identifiers": {
+            **own.quasi_identifiers,
+            **{each.column: "categorical" for each in found.of(found.persons or "")},
+        },
         "sensitive": own.sensitive,
         "direct_identifiers": (*own.direct_identifiers, *numbers),
         "insensitive": own.insensitive,
@@ -150,12 +159,14 @@ def _of_lookup(found: KeyMap, table: str, guess: Guess) -> dict[str, Any]:
     """A lookup table: what it says of a code stays, unless it names somebody."""
     own = guess.schema
     named = {*own.direct_identifiers, *own.undecided, own.person, own.household} - {None}
-    columns = [name for name in guess.roles if name not in named]
+    refers = [each.column for each in found.of(table)]
+    roles = [name for name in guess.roles if name not in {*refers, found.keys[table]}]
     return {
         "lookup": True,
         **_of(found, table),
-        "direct_identifiers": tuple(n for n in guess.roles if n in named),
-        "insensitive": tuple(columns),
+        # Keys of other tables, which are pseudonyms elsewhere, are left out with names.
+        "direct_identifiers": (*(name for name in roles if name in named), *refers),
+        "insensitive": tuple(name for name in roles if name not in named),
     }
 
 

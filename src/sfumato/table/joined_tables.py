@@ -61,12 +61,15 @@ class TableCount:
         Those of them that refer to nothing that is there, or to nothing at all.
     without
         Number of people of whom the table has no record.
+    unknown
+        Number of codes of records that stay of which no lookup table says what they mean.
     """
 
     table: str
     records: int
     orphans: int
     without: int
+    unknown: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +135,14 @@ def joined(columns: Mapping[str, pa.Table], layout: Layout) -> Joined:
         rows = np.arange(table.num_rows)
         parents = {c: _places(table.column(c), ids[to]) for c, to in refers.items()}
         orphan = np.zeros(len(rows), dtype=np.bool_)
-        for places in parents.values():
-            orphan |= places == _ORPHAN
+        unknown = np.zeros(len(rows), dtype=np.int64)
+        for column, to in refers.items():
+            leads_nowhere = parents[column] == _ORPHAN
+            if to in made.person:
+                orphan |= leads_nowhere
+            else:  # a code that its table lacks says what happened all the same
+                unknown += leads_nowhere
+                parents[column][leads_nowhere] = NOBODY
         person, of_nobody = _people_of(made, name, parents, len(rows))
         orphan |= of_nobody
         number = int(orphan.sum())
@@ -143,13 +152,12 @@ def joined(columns: Mapping[str, pa.Table], layout: Layout) -> Joined:
         made.rows[name] = kept
         for column, places in parents.items():
             made.parents[name, column] = places[kept]
+        without = 0
         if person is not None:
             made.person[name] = np.arange(len(kept)) if name == layout.persons else person[kept]
             _check_agree(made, name)
             without = made.people - len(np.unique(made.person[name]))
-            counts.append(TableCount(name, len(rows), number, without))
-        else:
-            counts.append(TableCount(name, len(rows), number, 0))
+        counts.append(TableCount(name, len(rows), number, without, int(unknown[kept].sum())))
         if name in layout.keys:
             own = ids_of(table.column(layout.keys[name]))
             _check_key(name, layout.keys[name], own)
@@ -256,7 +264,7 @@ def counted(sources: Mapping[str, Source], keys: KeyMap) -> Joined:
 
 def words_of_map(keys: KeyMap, made: Joined | None) -> list[list[str]]:
     """The map of keys as rows of a table, with its heads."""
-    rows = [["table", "key", "refers to", "records", "orphans", "people without"]]
+    rows = [["table", "key", "refers to", "records", "orphans", "unknown codes", "people without"]]
     counts = {} if made is None else {each.table: each for each in made.counts}
     for name in keys.tables:
         refers = ", ".join(f"{each.to} by {each.column}" for each in keys.of(name))
@@ -264,8 +272,8 @@ def words_of_map(keys: KeyMap, made: Joined | None) -> list[list[str]]:
         if name in keys.lookups:
             what = "nothing; it says what a code means"
         own = counts.get(name)
-        numbers = ["", "", ""] if own is None else [
-            f"{own.records:,}", f"{own.orphans:,}",
+        numbers = [""] * 4 if own is None else [
+            f"{own.records:,}", f"{own.orphans:,}", f"{own.unknown:,}",
             "" if name == keys.persons or name in keys.lookups else f"{own.without:,}",
         ]  # fmt: skip
         rows.append([name, keys.keys.get(name, ""), what, *numbers])

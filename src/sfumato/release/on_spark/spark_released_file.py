@@ -559,6 +559,10 @@ class ReleasedFrame:
         """
         return write_frame(self.frame, path)
 
+    def digests(self, path: str | os.PathLike[str]) -> Mapping[str, str]:
+        """It is one table."""
+        return {}
+
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
         """Write a text to the folder around ``path``, whole or not at all."""
         write_beside(self.frame.sparkSession, path, name, text)
