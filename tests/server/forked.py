@@ -122,7 +122,7 @@ def on_small_disk(size: int, *words: str, cwd: Path) -> CompletedProcess[str]:
 
 def _started(function: Callable[..., None], *given: Any) -> BaseProcess:
     """A process that runs a function, and imports nothing of whoever asks for it."""
-    process = _context.Process(target=function, args=given)
+    process = _context.Process(target=_here, args=(dict(os.environ), function, *given))
     main = sys.modules["__main__"].__dict__
     file = main.pop("__file__", None)  # it would be imported by the process
     try:
@@ -131,6 +131,13 @@ def _started(function: Callable[..., None], *given: Any) -> BaseProcess:
         if file is not None:
             main["__file__"] = file
     return process
+
+
+def _here(environment: dict[str, str], function: Callable[..., None], *given: Any) -> None:
+    # Else it would have the environment of the test that asked for a process first.
+    os.environ.clear()
+    os.environ.update(environment)
+    function(*given)
 
 
 def _command(words: list[str], *said: Path) -> None:

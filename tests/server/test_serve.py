@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import socket
@@ -238,6 +239,14 @@ def test_what_is_no_request_ends_nothing(running: Serving, request_: bytes) -> N
     assert b"Traceback" not in data
     assert b"waitress" not in data.lower()
     assert running.ask("GET", "/health")[0].status == 200
+
+
+def test_forked_processes_have_the_environment_of_their_test(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for folder in ("one", "another"):
+        monkeypatch.setenv("XDG_CONFIG_HOME", folder)
+        assert forked.answer(os.getenv, "XDG_CONFIG_HOME") == folder
 
 
 @pytest.mark.slow
