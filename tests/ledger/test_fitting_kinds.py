@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -29,7 +31,8 @@ def drawn(seed: int) -> tuple[Ints, list[Fit], Ints, list[tuple[Ints, Ints, Ints
 @pytest.mark.parametrize("seed", range(60))
 def test_kinds_count_what_persons_do(seed: int) -> None:
     cell, fits, column, given = drawn(seed)
-    counts, (same,), hit = Candidates.of(cell, fits, [column]).counted([column])
+    told = Candidates.of(cell, fits, [column]).counted([column])
+    counts, (same,), (right,), hit = told.candidates, told.same, told.right, told.hit
     sets = {
         (tuple(one[of == place]), int(persons[place]))
         for persons, of, one in Candidates.of(cell, fits).sets()
@@ -47,6 +50,9 @@ def test_kinds_count_what_persons_do(seed: int) -> None:
         left = {each for each in odds if odds[each] > 0} | {person}
         assert counts[person] == len(left)
         assert same[person] == sum(column[each] == column[person] for each in left)
+        often = Counter(column[each] for each in left)
+        guesses = [value for value, many in often.items() if many == max(often.values())]
+        assert right[person] == pytest.approx((column[person] in guesses) / len(guesses))
         expected.append(tuple(sorted(left)))
     assert hit == pytest.approx(hits / len(cell))
     assert sum(number for _, number in sets) <= len(cell)

@@ -101,8 +101,14 @@ def by_two(
 
 
 def learned(records: Sequence[Record], column: str, *, bands: bool) -> tuple[float, float]:
-    """Share of people guessed rightly by their crowd, and of whom a rarer value is certain."""
-    every = units(records)
+    """Share of people guessed rightly by their crowd, and of whom a rarer value is certain.
+
+    Of several tables people without a row of the column's are left out.
+    """
+    tables = {each.table for each in records if each.cells[column] != MISSING}
+    every = [unit for unit in units(records) if any(each.table in tables for each in unit)]
+    if not every:
+        return 0.0, 0.0
     values = [{each.cells[column] for each in unit} - {MISSING} for unit in every]
     often = Counter(each for own in values for each in own)
     commonest = min(often, key=lambda each: (-often[each], each), default=None)

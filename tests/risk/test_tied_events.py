@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from itertools import combinations, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ from few_cases import fast_first
 from made_databases import made_database
 
 import sfumato as sf
-from sfumato.risk.known_events import measure_known_events
+from sfumato.kernels import class_counts
+from sfumato.risk.known_events import measure_known_events, with_ties
 from sfumato.table.database_guess import guess_database
 from sfumato.table.stacked_tables import open_stack
 
@@ -71,3 +74,43 @@ def test_ties_find_more_than_the_same_events_anywhere():
     assert loose is not None
     assert tied.of(1).found.value == loose.of(1).found.value
     assert tied.of(2).found.value > loose.of(2).found.value
+
+
+def test_what_ties_find_in_one_class_may_be_learned_in_another():
+    """Found by half in a class that shows no more, by a fifth in one that does: ties find there."""
+    told = class_counts.Holders(np.array([0.5]), np.array([0.2]), np.array([2], np.int32), 0)
+    held = SimpleNamespace(known_low=np.array([0, 1], np.int32))
+    ties = SimpleNamespace(raised=lambda persons, known, found: np.ones(1))
+    sets = np.array([[0, 1]], np.int32)
+    found = with_ties(told, held, np.zeros(1, np.int32), sets, ties)
+    assert (found.found[0], found.learned[0]) == (1.0, 1.0)
+    silent = told._replace(learned=np.zeros(1))
+    assert with_ties(silent, held, np.zeros(1, np.int32), sets, ties).learned[0] == 0
+
+
+def test_people_without_rows_hide_no_value():
+    """h and l of each sensitive column, among people of whom its table has rows."""
+    made = made_database(4, people=60, wards=False)
+    tables = sf.Tables(made.frames, guess_database(made.frames).schema)
+    table = open_stack(tables).table
+    risk = sf.assess(tables)
+    owner = made.frames["admissions"].set_index("admission")["patient"]
+    people = made.frames["patients"].set_index("patient")
+    cells = people[["birth_year", "sex", "zip"]].apply(tuple, axis=1)
+    for name in ("diagnoses.icd", "labs.test", "admissions.ward"):
+        frame, column = name.split(".")
+        rows = made.frames[frame]
+        whose = rows["patient"] if "patient" in rows else rows["admission"].map(owner)
+        values = defaultdict(lambda: defaultdict(set))
+        for person, value in zip(whose, rows[column], strict=True):
+            values[cells[person]][person].add(value)
+        shares, distinct = [], []
+        for own in values.values():
+            often = Counter(value for each in own.values() for value in each)
+            shares.append(max(often.values()) / len(own))
+            distinct.append(len(often))
+        assert len(values) < risk.classes
+        assert risk.sensitive[name].max_gsar.value == pytest.approx(max(shares))
+        assert risk.sensitive[name].avg_gsar.value == pytest.approx(np.mean(shares))
+        assert risk.sensitive[name].l_distinct == min(distinct)
+    assert table.part_of is not None

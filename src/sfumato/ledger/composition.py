@@ -78,8 +78,8 @@ class Measured:
         where that is most often so.
     learned
         By sensitive column the share of persons of whom all that it says is guessed rightly, by
-        what most of the candidates show, and of whom it is certain and not the commonest. Where
-        people are not told apart by cells, a candidate drawn at random is guessed by.
+        what most of the candidates show or by one of them, whichever is right more often, and of
+        whom it is certain and not the commonest.
     unkept
         For each promise about classes the share of persons whose candidates, as one class, break
         it, and the number of such classes.
@@ -106,7 +106,7 @@ class Measured:
         chance = max(float(np.mean(1 / candidates)), hit)
         learned = {
             each.column: (
-                float(np.mean(each.most / candidates)),
+                max(float(np.mean(each.right)), float(np.mean(each.same / candidates))),
                 float(np.mean((each.same == candidates) & each.rare)),
             )
             for each in alike
@@ -125,22 +125,22 @@ class _Alike(NamedTuple):
     ----------
     same
         How many of them show what the person shows.
-    most
-        How many show what most of them do; ``same`` where that is not counted.
+    right
+        The chance that what most of them show is what the person shows.
     rare
         Whether what the person shows is not the commonest of all.
     """
 
     column: str
     same: Floats
-    most: Floats
+    right: Floats
     rare: Bools
 
     @classmethod
-    def of(cls, column: SketchColumn, same: Floats, most: Floats, of: Ints | slice) -> _Alike:
+    def of(cls, column: SketchColumn, same: Floats, right: Floats, of: Ints | slice) -> _Alike:
         """Of a column, for some of its persons."""
         _, value, often = np.unique(column.digests, return_inverse=True, return_counts=True)
-        return cls(column.name, same, most, (value != often.argmax())[of])
+        return cls(column.name, same, right, (value != often.argmax())[of])
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +182,9 @@ class Handed:
             _, of, counts = np.unique(pairs, return_inverse=True, return_counts=True)
             same, most = counts[of].astype(np.float64), np.zeros(len(distinct))
             np.maximum.at(most, number, same)
-            alike.append(_Alike.of(each, same, most[number], slice(None)))
+            # As many are right as show it, whoever of them is meant.
+            right = most[number] / persons[number]
+            alike.append(_Alike.of(each, same, right, slice(None)))
         unkept: Unkept = ()
         if self.promises and len(cell):
             of_person = self.sketch.of_person
@@ -532,14 +534,14 @@ def _fitting(handed: Handed, cell: Ints, fits: Sequence[Fit]) -> Measured:
     Somebody fits a class where somebody in that class shows the same.
     """
     shown = [each.digests.astype(np.int64) for each in handed.sensitive]
-    counts, same, hit = Candidates.of(cell, fits, shown).counted(shown)
+    told = Candidates.of(cell, fits, shown).counted(shown)
     looked_at = drawn(len(cell))
     alike = [
-        _Alike.of(column, each, each, looked_at)
-        for column, each in zip(handed.sensitive, same, strict=True)
+        _Alike.of(column, same, right, looked_at)
+        for column, same, right in zip(handed.sensitive, told.same, told.right, strict=True)
     ]
     unkept = _unkept(handed, Candidates.of(cell, fits)) if handed.promises else ()
-    return Measured.of(counts, alike, unkept, hit)
+    return Measured.of(told.candidates, alike, unkept, told.hit)
 
 
 def _unkept(handed: Handed, candidates: Candidates) -> Unkept:

@@ -111,6 +111,52 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
+class Fitting:
+    """What the candidates for each person who is looked at show; shape (persons,) each.
+
+    Attributes
+    ----------
+    candidates
+        How many fit.
+    same
+        By column, how many of them show what the person shows.
+    right
+        By column, the chance that what most of them show is what the person shows; of values that
+        as many show, each is guessed as often.
+    hit
+        Share of the persons whom one of their likeliest candidates hits: what few show weighs more.
+    """
+
+    candidates: Floats
+    same: list[Floats]
+    right: list[Floats]
+    hit: float
+
+
+def _right(of: Ints, shown: Ints, weight: Floats, own: Ints) -> Floats:
+    """The chance that what most of the candidates of each person show is the person's own.
+
+    Parameters
+    ----------
+    of, shown, weight
+        Whose candidates, what they show, and how many do.
+    own
+        What each person shows; shape (persons,).
+    """
+    _, codes = np.unique(np.append(shown, own), return_inverse=True)
+    values = int(codes.max(initial=0)) + 1
+    keys, at = np.unique(of * values + codes[: len(of)], return_inverse=True)
+    often, whose = np.bincount(at, weight, len(keys)), keys // values
+    most = np.zeros(len(own))
+    np.maximum.at(most, whose, often)
+    is_most = often >= most[whose]
+    # Each person is a candidate, too.
+    mine = np.searchsorted(keys, np.arange(len(own)) * values + codes[len(of) :])
+    right: Floats = is_most[mine] / np.bincount(whose, is_most, len(own))
+    return right
+
+
+@dataclass(frozen=True, eq=False)
 class Candidates:
     """The persons of a release by their cells, and by what they show there.
 
@@ -197,11 +243,10 @@ class Candidates:
         product: Floats = np.multiply.reduce(odds)
         return product
 
-    def counted(self, digests: Sequence[Ints]) -> tuple[Floats, list[Floats], float]:
-        """Of the persons who are looked at: candidates who fit, those who show the same, hits.
+    def counted(self, digests: Sequence[Ints]) -> Fitting:
+        """What the candidates for the persons who are looked at show.
 
-        A person whose values have changed meanwhile is a candidate all the same. Whoever takes one
-        of the likeliest hits that share of the persons: what few show weighs more.
+        A person whose values have changed meanwhile is a candidate all the same.
 
         Parameters
         ----------
@@ -219,6 +264,7 @@ class Candidates:
         # Whose values have changed is not found below, and is a candidate all the same.
         counts = (own == 0).astype(np.float64)
         same, hits = [counts.copy() for _ in digests], np.zeros(len(rows))
+        guesses = [np.zeros(len(rows)) for _ in digests]
         wide = (self.starts[1:] - self.starts[:-1])[cell]
         for part, target, candidate, odds in self.blocks(rows, wide):
             weight, number = sizes[candidate] * (odds > 0), len(rows[part])
@@ -230,12 +276,18 @@ class Candidates:
             hits[part] = np.where(best > 0, right / np.maximum(as_likely, 1), 1 / everybody[part])
             counts[part] += np.bincount(target, weights=weight, minlength=number)
             one = self.order[self.begins[candidate]]
-            for found, shown in zip(same, digests, strict=True):
-                alike = weight * (shown[one] == shown[rows[part]][target])
+            changed = np.flatnonzero(own[part] == 0)
+            of, many = np.append(target, changed), np.append(weight, np.ones(len(changed)))
+            for found, guessed, shown in zip(same, guesses, digests, strict=True):
+                mine = shown[rows[part]]
+                alike = weight * (shown[one] == mine[target])
                 found[part] += np.bincount(target, weights=alike, minlength=number)
+                guessed[part] = _right(of, np.append(shown[one], mine[changed]), many, mine)
         back = back.ravel()
         hit = float(persons @ hits) / max(len(looked_at), 1)
-        return counts[back], [each[back] for each in same], hit
+        return Fitting(
+            counts[back], [each[back] for each in same], [each[back] for each in guesses], hit
+        )
 
     def sets(self) -> Iterator[tuple[Ints, Ints, Ints]]:
         """The sets of candidates that there are: persons who have each, of which, which person.

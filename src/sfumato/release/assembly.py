@@ -72,7 +72,7 @@ from sfumato.release.techniques import Technique, Techniques
 from sfumato.release.tree import grow
 from sfumato.release.utility_measures import Later, Utility, measure_utility
 from sfumato.risk.assessment import assess, measure_classes
-from sfumato.risk.class_measures import ranks_of
+from sfumato.risk.class_measures import ranks_of, rows_of_tables
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.known_events import Shown, Told, measure_known_events
 from sfumato.risk.reidentification import household_risk
@@ -697,6 +697,7 @@ def _released_risk(generalised: _Generalised, order: Ints, manifest: Manifest) -
         threshold=threshold,
         shown=None if pseudonym is None else pseudonym[order],
         ranks=ranks_of(part, ordered),
+        rows={name: own[order] for name, own in rows_of_tables(part).items()},
         warnings=part.warnings,
     )
     kept = generalised.protection

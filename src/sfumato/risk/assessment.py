@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import numpy as np
 
-from sfumato.core.arrays import Codes
+from sfumato.core.arrays import Bools, Codes
 from sfumato.core.declaration import Progress, keywords, layout_of, silent, taken, takes_spark
 from sfumato.core.errors import InputError
 from sfumato.core.extensions import extension
@@ -65,6 +65,7 @@ def measure_classes(
     threshold: float,
     shown: Codes | None = None,
     ranks: Mapping[str, Codes] | None = None,
+    rows: Mapping[str, Bools] | None = None,
     warnings: tuple[str, ...] = (),
 ) -> Risk:
     """Measure a file, or a release, whose equivalence classes are known.
@@ -87,9 +88,11 @@ def measure_classes(
     ranks
         For sensitive attributes whose values are numbers and whose t-closeness is also to be
         measured by ordered distance, the rank of each value, from 0 without a gap.
+    rows
+        As in `ClassBlocks`.
     """
     check_threshold(threshold)
-    blocks = ClassBlocks(class_of, classes, person, sensitive, shown, ranks)
+    blocks = ClassBlocks(class_of, classes, person, sensitive, shown, ranks, rows=rows)
     values = _WHOLE | size_values("persons", threshold) | size_values("records", threshold)
     for name in sensitive:
         values |= _of_attribute(name, ordered=name in (ranks or {}))
@@ -117,7 +120,7 @@ def measure_classes(
         by_records=reidentification(found, "records", classes, records, threshold),
         sample_uniques=int(found["one person"].total),
         sample_unique_records=int(found["one record"].total),
-        sensitive={name: _sensitive_risk(found, name, classes) for name in sensitive},
+        sensitive={name: _sensitive_risk(found, name) for name in sensitive},
         summary=blocks.summary,
         threshold=float(threshold),
         warnings=(*warnings, *spread_warning(memberships, persons)),
@@ -151,10 +154,16 @@ def _of_attribute(name: str, *, ordered: bool) -> dict[str, ClassValue]:
         # A class without a value has no shared one: its first record stands for it.
         return first_row(classes, at) if own < 0 else own
 
+    def told_of(classes: ClassSummary, diversity: Any) -> Any:
+        return class_measures.told_of(classes, name, diversity, class_measures.UNTOLD)
+
     values = {
         "gsar": ClassValue(partial(class_measures.gsar, attribute=name), "high", row_of_shared),
-        "distinct": ClassValue(lambda classes: classes.distinct[name], "low"),
-        "entropy": ClassValue(partial(class_measures.entropy_l, attribute=name), "low"),
+        "told": ClassValue(lambda classes: np.minimum(classes.sharing(name), 1), "high"),
+        "distinct": ClassValue(lambda classes: told_of(classes, classes.distinct[name]), "low"),
+        "entropy": ClassValue(
+            lambda classes: told_of(classes, class_measures.entropy_l(classes, name)), "low"
+        ),
         **{
             f"recursive {l}": ClassValue(
                 partial(class_measures.recursive_c, attribute=name, l=l), "high"
@@ -170,13 +179,13 @@ def _of_attribute(name: str, *, ordered: bool) -> dict[str, ClassValue]:
     return {f"{what} of {name}": value for what, value in values.items()}
 
 
-def _sensitive_risk(found: Mapping[str, Extreme], name: str, classes: int) -> SensitiveRisk:
+def _sensitive_risk(found: Mapping[str, Extreme], name: str) -> SensitiveRisk:
     sharing, distinct = found[f"gsar of {name}"], found[f"distinct of {name}"]
     ordered = found.get(f"ordered distance of {name}")
     return SensitiveRisk(
         h_affiliation=sharing.measure("h_affiliation"),
         max_gsar=sharing.measure("max_gsar"),
-        avg_gsar=Measure("avg_gsar", sharing.total / classes),
+        avg_gsar=Measure("avg_gsar", sharing.total / max(found[f"told of {name}"].total, 1)),
         l_distinct=distinct.whole,
         l_distinct_where=distinct.where,
         l_entropy=found[f"entropy of {name}"].measure("l_entropy"),
@@ -426,6 +435,7 @@ def _measured(
         {column.name: column.codes for column in table.sensitive},
         threshold=threshold,
         ranks=class_measures.ranks_of(table, ordered_distance),
+        rows=class_measures.rows_of_tables(table),
         warnings=table.warnings,
     )
     if table.preparation:
@@ -447,7 +457,11 @@ def _with_recursive(
     """The measures of each sensitive attribute, with recursive diversity for these l too."""
     found = {
         column.name: class_measures.recursive_measures(
-            class_of, risk.classes, column.codes, recursive_l
+            class_of,
+            risk.classes,
+            column.codes,
+            recursive_l,
+            risk.own_classes().sharing(column.name) > 0,
         )
         for column in table.sensitive
     }

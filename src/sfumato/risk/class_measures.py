@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.core.arrays import Integers, Ints
+from sfumato.core.arrays import Bools, Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.engines.embedded.counts import group
@@ -25,6 +25,9 @@ _EPSILON = 2.0**-52
 """Largest relative error of a logarithm, an exponential, a product or a sum."""
 SHARE_BINS = 20
 """Bins of equal width on [0, 1]."""
+UNTOLD = 2.0**31
+"""The diversity of a class in which nobody has a record of an attribute's table: it is never the
+least."""
 BIN_ROUNDING = 1e-9
 """A share this little above an edge is taken for the edge."""
 
@@ -51,9 +54,17 @@ def gsar(summary: ClassSummary, attribute: str) -> Floats:
     """Sensitive-attribute disclosure risk of each class, max n_j / n_t, shape (classes,).
 
     Paper 003, Section 8 (GSAR), which is the h-affiliation of the class (Definition 3, Eq. 5):
-    the share of its persons who have its most shared value; 0 in a class without a value.
+    the share of its persons who have its most shared value; 0 in a class without a value. Of
+    several tables those count who have a record of the attribute's.
     """
-    return summary.affiliation[attribute] / summary.persons
+    return summary.affiliation[attribute] / np.maximum(summary.sharing(attribute), 1)
+
+
+def told_of(summary: ClassSummary, attribute: str, values: Any, otherwise: float) -> Any:
+    """Values of classes, and another one where nobody has a record of the attribute's table."""
+    if attribute not in summary.holders:
+        return values
+    return np.where(summary.holders[attribute] > 0, values, otherwise)
 
 
 def idr(class_of: Codes, classes: int, person: Codes) -> Floats:
@@ -162,11 +173,22 @@ def recursive_c(summary: ClassSummary, attribute: str, l: int) -> Floats:  # noq
     if l not in RECURSIVE_L:
         raise InputError("parameter l", "must be 2 or 3")
     commonest = summary.commonest[attribute]
-    return _bound(commonest[:, 0], summary.valued[attribute] - commonest[:, : l - 1].sum(axis=1))
+    rest = summary.valued[attribute] - commonest[:, : l - 1].sum(axis=1)
+    bound: Floats = told_of(summary, attribute, _bound(commonest[:, 0], rest), 0.0)
+    return bound
+
+
+def rows_of_tables(table: Table) -> dict[str, Bools]:
+    """For each sensitive attribute of one of several tables, which records are of it."""
+    part = table.part_of
+    told = {each.name: each.codes >= 0 for each in table.sensitive}
+    if part is None:
+        return {}
+    return {name: np.isin(part, part[own]) for name, own in told.items() if own.any()}
 
 
 def recursive_measures(
-    class_of: Codes, classes: int, codes: Codes, asked: Iterable[int]
+    class_of: Codes, classes: int, codes: Codes, asked: Iterable[int], told: Bools | None = None
 ) -> dict[int, Measure]:
     """The bound of `recursive_c` for any l, at its worst class.
 
@@ -178,6 +200,8 @@ def recursive_measures(
         Codes of a sensitive attribute, from 0, -1 for missing; shape (records,).
     asked
         The l.
+    told
+        Which classes the attribute tells of; ``None`` for all.
     """
     valued = codes >= 0
     width = int(codes.max()) + 1
@@ -197,6 +221,7 @@ def recursive_measures(
         # r_l + ... + r_q. With fewer than l values it is 0, and no c is enough.
         rest = before[last] - before[np.minimum(first + each - 1, last)]
         bound = _bound(commonest, rest)
+        bound = bound if told is None else np.where(told, bound, 0.0)
         at = int(bound.argmax())
         where = Position(int((class_of == at).argmax()) + 1, at + 1)
         found[each] = Measure(f"recursive_{each}", float(bound[at]), where=where)

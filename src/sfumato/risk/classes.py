@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.core.arrays import Codes, Integers
+from sfumato.core.arrays import Bools, Codes, Integers
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.kernels import class_counts
@@ -61,6 +61,9 @@ class ClassSummary:
     ordered_distance
         The earth mover's distance on ranks instead, for attributes whose values are numbers and
         for which it was asked.
+    holders
+        Per sensitive attribute of one of several tables, the number of persons who have a record
+        of its table: of others nothing can be learned by it. Empty where there is one table.
     fewest_sharing
         Over the numbers of records that occur, the fewest persons who share one; where persons
         have several ids, the fewest who have an id with one number of records.
@@ -99,6 +102,7 @@ class ClassSummary:
     distinct: Mapping[str, Integers] = field(default_factory=dict)
     distance: Mapping[str, Floats] = field(default_factory=dict)
     ordered_distance: Mapping[str, Floats] = field(default_factory=dict)
+    holders: Mapping[str, Integers] = field(default_factory=dict)
     fewest_sharing: Integers = field(default_factory=_unknown)
     population: Counts = field(default_factory=_unknown)
     first_row: Integers = field(default_factory=_unknown)
@@ -117,6 +121,10 @@ class ClassSummary:
     def classes(self) -> int:
         """Number of classes."""
         return len(self.records)
+
+    def sharing(self, attribute: str) -> Integers:
+        """Persons among whom the values of an attribute are shared."""
+        return self.holders.get(attribute, self.persons)
 
     def map_arrays(self, made: Callable[[Any], Any]) -> ClassSummary:
         """The same with every array replaced by what is made of it."""
@@ -182,6 +190,9 @@ class ClassBlocks:
     files
         For sensitive attributes, the records of the whole file with each value, where these are
         not all of its records.
+    rows
+        For sensitive attributes of one of several tables, which records are of it; shape
+        (records,) each.
     """
 
     def __init__(
@@ -193,6 +204,8 @@ class ClassBlocks:
         shown: Codes | None = None,
         ranks: Mapping[str, Codes] | None = None,
         files: Mapping[str, Counts] | None = None,
+        *,
+        rows: Mapping[str, Bools] | None = None,
     ) -> None:
         _check(class_of, classes, person, sensitive, shown)
         self._records, self._first = class_counts.count_records(class_of, classes)
@@ -201,6 +214,10 @@ class ClassBlocks:
         self._person, self._sensitive, self._ranks = person, sensitive, ranks or {}
         # Files with a record per person are common, and need neither a sort nor a count of persons.
         self._single = shown is None and _own_each(person)
+        self._holders = {
+            name: _distinct_persons(class_of[own], person[own], classes)
+            for name, own in (rows or {}).items()
+        }
         self._order = self._by_id = None
         if sensitive or not self._single:
             self._order = class_counts.class_order(class_of, self._records, person)
@@ -293,6 +310,7 @@ class ClassBlocks:
             distinct={name: value.distinct for name, value in values.items()},
             distance={name: value.distance for name, value in values.items()},
             ordered_distance=distances,
+            holders={name: own[start:stop] for name, own in self._holders.items()},
             fewest_sharing=sharing.fewest,
             first_row=first,
             largest_row=counts.largest_row,
@@ -344,12 +362,21 @@ def summarize(
     shown: Codes | None = None,
     ranks: Mapping[str, Codes] | None = None,
     files: Mapping[str, Counts] | None = None,
+    *,
+    rows: Mapping[str, Bools] | None = None,
 ) -> ClassSummary:
     """Count records, persons and sensitive values of every equivalence class.
 
     Parameters and errors are those of `ClassBlocks`.
     """
-    return ClassBlocks(class_of, classes, person, sensitive, shown, ranks, files).whole()
+    return ClassBlocks(class_of, classes, person, sensitive, shown, ranks, files, rows=rows).whole()
+
+
+def _distinct_persons(class_of: Codes, person: Codes, classes: int) -> Counts:
+    """Number of distinct persons of some records in each class."""
+    people = int(person.max(initial=0)) + 1
+    pairs = np.unique(class_of.astype(np.int64) * people + person)
+    return np.bincount(pairs // people, minlength=classes)
 
 
 def _own_each(person: Codes) -> bool:

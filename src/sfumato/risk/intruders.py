@@ -49,7 +49,8 @@ class Findings:
     found
         Mean over people of the chance to be found.
     person
-        Highest chance of one person; of the insider the 95th percentile of the people.
+        Highest chance of one person; of the insider the 95th percentile of the people, or of those
+        who have rows of the columns' tables, if that is higher.
     learned
         By sensitive column; empty where there is none, or where nothing could be learned of any.
     drawn
@@ -187,6 +188,11 @@ def insider(file: ShownFile, names: Sequence[str]) -> Findings:
     chance = np.bincount(known.place, of_pair) / np.bincount(known.place)
     by_person = crowds.by_person(person, chance)
     whole = len(drawn) == len(every)
+    # Of whom nothing is known by these columns, most hide among many.
+    rows = file.of_tables(np.logical_or.reduce([file.columns[n].codes != MISSING for n in names]))
+    told = crowds.having(rows)[units]
+    among = [by_person, *([crowds.by_person(person[told], chance[told])] if told.any() else [])]
+    highest = max((_percentile(each, whole) for each in among), key=lambda each: each.high)
     # One pair of each unit says what is learned: the first is as good as any.
     one = np.diff(known.place, prepend=-1)[at] != 0
     learned = learned_values.learned(
@@ -198,7 +204,7 @@ def insider(file: ShownFile, names: Sequence[str]) -> Findings:
         drawn=None if whole else len(drawn),
     )
     found = Share.of(float(by_person.mean()), None if whole else _answers(by_person, len(every)))
-    return Findings(found, _percentile(by_person, whole), learned, None if whole else len(drawn))
+    return Findings(found, highest, learned, None if whole else len(drawn))
 
 
 def _units_of(crowds: Crowds, people: Codes) -> Ints:
@@ -266,7 +272,7 @@ class _Shows:
         looked[asked] = True
         self._units = np.flatnonzero(looked[crowds.crowd])
         tells = np.logical_or.reduce([column.codes != MISSING for column in columns])
-        rows = np.flatnonzero(looked[crowds.crowd][crowds.unit] & _of_tables(crowds.file, tells))
+        rows = np.flatnonzero(looked[crowds.crowd][crowds.unit] & crowds.file.of_tables(tells))
         rows = rows[np.argsort(crowds.unit[rows], kind="stable")]
         if self._dates is not None:
             rows = _some_of_each(rows, crowds.unit[rows], MOST_DATES)
@@ -428,13 +434,6 @@ class _Shows:
         place = np.minimum(np.searchsorted(self._shown, key), len(self._shown) - 1)
         fits = self._shown[place] == key
         return at[fits], unit[fits], (length / some)[at[fits]]
-
-
-def _of_tables(file: ShownFile, tells: Bools) -> Bools:
-    """Which records are of a table of which some tell something."""
-    if file.part_of is None:
-        return np.ones(len(tells), dtype=np.bool_)
-    return np.isin(file.part_of, file.part_of[tells])
 
 
 def _some_of_each(rows: Ints, unit: Codes, most: int) -> Ints:

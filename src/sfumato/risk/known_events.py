@@ -570,9 +570,10 @@ def with_ties(
         return told
     labels = np.where(sets >= 0, held.known_low[np.maximum(sets, 0)], MISSING)
     found = ties.raised(persons, labels, told.found)
-    # Whoever is found more surely is learned of as much more.
-    more = np.divide(found, told.found, out=np.ones_like(found), where=told.found > 0)
-    return told._replace(found=found, learned=np.minimum(told.learned * more, 1.0))
+    # Who shows more than is known is learned of by whoever is found. Of a person in several classes
+    # it may be the one that shows no more in which ties find more: then that is an upper bound.
+    raised = (found > told.found) & (told.learned > 0)
+    return told._replace(found=found, learned=np.where(raised, found, told.learned))
 
 
 def drawn_sets(rng: np.random.Generator, events: int, m: int, shape: tuple[int, int]) -> Ints:

@@ -176,6 +176,8 @@ def learned(
 ) -> tuple[Learned, ...]:
     """What is learned of targets who are not told from some candidates, by sensitive column.
 
+    Of a column of one of several tables, among people who have rows of it.
+
     Parameters
     ----------
     targets
@@ -190,27 +192,29 @@ def learned(
         Number of people who were drawn; ``None`` where the targets are everybody's.
     """
     rng, found = np.random.default_rng(SEED), []
-    _, owner = np.unique(crowds.person[targets], return_inverse=True)
-    weight = 1 / np.bincount(owner)[owner]
-    people = int(owner.max(initial=-1)) + 1
     for name in crowds.file.sensitive:
+        codes = crowds.file.columns[name].codes
+        rows = crowds.file.of_tables(codes != MISSING)
+        has = crowds.having(rows)
+        number, asked, on_list = np.cumsum(has) - 1, has[targets], has[listed[1]]
+        _, owner = np.unique(crowds.person[targets[asked]], return_inverse=True)
+        weight = 1 / np.bincount(owner)[owner]
+        people = int(owner.max(initial=-1)) + 1
         # What everybody foretells is not learned from the file.
         if name in seen or not people or _without(crowds.file, name) >= 1:
             continue
-        codes = crowds.file.columns[name].codes
-        values = _Values.of(codes, crowds.unit, len(crowds.crowd))
-        right, certain = values.right(targets, home, listed)
-        deals = [
-            float(weight @ values.dealt(rng).right(targets, home, listed)[0]) / people
-            for _ in range(DEALS)
-        ]
+        values = _Values.of(codes[rows], number[crowds.unit[rows]], int(has.sum()))
+        told = number[targets[asked]], home[asked], (listed[0][on_list], number[listed[1][on_list]])
+        right, certain = values.right(*told)
+        deals = [float(weight @ values.dealt(rng).right(*told)[0]) / people for _ in range(DEALS)]
         without = max(float(np.mean(deals)), _without(crowds.file, name))
-        share = Share.of(float(weight @ right) / people, drawn)
+        of = drawn and people
+        share = Share.of(float(weight @ right) / people, of)
         # Among few even dealt values are guessed rightly: who is found for certain is counted so.
         left = max(1 - without, 1e-12)
         ends = (max(0.0, (each - without) / left) for each in astuple(share))
         sure = len(distinct(owner[certain])) / people
-        found.append(Learned(name, Share(*ends), Share.of(sure, drawn), without))
+        found.append(Learned(name, Share(*ends), Share.of(sure, of), without))
     return tuple(found)
 
 
@@ -218,7 +222,9 @@ def _without(file: ShownFile, name: str) -> float:
     """Share of people whose value of a column is guessed rightly without the file."""
     if name not in file.foretold:
         codes = file.columns[name].codes
-        file.foretold[name] = foretold(file.exact, file.person, codes)
+        rows = file.of_tables(codes != MISSING)
+        exact = [each[rows] for each in file.exact]
+        file.foretold[name] = foretold(exact, file.person[rows], codes[rows])
     return file.foretold[name]
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.core.arrays import Codes, Floats, Integers, Ints
+from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints
 from sfumato.engines.embedded.counts import group
 from sfumato.table.dependence import codes_of
 from sfumato.table.table import Table
@@ -93,6 +93,20 @@ class ShownFile:
         """Whether anybody has several records, so that their number tells something."""
         return len(distinct(self.person)) < len(self.person)
 
+    def of_tables(self, tells: Bools) -> Bools:
+        """Which records are of a table of which some tell something.
+
+        Of several tables people without rows of one are told nothing by it, and hide nobody.
+
+        Parameters
+        ----------
+        tells
+            Which records tell something; shape (records,).
+        """
+        if self.part_of is None:
+            return np.ones(len(tells), dtype=np.bool_)
+        return np.isin(self.part_of, self.part_of[tells])
+
     @cached_property
     def by_class(self) -> Crowds:
         """Who cannot be told apart by class."""
@@ -134,6 +148,12 @@ class Crowds:
                 band = band_of(np.bincount(self.unit, parts == part, units).astype(np.int64))
                 keys = [self.crowd, band]
                 self.crowd, _ = group(keys, [int(self.crowd.max()) + 1, len(BANDS) + 1])
+
+    def having(self, rows: Bools) -> Bools:
+        """Which units have some of these records; shape (units,)."""
+        units = np.zeros(len(self.crowd), dtype=np.bool_)
+        units[self.unit[rows]] = True
+        return units
 
     @cached_property
     def chance(self) -> Floats:
