@@ -78,6 +78,28 @@ def test_a_changed_file_is_named(signed: Path, key: Path, name: str) -> None:
     assert found.files[name] is FileState.CHANGED
 
 
+def test_what_was_added_or_is_missing_is_found_out(signed: Path, key: Path) -> None:
+    public = key.with_name("anna.pub")
+    (signed / "release" / "raw.csv").write_text("1\n")
+    (signed / "public" / "mine.txt").write_text("1\n")  # nobody was given that folder to use
+    found = checked(signed, public)
+    assert found.fault
+    assert [name for name, state in found.files.items() if state is FileState.ADDED] == [
+        "release/raw.csv"
+    ]
+    (signed / "release" / "raw.csv").rename(signed / "release" / "release.csv")
+    assert checked(signed, public).fault
+    (signed / "release" / "release.csv").unlink()
+    gone = checked(signed, public)
+    assert (gone.is_measured, gone.fault) == (False, "")
+
+
+def test_nothing_signed_passes_for_another_line() -> None:
+    for by, because in (("anna\nKey: x", "why"), ("anna", "why\x1b[2K")):
+        with pytest.raises(InputError, match="control characters"):
+            Statement(Decision.REFUSED, by, because, "now", "", {}, {})
+
+
 def _leaves(plain: object, way: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
     if isinstance(plain, dict):
         return [one for name, each in plain.items() for one in _leaves(each, (*way, name))]

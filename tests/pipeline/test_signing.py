@@ -67,11 +67,19 @@ def test_what_is_above_is_refused_or_not_signed(call: Call, tmp_path: Path) -> N
     assert "not ready" in refused.err
     assert not (tmp_path / "output" / "signature.json").exists()
     assert call(*SIGN, "--refuse").code == 0
+    assert call("verify", "output").code == 2
     checked = call("verify", "output", "--signer", "anna.pub", "--json")
     assert checked.code == 2
     assert checked.json["unchanged"]
     assert checked.json["statement"]["decision"] == "refused"
     assert [each["to"] for each in remembered(call)] == [[]]
+
+
+def test_nothing_is_signed_that_the_run_did_not_make(call: Call, tmp_path: Path) -> None:
+    assert call("run").code == 0
+    (tmp_path / "output" / "release" / "raw.csv").symlink_to(tmp_path / "visits.csv")
+    assert call(*SIGN, "--to", "university").code == 1
+    assert not (tmp_path / "output" / "signature.json").exists()
 
 
 def test_what_changed_since_the_run_is_not_signed(call: Call, tmp_path: Path) -> None:

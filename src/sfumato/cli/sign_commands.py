@@ -85,13 +85,13 @@ def verify(
     """Check that a release is as it was signed, and who signed it; needs no project.
 
     Exit codes: 0 unchanged and signed by that key, 1 bad input, 2 changed, refused, or signed by
-    another key, 4 the signer is unknown, or no signed file is here.
+    another key, 4 the signer is unknown, or not all files that were handed over are here.
     """
     from sfumato.core.signatures import Decision, check_signature
 
     checked = check_signature(file, signer)
     print_found(checked.to_json(), _lines(checked), json=json)
-    if checked.fault or (checked.is_measured and checked.statement.decision is Decision.REFUSED):
+    if checked.fault or checked.statement.decision is Decision.REFUSED:
         return ABOVE
     return READY if checked.is_measured else NOT_MEASURED
 
@@ -99,14 +99,15 @@ def verify(
 def _lines(checked: Checked) -> list[str]:
     """What a signature says, the result of the check first."""
     said = checked.statement
-    verdict: dict[str, Any] = dict(said.about.get("verdict", {}))
+    verdict: dict[str, Any] = said.about.get("verdict", {})
+    headline = "".join(c if c.isprintable() else "?" for c in str(verdict.get("headline", "none")))
     lines = [
         checked.sentence,
         "",
         f"Decision:  {said.decision.value}" + (f" to {said.to}" if said.to else ""),
         f"By:        {said.by}, {said.time[:16].replace('T', ' ')} UTC",
         f"Because:   {said.because}",
-        f"Verdict:   {verdict.get('headline', 'none')}",
+        f"Verdict:   {headline}",
         f"Key:       {checked.signer}",
         "",
     ]

@@ -71,6 +71,12 @@ class Statement:
         for name in ("by", "because", *(("to",) if self.decision is Decision.RELEASED else ())):
             if not getattr(self, name).strip():
                 raise InputError(f"signature: {name}", "must say something", found="nothing")
+        # It is printed where it is checked: a line break in it could pass for a line of ours.
+        said = (self.by, self.because, self.time, self.to, *self.leaving, *self.inside)
+        if not all(text.isprintable() for text in said):
+            raise InputError(
+                "signature", "must hold no line breaks or control characters", found="one"
+            )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -105,6 +111,8 @@ class FileState(StrEnum):
     UNCHANGED = "unchanged"
     CHANGED = "changed"
     NOT_HERE = "not here"
+    ADDED = "not signed"
+    """It lies among the files that were handed over, and was not signed."""
 
 
 @dataclass(frozen=True)
@@ -134,20 +142,21 @@ class Checked:
         """What is to be said of it first."""
         if self.fault:
             return self.fault
-        if not self._any_here:
-            return "No file that was handed over is here."
+        if not self._all_here:
+            return "Not all of the files that were handed over are here."
         if self.is_known is None:
             return "Unchanged since signing. Signer unknown."
         return "Unchanged since signing. Signed by the key that was given."
 
     @property
     def is_measured(self) -> bool:
-        """Whether the signer is known, and a file that was handed over is here."""
-        return self.is_known is not None and self._any_here
+        """Whether the signer is known, and every file that was handed over is here."""
+        return self.is_known is not None and self._all_here
 
     @property
-    def _any_here(self) -> bool:
-        return any(self.files[name] is FileState.UNCHANGED for name in self.statement.leaving)
+    def _all_here(self) -> bool:
+        leaving = self.statement.leaving
+        return all(self.files[name] is FileState.UNCHANGED for name in leaving) and bool(leaving)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -181,7 +190,9 @@ def check_signature(path: str | os.PathLike[str], signer: Path | None = None) ->
     is_known = None if given is None else _raw(given) == _raw(named)
     signed = {**statement.leaving, **statement.inside}
     files = {name: _state(file.parent, name, signed) for name in signed}
+    files |= dict.fromkeys(_added(file.parent, statement), FileState.ADDED)
     changed = [name for name, state in files.items() if state is FileState.CHANGED]
+    added = [name for name, state in files.items() if state is FileState.ADDED]
     fault = ""
     if not statement.is_signed(signature, named):
         fault = "The signature was changed since signing."
@@ -189,6 +200,8 @@ def check_signature(path: str | os.PathLike[str], signer: Path | None = None) ->
         fault = "Signed by another key than the one that was given."
     elif changed:
         fault = f"Changed since signing: {', '.join(changed)}."
+    elif added:
+        fault = f"Added since signing: {len(added)} files, not signed."
     return Checked(statement, fingerprint(named), is_known, files, fault)
 
 
@@ -208,7 +221,7 @@ def _read(file: Path) -> tuple[Statement, Ed25519PublicKey, bytes]:
             advice=f"name the {SIGNATURE} that came with the release, or its folder",
         ) from None
     # The file may be anybody's. Whatever is wrong with it is one mistake to its reader.
-    except (ValueError, KeyError, TypeError, RecursionError, ValidationError):
+    except (ValueError, KeyError, TypeError, RecursionError, ValidationError, InputError):
         raise InputError(
             f"file {file.name}",
             "must be a signature that 'sfumato sign' wrote",
@@ -230,6 +243,15 @@ def _statement(form: int, plain: Any) -> Statement:
     if form != _FORM or any(path.is_absolute() or ".." in path.parts for path in paths):
         raise ValueError
     return statement
+
+
+def _added(folder: Path, statement: Statement) -> list[str]:
+    """Files in the folders that were handed over that nobody signed, by their path."""
+    folders = {PurePosixPath(name).parts[0] for name in statement.leaving if "/" in name}
+    found = (path for name in sorted(folders) for path in (folder / name).rglob("*"))
+    files = (path for path in found if path.is_symlink() or path.is_file())
+    names = (path.relative_to(folder).as_posix() for path in files)
+    return [name for name in names if name not in statement.leaving]
 
 
 def _state(folder: Path, name: str, signed: Mapping[str, str]) -> FileState:

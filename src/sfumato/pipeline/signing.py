@@ -16,7 +16,7 @@ from sfumato.pipeline.project_folder import RELEASE, REPORT, ProjectFolder
 from sfumato.pipeline.release_stages import judged_with, ledger_of
 from sfumato.pipeline.report_stage import PUBLIC, RELEASED, REPORTS, WHOLE
 from sfumato.pipeline.run import run_lock, status_of
-from sfumato.pipeline.stage import MEASURED, read_object
+from sfumato.pipeline.stage import MEASURED, read_object, read_record
 from sfumato.release.release_manifest import file_sha256
 from sfumato.reports.report_files import JSON
 
@@ -91,17 +91,27 @@ def statement_of(
         "verdict": {name: each for name, each in verdict.items() if name != "answers"},
     }
 
+    record = read_record(folder)
+    made = () if record is None else tuple(record.outputs)
+    there = [path for path in (folder / RELEASED).rglob("*") if path.is_symlink() or path.is_file()]
+    others = [path for path in there if path.relative_to(folder).as_posix() not in made]
+    if others:
+        raise InputError(
+            f"folder {RELEASED}",
+            "must hold what the run made, and nothing else, to be signed",
+            found=f"{len(others)} other files",
+            advice="take them away",
+        )
+
     def hashes(*names: str) -> dict[str, str]:
-        files = sorted(path for name in names for path in (folder / name).rglob("*"))
-        return {
-            path.relative_to(folder).as_posix(): file_sha256(path)
-            for path in files
-            if path.is_file()
-        }
+        within = (name for name in sorted(made) if name.partition("/")[0] in names)
+        return {name: file_sha256(folder / name) for name in within}
 
     time = datetime.now(UTC).isoformat(timespec="seconds")
     leaving, inside = hashes(RELEASED), hashes(PUBLIC, REPORTS)
-    return Statement(decision, by, because, time, to, about, leaving, inside)
+    # Of several lines one: what is signed is printed as a line.
+    said = (" ".join(text.split()) for text in (by, because))
+    return Statement(decision, *said, time, to, about, leaving, inside)
 
 
 def _check_current(place: ProjectFolder) -> None:
