@@ -110,8 +110,8 @@ def statement_of(
     time = datetime.now(UTC).isoformat(timespec="seconds")
     leaving, inside = hashes(RELEASED), hashes(PUBLIC, REPORTS)
     # Of several lines one: what is signed is printed as a line.
-    said = (" ".join(text.split()) for text in (by, because))
-    return Statement(decision, *said, time, to, about, leaving, inside)
+    by, because = (" ".join(text.split()) for text in (by, because))
+    return Statement(decision, by, because, time, to, about, leaving, inside)
 
 
 def _check_current(place: ProjectFolder) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import os
 from collections import defaultdict
 from pathlib import Path
@@ -14,7 +15,7 @@ from server.workbench.conftest import project
 
 from sfumato.schema import Cleaning, PrefixHierarchy
 from sfumato.server.workbench.bench import Bench
-from sfumato.server.workbench.column_figures import BARS, FEWEST, TableFigures, _hidden
+from sfumato.server.workbench.column_figures import BARS, FEWEST, TableFigures, hidden
 
 KNOWN = ("birth_year", "sex", "zip")
 
@@ -82,19 +83,28 @@ def test_a_histogram_counts_every_record_that_it_shows(file: Path) -> None:
     assert all(bar.count is None for bar in table.histogram("patient")[:-1])
 
 
-@given(counts=st.lists(st.integers(0, 40), max_size=12))
+@given(counts=st.lists(st.integers(0, 9), max_size=5))
 def test_no_small_count_follows_from_the_rest(counts: list[int]) -> None:
-    bars = _hidden([(count, "", "") for count in counts])
-    hidden = [count for count, bar in zip(counts, bars, strict=True) if bar.count is None]
-    assert all(bar.count is None for n, bar in zip(counts, bars, strict=True) if 0 < n < FEWEST)
-    # With the total, one hidden bar would be the difference.
-    assert len(hidden) != 1 or sum(count > 0 for count in counts) == 1
+    gone = hidden(counts)
+    assert gone >= {at for at, count in enumerate(counts) if 0 < count < FEWEST}
+    if gone == {at for at, count in enumerate(counts) if count}:
+        return  # nothing is shown
+    # Who sees the others and the total, and knows how they are hidden, is left a choice.
+    total = sum(counts[at] for at in gone)
+    could: list[list[int]] = []
+    for numbers in itertools.product(range(1, total + 1), repeat=len(gone)):
+        if sum(numbers) == total:
+            other = [*counts]
+            for at, number in zip(sorted(gone), numbers, strict=True):
+                other[at] = number
+            could += [other] if hidden(other) == gone else []
+    assert all(len({other[at] for other in could}) > 1 for at in gone)
 
 
 def test_values_are_those_of_five_records_at_least(file: Path) -> None:
     table, rows = TableFigures(Bench(file), "visits"), rows_of(file)
-    for value, count in table.values("birth_year"):
-        assert count == sum(row["birth_year"] == value for row in rows) >= FEWEST
+    for value in table.values("birth_year"):
+        assert sum(row["birth_year"] == value for row in rows) >= FEWEST
     assert table.values("patient") == []
 
 

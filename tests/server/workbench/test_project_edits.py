@@ -248,17 +248,20 @@ def test_a_column_has_one_role_whatever_is_clicked(
 
 
 def test_a_hierarchy_stays_with_its_column(file: Path) -> None:
-    edits = ProjectEdits(file)
-    spec = hierarchy_of({"levels": "width", "steps": "5, 10"}, "birth_year")
+    edits, place = ProjectEdits(file), open_project(file)
+    spec = hierarchy_of(place, {"levels": "width", "steps": "5, 10"}, "birth_year")
     change_ = set_hierarchy(open_project(file), "birth_year", spec)
     edits.edit(change_, expected=edits.sha(), words="hierarchy")
     assert "hierarchy = {widths = [5, 10]}" in file.read_text()
     assert open_project(file).given_schema().quasi_identifiers["birth_year"].hierarchy == spec
-    with pytest.raises(InputError, match="numbers"):
-        hierarchy_of({"levels": "width", "steps": "a"}, "birth_year")
-    for path in ("/etc/passwd", "../x.csv"):
+    for form, steps in (("width", "a"), ("width", "inf"), ("prefix", "nan")):
+        with pytest.raises(InputError, match="hierarchy of column 'birth_year'"):
+            hierarchy_of(place, {"levels": form, "steps": steps}, "birth_year")
+    (file.parent / "link.csv").symlink_to(Path(__file__))
+    (file.parent / "folder").symlink_to(Path(__file__).parent)
+    for path in ("/etc/passwd", "../x.csv", "link.csv", "folder/conftest.py", "none.csv"):
         with pytest.raises(InputError, match="project's folder"):
-            hierarchy_of({"levels": "list", "file": path}, "zip")
+            hierarchy_of(place, {"levels": "list", "file": path}, "zip")
 
 
 def test_a_schema_in_a_file_of_its_own_is_taken_in(file: Path) -> None:

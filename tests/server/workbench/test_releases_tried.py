@@ -17,6 +17,7 @@ from sfumato.core.errors import InputError
 from sfumato.pipeline.project_folder import open_project
 from sfumato.server.workbench import analysis_view, release_dots, release_view
 from sfumato.server.workbench.bench import ROUGH, SAMPLE, Bench
+from sfumato.server.workbench.column_figures import FEWEST
 
 
 class Told:
@@ -122,7 +123,7 @@ def test_small_counts_of_classes_are_hidden_with_what_would_tell_them(
     hidden = [count for count, text in zip(true, counts, strict=True) if text == "…"]
     for count, text in zip(true, counts, strict=True):
         assert text in ("…", f"{count:,}")
-        assert text == "…" or not 0 < count < release_view.HIDDEN
+        assert text == "…" or not 0 < count < FEWEST
     # The number of all classes is known: one hidden count would be the rest.
     assert len(hidden) != 1 or sum(true) == hidden[0]
 
@@ -156,7 +157,7 @@ def test_means_and_their_intervals_are_those_of_a_naive_sum(
     for found in analysis_view.means(cells(rows), "y", "g"):
         own = [(who, value) for who, value, group in rows if group == found.label]
         people = {who for who, _value in own}
-        if len(people) < release_view.HIDDEN:
+        if len(people) < FEWEST:
             assert found.value is None
             continue
         mean = sum(value for _who, value in own) / len(own)
@@ -176,8 +177,8 @@ def test_means_and_their_intervals_are_those_of_a_naive_sum(
 def test_people_in_groups_are_counted_once(rows: list[tuple[int, float, str]]) -> None:
     for found in analysis_view.counted(cells(rows), "g"):
         people = {who for who, _value, group in rows if group == found.label}
-        hidden = len(people) < release_view.HIDDEN
-        assert found.value == (None if hidden else len(people))
+        assert found.value in (None, len(people))
+        assert found.value is None or len(people) >= FEWEST
 
 
 def test_a_regression_finds_what_the_values_were_made_of() -> None:
@@ -199,6 +200,16 @@ def test_a_regression_finds_what_the_values_were_made_of() -> None:
         assert estimate.high is not None
         assert estimate.low < truth < estimate.high
         assert estimate.high - estimate.low < 2
+
+
+def test_a_regression_tells_nothing_of_few_people() -> None:
+    rows = [(at, float(at % 40), "ab"[at % 2]) for at in range(80)]
+    for few in (
+        [*rows, *((80 + at, 1.0, "c") for at in range(FEWEST - 1))],
+        [(at, 20.0 if at > 3 else 30.0, "ab"[at % 2]) for at in range(80)],
+    ):
+        assert all(each.value is None for each in analysis_view.regression(cells(few), "y", "xg"))
+    assert all(each.value is not None for each in analysis_view.regression(cells(rows), "y", "xg"))
 
 
 def test_a_column_of_many_groups_is_not_tabled() -> None:

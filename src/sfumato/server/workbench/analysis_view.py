@@ -20,9 +20,9 @@ from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.intruder.released_syntax import interval_of
 from sfumato.release.release_result import Release
 from sfumato.server.workbench.bench import Bench
+from sfumato.server.workbench.column_figures import FEWEST, hidden
 from sfumato.server.workbench.frame import page, project_view
 from sfumato.server.workbench.release_view import (
-    HIDDEN,
     PINNED,
     drawn_release,
     promised_people,
@@ -129,12 +129,18 @@ def _texts(column: pa.ChunkedArray) -> list[str | None]:
 def counted(cells: Cells, by: str) -> list[Estimate]:
     """People in each group."""
     group, names = cells.groups(by)
-    found = []
-    for at, name in enumerate(names):
-        people = len(np.unique(cells.person[group == at]))
-        value = float(people) if people >= HIDDEN else None
-        found.append(Estimate(name, value, people=people if value else 0))
-    return found
+    people = _people(cells.person, group)
+    gone = hidden(people)
+    return [
+        Estimate(name, None) if at in gone else Estimate(name, float(people[at]), people=people[at])
+        for at, name in enumerate(names)
+    ]
+
+
+def _people(person: npt.NDArray[np.integer], group: Codes) -> list[int]:
+    """People in each group, however many records they have in it."""
+    places = np.unique(np.stack([group, person.astype(np.int64)]), axis=1)[0]
+    return np.bincount(places).tolist()
 
 
 def means(cells: Cells, of: str, by: str) -> list[Estimate]:
@@ -153,21 +159,32 @@ def _mean(name: str, values: Floats, person: npt.NDArray[np.integer]) -> Estimat
 
 
 def regression(cells: Cells, of: str, by: Sequence[str]) -> list[Estimate]:
-    """Least squares of a number on others, columns of groups against their commonest."""
+    """Least squares of a number on others, columns of groups against their commonest.
+
+    None at all where a group has few people, or few differ from the others in a number: the other
+    estimates would tell what these few are.
+    """
     values = cells.number(of)
-    columns, names = [np.ones(len(values))], [CONSTANT]
+    columns, names, told = [np.ones(len(values))], [CONSTANT], []
     for name in by:
         numbers = cells.number(name)
         if np.isfinite(numbers).mean() > 1 / 2:
             columns.append(numbers)
             names.append(name)
+            different, count = np.unique(numbers, return_counts=True)
+            told.append(numbers != different[count.argmax()])
             continue
         group, labels = cells.groups(name)
-        columns += [(group == at).astype(np.float64) for at in range(1, len(labels))]
+        sides = [group == at for at in range(len(labels))]
+        told += sides
+        columns += [side.astype(np.float64) for side in sides[1:]]
         names += [f"{name}: {label}" for label in labels[1:]]
     design = np.column_stack(columns)
     kept = np.isfinite(design).all(axis=1) & np.isfinite(values)
-    return _fitted(design[kept], values[kept], cells.person[kept], names)
+    person = cells.person[kept]
+    if any(0 < len(np.unique(person[few[kept]])) < FEWEST for few in told):
+        return [Estimate(name, None) for name in names]
+    return _fitted(design[kept], values[kept], person, names)
 
 
 def _fitted(
@@ -179,7 +196,7 @@ def _fitted(
     """
     _, number = np.unique(person, return_inverse=True)
     people = int(number.max(initial=-1)) + 1
-    if people < max(HIDDEN, design.shape[1] + 1):
+    if people < max(FEWEST, design.shape[1] + 1):
         return [Estimate(name, None) for name in names]
     inverse = np.linalg.pinv(design.T @ design)
     fitted = inverse @ design.T @ values
@@ -187,13 +204,9 @@ def _fitted(
     np.add.at(scores, number, design * (values - design @ fitted)[:, None])
     spread = inverse @ (scores.T @ scores) @ inverse * people / (people - 1)
     half = t.ppf((1 + CONFIDENCE) / 2, people - 1) * np.sqrt(np.diag(spread))
-    # Of a group of few people an estimate would tell their values.
-    few = [len(np.unique(person[column != 0])) < HIDDEN for column in design.T]
     return [
-        Estimate(name, None)
-        if hidden
-        else Estimate(name, float(value), float(value - own), float(value + own), people)
-        for name, value, own, hidden in zip(names, fitted, half, few, strict=True)
+        Estimate(name, float(value), float(value - reach), float(value + reach), people)
+        for name, value, reach in zip(names, fitted, half, strict=True)
     ]
 
 
@@ -271,7 +284,7 @@ def _compared(
 def _text(estimate: Estimate) -> str:
     """An estimate as a table shows it."""
     if estimate.value is None:
-        return _("fewer than %s people") % HIDDEN
+        return _("fewer than %s people, or hidden beside them") % FEWEST
     if estimate.low is None or estimate.high is None:
         return f"{estimate.value:,.4g}"
     return f"{estimate.value:,.4g} ({estimate.low:,.4g} – {estimate.high:,.4g})"

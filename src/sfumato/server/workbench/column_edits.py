@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tomlkit
 from pydantic import ValidationError
 
@@ -127,14 +128,33 @@ def _drop(schema: Any, key: str, column: str) -> None:
         del schema[key]
 
 
-def hierarchy_of(given: Mapping[str, str], column: str) -> HierarchySpec | None:
+def hierarchy_of(
+    place: ProjectFolder, given: Mapping[str, str], column: str
+) -> HierarchySpec | None:
     """The hierarchy that a form asks for; ``None`` where it asks for none.
 
     Raises
     ------
     InputError
-        If lengths or widths are no numbers.
+        If its steps are no numbers, or its file is none of the project's folder.
     """
+    try:
+        return _hierarchy_of(place, given, column)
+    except ValidationError as error:
+        raise _refused(f"hierarchy of column '{column}'", error) from None
+
+
+def _refused(what: str, error: ValidationError) -> InputError:
+    """What a form asks for and the schema does not take, without what was given."""
+    said = error.errors(include_input=False, include_url=False)[0]["msg"]
+    return InputError(
+        what, "must be steps that go together", found=said.removeprefix("Value error, ")
+    )
+
+
+def _hierarchy_of(
+    place: ProjectFolder, given: Mapping[str, str], column: str
+) -> HierarchySpec | None:
     form, text = given.get("levels", ""), given.get("steps", "").replace(";", ",")
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if form == "prefix" and parts:
@@ -146,8 +166,10 @@ def hierarchy_of(given: Mapping[str, str], column: str) -> HierarchySpec | None:
             widths=tuple(widths), start=_numbers([given.get("start") or "0"], column)[0]
         )
     if form == "list" and given.get("file", "").strip():
-        path = Path(given["file"].strip())
-        if path.is_absolute() or ".." in path.parts or path.is_symlink():
+        path, folder = Path(given["file"].strip()), place.folder.resolve()
+        # A link would show what lies elsewhere to who may see this folder alone.
+        full = place.at(path).resolve()
+        if path.is_absolute() or full != folder / path or not full.is_file():
             raise InputError(
                 f"hierarchy of column '{column}'",
                 "must be a file in the project's folder",
@@ -159,14 +181,16 @@ def hierarchy_of(given: Mapping[str, str], column: str) -> HierarchySpec | None:
 
 def _numbers(parts: list[str], column: str) -> list[float]:
     try:
-        return [float(part) for part in parts]
+        numbers = [float(part) for part in parts]
     except ValueError:
+        numbers = [np.nan]
+    if not np.isfinite(numbers).all():
         raise InputError(
             f"hierarchy of column '{column}'",
             "must be numbers with a comma between them",
-            found="text",
             accepted="3, 2; of dates also month, quarter, year, decade",
-        ) from None
+        )
+    return numbers
 
 
 def set_hierarchy(place: ProjectFolder, column: str, spec: HierarchySpec | None) -> Change:
@@ -238,12 +262,7 @@ def recipe_of(given: Mapping[str, str], column: str) -> Cleaning | None:
     try:
         return Cleaning(**fields)
     except ValidationError as error:
-        said = error.errors(include_input=False, include_url=False)[0]["msg"]
-        raise InputError(
-            f"recipe of column '{column}'",
-            "must be steps that go together",
-            found=said.removeprefix("Value error, "),
-        ) from None
+        raise _refused(f"recipe of column '{column}'", error) from None
 
 
 def set_recipe(place: ProjectFolder, column: str, line: Cleaning | None) -> Change:

@@ -33,7 +33,7 @@ from sfumato.table.table_files import open_source
 BARS = 24
 """Bars of a histogram."""
 FEWEST = 5
-"""Counts below it are hidden."""
+"""Counts below it are hidden, and estimates of fewer people: the usual rule of tables."""
 SHOWN = 20
 """Values of a column that are shown at most."""
 
@@ -189,13 +189,16 @@ class TableFigures:
         missing = () if self._schema is None else self._schema.missing
         return tuple(cleaned(values, line, missing, name=column).counts.values())
 
-    def values(self, column: str) -> list[tuple[str, int]]:
-        """The most frequent values of a column, for who may see them; none of fewer than five."""
+    def values(self, column: str) -> list[str]:
+        """The most frequent values of a column, for who may see them; none of fewer than five.
+
+        Without their counts: what a bar of the histogram holds besides them would follow.
+        """
         array = self.columns.column(column).combine_chunks()
         codes, values = codes_of(array), printed(array.dictionary)
         counts = np.bincount(codes[codes >= 0], minlength=len(values))
         order = np.argsort(-counts, kind="stable")[:SHOWN]
-        return [(values[at], int(counts[at])) for at in order if counts[at] >= FEWEST]
+        return [values[at] for at in order if counts[at] >= FEWEST]
 
     def _counted(self, count: Callable[[CountedColumns], Any]) -> Any:
         person = None if self._schema is None else self._schema.person
@@ -291,16 +294,28 @@ def _bars_of_numbers(numbers: Floats, counts: Ints, *, moments: bool = False) ->
     return _hidden([(int(sums[at]), said[at], said[at + 1]) for at in range(BARS)])
 
 
+def hidden(counts: Sequence[int]) -> set[int]:
+    """Which counts are not shown: the small ones, and the next ones that would give them away.
+
+    Their total is known. What is left of it, once each holds one, must be `FEWEST` at least, so
+    that no hidden count follows from the others.
+    """
+    order = sorted((at for at, count in enumerate(counts) if count), key=lambda at: counts[at])
+    gone: set[int] = set()
+    rest = 0
+    for at in order:
+        if counts[at] >= FEWEST and (not gone or rest >= FEWEST):
+            break
+        gone.add(at)
+        rest += counts[at] - 1
+    return gone
+
+
 def _hidden(bars: Sequence[tuple[int, str, str]]) -> tuple[Bar, ...]:
-    """Bars without small counts; one alone would follow from the total, so the next goes, too."""
-    small = [at for at, (count, _, _) in enumerate(bars) if 0 < count < FEWEST]
-    if len(small) == 1:
-        others = [at for at, (count, _, _) in enumerate(bars) if count >= FEWEST]
-        small += sorted(others, key=lambda at: bars[at][0])[:1]
-    hidden = set(small)
+    """Bars without small counts."""
+    gone = hidden([count for count, _, _ in bars])
     return tuple(
-        Bar(None if at in hidden else count, low, high)
-        for at, (count, low, high) in enumerate(bars)
+        Bar(None if at in gone else count, low, high) for at, (count, low, high) in enumerate(bars)
     )
 
 

@@ -19,7 +19,7 @@ from sfumato.risk.verdict import share_text
 from sfumato.schema.recipe import StepCount
 from sfumato.server.workbench import charts, column_edits
 from sfumato.server.workbench.bench import Bench, Message
-from sfumato.server.workbench.column_figures import LevelAlone, TableFigures, tables_of
+from sfumato.server.workbench.column_figures import FEWEST, LevelAlone, TableFigures, tables_of
 from sfumato.server.workbench.frame import edited, loads_by_itself, may_edit, page, project_view
 from sfumato.server.workbench.questions import answer, questions_of
 
@@ -240,7 +240,7 @@ def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
     quasi = None if schema is None else schema.quasi_identifiers.get(name)
     spec = None
     try:
-        spec = column_edits.hierarchy_of(given, name) or (
+        spec = column_edits.hierarchy_of(bench.place, given, name) or (
             None if quasi is None else quasi.hierarchy
         )
         if spec is not None:
@@ -264,7 +264,7 @@ def column(request: HttpRequest, bench: Bench, number: int) -> HttpResponse:
         levels=[
             (level.level, level.groups, share_text(level.alone.alone / people)) for level in levels
         ],
-        steps=steps, error=error, given=given, shown=shown,
+        steps=steps, fewest=FEWEST, error=error, given=given, shown=shown,
         values=table.values(name) if shown else [],
         held=table.profile.columns.get(name),
     )  # fmt: skip
@@ -277,9 +277,14 @@ def take_hierarchy(request: HttpRequest, bench: Bench, number: int) -> HttpRespo
     tables = tables_of(bench)
     table = _asked(request, tables)
     name = _column(table, number)
-    change = column_edits.set_hierarchy(
-        bench.place, name, column_edits.hierarchy_of(request.POST, name)
-    )
+    spec = column_edits.hierarchy_of(bench.place, request.POST, name)
+    if spec is None and request.POST.get("levels"):
+        raise InputError(
+            f"hierarchy of column '{name}'", "must have steps, or a file", found="neither"
+        )
+    if spec is not None:
+        table.levels(name, spec)  # one that cannot be made is refused here, not by the next run
+    change = column_edits.set_hierarchy(bench.place, name, spec)
     words = _("Hierarchy of %s") % name
     return edited(request, bench, change, words, to=_address(tables, table, number))
 

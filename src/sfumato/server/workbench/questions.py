@@ -103,7 +103,7 @@ def _of_table(place: ProjectFolder, table: TableFigures) -> list[Question]:
         if name in schema.sensitive and name not in accepted:
             text = _("Could someone know a value of the person in %s?") % name
             found.append(Question(name, text, effect, "value", share))
-        elif name in schema.insensitive:
+        elif name in schema.insensitive and name not in accepted:
             text = _("Could someone know %s of a person, as they know age or sex?") % name
             found.append(Question(name, text, effect, "known", share))
     return found
@@ -127,12 +127,11 @@ def answer(place: ProjectFolder, question: Question, said: str, given: dict[str,
     careful = said != NO
     if question.kind == "role":
         return _with_reason(set_role(place, question.about, said), question.about, said)
-    if question.kind == "known":
-        role = "quasi-identifier" if careful else "insensitive"
-        reason = "may be known" if careful else _no_of(given)["because"]
-        return _with_reason(set_role(place, question.about, role), question.about, reason)
     if careful:
-        return _with_reason(lambda _document: None, question.about, "may be known")
+        taken: Change = lambda _document: None  # noqa: E731 - an edit like the other
+        if question.kind == "known":
+            taken = set_role(place, question.about, "quasi-identifier")
+        return _with_reason(taken, question.about, "may be known")
     accepted = _no_of(given)
 
     def change(document: tomlkit.TOMLDocument) -> None:

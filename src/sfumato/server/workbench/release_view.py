@@ -24,6 +24,7 @@ from sfumato.risk.verdict import share_text
 from sfumato.server.workbench import release_dots
 from sfumato.server.workbench.bench import SAMPLE, Bench
 from sfumato.server.workbench.charts import frontier
+from sfumato.server.workbench.column_figures import hidden
 from sfumato.server.workbench.frame import edited, may_edit, page, project_view
 from sfumato.server.workbench.jobs import Job, JobState
 from sfumato.server.workbench.project_edits import table_at
@@ -33,8 +34,6 @@ PINS = 4
 """Releases that are compared at most."""
 SHOWN = 50
 """Rows, and classes, that are shown."""
-HIDDEN = 5
-"""Counts below this are hidden."""
 SIZES = ((1, 4), (5, 10), (11, 19), (20, 49), (50, 0))
 """People in a class, from and to, as classes are counted."""
 
@@ -323,20 +322,13 @@ def detail(request: HttpRequest, bench: Bench, people: int) -> HttpResponse:
 
 
 def class_sizes(release: Release) -> list[tuple[str, str]]:
-    """How many classes have so many people, small counts hidden, and one that would give it away.
-
-    A count is hidden with the next smallest one: the number of all classes is known.
-    """
+    """How many classes have so many people, small counts hidden."""
     persons = release.risk.own_classes().persons
     counts = [
         int(((persons >= low) & ((persons <= high) if high else True)).sum()) for low, high in SIZES
     ]
-    hidden = {at for at, count in enumerate(counts) if 0 < count < HIDDEN}
-    if len(hidden) == 1:
-        others = [at for at, count in enumerate(counts) if count and at not in hidden]
-        hidden |= set(sorted(others, key=lambda at: counts[at])[:1])
-    words = [f"{low} – {high}" if high else f"{low} –" for low, high in SIZES]
-    return [(words[at], "…" if at in hidden else f"{count:,}") for at, count in enumerate(counts)]
+    words, gone = [f"{low} – {high}" if high else f"{low} –" for low, high in SIZES], hidden(counts)
+    return [(words[at], "…" if at in gone else f"{count:,}") for at, count in enumerate(counts)]
 
 
 def before_and_after(release: Release, table: Table) -> list[list[tuple[str, str]]]:
