@@ -86,7 +86,7 @@ def test_anonymize_keeps_them(run, folder):
         people.setdefault(row["age"], set()).add(row["id"])
     assert min(map(len, people.values())) >= 5
     page = (folder / "r.html").read_text(encoding="utf-8")
-    assert "Thresholds that were asked" in page
+    assert "Limits that were asked for" in page
     (folder / "out.csv").rename(folder / "first.csv")
     again = run("anonymize", *WORDS, "--repeat", "release.toml", "--output", "out.csv")
     assert again.code in RELEASED, again.err

@@ -269,9 +269,9 @@ def test_capped_and_keyed_releases_say_so(release: Release) -> None:
     manifest = replace(release.manifest, keyed=True, options=options)
     text = Page(draw_release(replace(release, manifest=manifest), *HEADING)).text
     assert "At most 3 records of a person are kept" in text
-    assert "The records keep the order of the original." in text
+    assert "The records keep the order of the original" in text
     assert "replaced by keyed pseudonyms" in text
-    assert "whoever holds the key" in text
+    assert "links such releases" in text
 
 
 @pytest.mark.usefixtures("no_plots")

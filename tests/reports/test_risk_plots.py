@@ -21,7 +21,7 @@ def test_median_and_most_are_those_of_the_persons(persons: dict[int, int]) -> No
         shown = records_per_person(persons)
     each = np.repeat(list(persons), list(persons.values()))
     median, most = count(float(np.median(each))), count(each.max())
-    assert shown.note == f"Share of the persons; median {median}, most {most} records."
+    assert shown.note == f"{len(each):,} people; median {median}, most {most} records."
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 40)), min_size=1, max_size=50))

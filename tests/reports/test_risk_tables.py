@@ -61,7 +61,7 @@ def test_the_page_shows_the_population_and_its_intervals(estimated):
     text = text_of(page)
     own = estimated.population
     assert "The population behind the file" in text
-    assert "1,000 persons are 33.3" in text
+    assert "1,000 people are 33.3" in text
     assert "of a population of 3,000" in text
     assert own.marketer.why[1:] in text
     for name in ("marketer", "population_average_risk", "population_records_at_risk"):
@@ -72,7 +72,7 @@ def test_the_page_shows_the_population_and_its_intervals(estimated):
     assert 'aria-label="Points with intervals: marketer' in page
     assert 'aria-label="Lines: probability of each number.' in page
     assert "The file is taken as its own population" not in text
-    assert "taken as a random sample of 3,000 persons" in text
+    assert "taken as a random sample of 3,000 people" in text
     assert f"Seed of the draws: {own.seed}." in text
 
 
@@ -89,7 +89,7 @@ def test_without_a_population_nothing_changes(sample, schema):
     risk = sf.assess(sample, schema)
     text = text_of(draw_release(risk, *HEADING))
     assert "The population behind the file" not in text
-    assert "The file is taken as its own population: its 1,000 persons" in text
+    assert "The file is taken as its own population: its 1,000 people" in text
     assert population_tables(risk) is None
     assert "population" not in report_json(risk)["report"]
 
@@ -131,9 +131,9 @@ def test_thresholds_that_were_asked_are_on_the_page_and_in_the_verdict(estimated
     text = text_of(draw_release(estimated, *HEADING))
     held = estimated.held
     met, guessed = (sum(each.met and each.promised is sure for each in held) for sure in (1, 0))
-    assert f"Of {len(held)} thresholds that it was held against, {met} are met" in text
+    assert f"{met} of {len(held)} limits that were asked for are kept" in text
     assert ("; estimated, not promised: " in text) == (guessed > 0)
-    assert "Thresholds that were asked" in text
+    assert "Limits that were asked for" in text
     assert "Defaults of ARX arx evidence: its source code" in text
     assert "cms (pid_k)" in text
 
@@ -145,8 +145,8 @@ def test_an_interval_that_reaches_beyond_is_said(estimated):
     risk = sf.hold(estimated, preset)
     text = text_of(draw_release(risk, *HEADING))
     assert "not over the whole interval" in text
-    assert "kept by the estimate but not over its interval: between (marketer)" in text
-    assert "0 are met; estimated, not promised: between (marketer)" in text
+    assert "kept, but broken by the end of the interval: between (marketer)" in text
+    assert "are kept; estimated, not promised: between (marketer)" in text
     assert report_json(risk)["thresholds"][0]["promised"] is False
 
 
@@ -155,10 +155,13 @@ def test_every_preset_is_shown_for_orientation(estimated):
     practice = report_json(estimated)["report"]["practice"]
     assert len(practice) == len(sf.thresholds())
     for preset, twin in zip(sf.thresholds(), practice, strict=True):
-        assert preset.says in text
-        assert preset.evidence in text
         assert twin["preset"] == preset.name
+        assert twin["says"] == preset.says
+        assert twin["evidence"] == preset.evidence
         assert bool(twin["held"]) == bool(preset.thresholds)
+        # One side of the table names it for each of its measures.
+        table = text.partition("Limits in use elsewhere")[2]
+        assert table.count(f"{preset.source} (") >= len(twin["held"])
 
 
 def test_the_twin_holds_what_the_page_shows(estimated):
@@ -183,8 +186,8 @@ def test_a_release_against_a_population_is_judged_by_it(sample, people, schema):
     held = {each.measure: each for each in release.risk.held}
     assert held["marketer"].value == pytest.approx(release.population.marketer.value)
     text = text_of(draw_release(release, *HEADING))
-    assert "The file is a sample of 3,000 persons." in text
-    assert "the file being its own population" in text
+    assert "The file is a sample of 3,000 people." in text
+    assert "take the file as its own population" in text
     marketer = replace(release.population.marketer, value=0.2, high=0.2)
     with pytest.raises(SfumatoError, match="marketer"):
         replace(release, population=replace(release.population, marketer=marketer))

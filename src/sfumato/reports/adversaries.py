@@ -1,11 +1,17 @@
-"""Attacks, and what the report of a project takes for granted, in words."""
+"""Attacks, and what reports take for granted and do not say, in words."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sfumato.core.measure import REGISTER
+from sfumato.core.number_text import count, percent
+from sfumato.release.release_result import Release
+from sfumato.reports.printed_numbers import MANY_COLUMNS, listed
+from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.measure_table import MEANINGS
 
 
@@ -20,8 +26,9 @@ class Point:
 _WORDS = tomllib.loads(Path(__file__).with_name("adversaries.toml").read_text(encoding="utf-8"))
 
 
-def _points(*names: str) -> list[Point]:
-    return [Point(**word) for name in names for word in _WORDS["project"][name]]
+def _points(*names: str, **filled: str) -> list[Point]:
+    words = (_WORDS["points"][name] for name in names)
+    return [Point(word["title"], word["text"].format(**filled)) for word in words]
 
 
 def project_assumptions(*, has_persons: bool, keeps_order: bool | None) -> list[Point]:
@@ -32,14 +39,76 @@ def project_assumptions(*, has_persons: bool, keeps_order: bool | None) -> list[
     keeps_order
         Whether the release keeps the order of its records; ``None`` where a policy decided.
     """
-    order = "in_order" if keeps_order else "shuffled"
-    names = ["has_persons" if has_persons else "no_persons", "assumed"]
-    return _points(*names, *(() if keeps_order is None else (order,)))
+    persons = "has_persons" if has_persons else "no_persons"
+    order = () if keeps_order is None else ("in_order" if keeps_order else "shuffled",)
+    return _points(persons, "roles", "exact", "missing", "values", *order)
 
 
 def project_limits(*, linked: bool) -> list[Point]:
     """What the numbers of a project do not say; more where its records were linked."""
-    return _points("limits", *(("linkage",) if linked else ()))
+    names = ("other_knowledge", "other_files", "attacks", "averages")
+    return _points(*names, *(("linkage",) if linked else ()))
+
+
+def intruder_points(risk: Risk, release: Release | None) -> list[Point]:
+    """What the measures of a release or a file take an intruder to know and to want."""
+    population = risk.population is not None or (release is not None and release.population)
+    return _points("knows_population" if population else "knows", "unknown", "wanted")
+
+
+def measure_assumptions(risk: Risk, release: Release | None) -> list[Point]:
+    """What the measures of a release or a file take for granted."""
+    people = {"people": count(risk.persons)}
+    population = risk.population
+    if population is not None:
+        counted = population.marketer.estimator == REGISTER
+        people = {"people": count(population.population)}
+        found = _points("register" if counted else "sample", **people)
+    elif release is not None and (sampled := release.population) is not None:
+        why = sampled.marketer.why or ""
+        found = _points("promised_population", people=count(sampled.persons), why=why)
+    else:
+        found = _points("own_population", **people)
+    if release is None:
+        return [*found, *_points("has_persons", "missing", "values")]
+    made, kept = release.manifest, release.utility.histories
+    if release.schema.person is None:
+        names = ["no_persons"]
+    else:
+        divided = made.options.coarsen_counts == "split" or (kept is not None and kept.divided)
+        names = ["has_persons", "divided" if divided else "keyed" if made.keyed else "random"]
+    order = "in_order" if made.options.keep_order else "shuffled"
+    found += _points(*names, "missing", "values", order)
+    if (levels := release.levels) is not None:
+        shown = (
+            f"“{each.name}” {each.level} of {each.height} ({count(each.labels)} labels)"
+            for each in levels.columns
+        )
+        found += _points(
+            "recoded",
+            levels="; ".join(shown),
+            bound="" if levels.exact else f" than {percent(levels.bound)}",
+            loss=percent(levels.loss),
+            split=count(levels.split_persons),
+            people=count(risk.persons),
+        )
+    return found
+
+
+def measure_limits(unchanged: Sequence[str]) -> list[Point]:
+    """What the measures of a release or a file do not say.
+
+    Parameters
+    ----------
+    unchanged
+        The columns that are released as in the original.
+    """
+    shown = f"{len(unchanged)} columns are"
+    if len(unchanged) < MANY_COLUMNS:
+        names = listed([f"“{name}”" for name in unchanged])
+        shown = f"{names} {'is' if len(unchanged) == 1 else 'are'}"
+    found = _points("other_knowledge", "other_files", "membership", "averages")
+    return [*found, *(_points("unchanged", columns=shown) if unchanged else ())]
 
 
 ATTACK_TITLES: dict[str, str] = _WORDS["attacks"]

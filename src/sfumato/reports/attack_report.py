@@ -80,7 +80,7 @@ def success_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
         )
     )
     line = base.mark_rule(strokeWidth=2, color=pictures.INK).encode(
-        x=_success_axis(), x2=alt.X2("high:Q"), color=_by_verdict()
+        x=_success_axis(rows), x2=alt.X2("high:Q"), color=_by_verdict()
     )
     point = base.mark_point(filled=True, size=70, opacity=1).encode(
         x=alt.X("success:Q"), color=_by_verdict(legend=alt.Legend())
@@ -102,7 +102,7 @@ def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Fi
         return None
     base = pictures.named_rows(rows, "attack")
     line = base.mark_rule(strokeWidth=2, color=pictures.INK).encode(
-        x=_success_axis(), x2=alt.X2("high:Q")
+        x=_success_axis(rows), x2=alt.X2("high:Q")
     )
     point = base.mark_point(filled=True, size=65, opacity=1).encode(
         x=alt.X("success:Q"), color=_by_verdict()
@@ -122,12 +122,14 @@ def _success(chart: alt.LayerChart, key: str, description: str) -> pictures.Figu
     )
 
 
-def _success_axis() -> alt.X:
+def _success_axis(rows: Sequence[Mapping[str, Any]]) -> alt.X:
+    names = ("high", "success", "predicted", "allowed", "baseline")
+    drawn = [row[name] for row in rows for name in names if row[name] is not None]
+    largest = max(drawn, default=1.0)
     axis = alt.Axis(
-        format=pictures.PERCENT, gridColor=pictures.FAINT, title="share of guesses that are right"
+        labelExpr=pictures.PERCENT, gridColor=pictures.FAINT, title="guesses that are right (%)"
     )
-    # Always from 0 to 1: a small success must look small.
-    return alt.X("low:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    return alt.X("low:Q", scale=alt.Scale(domain=[0, pictures.share_end(largest)]), axis=axis)
 
 
 def _expectations(base: alt.Chart, size: int) -> list[alt.Chart]:
@@ -184,7 +186,7 @@ def predicted_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
         The attacks that guessed something that was predicted.
     """
     rows = [_row(outcome) for outcome in outcomes]
-    layers = [_diagonal(), *_marks(rows, "predicted", "predicted", _by_verdict())]
+    layers = [_diagonal(), *_marks(rows, "predicted", "predicted (%)", _by_verdict())]
     chart = alt.LayerChart(layer=layers, width=pictures.HALF - 70, height=_SIDE)
     said = "; ".join(
         f"{row['predicted']:.1%} predicted, {row['success']:.1%} found" for row in rows
@@ -220,7 +222,7 @@ def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]]) -> pictures
     colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(names))]
     scale = alt.Scale(domain=names, range=colours)
     colour = alt.Color("attack:N", scale=scale).legend(columns=1, labelLimit=300)
-    layers = [_diagonal(), *_marks(rows, "chance", "the intruder's own chance", colour)]
+    layers = [_diagonal(), *_marks(rows, "chance", "the intruder's own chance (%)", colour)]
     chart = alt.LayerChart(layer=layers, width=pictures.HALF - 70, height=_SIDE)
     said = "; ".join(
         f"{row['attack']}: {row['success']:.1%} of {row['attempts']} guesses at {row['chance']:.1%}"
@@ -251,11 +253,12 @@ def _marks(
 ) -> tuple[alt.Chart, alt.Chart]:
     """Points with the line of their interval."""
     base = alt.Chart(pictures.values(rows)).encode(
-        x=alt.X(f"{across}:Q", title=title).axis(format=pictures.PERCENT, grid=False), color=colour
+        x=alt.X(f"{across}:Q", title=title).axis(labelExpr=pictures.PERCENT, grid=False),
+        color=colour,
     )
     line = base.mark_rule(strokeWidth=1.4).encode(
-        y=alt.Y("low:Q", title="share found right").axis(
-            format=pictures.PERCENT, gridColor=pictures.FAINT
+        y=alt.Y("low:Q", title="guesses that are right (%)").axis(
+            labelExpr=pictures.PERCENT, gridColor=pictures.FAINT
         ),
         y2=alt.Y2("high:Q"),
     )

@@ -191,8 +191,8 @@ def _quality_figure(links: Found) -> pictures.Figure:
             # The same axis as that of the scores, so that both pictures can be read together.
             .scale(domain=[_LEAST, _MOST], nice=False)
             .axis(grid=False, tickCount=7),
-            y=alt.Y("share:Q", title=None).scale(domain=[0, 1.02], nice=False).axis(
-                format=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT
+            y=alt.Y("share:Q", title="pairs (%)").scale(domain=[0, 1.02], nice=False).axis(
+                labelExpr=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT
             ),
             color=alt.Color("what:N").scale(
                 alt.Scale(domain=list(names), range=[pictures.AFTER, pictures.BEFORE])
@@ -215,18 +215,18 @@ def _quality_figure(links: Found) -> pictures.Figure:
 
 
 def _persons_figure(links: Found) -> pictures.Figure:
-    """How many records the persons have."""
+    """How many records the people have."""
     sizes = links.person_sizes.astype(np.int64)
     bins = pictures.size_bins(int(sizes.max()))
     shares = bins.shares(sizes)
     chart = pictures.labelled_bars(
-        shares, bins.labels, "records of the person", height=_HEIGHT, digits=1
+        shares, bins.labels, "records of the person", height=_HEIGHT, upward="people (%)", digits=1
     )
-    said = f"{count(len(sizes))} persons; the most records: {count(int(sizes.max()))}"
+    said = f"{count(len(sizes))} people; the most records: {count(int(sizes.max()))}"
     return pictures.Figure(
-        pictures.picture(chart, "persons", f"Bars: share of persons by number of records. {said}."),
+        pictures.picture(chart, "persons", f"Bars: share of people by number of records. {said}."),
         "Records per person",
-        f"Share of the persons. {said}.",
+        f"{said}.",
     )
 
 

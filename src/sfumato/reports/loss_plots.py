@@ -25,9 +25,9 @@ LEAST_SCALE = 0.1
 MOST_PRINTED = 7
 """Most columns of a matrix whose cells still show their numbers."""
 _LOSSES = (
-    ("ncp", "NCP: share of the domain"),
-    ("ane", "ANE: distance from the class mean"),
-    ("sse_sst", "SSE/SST: variance lost"),
+    ("ncp", "values of a cell", "of the column (%)"),
+    ("ane", "distance from the class mean", "of the range (%)"),
+    ("sse_sst", "variance lost", "of the variance (%)"),
 )
 _DIVERGING = ["#b35806", "#f1a340", "#fee0b6", "#f7f7f7", "#d1e5f0", "#67a9cf", "#2166ac"]
 
@@ -44,22 +44,23 @@ def loss_figures(utility: Utility) -> list[pictures.Figure]:
 def _per_column(columns: tuple[ColumnLoss, ...]) -> pictures.Figure:
     names = [column.column for column in columns]
     panels = []
-    for place, (field, title) in enumerate(_LOSSES):
+    for place, (field, title, across) in enumerate(_LOSSES):
         rows: list[dict[str, Any]] = [
             {"column": column.column, "loss": share, "text": percent(share)}
             for column in columns
             for share in [getattr(column, field)]
         ]
         labels: Any = alt.Axis(labelLimit=180) if place == 0 else None
+        end = pictures.share_end(max(row["loss"] for row in rows))
         base = alt.Chart(pictures.values(rows)).encode(
-            x=alt.X("loss:Q", title=None)
-            .scale(domain=[0, 1])
-            .axis(format=pictures.PERCENT, values=[0, 0.5, 1]),
+            x=alt.X("loss:Q", title=across)
+            .scale(domain=[0, end])
+            .axis(labelExpr=pictures.PERCENT, values=[0, end / 2, end]),
             y=alt.Y("column:N", sort=names, title=None, axis=labels).scale(padding=0.35),
         )
         text = base.mark_text(align="left", dx=4).encode(text=alt.Text("text:N"))
         # Beyond it there is no room beside the bar.
-        near_end = alt.datum.loss > 0.8
+        near_end = alt.datum.loss > 0.8 * end
         inside = base.mark_text(align="right", dx=-4, color="white")
         panels.append(
             (
@@ -73,8 +74,7 @@ def _per_column(columns: tuple[ColumnLoss, ...]) -> pictures.Figure:
         pictures.picture(
             alt.hconcat(*panels, spacing=24), "losses", f"Bars: loss per column. {said}."
         ),
-        "Loss per quasi-identifier",
-        "Nothing lost at 0 %, everything at 100 %.",
+        "Detail lost, by quasi-identifier",
         wide=True,
     )
 
@@ -177,18 +177,18 @@ def _distribution(shown: Distribution, key: str) -> pictures.Figure:
         size=long,
         orient="horizontal" if upright else "vertical",
     ).encode(**marks)
-    said = f"total variation between the two {percent(shown.total_variation)}"
+    said = f"change of distribution {percent(shown.total_variation)}"
     return pictures.Figure(
         pictures.picture(
             chart.properties(**size), key, f"Bars and marks: shares of {shown.column}; {said}."
         ),
         f"“{shown.column}” before and after",
-        f"Bars: original, marks: release. Share of the records; {said}.",
+        f"Bars: original; marks: release; {said}.",
     )
 
 
 def _share(axis: Any, field: str) -> Any:
-    return axis(field, title=None).axis(format="%", tickCount=4)
+    return axis(field, title="records (%)").axis(labelExpr=pictures.PERCENT, tickCount=4)
 
 
 def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> pictures.Figure | None:
@@ -206,13 +206,14 @@ def column_loss_figure(columns: Sequence[Mapping[str, Any]]) -> pictures.Figure 
     ]
     if not rows:
         return None
-    axis = alt.Axis(format=pictures.PERCENT, gridColor=pictures.FAINT, title=None)
+    title = "values that a cell may stand for (%)"
+    axis = alt.Axis(labelExpr=pictures.PERCENT, gridColor=pictures.FAINT, title=title)
     bars = pictures.named_rows(rows, "column").mark_bar(color=pictures.AFTER, height=14)
-    chart = bars.encode(x=alt.X("lost:Q", scale=alt.Scale(domain=[0, 1]), axis=axis))
+    end = pictures.share_end(max(row["lost"] for row in rows))
+    chart = bars.encode(x=alt.X("lost:Q", scale=alt.Scale(domain=[0, end]), axis=axis))
     said = "; ".join(f"{row['column']}: {row['lost']:.0%}" for row in rows)
     return pictures.Figure(
         pictures.picture(pictures.layered_rows([chart], len(rows)), "loss", f"Bars: {said}."),
-        "What each quasi-identifier lost",
-        "Share of the column’s values that a released cell may stand for, on average (NCP).",
+        "Detail lost, by quasi-identifier",
         wide=True,
     )

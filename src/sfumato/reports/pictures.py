@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 import altair as alt
@@ -26,7 +27,8 @@ SERIES = (AFTER, "#b3711b", "#4b7f52", "#7a4f8c", "#9a3b3b", "#3f8fa3", "#6b6b00
 """Colours of several series of one kind."""
 HALF = 376
 """Width of the plot area of one of two pictures beside each other, in pixels."""
-PERCENT = ".0%"
+PERCENT = "format(100 * datum.value, '~r')"
+"""Labels of an axis of shares, whose title names the unit."""
 
 _CONFIG: dict[str, Any] = {
     "aria": False,
@@ -118,14 +120,19 @@ def values(rows: Sequence[Mapping[str, Any]]) -> alt.Data:
     return alt.Data(values=tuple(rows))  # type: ignore[no-untyped-call]
 
 
-def share_axis(top: float) -> alt.Y:
+def share_axis(top: float, title: str | None = None) -> alt.Y:
     """An axis of shares from 0 to a little above the highest bar."""
     return (
-        alt.Y("share:Q", title=None)
+        alt.Y("share:Q", title=title)
         # Room above the highest bar for its number.
         .scale(domain=[0, min(1.15 * top, 1.15)], nice=False)
-        .axis(format=PERCENT, tickCount=3, gridColor=FAINT)
+        .axis(labelExpr=PERCENT, tickCount=3, gridColor=FAINT)
     )
+
+
+def share_end(largest: float) -> float:
+    """Where an axis of shares ends: at the next tenth, so that it does not run past its data."""
+    return min(1.0, max(0.1, ceil(10 * largest - 1e-9) / 10))
 
 
 def limit_mark(at: float, text: str, field: str, *, right: bool) -> list[alt.Chart]:
@@ -157,7 +164,7 @@ def labelled_bars(
     *,
     height: float,
     colour: str = AFTER,
-    top: float | None = None,
+    upward: str | None = None,
     digits: int = 0,
     slanted: bool = False,
     heading: str | None = None,
@@ -166,8 +173,8 @@ def labelled_bars(
 
     Parameters
     ----------
-    top
-        The highest bar of all panels of a picture; of this one when not given.
+    across, upward
+        What stands along the labels and along the bars.
     heading
         Title of the panel; without one nothing is kept free for it.
     """
@@ -179,7 +186,7 @@ def labelled_bars(
         x=alt.X("label:N", sort=list(labels), title=across or None).axis(
             labelAngle=-40 if slanted else 0, grid=False
         ),
-        y=share_axis(top or float(shares.max())),
+        y=share_axis(float(shares.max()), upward),
     )
     bars = base.mark_bar(color=colour)
     text = base.mark_text(dy=-6, color=INK).encode(text=alt.Text("text:N"))

@@ -13,6 +13,8 @@ from sfumato.core.number_text import NONE, count, number, percent
 
 COUNT, SHARE, NUMBER = "count", "share", "number"
 """The scales on which a coarse number is printed."""
+MANY_COLUMNS = 6
+"""From here on columns stand in one table or are counted, and are not named in a sentence."""
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _WHOLE = 10
 """From here on estimated counts are printed as whole numbers."""
@@ -165,5 +167,5 @@ def _template(name: str, filters: tuple[tuple[str, Callable[..., object]], ...])
         "sentence": sentence,
         **dict(filters),
     }
-    environment.globals["ESTIMATED"] = ESTIMATED
+    environment.globals |= {"ESTIMATED": ESTIMATED, "MANY_COLUMNS": MANY_COLUMNS}
     return environment.get_template(name)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from sfumato.core.number_text import NONE
 from sfumato.release.codebook import cell_words
 from sfumato.release.release_result import Release
-from sfumato.reports.printed_numbers import fill_template, listed
+from sfumato.reports.adversaries import intruder_points, measure_assumptions, measure_limits
+from sfumato.reports.printed_numbers import fill_template
 from sfumato.reports.promise_words import PromiseLine, promise_lines
 from sfumato.reports.release_summary import (
     assessment_summary,
@@ -31,11 +33,7 @@ _ORIGINAL, _RELEASED, _ASSESSED = "Original", "Release", "File"
 def draw_release(result: Release | Risk, title: str, made: date) -> str:
     """The whole report on a release or an assessment as one HTML page."""
     own = _of_release(result) if isinstance(result, Release) else _of_assessment(result)
-    return fill_template("release.html", {"quoted": _quoted}, title=title, made=made, **own)
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return listed([f"“{name}”" for name in names])
+    return fill_template("release.html", title=title, made=made, **own)
 
 
 def _of_release(release: Release) -> dict[str, Any]:
@@ -70,7 +68,12 @@ def _shared(
     files: Mapping[str, Risk], release: Release | None, promises: Sequence[PromiseLine] = ()
 ) -> dict[str, Any]:
     """What both reports have: measures, population, thresholds, adversaries and assumptions."""
-    from sfumato.reports.risk_plots import event_figures, population_figures, risk_figures
+    from sfumato.reports.risk_plots import (
+        event_figures,
+        population_figures,
+        risk_figures,
+        value_figures,
+    )
 
     # A promise about the population is left out: these measures take the file as its own.
     by_measure = {(line.measure, line.attribute): line for line in promises if line.measure}
@@ -81,21 +84,26 @@ def _shared(
     }
     risks = tuple(files.values())
     last, tables = risks[-1], RiskTables(risks, by_measure)
+    told = column_lines(last)
     return {
         "release": release,
         "files": tuple(files),
         "risk": last,
         "risk_groups": tables.groups,
         "sensitive_groups": tables.sensitive,
-        "risk_figures": risk_figures(tuple(files.items()), shares),
+        "risk_figures": risk_figures(tuple(files.items())),
+        "sensitive_figures": value_figures(tuple(files.items()), shares),
         "events": event_tables(risks),
-        "columns_told": column_lines(last),
+        "columns_told": told,
+        "columns_tell": any(tells != NONE for *_, tells in told),
         "event_figures": event_figures(tuple(files.items())),
         "population": population_tables(last),
         "population_figures": population_figures(last),
         "thresholds": threshold_lines(risks),
         "practice": practice_lines(last),
-        "unchanged": [] if release is None else _unchanged(release),
+        "adversary": intruder_points(last, release),
+        "assumptions": measure_assumptions(last, release),
+        "unsaid": measure_limits([] if release is None else _unchanged(release)),
     }
 
 
@@ -122,8 +130,8 @@ def _warnings(release: Release) -> list[str]:
     return said
 
 
-def _columns(release: Release) -> list[tuple[str, str, str, str]]:
-    """Every column of the original: name, role, kind, and what was done with it and why."""
+def _columns(release: Release) -> list[tuple[list[str], str, str, str]]:
+    """The columns of the original that were treated alike: names, role, kind, treatment and why."""
     schema = release.schema
     lines = [
         (name, role, "", _released(release, name, role))
@@ -139,10 +147,11 @@ def _columns(release: Release) -> list[tuple[str, str, str, str]]:
     people = 0 if schema.person is None else 1
     accepted = {name: f"; accepted: {why}" for name, why in schema.accepted.items()}
     steps = read_as(release.manifest.preparation)
-    return [
-        (name, role, kind, f"{steps.get(name, '')}{done}{accepted.get(name, '')}")
-        for name, role, kind, done in (*lines[:people], *quasi, *lines[people:])
-    ]
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for name, role, kind, done in (*lines[:people], *quasi, *lines[people:]):
+        told = f"{steps.get(name, '')}{done}{accepted.get(name, '')}"
+        alike.setdefault((role, kind, told), []).append(name)
+    return [(names, *treated) for treated, names in alike.items()]
 
 
 def read_as(preparation: Sequence[StepCount]) -> dict[str, str]:

@@ -16,12 +16,10 @@ from sfumato.reports.printed_numbers import interval, listed
 from sfumato.reports.promise_words import PromiseLine
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
-from sfumato.risk.risk_thresholds import Held, Preset, thresholds
+from sfumato.risk.risk_thresholds import Held, thresholds
 from sfumato.risk.threshold_checks import held_by
 from sfumato.risk.verdict import Verdict
 from sfumato.table.dependence import acceptances
-
-_MATCHED = "share of all persons matched rightly (marketer)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +76,18 @@ def threshold_lines(risks: Sequence[Risk]) -> list[ThresholdLine]:
     return lines
 
 
-def practice_lines(risk: Risk) -> list[tuple[Preset, list[tuple[str, Held]]]]:
-    """All built-in presets, each with the measures that it speaks about, as printed."""
+def practice_lines(risk: Risk) -> list[tuple[str, str, str, str]]:
+    """By measure that built-in presets limit: its value, and who keeps what and who breaks it."""
+    found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
+    for preset in thresholds():
+        for each in held_by(risk, preset):
+            # By the number that was compared, which close limits print with more digits.
+            shown = _on_scale(each, each.value)
+            sides = found.setdefault((each.measure, shown), ([], []))
+            sides[each.met].append(f"{each.source} ({_on_scale(each, each.limit)})")
     return [
-        (preset, [(f"{each.measure} {_value(each)}", each) for each in held_by(risk, preset)])
-        for preset in thresholds()
+        (measure, shown, "; ".join(broken), "; ".join(kept))
+        for (measure, shown), (broken, kept) in found.items()
     ]
 
 
@@ -125,14 +130,11 @@ class Summary:
     ----------
     verdict
         What intruders find; ``None`` where it stands elsewhere, or was not measured.
-    figures
-        Numbers at a glance: what it is, original, release (or the assessed file's alone).
     """
 
     verdict: Verdict | None
     headline: str
     sentences: tuple[str, ...]
-    figures: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summary:
@@ -152,16 +154,15 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
         _untold(after),
         (
             f"The release holds {count(after.records)} of {count(before.records)} records and "
-            f"{count(after.persons)} of {count(before.persons)} persons, in {count(after.classes)} "
+            f"{count(after.persons)} of {count(before.persons)} people, in {count(after.classes)} "
             f"classes of at least {_people(after.pid_k)}."
         ),
-        _price(release.utility),
+        _detail_lost(release.utility),
         _thresholds_sentence(after),
     ]
-    figures = _figures(before, after, own_population=release.population is None)
     headline = f"Whether it may go out stands in {release.judged_in}."
     headline = f"{release.nothing_left}{headline if verdict is None else verdict.headline}"
-    return Summary(verdict, headline, tuple(filter(None, sentences)), figures)
+    return Summary(verdict, headline, tuple(filter(None, sentences)))
 
 
 def _untold(risk: Risk) -> str:
@@ -180,7 +181,7 @@ def assessment_summary(risk: Risk) -> Summary:
         *(() if risk.verdict is None else risk.verdict.sentences),
         _thresholds_sentence(risk),
         (
-            f"The file holds {count(risk.records)} records of {count(risk.persons)} persons, in "
+            f"The file holds {count(risk.records)} records of {count(risk.persons)} people, in "
             f"{count(risk.classes)} classes of at least {_people(risk.pid_k)}; "
             f"{count(alone)} class{'es hold' if alone != 1 else ' holds'} one person alone."
         ),
@@ -191,26 +192,24 @@ def assessment_summary(risk: Risk) -> Summary:
         f"risk above {percent(risk.threshold)}."
     )
     headline = headline if risk.verdict is None else risk.verdict.headline
-    return Summary(risk.verdict, headline, tuple(filter(None, sentences)), _figures(risk))
+    return Summary(risk.verdict, headline, tuple(filter(None, sentences)))
 
 
 def _thresholds_sentence(risk: Risk) -> str:
-    """How many of the thresholds that were asked are met, and which are not; or nothing."""
+    """How many of the limits that were asked for are kept, and which are not; or nothing."""
     if not risk.held:
         return ""
     failed = [each for each in risk.held if not each.met]
     estimated = [each for each in risk.held if each.met and not each.promised]
     unsure = [each for each in risk.held if each.met and each.met_over_interval is False]
-    said = (
-        f"Of {count(len(risk.held))} thresholds that it was held against, "
-        f"{count(len(risk.held) - len(failed) - len(estimated))} are met"
-    )
+    kept = len(risk.held) - len(failed) - len(estimated)
+    said = f"{count(kept)} of {count(len(risk.held))} limits that were asked for are kept"
+    if failed:
+        said += f"; broken: {_named(failed)}"
     if estimated:
         said += f"; {ESTIMATED}: {_named(estimated)}"
-    if failed:
-        said += f"; not met: {_named(failed)}"
     if unsure:
-        said += f"; kept by the estimate but not over its interval: {_named(unsure)}"
+        said += f"; kept, but broken by the end of the interval: {_named(unsure)}"
     return f"{said}."
 
 
@@ -225,27 +224,23 @@ def _named(several: Sequence[Held]) -> str:
     )
 
 
-def _price(utility: Utility) -> str:
-    added = ""
-    if utility.counts is not None and utility.counts.ids_added:
-        added = (
-            f"; {count(utility.counts.persons_affected)} persons have several pseudonyms, so that "
-            "their number of records does not stand out"
-        )
-    if utility.histories is not None and utility.histories.divided:
-        added += (
-            f"; {count(utility.histories.divided)} persons have several pseudonyms, so that less "
-            "is learned by a known event"
-        )
+def _detail_lost(utility: Utility) -> str:
     bound = ""
     if utility.least_ncp is not None:
         known = not isnan(utility.least_ncp)
-        bound = f" (with such labels no release has less than {percent(utility.least_ncp)})"
-        bound = bound if known else " (how little it could be is not known for this form)"
-    return (
-        f"The price: a released cell may stand for {percent(utility.ncp)} of its column’s values "
-        f"on average{bound}, and {count(utility.suppressed_records)} records are left out{added}."
-    )
+        least = percent(utility.least_ncp) if known else "not known for this form"
+        bound = f" (least with such labels: {least})"
+    sentences = [
+        f"Detail lost: {percent(utility.ncp)} of a column's values stand in a cell{bound}.",
+        f"Left out: {count(utility.suppressed_records)} records.",
+    ]
+    if utility.counts is not None and utility.counts.ids_added:
+        affected = count(utility.counts.persons_affected)
+        sentences.append(f"Several pseudonyms hide the number of records of {affected} people.")
+    if utility.histories is not None and utility.histories.divided:
+        divided = count(utility.histories.divided)
+        sentences.append(f"Several pseudonyms hide the known events of {divided} people.")
+    return " ".join(sentences)
 
 
 def _matched(risk: Risk) -> str:
@@ -255,35 +250,11 @@ def _matched(risk: Risk) -> str:
         return ""
     ends = interval(own.marketer.low, own.marketer.high)
     return (
-        f"Whoever matches the file with all {count(own.population)} persons of its population is "
-        f"expected to match {percent(own.marketer.value)}{f' ({ends})' if ends else ''} of the "
-        "file’s rightly."
+        f"An intruder who knows all {count(own.population)} people of the population is "
+        f"expected to find {percent(own.marketer.value)}{f' ({ends})' if ends else ''} of the "
+        f"file’s {count(risk.persons)}."
     )
 
 
 def _people(persons: int) -> str:
-    return "1 person" if persons == 1 else f"{count(persons)} persons"
-
-
-def _figures(*risks: Risk, own_population: bool = True) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    figures = [
-        ("fewest persons in a class (pid_k)", tuple(count(risk.pid_k) for risk in risks)),
-        (
-            "highest share of a class’s records that is one person’s (GIDR)",
-            tuple(percent(risk.max_gidr.value) for risk in risks),
-        ),
-        (
-            "highest chance to find a known person (prosecutor)",
-            tuple(percent(risk.prosecutor.value) for risk in risks),
-        ),
-        (
-            _MATCHED if own_population else f"{_MATCHED[:-1]}, the file being its own population)",
-            tuple(percent(risk.marketer.value) for risk in risks),
-        ),
-    ]
-    # Of several sensitive attributes the first, so that the table fits the page.
-    for name in list(risks[-1].sensitive)[:1]:
-        words = f"highest share of a class’s persons with one “{name}” (GSAR)"
-        shares = tuple(percent(risk.sensitive[name].h_affiliation.value) for risk in risks)
-        figures.append((words, shares))
-    return tuple(figures)
+    return "1 person" if persons == 1 else f"{count(persons)} people"

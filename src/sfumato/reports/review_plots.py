@@ -215,8 +215,8 @@ def trade_off_figure(points: Sequence[Point]) -> pictures.Figure:
     said_right = [point.accuracy for point in points if point.accuracy is not None]
     least = min([point.same_as_full for point in points] + said_right, default=0.0)
     axes = (
-        ("kapr", "KAPR", "~g", max(point.kapr for point in points)),
-        ("characters", "share of the characters shown", pictures.PERCENT, 1.0),
+        ("kapr", "KAPR", "datum.label", max(point.kapr for point in points)),
+        ("characters", "characters shown (%)", pictures.PERCENT, 1.0),
     )
     chart = alt.hconcat(
         *(_against(rows, *axis, names=names, least=least) for axis in axes), spacing=28
@@ -273,10 +273,10 @@ def _against(
     base = alt.Chart(pictures.values(rows)).encode(
         x=alt.X(f"{field}:Q", title=title)
         .scale(domain=[0, most or 1.0], nice=False)
-        .axis(format=form, tickCount=5, grid=False),
-        y=alt.Y("share:Q", title=None)
+        .axis(labelExpr=form, tickCount=5, grid=False),
+        y=alt.Y("share:Q", title="answers (%)")
         .scale(domain=[max(0.0, least - 0.05), 1.005], nice=False, clamp=True)
-        .axis(format=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT),
+        .axis(labelExpr=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT),
         color=alt.Color(
             "what:N", legend=alt.Legend(labelLimit=pictures.HALF, symbolType="stroke")
         ).scale(alt.Scale(domain=list(names), range=colours[: len(names)])),

@@ -28,10 +28,11 @@ from sfumato.reports.pictures import (
     named_rows,
     picture,
     share_axis,
+    share_end,
     size_bins,
     values,
 )
-from sfumato.reports.risk_tables import POPULATION_SHARES, match_bars
+from sfumato.reports.risk_tables import POPULATION_SHARES, match_bars, worst_first
 from sfumato.risk.class_measures import SHARE_BINS
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.risk.population.population_risk import PopulationRisk
@@ -46,8 +47,23 @@ _SLANTED = 9
 Named = Sequence[tuple[str, Risk]]
 
 
-def risk_figures(named: Named, limits: dict[str, float]) -> list[Figure]:
-    """Class sizes, GIDR and the records' risks.
+MOST_DRAWN = 3
+"""Sensitive columns that are drawn: the worst of them."""
+
+
+def risk_figures(named: Named) -> list[Figure]:
+    """Class sizes, the largest share of one person, and the records' risks.
+
+    Parameters
+    ----------
+    named
+        Name and risk of the original and the release, or of the assessed file alone.
+    """
+    return [_class_sizes(named), _gidr(named), _records_at_risk(named)]
+
+
+def value_figures(named: Named, limits: dict[str, float]) -> list[Figure]:
+    """The most shared value of each class, of the worst sensitive columns.
 
     Parameters
     ----------
@@ -56,10 +72,9 @@ def risk_figures(named: Named, limits: dict[str, float]) -> list[Figure]:
     limits
         Largest share of each sensitive attribute that was asked for.
     """
-    figures = [_class_sizes(named), _gidr(named), _records_at_risk(named)]
-    return figures + [
-        _gsar(named, name, place, limits.get(name))
-        for place, name in enumerate(named[-1][1].sensitive)
+    worst = worst_first(named[-1][1])
+    return [
+        _gsar(named, name, place, limits.get(name)) for place, name in enumerate(worst[:MOST_DRAWN])
     ]
 
 
@@ -75,15 +90,16 @@ def records_per_person(persons: Mapping[int, int]) -> Figure:
         bins.labels,
         "records of the person",
         height=1.3 * _HEIGHT,
+        upward="people (%)",
         slanted=len(bins.labels) >= _SLANTED,
         heading="",
     )
     most, median = count(records.max()), count(_median(records, times))
-    description = f"Bars: share of persons by number of records; median {median}, most {most}."
+    description = f"Bars: share of people by number of records; median {median}, most {most}."
     return Figure(
         picture(panel, "persons", description),
         "Records per person in the release",
-        f"Share of the persons; median {median}, most {most} records.",
+        f"{count(times.sum())} people; median {median}, most {most} records.",
     )
 
 
@@ -97,16 +113,14 @@ def _median(values: Ints, times: Ints) -> float:
 def _class_sizes(named: Named) -> Figure:
     bins = size_bins(max(int(risk.shape.persons.max()) for _, risk in named))
     shares = [bins.shares(risk.shape.persons, risk.shape.classes) for _, risk in named]
-    # One scale for both files: their bars are to be compared.
-    top = max(float(share.max()) for share in shares)
     panels: list[Chart] = [
         labelled_bars(
             share,
             bins.labels,
-            "persons in the class" if place == len(named) - 1 else "",
+            "people in the class" if place == len(named) - 1 else "",
             height=_HEIGHT,
             colour=_colour(named, place),
-            top=top,
+            upward="classes (%)",
             slanted=len(bins.labels) >= _SLANTED,
             heading=_titled(name, risk),
         )
@@ -118,9 +132,8 @@ def _class_sizes(named: Named) -> Figure:
         for name, risk in named
     )
     return Figure(
-        picture(_stacked(panels), "sizes", f"Bars: share of classes by persons. {said}."),
-        "Persons in an equivalence class",
-        "Share of the classes.",
+        picture(_stacked(panels), "sizes", f"Bars: share of classes by people. {said}."),
+        "People in an equivalence class",
     )
 
 
@@ -131,30 +144,28 @@ def _gidr(named: Named) -> Figure:
         f"{name}: highest {percent(risk.max_gidr.value)}, mean {percent(risk.avg_gidr.value)}"
         for name, risk in named
     )
-    title = "largest share of a class’s records that is one person’s (GIDR)"
+    title = "largest share of the records that is one person’s (%)"
     return Figure(
-        picture(_share_panels(named, classes, title, marks), "gidr", f"Bars: GIDR. {said}."),
-        "Whose records? GIDR of the classes",
-        "Share of the classes; the line is their mean.",
+        picture(_share_panels(named, classes, title, marks), "gidr", f"Bars: classes. {said}."),
+        "Largest share of a class’s records that is one person’s",
+        "Line: mean of the classes.",
     )
 
 
 def _gsar(named: Named, attribute: str, place: int, limit: float | None) -> Figure:
     classes = [risk.shape.gsar[attribute] for _, risk in named]
-    marks = [None if limit is None else (limit, f"asked: at most {percent(limit)}")] * len(named)
+    marks = [None if limit is None else (limit, f"limit {percent(limit)}")] * len(named)
     said = "; ".join(
         f"{name}: highest {percent(risk.sensitive[attribute].max_gsar.value)}, "
         f"mean {percent(risk.sensitive[attribute].avg_gsar.value)}"
         for name, risk in named
     )
-    title = "largest share of a class’s persons with one value (GSAR)"
+    title = "largest share of the people with one value (%)"
     chart = _share_panels(named, classes, title, marks)
     return Figure(
-        picture(chart, f"gsar{place}", f"Bars: GSAR of {attribute}. {said}."),
-        f"Shared values of “{attribute}”: GSAR of the classes",
-        "Share of the classes."
-        if limit is None
-        else "Share of the classes; the line is the limit.",
+        picture(chart, f"gsar{place}", f"Bars: classes, by {attribute}. {said}."),
+        f"“{attribute}”: largest share of a class’s people with one value",
+        "" if limit is None else "Line: limit.",
     )
 
 
@@ -174,12 +185,12 @@ def _records_at_risk(named: Named) -> Figure:
         # Classes have whole numbers of persons: between two risks the share is that of the larger.
         .mark_line(interpolate="step-before", strokeWidth=2.2)
         .encode(
-            x=alt.X("risk:Q", title="risk of the class: 1 / persons").scale(
+            x=alt.X("risk:Q", title="chance to find a person of the class (%)").scale(
                 type="log", domain=[LEAST_RISK, 1]
-            ).axis(values=[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1], format=PERCENT),
-            y=alt.Y("share:Q", title="records at this risk or more")
+            ).axis(values=[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1], labelExpr=PERCENT),
+            y=alt.Y("share:Q", title="records at this chance or more (%)")
             .scale(domain=[0, 1])
-            .axis(format=PERCENT, tickCount=5),
+            .axis(labelExpr=PERCENT, tickCount=5),
             color=alt.Color("file:N", legend=legend).scale(scale),
             strokeDash=alt.StrokeDash("file:N", legend=legend).scale(dashes),
         )
@@ -196,13 +207,13 @@ def _records_at_risk(named: Named) -> Figure:
         picture(
             alt.LayerChart(layer=[lines, alt.LayerChart(layer=mark)]), "risks", f"Lines. {said}."
         ),
-        "Records by prosecutor risk of their class",
-        f"Share of the records in classes whose risk is x or more. {said}.",
+        "Records by the chance to find a person of their class",
+        f"{said}.",
     )
 
 
 def event_figures(named: Named) -> list[Figure]:
-    """Persons found by the number of known events; nothing where no column tells an event.
+    """People found by the number of known events; nothing where no column tells an event.
 
     Parameters
     ----------
@@ -230,7 +241,9 @@ def event_figures(named: Named) -> list[Figure]:
         .mark_line(strokeWidth=2.2)
         .encode(
             x=alt.X("events:O", title="events known").axis(labelAngle=0),
-            y=alt.Y("share:Q", title="persons found").scale(domain=[0, 1]).axis(format=PERCENT),
+            y=alt.Y("share:Q", title="people found (%)")
+            .scale(domain=[0, 1])
+            .axis(labelExpr=PERCENT),
             color=alt.Color("file:N", legend=legend).scale(domain=names, range=colours),
             strokeDash=alt.StrokeDash(
                 "drawn:N", legend=alt.Legend(symbolType="stroke", symbolStrokeColor=QUIET)
@@ -244,9 +257,8 @@ def event_figures(named: Named) -> list[Figure]:
     )
     return [
         Figure(
-            picture(chart, "events", f"Lines: share of persons found. {said}."),
-            "Persons found by who knows events of theirs",
-            "Mean over persons of 1 / persons of the class whom the events fit.",
+            picture(chart, "events", f"Lines: share of people found. {said}."),
+            "People found by known events",
         )
     ]
 
@@ -256,7 +268,6 @@ def _share_panels(
 ) -> Chart:
     """A histogram of classes on [0, 1] per file, one above the other."""
     heights: list[Floats] = [each / each.sum() for each in classes]
-    top = max(float(height.max()) for height in heights)
     panels = []
     for place, ((name, risk), height) in enumerate(zip(named, heights, strict=True)):
         last = place == len(named) - 1
@@ -270,9 +281,9 @@ def _share_panels(
             .encode(
                 x=alt.X("low:Q", title=title if last else None)
                 .scale(domain=[0, 1], nice=False)
-                .axis(format=PERCENT, grid=False, tickCount=5),
+                .axis(labelExpr=PERCENT, grid=False, tickCount=5),
                 x2=alt.X2("high:Q"),
-                y=share_axis(top),
+                y=share_axis(float(height.max()), "classes (%)"),
                 y2=alt.Y2Datum(0),
             )
             .properties(width=HALF, height=_HEIGHT, title=_titled(name, risk))
@@ -364,9 +375,9 @@ def _intervals(risk: Risk, own: PopulationRisk) -> Figure:
     start = next((end for end in _ENDS if end < 0.9 * least), _ENDS[-1])
     place = alt.Y("name:N", sort=list(_NAMES.values()), title=None).axis(grid=True)
     axis = (
-        alt.X("value:Q", title=None)
+        alt.X("value:Q", title="chance or share (%)")
         .scale(type="log", domain=[start, 1])
-        .axis(values=[at for at in _TICKS if at >= start], format="~%", gridColor=FAINT)
+        .axis(values=[at for at in _TICKS if at >= start], labelExpr=PERCENT, gridColor=FAINT)
     )
     base = alt.Chart(values(rows))
     layers = [
@@ -389,7 +400,7 @@ def _intervals(risk: Risk, own: PopulationRisk) -> Figure:
     return Figure(
         picture(chart, "intervals", f"Points with intervals: {said}."),
         "Risks against the population, with their intervals",
-        f"Dark: value and interval; red: thresholds {asked}. The scale is logarithmic.",
+        f"Dark: value and interval; red: limits {asked}. The scale is logarithmic.",
     )
 
 
@@ -422,10 +433,10 @@ def _matches(own: PopulationRisk) -> Figure:
         rows.append({"kind": name, "matches": bars[-1]["high"] + 0.5, "p": 0.0})
     names = [name for name, _ in kinds]
     encode = {
-        "x": alt.X("matches:Q", title="persons matched rightly")
+        "x": alt.X("matches:Q", title="people found")
         .scale(zero=False, nice=False)
         .axis(tickCount=5),
-        "y": alt.Y("p:Q", title=None).axis(format=_precision(rows), tickCount=4),
+        "y": alt.Y("p:Q", title="probability (%)").axis(labelExpr=PERCENT, tickCount=4),
         "color": alt.Color("kind:N").scale(domain=names, range=[AFTER, BEFORE]),
         "strokeDash": alt.StrokeDash("kind:N").scale(domain=names, range=[[1, 0], [5, 3]]),
     }
@@ -441,14 +452,9 @@ def _matches(own: PopulationRisk) -> Figure:
     )
     return Figure(
         picture(chart, "matches", f"Lines: probability of each number. {said}."),
-        "How many persons an intruder matches rightly",
-        f"Probability of each number: {said}.",
+        "How many people an intruder finds",
+        f"{said[:1].upper()}{said[1:]}.",
     )
-
-
-def _precision(rows: list[dict[str, Any]]) -> str:
-    largest = max(row["p"] for row in rows)
-    return PERCENT if largest > 0.04 else ".1%" if largest > 0.004 else ".2%"
 
 
 def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
@@ -468,7 +474,7 @@ def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
     ]
     if not rows:
         return None
-    chart = _joined_points(rows, "measure", "before", "after")
+    chart = _joined_points(rows, "measure", "before", "after", "measure (%)")
     said = "; ".join(f"{r['measure']}: {r['before']:.1%} before, {r['after']:.1%}" for r in rows)
     return Figure(
         picture(chart, "before-after", f"Points: {said}."),
@@ -479,12 +485,13 @@ def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
 
 
 def _joined_points(
-    rows: Sequence[Mapping[str, Any]], name: str, light: str, dark: str
+    rows: Sequence[Mapping[str, Any]], name: str, light: str, dark: str, across: str
 ) -> alt.LayerChart:
     """Two shares in each row, a light and a dark point, joined by a rule."""
     base = named_rows(rows, name)
-    axis = alt.Axis(format=PERCENT, gridColor=FAINT, title=None)
-    x = alt.X(f"{light}:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
+    axis = alt.Axis(labelExpr=PERCENT, gridColor=FAINT, title=across)
+    top = share_end(max(max(row[light], row[dark]) for row in rows))
+    x = alt.X(f"{light}:Q", scale=alt.Scale(domain=[0, top]), axis=axis)
     rule = base.mark_rule(color=QUIET, strokeWidth=1).encode(x=x, x2=alt.X2(f"{dark}:Q"))
     points = [
         base.mark_point(filled=True, size=75, color=colour, opacity=1).encode(x=alt.X(f"{of}:Q"))
@@ -494,17 +501,15 @@ def _joined_points(
 
 
 def uniqueness_growth(steps: Sequence[Mapping[str, Any]], place: int) -> Figure:
-    """How the share of unique persons grows with each column.
+    """How the share of unique people grows with each column.
 
     Parameters
     ----------
     steps
-        By column: its name, and the shares of unique persons up to it and without it.
+        By column: its name, and the shares of unique people up to it and without it.
     """
-    chart = _joined_points([dict(step) for step in steps], "column", "without", "up_to")
-    said = f"All columns together: {percent(steps[-1]['up_to'])} of the persons are unique."
-    drawn = picture(chart, f"unique{place}", f"Unique persons by columns. {said}")
-    words = "Share of persons who are unique. Dark: with this column and those above it; light: "
-    return Figure(
-        drawn, "How columns single persons out", f"{words}with all but this one. {said}", wide=True
-    )
+    chart = _joined_points(steps, "column", "without", "up_to", "unique people (%)")
+    said = f"All columns together: {percent(steps[-1]['up_to'])} of people are unique."
+    drawn = picture(chart, f"unique{place}", f"Unique people by columns. {said}")
+    words = "Dark: with this column and those above it. Light: with all but this one."
+    return Figure(drawn, "How columns single people out", f"{words} {said}", wide=True)

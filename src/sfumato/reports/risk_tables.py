@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.core.measure import REGISTER, Measure
 from sfumato.core.number_text import count, percent
-from sfumato.reports.printed_numbers import interval, listed, measured, position
+from sfumato.reports.printed_numbers import MANY_COLUMNS, interval, listed, measured, position
 from sfumato.reports.promise_words import PromiseLine
 from sfumato.risk.disclosure_risk import Risk, most_told
 from sfumato.risk.known_events import KnownEventRisk
@@ -30,12 +30,14 @@ POPULATION_SHARES = (
     "marketer", "journalist", "population_average_risk", "population_records_at_risk",
 )  # fmt: skip
 _POPULATION_COUNTS = ("expected_matches", "unique_matches", "expected_uniques", "class_count")
-# The limits in use are among them: 0.2, 0.09 (EMA policy 0070), 0.05 (cells of 20 persons).
+# The limits in use are among them: 0.2, 0.09 (EMA policy 0070), 0.05 (cells of 20 people).
 BANDS = (1.0, 0.5, 1 / 3, 0.2, 0.09, 0.05, 0.01, 0.0)
 """Lower ends of the bands of risk, descending; the first is the risk 1 itself, where counted."""
 _MODELS = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "SNB", "dankar": "Dankar et al. 2012"}
 _MOST_BARS = 120
 """Most bars of a distribution."""
+_OF_MANY = ("h_affiliation", "avg_gsar", "l_distinct", "t_closeness")
+"""Measures of each sensitive attribute where there are many; the rest stand in the JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,13 @@ class MeasureGroup:
     lines: tuple[MeasureLine, ...]
 
 
+def worst_first(risk: Risk) -> list[str]:
+    """The sensitive attributes, by the largest and then the mean share of one value in a class."""
+    own = risk.sensitive
+    shares = {name: (each.h_affiliation.value, each.avg_gsar.value) for name, each in own.items()}
+    return sorted(shares, key=shares.__getitem__, reverse=True)
+
+
 @dataclass(frozen=True)
 class RiskTables:
     """The tables of measures of a release beside its original, or of an assessed file.
@@ -118,20 +127,18 @@ class RiskTables:
                 ),
             ),
             MeasureGroup(
-                "Can a person be found? (counting persons)",
+                "Can a person be found? (counting people)",
                 "",
                 tuple(self._measure(name) for name in _REIDENTIFICATION),
             ),
             MeasureGroup(
-                "The same, by somebody who also knows how many records the person has",
-                "Kartal & Li 2016: records are counted in the class, under one pseudonym. Without "
-                "that knowledge the same numbers are pid_k, sample_uniques, prosecutor and "
-                "marketer.",
+                "The same by an intruder who knows the number of records, too",
+                "Kartal & Li 2016: records are counted in the class, under one pseudonym.",
                 (self._count("count_k"), *(self._measure(name) for name in counting)),
             ),
             MeasureGroup(
-                "The same counting records, as tools do that know no persons",
-                "These understate the risk where people have several records.",
+                "The same counting records, as tools do that know no people",
+                "They understate the risk where people have several records.",
                 tuple(self._by_records(name) for name in _REIDENTIFICATION),
             ),
             *self._households(),
@@ -143,8 +150,11 @@ class RiskTables:
     def sensitive(self) -> list[MeasureGroup]:
         """The measures of each sensitive attribute, one group per attribute, the worst first."""
         own = self.risks[-1].sensitive
-        worst = sorted(own, key=lambda name: -own[name].h_affiliation.value)
-        return [MeasureGroup(name, "", tuple(self._attribute(name))) for name in worst]
+        short = len(own) >= MANY_COLUMNS
+        return [
+            MeasureGroup(name, "", tuple(self._attribute(name, short=short)))
+            for name in worst_first(self.risks[-1])
+        ]
 
     def _count(self, name: str) -> MeasureLine:
         cells = [
@@ -166,10 +176,16 @@ class RiskTables:
 
     def _by_records(self, name: str) -> MeasureLine:
         measures = [getattr(risk.by_records, name) for risk in self.risks]
-        meaning = f"{MEANINGS[name]}, counting records"
-        return MeasureLine(f"{name}_by_records", meaning, _cells(measures, True))
+        return MeasureLine(f"{name}_by_records", "", _cells(measures, True))
 
-    def _attribute(self, attribute: str) -> Iterator[MeasureLine]:
+    def _attribute(self, attribute: str, *, short: bool) -> Iterator[MeasureLine]:
+        """The measures of an attribute; short, those of one table of many and what is promised."""
+        promised = {measure for measure, _ in self.promises}
+        for line in self._measures_of(attribute):
+            if not short or line.name in _OF_MANY or line.name in promised:
+                yield line
+
+    def _measures_of(self, attribute: str) -> Iterator[MeasureLine]:
         own = [risk.sensitive[attribute] for risk in self.risks]
 
         def line(name: str, *, share: bool = False) -> MeasureLine:
@@ -208,8 +224,8 @@ class RiskTables:
             measures = [getattr(each, name) for each in own]
             limit = _oriented(measures[-1])
             lines.append(MeasureLine(name, MEANINGS[name], _cells(measures, True), *limit))
-        note = "As if persons were found independently of each other."
-        yield MeasureGroup("Can somebody of a household be found?", note, tuple(lines))
+        note = "As if people were found independently of each other."
+        yield MeasureGroup("Can a person of a household be found?", note, tuple(lines))
         alike = tuple(MeasureCell(count(each.household_k)) for each in own)
         limit = self._limit("household_k")
         lines = [MeasureLine("household_k", MEANINGS["household_k"], alike, *limit)]
@@ -266,8 +282,10 @@ class EventTables:
 
     Attributes
     ----------
+    persons
+        The people whom it is about, as printed.
     lines
-        By number of known events and how they are drawn: that in words; the share of persons found
+        By number of known events and how they are drawn: that in words; the share of people found
         in each file, and its interval; of the last one learned from, alone, 95th percentile.
     numbers
         The numbers of events that the columns of ``by_number`` stand for.
@@ -277,6 +295,7 @@ class EventTables:
     """
 
     sentences: tuple[str, ...]
+    persons: str
     lines: tuple[tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]], ...]
     numbers: tuple[int, ...]
     by_number: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]
@@ -310,6 +329,7 @@ def event_tables(risks: Sequence[Risk]) -> EventTables | None:
     numbers = tuple(risk.m for risk in own.risks if risk.drawn == "random")
     return EventTables(
         tuple(_event_sentences(risks[-1], own.risks)),
+        count(own.persons),
         tuple(lines),
         numbers,
         tuple(
@@ -328,49 +348,46 @@ def event_tables(risks: Sequence[Risk]) -> EventTables | None:
     )
 
 
-def column_lines(risk: Risk) -> list[tuple[str, str, tuple[str, ...], str]]:
-    """By column: its name and role; who is found with it, without it, and alone; what it tells."""
+def column_lines(risk: Risk) -> list[tuple[str, tuple[str, ...], str]]:
+    """By column, the worst first: its name, who is found by it, what it tells."""
+    worst = sorted(risk.columns, key=lambda column: column.found or 0, reverse=True)
     return [
         (
             column.column,
-            column.role,
             tuple(
                 "–" if share is None else percent(share)
                 for share in (column.found, column.without, column.alone, column.person)
             ),
             ", ".join(f"“{name}” {percent(share)}" for name, share in most_told(column)) or "–",
         )
-        for column in risk.columns
+        for column in worst
     ]
 
 
 def _event_sentences(risk: Risk, risks: Sequence[KnownEventRisk]) -> Iterator[str]:
     own = risk.known_events
     assert own is not None
-    columns = listed([f"“{name}”" for name in own.columns])
-    said = "says" if len(own.columns) == 1 else "say together"
+    columns = f"{len(own.columns)} columns together"
+    if len(own.columns) < MANY_COLUMNS:
+        columns = listed([f"“{name}”" for name in own.columns])
     yield (
         "The intruder knows the quasi-identifiers of a person and some of the person’s events: "
-        f"what {columns} {said} in a record, each different one counting once. Persons with fewer "
-        "events than are known are known by all of theirs."
+        f"what {columns} show in a record, each different one once. People with fewer events are "
+        "known by all of theirs."
     )
     if not own.named:
-        yield (
-            "Nobody has named events: these are all sensitive and insensitive columns that change "
-            "within a person. Name under [events] what may be known."
-        )
+        yield "No events are named. List under [events] what may be known."
     yield (
-        "How many records the person has is known, too; what did not happen is not."
+        "How many records the person has is known, too."
         if own.counts
-        else "Neither what did not happen nor how many records the person has is taken as known."
+        else "The number of the person’s records is not taken as known."
     )
     drawn = [each for each in risks if not each.exact]
     if drawn:
         fewest = min(each.persons for each in drawn)
         yield (
-            "Where an interval is given, persons or events were drawn "
-            f"({count(fewest)} of {count(own.persons)} persons at least, seed {own.seed}), or the "
-            "most telling events were looked for step by step."
+            f"Intervals (95 %): at least {count(fewest)} of {count(own.persons)} people drawn, "
+            f"seed {own.seed}, or the most telling events looked for step by step."
         )
 
 
@@ -450,7 +467,7 @@ def population_tables(risk: Risk) -> PopulationTables | None:
         shares=_estimates(own, POPULATION_SHARES, share=True),
         counts=_estimates(own, _POPULATION_COUNTS, share=False),
         mappings=(
-            _mapping("no two persons matched to the same one (one-to-one)", own.one_to_one),
+            _mapping("no two people matched to the same one (one-to-one)", own.one_to_one),
             _mapping("each person matched by itself (free)", own.free),
         ),
         bands=risk_bands(own),
@@ -559,14 +576,14 @@ def _mapping(name: str, of: MatchDistribution) -> tuple[str, str, str]:
 def _sentences(risk: Risk, own: PopulationRisk) -> Iterator[str]:
     share = percent(own.sampling_fraction)
     yield (
-        f"The file’s {count(risk.persons)} persons are {share} of a population of "
+        f"The file’s {count(risk.persons)} people are {share} of a population of "
         f"{count(own.population)}."
     )
     shown = risk.shape.held
     if shown > risk.persons:
         yield (
             "A person with records in several classes counts in each of them, in the file and in "
-            f"the population: {count(shown)} in place of {count(risk.persons)} persons."
+            f"the population: {count(shown)} in place of {count(risk.persons)} people."
         )
     marketer = own.marketer
     if marketer.estimator == REGISTER:

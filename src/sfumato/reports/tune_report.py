@@ -176,11 +176,11 @@ def _chart(
     loss: str,
     kept: str,
 ) -> pictures.Chart:
-    form = pictures.PERCENT if held["scale"] == "share" else "~s"
+    is_share = held["scale"] == "share"
     horizontal = (
-        alt.X("x:Q", title=held["measure"])
+        alt.X("x:Q", title=f"{held['measure']} (%)" if is_share else held["measure"])
         .scale(zero=False, nice=True)
-        .axis(format=form, tickCount=6, grid=False)
+        .axis(labelExpr=pictures.PERCENT if is_share else "datum.label", tickCount=6, grid=False)
     )
     vertical = (
         alt.Y("y:Q", title=f"loss ({loss})")
