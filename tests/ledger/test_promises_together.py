@@ -115,3 +115,14 @@ def test_what_a_release_breaks_by_itself_is_not_the_fault_of_the_last() -> None:
     first = Handed(Sketch(ids, np.array([0, 0, 1, 1]), ()), promises=(sf.PidKAnonymity(3),))
     second = Handed(Sketch(ids, np.array([0, 0, 0, 0]), ()))
     assert together({2: first, 3: second}).broken(Limits(tolerable=1.0)) == ()
+
+
+def test_of_several_tables_a_value_is_shared_among_those_who_have_one() -> None:
+    """Two of four people have a record of the column's table, both with one value."""
+    ids = np.array([each.to_bytes(16, "big") for each in range(4)], dtype="S16")
+    digests, values = np.array([0, 0, 1, 1], np.uint32), np.array([-1, -1, 0, 0])
+    column = SketchColumn("labs.test", Shown.UNCHANGED, "sensitive", True, digests, values)
+    sketch = Sketch(ids, np.zeros(4, dtype=np.int64), (column,), np.ones(4, dtype=np.int64))
+    promises = (sf.HAffiliation(0.6),)
+    assert Handed(sketch, promises=promises).alone.unkept == ((0.0, 0),)
+    assert Handed(sketch, promises=promises, of_tables=True).alone.unkept == ((1.0, 1),)

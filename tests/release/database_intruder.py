@@ -130,3 +130,39 @@ def _has(rows: list[tuple[str, str, str]], known: list[tuple[str, str]], of_one_
         ):
             return True
     return False
+
+
+def remeasured_tables(
+    tables: dict[str, list[Row]],
+) -> tuple[dict[str, float], dict[str, int], dict[str, float]]:
+    """h, l and t of the codes of each event table, by classes of the table of people.
+
+    h is the largest share of people who share a value, of those of a class who have rows of the
+    table; l the fewest values of a class in which anybody has; t the largest distance of the
+    values of a class, over rows, from those of the table.
+    """
+    classes = {
+        row["patient"]: (row["birth_year"], row["sex"], row["zip"]) for row in tables["patients"]
+    }
+    owner = {row["admission"]: row["patient"] for row in tables["admissions"]}
+    h, l, t = {}, {}, {}
+    for name, column in (("diagnoses", "icd"), ("labs", "test"), ("admissions", "ward")):
+        people: dict[Any, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+        rows: dict[Any, list[str]] = defaultdict(list)
+        for row in tables[name]:
+            person = row.get("patient") or owner[row["admission"]]
+            people[classes[person]][person].add(row[column])
+            rows[classes[person]].append(row[column])
+        every = [value for own in rows.values() for value in own]
+        values = sorted({*every})
+        place = f"{name}.{column}"
+        h[place] = max(
+            max(sum(value in own for own in there.values()) for value in values) / len(there)
+            for there in people.values()
+        )
+        l[place] = min(len({*own}) for own in rows.values())
+        t[place] = max(
+            sum(abs(own.count(v) / len(own) - every.count(v) / len(every)) for v in values) / 2
+            for own in rows.values()
+        )
+    return h, l, t

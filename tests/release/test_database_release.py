@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from few_cases import fast_first
 from made_databases import HEADERS, Made, made_database
-from release.database_intruder import broken, found_by_two, read
+from release.database_intruder import broken, found_by_two, read, remeasured_tables
 
 import sfumato as sf
-from sfumato.core.errors import InputError
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.release import database_release
 from sfumato.schema import Orphans
 from sfumato.table.database_guess import guess_database
@@ -135,7 +136,6 @@ def test_dates_that_are_not_released_are_said(tmp_path):
         ((sf.PidKAnonymity(3),), {"engine": "spark"}),
         ((sf.KnownEvents(2, 0.09),), {"techniques": ["split-pseudonyms"]}),
         ((sf.KAnonymity(3),), {}),
-        ((sf.HAffiliation(0.5),), {}),
         ((sf.KnownEvents(3, 0.09),), {}),
     ],
 )
@@ -195,7 +195,12 @@ def test_files_are_written_all_or_none_and_each_has_its_hash(tmp_path, monkeypat
     made = made_database(9, people=40, wards=False)
     tables = sf.Tables(made.frames, guess_database(made.frames).schema)
     release = sf.anonymize(tables, sf.PidKAnonymity(3), effort=0)
-    assert release.write(tmp_path / "out").manifest.tables.keys() == made.frames.keys()
+    with ReleaseLedger.open(tmp_path / "book" / "l.sqlite", tmp_path / "keys", make=True) as memory:
+        assert release.write(tmp_path / "out", memory=memory).manifest.tables.keys() == {
+            *tables.frames
+        }
+        number = memory.remembered()[-1].number
+        assert memory.compared(number, "anybody")[number].of_tables
     manifest = tomllib.loads((tmp_path / "out" / "release.toml").read_text())
     for name, own in manifest["tables"].items():
         bytes_of = (tmp_path / "out" / f"{name}.csv").read_bytes()
@@ -212,3 +217,50 @@ def test_files_are_written_all_or_none_and_each_has_its_hash(tmp_path, monkeypat
     with pytest.raises(OSError, match="full"):
         release.content.write(tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+ABOUT = (
+    sf.HAffiliation(0.65, attribute="diagnoses.icd"),
+    sf.LDiversity(4, attribute="labs.test"),
+    sf.TCloseness(0.55, attribute="admissions.ward"),
+)
+
+
+@pytest.mark.parametrize(
+    ("promise", "effort"),
+    [
+        (None, 0),
+        *(
+            pytest.param(each, effort, marks=pytest.mark.slow)
+            for each in ABOUT
+            for effort in (0, 1)
+        ),
+        pytest.param(None, 1, marks=pytest.mark.slow),
+    ],
+)
+def test_promises_about_a_column_count_people_who_have_rows_of_its_table(promise, effort, tmp_path):
+    """Measured again from the written files, by who has rows there and what these show."""
+    made = made_database(12, people=300, wards=False)
+    tables = sf.Tables(made.frames, guess_database(made.frames).schema)
+    promises = ABOUT if promise is None else (promise,)
+    release = sf.anonymize(tables, sf.PidKAnonymity(4), *promises, effort=effort, seed=3)
+    release.write(tmp_path / "out")
+    h, l, t = remeasured_tables(read(tmp_path / "out"))
+    assert h["diagnoses.icd"] <= 0.65 or ABOUT[0] not in promises
+    assert l["labs.test"] >= 4 or ABOUT[1] not in promises
+    assert t["admissions.ward"] <= 0.55 + 1e-9 or ABOUT[2] not in promises
+    assert release.risk.classes > 5
+    for each in promises:
+        found = release.risk.sensitive[each.attribute]
+        assert found.h_affiliation.value == pytest.approx(h[each.attribute])
+        assert found.l_distinct == l[each.attribute]
+        assert found.t_closeness.value == pytest.approx(t[each.attribute])
+    free = sf.anonymize(tables, sf.PidKAnonymity(4), effort=effort, seed=3).risk
+    assert not all(each.kept(free) for each in promises)
+
+
+def test_a_promise_about_a_column_that_nobody_could_keep_is_refused():
+    made = made_database(12, people=60, wards=False)
+    tables = sf.Tables(made.frames, guess_database(made.frames).schema)
+    with pytest.raises(ConstraintsNotMetError, match=r"diagnoses\.icd"):
+        sf.anonymize(tables, sf.HAffiliation(0.05, attribute="diagnoses.icd"), effort=0)

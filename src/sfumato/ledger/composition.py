@@ -154,6 +154,8 @@ class Handed:
     requested
         Whether a policy decided on it; what such releases give away among themselves is the
         matter of its rules.
+    of_tables
+        Whether it has several tables, of which promises count who has a value.
     """
 
     sketch: Sketch
@@ -161,6 +163,7 @@ class Handed:
     apart: bool = False
     promises: tuple[Constraint, ...] = ()
     requested: bool = False
+    of_tables: bool = False
 
     @cached_property
     def alone(self) -> Measured:
@@ -193,6 +196,7 @@ class Handed:
                 len(distinct),
                 of_person.astype(np.int32),
                 self.values,
+                rows=self.told(self.values),
             )
             unkept = self.broken(summary, persons)
         return Measured.of(persons[number].astype(np.float64), alike, unkept)
@@ -212,6 +216,10 @@ class Handed:
             (round(float(persons @ verdict / persons.sum()), DIGITS), int(verdict.sum()))
             for verdict in verdicts
         )
+
+    def told(self, values: Mapping[str, Codes]) -> dict[str, Bools]:
+        """Of several tables, the records with a value: those of its table, or fewer."""
+        return {name: own >= 0 for name, own in values.items() if self.of_tables}
 
     @property
     def sensitive(self) -> list[SketchColumn]:
@@ -552,12 +560,14 @@ def _unkept(handed: Handed, candidates: Candidates) -> Unkept:
     shares, broken, looked_at = np.zeros(len(handed.promises)), np.zeros(len(handed.promises)), 0
     for persons, of, one in candidates.sets():
         pair, record = spread(begins[one], begins[one + 1] - begins[one])
+        values = {name: value[record] for name, value in handed.values.items()}
         summary = summarize(
             of[pair].astype(np.int32),
             len(persons),
             pair.astype(np.int32),
-            {name: value[record] for name, value in handed.values.items()},
+            values,
             files=files,
+            rows=handed.told(values),
         )
         for place, (share, number) in enumerate(handed.broken(summary, persons)):
             shares[place] += share * persons.sum()

@@ -172,6 +172,7 @@ class ReleaseLedger(Ledger):
             # Now, while the data is at hand: a hand-over has the sketch alone.
             tried = coarser(release, handed, terms, partial(_as_handed, key=key))
             beyond |= {} if tried is None else {"coarser": asdict(tried)}
+        beyond |= {"of_tables": True} if made.of_tables else {}
         promises = [{"name": p.name, **p.parameters()} for p in release.constraints]
         sha256 = release.manifest.output_sha256 or ""
         self._draft(made, key, name, sha256, promises=promises, **beyond)
@@ -262,7 +263,8 @@ class ReleaseLedger(Ledger):
             restored(promise) for promise in release.promises if promise["name"] in PROMISES
         ]
         sketch, promises = self.sketch(release), of_classes(registered)
-        return Handed(sketch, release.ordered, apart, promises, release.request > 0)
+        of_tables = bool(self._detail(release.number).get("of_tables"))
+        return Handed(sketch, release.ordered, apart, promises, release.request > 0, of_tables)
 
     def _is_apart(self, release: Remembered) -> bool:
         """Whether the custodian said so of the release, or of one that is the same made again.
@@ -603,7 +605,8 @@ def _as_handed(release: Release, key: bytes) -> Handed:
     }
     sketch = sketches.sketch_of(release.disclosed, key, spoken_of)
     ordered = release.manifest.options.keep_order
-    return Handed(sketch, ordered, promises=of_classes(release.constraints))
+    promises, of_tables = of_classes(release.constraints), bool(release.manifest.tables)
+    return Handed(sketch, ordered, promises=promises, of_tables=of_tables)
 
 
 def _not_followed(first: int, second: str, waived: int) -> InputError:

@@ -597,9 +597,11 @@ def counted_side_summary(
         The side of each person, 0 or 1.
     """
     marked = order, nodes.low, nodes.high, side
-    affiliation, distinct, distance, ordered = {}, {}, {}, {}
+    affiliation, distinct, distance, ordered, holders = {}, {}, {}, {}, {}
     for name, values in persons.sensitive.items():
         if needs & {"affiliation", "distinct"}:
+            if values.told is not None:
+                holders[name] = tree_loops.side_affiliations(*marked, *values.holders)[0].ravel()
             shared, different = tree_loops.side_affiliations(
                 *marked, values.offsets, values.values, values.size
             )
@@ -614,6 +616,7 @@ def counted_side_summary(
         distinct=distinct,
         distance=distance,
         ordered_distance=ordered,
+        holders=holders,
     )
     if "fewest_sharing" not in needs:
         return sides

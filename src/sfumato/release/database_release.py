@@ -20,7 +20,7 @@ from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.secret_keys import FOR_REPEATING, Secrets, keyed_pseudonyms, random_pseudonyms
 from sfumato.release.histories import ANYTHING
 from sfumato.release.promises.k_anonymity import KAnonymity
-from sfumato.release.promises.promise import AboutAttribute, asked_of_households
+from sfumato.release.promises.promise import asked_of_households
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import file_sha256
 from sfumato.release.release_options import Recoding
@@ -305,11 +305,6 @@ def check_of_tables(promises: Sequence[Any], options: Mapping[str, Any]) -> None
                 "promise known_events",
                 "what three rows under one parent tell is not counted",
                 "promise it for m = 1 or 2",
-            )
-        if isinstance(promise, AboutAttribute):
-            raise _not_of_tables(
-                f"promise {promise.name}",
-                "people without rows of a table would count as a value of it",
             )
 
 

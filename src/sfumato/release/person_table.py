@@ -13,6 +13,7 @@ from sfumato.kernels import class_counts
 from sfumato.kernels.key_numbering import EMPTY, extended, tie_order
 from sfumato.kernels.loop_calls import in_threads
 from sfumato.kernels.tree_loops import side_distances, side_ordered_distances
+from sfumato.risk.class_measures import rows_of_tables
 from sfumato.risk.classes import ClassSummary
 from sfumato.schema import Kind
 from sfumato.table.scalars import number_ranks, ties_of_codes, ties_of_values
@@ -130,6 +131,8 @@ class Values:
         Number of records of the whole file with each value, whichever persons these are.
     rank
         Rank of each value as a number, from 0 without a gap; ``None`` where not all are numbers.
+    told
+        Of several tables, which persons have a record of the values' one; ``None`` for one table.
     """
 
     offsets: Ints
@@ -138,11 +141,20 @@ class Values:
     size: int
     file: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     rank: Codes | None = None
+    told: Bools | None = None
 
     def take(self, persons: Codes) -> Values:
         """The values of these persons, in this order."""
         taken = class_counts.take_rows(self.offsets, self.values, self.counts, persons)
-        return Values(*taken, self.size, self.file, self.rank)
+        told = None if self.told is None else self.told[persons]
+        return Values(*taken, self.size, self.file, self.rank, told)
+
+    @property
+    def holders(self) -> tuple[Ints, Codes, int]:
+        """Having a record of the values' table as a value of its own, as compressed rows."""
+        assert self.told is not None
+        offsets = np.concatenate([[0], np.cumsum(self.told)])
+        return offsets, np.zeros(int(offsets[-1]), dtype=np.int32), 1
 
     def distances(self, order: Codes, low: Ints, high: Ints, side: Sides) -> Floats:
         """Equal distance from the file on both sides of each node; see `kernels.class_counts`."""
@@ -264,6 +276,11 @@ class PersonTable:
         """Number of persons."""
         return len(self.records)
 
+    @property
+    def of_tables(self) -> bool:
+        """Whether sensitive values are of several tables, of which persons may have no record."""
+        return any(values.told is not None for values in self.sensitive.values())
+
     def orders(self) -> list[Codes]:
         """Persons by (position, number of records, tie) along each ordered axis: O(d·N log N).
 
@@ -296,6 +313,11 @@ class PersonTable:
                 name: values.ordered_distances(*everybody)[:, 0]
                 for name, values in self.sensitive.items()
                 if values.rank is not None
+            },
+            holders={
+                name: values.told.sum(keepdims=True)
+                for name, values in self.sensitive.items()
+                if values.told is not None
             },
             fewest_sharing=fewest_sharing(self.records),
             population=np.array([] if self.register is None else [self.register.persons], int),
@@ -370,11 +392,17 @@ def person_table(
         column.name: partial(_sensitive_values, rows, starts, column, files.get(column.name))
         for column in table.sensitive
     }
+    of_tables = rows_of_tables(table)
     tasks = [
         partial(_axes, index, column, rows, starts, records)
         for index, column in enumerate(table.quasi_identifiers)
     ]
     axes, values = in_threads(tasks), in_threads(list(sensitive.values()))
+    for place, name in enumerate(sensitive):
+        if name in of_tables:
+            told = np.zeros(table.persons, dtype=np.bool_)
+            told[table.person[of_tables[name]]] = True
+            values[place] = replace(values[place], told=told)
     return PersonTable(
         records,
         tuple(axis for found in axes for axis in found if isinstance(axis, OrderedAxis)),

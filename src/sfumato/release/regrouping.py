@@ -32,7 +32,7 @@ from sfumato.release.person_table import content_ties, person_table
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_options import ANALYSTS, Form, Loss
 from sfumato.release.tree_search import limits_of
-from sfumato.risk.class_measures import ranks_of
+from sfumato.risk.class_measures import ranks_of, rows_of_tables
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, CodedColumn, Codes, Table
@@ -314,6 +314,7 @@ class _Promises:
         needs = frozenset[str]().union(*(each.needs for each in constraints))
         names = table.schema.sensitive if "ordered_distance" in needs else ()
         self.ranks = ranks_of(table, [name for name in names if self._is_ranked(name)])
+        self.rows = rows_of_tables(table)
 
     def _is_ranked(self, name: str) -> bool:
         named = [
@@ -329,7 +330,7 @@ class _Promises:
         present, number = np.unique(of_record, return_inverse=True)
         return present.astype(np.int64), summarize(
             number.astype(np.int32), len(present), self.table.person, self.sensitive,
-            ranks=self.ranks,
+            ranks=self.ranks, rows=self.rows,
         )  # fmt: skip
 
     def kept(self, before: Codes, after: Codes, change_of: Ints, changes: int) -> Bools:

@@ -20,7 +20,7 @@ from sfumato.release.person_table import PersonTable, fewest_sharing, person_tab
 from sfumato.release.promises import promise
 from sfumato.release.release_options import Coarsening
 from sfumato.release.tree import Partition
-from sfumato.risk.class_measures import ranks_of
+from sfumato.risk.class_measures import ranks_of, rows_of_tables
 from sfumato.risk.classes import ClassSummary, summarize
 from sfumato.schema import Kind
 from sfumato.table.table import MISSING, Codes, Table
@@ -171,6 +171,7 @@ class Suppressor:
             ranks=ranks_of(
                 part, promise.ordered_attributes([*self.constraints], part.schema.sensitive)
             ),
+            rows=rows_of_tables(part),
         )
         summary = replace(summary, population=population)
         return all(constraint.met(summary).all() for constraint in self.constraints) and not any(

@@ -399,8 +399,11 @@ class Growth:
 
     def meets_costly(self, nodes: cuts.Nodes, cuts_tried: cuts.Candidates) -> Bools:
         """Whether both sides of each cut meet everything; counted where bounds do not tell."""
+        # Of several tables bounds on who shares a value say little: fewer may have a record of one.
         shared = {
-            name: np.repeat(each[cuts_tried.node], 2) for name, each in nodes.most_shared.items()
+            name: np.repeat(each[cuts_tried.node], 2)
+            for name, each in nodes.most_shared.items()
+            if not self.persons.of_tables
         }
         met = _surely_met(
             self.costly, replace(cuts.side_summary(nodes, cuts_tried), affiliation=shared)

@@ -232,7 +232,7 @@ class SearchGrowth(Growth):
         place = nodes.low[candidates.node] + candidates.left - 1
         segments = order, nodes.low, nodes.high
         sides = cuts.side_summary(nodes, candidates)
-        affiliation, distinct = {}, {}
+        affiliation, distinct, holders = {}, {}, {}
         sensitive = self.persons.sensitive if needs & {"affiliation", "distinct"} else {}
         for name, values in sensitive.items():
             left, right, left_distinct, right_distinct = tree_loops.scan_affiliations(
@@ -240,7 +240,10 @@ class SearchGrowth(Growth):
             )
             affiliation[name] = np.column_stack([left[place], right[place]]).ravel()
             distinct[name] = np.column_stack([left_distinct[place], right_distinct[place]]).ravel()
-        sides = replace(sides, affiliation=affiliation, distinct=distinct)
+            if values.told is not None:
+                left, right, *_ = tree_loops.scan_affiliations(*segments, *values.holders)
+                holders[name] = np.column_stack([left[place], right[place]]).ravel()
+        sides = replace(sides, affiliation=affiliation, distinct=distinct, holders=holders)
         if "fewest_sharing" not in needs:
             return sides
         left, right = tree_loops.scan_sharing(*segments, self.persons.records)
@@ -365,8 +368,10 @@ def _range_sums(values: Ints, start: Ints, place: Ints) -> Ints:
 def limits_of(constraints: Sequence[Constraint], persons: PersonTable) -> Limits | None:
     """All thresholds in one; ``None`` where a promise is more than thresholds."""
     counted = [each for each in constraints if isinstance(each, Counted)]
+    # Nor do they know who has records of a table.
+    shared = any(each.needs & {"affiliation", "distinct"} for each in constraints)
     # The compiled loops know nothing but thresholds, and must not keep less than all promises.
-    if len(counted) < len(constraints):
+    if len(counted) < len(constraints) or (shared and persons.of_tables):
         return None
     stated = [each.thresholds() for each in counted]
     squares = min((each.squares for each in stated), default=np.inf)

@@ -180,15 +180,20 @@ def _of_attribute(name: str, *, ordered: bool) -> dict[str, ClassValue]:
 
 
 def _sensitive_risk(found: Mapping[str, Extreme], name: str) -> SensitiveRisk:
-    sharing, distinct = found[f"gsar of {name}"], found[f"distinct of {name}"]
+    sharing, told = found[f"gsar of {name}"], int(found[f"told of {name}"].total)
+    # Where it tells of no class, nothing is different in it.
+    distinct, entropy = (
+        each if told else each._replace(value=0.0)
+        for each in (found[f"distinct of {name}"], found[f"entropy of {name}"])
+    )
     ordered = found.get(f"ordered distance of {name}")
     return SensitiveRisk(
         h_affiliation=sharing.measure("h_affiliation"),
         max_gsar=sharing.measure("max_gsar"),
-        avg_gsar=Measure("avg_gsar", sharing.total / max(found[f"told of {name}"].total, 1)),
+        avg_gsar=Measure("avg_gsar", sharing.total / max(told, 1)),
         l_distinct=distinct.whole,
         l_distinct_where=distinct.where,
-        l_entropy=found[f"entropy of {name}"].measure("l_entropy"),
+        l_entropy=entropy.measure("l_entropy"),
         recursive={
             l: found[f"recursive {l} of {name}"].measure(f"recursive_{l}")
             for l in class_measures.RECURSIVE_L  # noqa: E741

@@ -181,10 +181,9 @@ def recursive_c(summary: ClassSummary, attribute: str, l: int) -> Floats:  # noq
 def rows_of_tables(table: Table) -> dict[str, Bools]:
     """For each sensitive attribute of one of several tables, which records are of it."""
     part = table.part_of
-    told = {each.name: each.codes >= 0 for each in table.sensitive}
     if part is None:
         return {}
-    return {name: np.isin(part, part[own]) for name, own in told.items() if own.any()}
+    return {each.name: np.isin(part, part[each.codes >= 0]) for each in table.sensitive}
 
 
 def recursive_measures(

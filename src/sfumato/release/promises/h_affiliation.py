@@ -76,8 +76,8 @@ class HAffiliation(AboutAttribute):
     def met(self, classes: ClassSummary) -> Verdicts:
         """n_j ≤ h*·n in every class for the most shared value, with a tolerance."""
         verdicts: Verdicts = np.ones(classes.classes, dtype=bool)
-        for affiliation in self.spoken_of(classes.affiliation).values():
-            verdicts &= affiliation <= (self.h + TOLERANCE) * classes.persons
+        for name, affiliation in self.spoken_of(classes.affiliation).items():
+            verdicts &= affiliation <= (self.h + TOLERANCE) * classes.sharing(name)
         return verdicts
 
     def surely_met(self, classes: ClassSummary) -> Verdicts:
@@ -91,9 +91,9 @@ class HAffiliation(AboutAttribute):
     def shortfall(self, whole: ClassSummary) -> str:
         """The h-affiliation of the class beside h*, per sensitive attribute that breaks it."""
         broken = [
-            f"column '{attribute}' has {affiliation[0] / whole.persons[0]:.4g}"
+            f"column '{attribute}' has {affiliation[0] / whole.sharing(attribute)[0]:.4g}"
             for attribute, affiliation in self.spoken_of(whole.affiliation).items()
-            if affiliation[0] > (self.h + TOLERANCE) * whole.persons[0]
+            if affiliation[0] > (self.h + TOLERANCE) * whole.sharing(attribute)[0]
         ]
         return (
             f"h_affiliation asks for at most {self.h:.4g}; with all records in one class "
@@ -109,7 +109,8 @@ class HAffiliation(AboutAttribute):
         for values in self.spoken_of(persons.sensitive).values():
             shared = np.bincount(values.values, minlength=values.size)
             most = int(np.argmax(shared))
-            excess = shared[most] - (self.h + TOLERANCE) * persons.persons
+            told = persons.persons if values.told is None else int(values.told.sum())
+            excess = shared[most] - (self.h + TOLERANCE) * told
             if excess <= 0:
                 continue
             owner = np.repeat(np.arange(persons.persons), np.diff(values.offsets))

@@ -46,10 +46,10 @@ class LDiversity(AboutAttribute):
     attribute: str | None = None
 
     def met(self, classes: ClassSummary) -> Verdicts:
-        """Number of distinct values ≥ l."""
+        """Number of distinct values ≥ l, where anybody has a record of the attribute's table."""
         verdicts: Verdicts = np.ones(classes.classes, dtype=bool)
-        for distinct in self.spoken_of(classes.distinct).values():
-            verdicts &= distinct >= self.l
+        for name, distinct in self.spoken_of(classes.distinct).items():
+            verdicts &= (distinct >= self.l) | (classes.sharing(name) == 0)
         return verdicts
 
     def thresholds(self) -> Thresholds:
@@ -61,7 +61,7 @@ class LDiversity(AboutAttribute):
         broken = [
             f"column '{attribute}' has {distinct[0]}"
             for attribute, distinct in self.spoken_of(whole.distinct).items()
-            if distinct[0] < self.l
+            if distinct[0] < self.l and whole.sharing(attribute)[0]
         ]
         return f"l asks for at least {self.l} distinct values; {', '.join(broken)}."
 
