@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,17 @@ from ledger.releases import people
 from pipeline.clinics_project import Call, caller
 from pipeline.test_run_ledger import BOOK, FIRST, PROJECT, remembered
 
+from sfumato.core.errors import HandOverRefusedError, InputError
+from sfumato.core.signatures import Decision, load_key
 from sfumato.ledger.release_ledger import ReleaseLedger
+from sfumato.pipeline import signing
+from sfumato.pipeline.project_folder import open_project
+from sfumato.pipeline.project_model import Attack
+from sfumato.pipeline.run import status_of
+from sfumato.pipeline.signing import report_sha, requirements
 from sfumato.release.release_manifest import file_sha256
+from sfumato.risk.evidence import Evidence
+from sfumato.risk.learned_values import Share
 
 READY = PROJECT.format(more="", **FIRST)
 SIGN = ("sign", "--key", "anna", "--by", "officer (Anna)", "--because", "contract 17")
@@ -109,3 +119,43 @@ def test_nothing_is_signed_that_the_ledger_refuses(call: Call, tmp_path: Path) -
     assert call(*SIGN, "--refuse").code == 0
     refused = call("verify", "output", "--signer", "anna.pub", "--json").json
     assert (refused["unchanged"], refused["statement"]["decision"]) == (True, "refused")
+
+
+def test_what_is_signed_is_what_was_shown(call: Call, tmp_path: Path) -> None:
+    assert call("run").code == 0
+    place = open_project(tmp_path / "sfumato.toml")
+    shown, key = report_sha(place), load_key(tmp_path / "anna")
+    (tmp_path / "sfumato.toml").write_text(READY.replace("0.93", "0.9"))
+    assert call("run").code == 0
+    place = open_project(tmp_path / "sfumato.toml")
+    said = {"by": "officer (Anna)", "because": "contract 17"}
+    for expected in (shown, ""):
+        with pytest.raises(InputError, match="changed since the page was shown"):
+            signing.sign(place, Decision.REFUSED, key, **said, expected=expected)
+    assert signing.sign(place, Decision.REFUSED, key, **said, expected=report_sha(place)).is_file()
+
+
+def test_an_attack_that_was_asked_for_must_be_made(call: Call, tmp_path: Path) -> None:
+    assert call("run").code == 0
+    status = status_of(open_project(tmp_path / "sfumato.toml"))
+    assert all(each.met for each in requirements(status))
+    assert requirements(status)[-1].words == "No attack was made."
+    project = status.place.project.model_copy(update={"attack": Attack()})
+    asked = requirements(replace(status, place=replace(status.place, project=project)))
+    assert [each.words for each in asked if not each.met] == ["No attack was made."]
+
+
+def test_a_release_that_an_attack_beat_is_not_handed_over(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert call("run").code == 0
+    place = open_project(tmp_path / "sfumato.toml")
+    status, share = status_of(place), Share(0.5, 0.4, 0.6)
+    beaten = Evidence("nearest", "stranger", share, share, beaten=True, own=True)
+    assert status.verdict is not None
+    status.__dict__["verdict"] = replace(status.verdict, evidence=(beaten,))
+    monkeypatch.setattr(signing, "status_of", lambda _place: status)
+    key, said = load_key(tmp_path / "anna"), {"by": "officer (Anna)", "because": "contract 17"}
+    with pytest.raises(HandOverRefusedError, match="attack found more"):
+        signing.sign(place, Decision.RELEASED, key, **said, to="university")
+    assert signing.sign(place, Decision.REFUSED, key, **said).is_file()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,75 @@ from sfumato.core.signatures import SIGNATURE, Decision, Statement, check_signat
 from sfumato.pipeline.project_folder import RELEASE, REPORT, ProjectFolder
 from sfumato.pipeline.release_stages import judged_with, ledger_of
 from sfumato.pipeline.report_stage import PUBLIC, RELEASED, REPORTS, WHOLE
-from sfumato.pipeline.run import run_lock, status_of
-from sfumato.pipeline.stage import MEASURED, read_object, read_record
+from sfumato.pipeline.run import Status, run_lock, status_of
+from sfumato.pipeline.stage import MEASURED, RECORD, read_object, read_record
 from sfumato.release.release_manifest import file_sha256
 from sfumato.reports.report_files import JSON
+from sfumato.risk.verdict import State
 
 DECIDER = "decides about the release"
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What must be so before a release is handed over.
+
+    Attributes
+    ----------
+    form, of
+        The sentence with ``%s`` where it names what it is of, so that a page can translate it.
+    more
+        What is found instead, or makes it so.
+    """
+
+    form: str
+    met: bool
+    more: str = ""
+    of: str = ""
+
+    @property
+    def words(self) -> str:
+        """The sentence."""
+        return self.form % self.of if self.of else self.form
+
+
+def requirements(status: Status) -> list[Requirement]:
+    """What must be so before a release is handed over, and whether it is."""
+    done, verdict = status.is_done, status.verdict
+    made = Requirement(
+        "Release and reports are made of what is there now.", done, "Run makes them."
+    )
+    if not done or verdict is None:
+        return [made, Requirement("What intruders find is measured.", met=False)]
+    rows = [
+        Requirement(
+            "The %s is below the limits, or accepted.",
+            not row.stops,
+            f"{row.state.value}: {row.why}",
+            row.intruder,
+        )
+        for row in verdict.rows
+    ]
+    linkage = [] if verdict.linkage is None else [
+        Requirement(
+            "The quality of the linkage is measured, or accepted.",
+            verdict.linkage.state is not State.NOT_MEASURED,
+            str(verdict.linkage),
+        )
+    ]  # fmt: skip
+    if verdict.evidence:
+        beaten = any(each.beaten and each.own for each in verdict.evidence)
+        attacked = Requirement("No attack found more than was predicted.", not beaten)
+    else:
+        asked = status.place.project.attack is not None
+        attacked = Requirement("No attack was made.", not asked, "[attack] asks for it.")
+    return [made, *rows, *linkage, attacked]
+
+
+def report_sha(place: ProjectFolder) -> str:
+    """SHA-256 of the record of the report, which names all that is signed; empty without one."""
+    record = place.of_stage(REPORT) / RECORD
+    return file_sha256(record) if record.is_file() else ""
 
 
 def signature_file(place: ProjectFolder) -> Path:
@@ -36,6 +100,7 @@ def sign(
     by: str,
     because: str,
     to: str = "",
+    expected: str | None = None,
 ) -> Path:
     """Sign what was decided of the release, and hand it over where that was decided.
 
@@ -43,6 +108,8 @@ def sign(
     ----------
     to
         Who gets it; whom ``[ledger]`` names where not given.
+    expected
+        The `report_sha` of what was shown to the person who decides; ``None`` for any.
 
     Returns
     -------
@@ -56,7 +123,14 @@ def sign(
         away too much.
     """
     with run_lock(place.stages):
-        _check_current(place)
+        if expected is not None and report_sha(place) != expected:
+            raise InputError(
+                "the release",
+                "must be as the page showed it",
+                found="the release changed since the page was shown",
+                advice="look again, then decide",
+            )
+        status = _checked_status(place)
         file = signature_file(place)
         # One of an earlier release gives way; the ledger still knows of it.
         if file.exists() and not check_signature(file).fault:
@@ -71,6 +145,7 @@ def sign(
             to = to or (section.to if section is not None and section.to else "")
             if not to:
                 raise InputError("option --to", "must say who gets the release", found="nothing")
+            _check_ready(status)
         return _signed(place, statement_of(place, decision, by, because, to), key, file)
 
 
@@ -114,8 +189,8 @@ def statement_of(
     return Statement(decision, by, because, time, to, about, leaving, inside)
 
 
-def _check_current(place: ProjectFolder) -> None:
-    """Refuse what rests on another state of the files than there is now, and what policies let."""
+def _checked_status(place: ProjectFolder) -> Status:
+    """How the project stands: made of what is there now, and released by no policy."""
     if place.project.policy is not None:
         raise InputError("section [policy]", DECIDER, advice="a release on request is not signed")
     status = status_of(place)
@@ -127,15 +202,25 @@ def _check_current(place: ProjectFolder) -> None:
             found=f"stage {stage.name}, {stage.state.value}",
             advice="sfumato run",
         )
+    return status
+
+
+def _check_ready(status: Status) -> None:
+    """Refuse to hand over what does not meet each requirement."""
+    unmet = [each for each in requirements(status) if not each.met]
+    if unmet:
+        verdict = status.verdict
+        headline = [] if verdict is None or verdict.ready else [verdict.headline]
+        said = [f"Not met: {each.words} {each.more}".rstrip() for each in unmet]
+        raise HandOverRefusedError(
+            (*headline, *said), said="A release that is not ready is not signed."
+        )
 
 
 def _signed(place: ProjectFolder, statement: Statement, key: Ed25519PrivateKey, file: Path) -> Path:
     """Write a signature, and note it with what is handed over: all of it or nothing."""
     leaves = statement.decision is Decision.RELEASED
-    text, verdict = statement.signed(key), status_of(place).verdict
-    if leaves and (verdict is None or not verdict.ready):
-        said = "what intruders find was not measured." if verdict is None else verdict.headline
-        raise HandOverRefusedError((said,), said="A release that is not ready is not signed.")
+    text = statement.signed(key)
     draft = (read_object(place.of_stage(RELEASE) / MEASURED) or {}).get("draft")
     # The file takes its place after the ledger has agreed; without its ledger none is signed.
     with all_or_none(), ledger_of(place) as memory:

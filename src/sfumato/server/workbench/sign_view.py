@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -18,9 +19,10 @@ from sfumato.ledger.ledger_options import default_ledger_keys
 from sfumato.pipeline.project_folder import REPORT
 from sfumato.pipeline.release_stages import ledger_of
 from sfumato.pipeline.report_stage import RELEASED
+from sfumato.pipeline.run import status_of
+from sfumato.pipeline.signing import report_sha, requirements, signature_file
 from sfumato.pipeline.signing import sign as signed
-from sfumato.pipeline.signing import signature_file
-from sfumato.risk.verdict import State, Verdict, share_text
+from sfumato.risk.verdict import share_text
 from sfumato.server.workbench.attack_view import intruders
 from sfumato.server.workbench.bench import DESK, Bench
 from sfumato.server.workbench.frame import may_edit, page, project_view
@@ -28,57 +30,34 @@ from sfumato.server.workbench.frame import may_edit, page, project_view
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
-@dataclass(frozen=True)
-class Requirement:
-    """What must be so before a release leaves."""
-
-    words: str
-    met: bool
-    more: str = ""
-
-
 def key_folder() -> Path:
     """Where the keys are that the workbench makes: of the user, beside the ledger's."""
     return default_ledger_keys().with_name("signing-keys")
 
 
-def keys() -> list[Path]:
-    """The keys that can be chosen: each with its public half beside it, no links."""
-    found = []
+def keys() -> dict[str, Path]:
+    """The keys that can be chosen, by fingerprint: their public halves beside them, no links."""
+    found: dict[str, Path] = {}
     for folder in (key_folder(), *DESK.folders):
         publics = sorted(folder.glob(f"*{signatures.PUBLIC_SUFFIX}")) if folder.is_dir() else []
-        found += [
-            public.with_name(public.name.removesuffix(signatures.PUBLIC_SUFFIX))
-            for public in publics
-        ]
-    return [each for each in dict.fromkeys(found) if each.is_file() and not each.is_symlink()]
-
-
-def requirements(bench: Bench, verdict: Verdict | None) -> list[Requirement]:
-    """What must be so, and whether it is."""
-    done = bench.status().is_done
-    found = [
-        Requirement(
-            _("Release and reports are made of what is there now."), done, _("Run makes them.")
-        )
-    ]
-    if verdict is None:
-        return [*found, Requirement(_("What intruders find is measured."), met=False)]
-    for row in verdict.rows:
-        words = _("The %s is below the limits, or accepted.") % row.intruder
-        found.append(Requirement(words, not row.stops, f"{row.state.value}: {row.why}"))
-    if verdict.linkage is not None:
-        state = verdict.linkage.state
-        found.append(
-            Requirement(
-                _("The quality of the linkage is measured, or accepted."),
-                state is not State.NOT_MEASURED,
-                str(verdict.linkage),
-            )
-        )
-    beaten = [each for each in verdict.evidence if each.beaten and each.own]
-    found.append(Requirement(_("No attack found more than was predicted."), not beaten))
+        for public in publics:
+            key = public.with_name(public.name.removesuffix(signatures.PUBLIC_SUFFIX))
+            if key.is_file() and not key.is_symlink():
+                with contextlib.suppress(InputError):
+                    print_ = signatures.fingerprint(signatures.load_public_key(public))
+                    found.setdefault(print_, key)
     return found
+
+
+def _chosen_key(print_: str) -> Ed25519PrivateKey:
+    """The key of a fingerprint, whatever others were made or removed meanwhile."""
+    file = keys().get(print_)
+    if file is None:
+        raise InputError("the key", "must be chosen", found="none", advice="make one below")
+    key = signatures.load_key(file)
+    if signatures.fingerprint(key.public_key()) != print_:
+        raise InputError("the key", "must be that of its .pub file", found="another one")
+    return key
 
 
 def leaving(bench: Bench) -> list[tuple[str, str]]:
@@ -113,9 +92,12 @@ def signature(bench: Bench) -> signatures.Checked | None:
 @project_view("sign")
 def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
     """What leaves, what is met, and the form; after the signature what was signed."""
-    status = bench.status()
+    # The record first: what changes while the page is made is refused then. An acceptance ends by
+    # the day alone, so that nothing that was kept before is shown.
+    record = report_sha(bench.place)
+    status = status_of(bench.place)
     verdict = status.verdict if status.is_done else None
-    asked = requirements(bench, verdict)
+    asked = requirements(status)
     section = bench.place.project.ledger
     return page(
         request,
@@ -123,8 +105,11 @@ def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
         "sign",
         "workbench/sign.html",
         status_now=status,
+        record=record,
         signature=signature(bench),
-        requirements=asked,
+        requirements=[
+            (each, _(each.form) % (each.of or ()), each.more and _(each.more)) for each in asked
+        ],
         ready=all(each.met for each in asked),
         done=status.is_done,
         rows=[] if verdict is None else intruders(verdict),
@@ -132,18 +117,9 @@ def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
         leaving=leaving(bench) if status.is_done else [],
         earlier=earlier(bench),
         to=section.to if section is not None and section.to else "",
-        keys=[(at, each.name, _fingerprint(each)) for at, each in enumerate(keys())],
+        keys=[(print_, each.name) for print_, each in keys().items()],
         user=os.environ.get("SFUMATO_CUSTODIAN", ""),
     )
-
-
-def _fingerprint(key: Path) -> str:
-    try:
-        return signatures.fingerprint(
-            signatures.load_public_key(key.with_name(key.name + signatures.PUBLIC_SUFFIX))
-        )
-    except InputError:
-        return "–"
 
 
 @require_POST
@@ -169,9 +145,7 @@ def decide(request: HttpRequest, bench: Bench) -> HttpResponse:
         return HttpResponseRedirect(reverse("sign"))
     refused = request.POST.get("decision") == "refuse"
     decision = signatures.Decision.REFUSED if refused else signatures.Decision.RELEASED
-    known, chosen = keys(), request.POST.get("key", "")
-    if not (chosen.isascii() and chosen.isdigit() and int(chosen) < len(known)):
-        raise InputError("the key", "must be chosen", found="none", advice="make one below")
+    key = _chosen_key(request.POST.get("key", ""))
     for name in ("by", "because"):
         if not request.POST.get(name, "").strip():
             raise InputError(f"the field '{name}'", "must say something", found="nothing")
@@ -179,10 +153,11 @@ def decide(request: HttpRequest, bench: Bench) -> HttpResponse:
         signed(
             bench.place,
             decision,
-            signatures.load_key(known[int(chosen)]),
+            key,
             by=request.POST["by"],
             because=request.POST["because"],
             to=request.POST.get("to", ""),
+            expected=request.POST.get("record", ""),
         )
     except HandOverRefusedError as error:
         bench.tell(" ".join([_("Not signed."), *error.failures, *error.options]), bad=True)

@@ -1,0 +1,61 @@
+"""The place Sign: what is posted is held against what was shown, and a key goes by its print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from server.workbench.conftest import project
+from server.workbench.workbenches import Workbench, workbench
+
+from sfumato.core.signatures import check_signature, new_key
+from sfumato.pipeline.project_folder import open_project
+from sfumato.pipeline.run import run
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workbench]:
+    """A workbench with a project that was run, of a person with two keys."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    file = project(tmp_path / "project", 30)
+    text = re.sub(r"\n\[attack\].*?(?=\n\[|\n#|\Z)", "\n", file.read_text(), flags=re.DOTALL)
+    file.write_text(text.replace('["csv"]', '["csv"]\nreport = "json"'))
+    run(open_project(file))
+    with workbench(tmp_path, [file]) as made:
+        yield made
+
+
+def posted(bench: Workbench, cookie: str, **fields: str) -> str:
+    """What the page says once a decision was posted."""
+    given = {"by": "officer (Anna)", "because": "contract 17", "decision": "refuse", **fields}
+    status, _, _ = bench.ask("/sign/decide", "POST", urlencode(given), cookie=cookie)
+    assert status == 302
+    return bench.ask("/sign", cookie=cookie)[2].decode()
+
+
+def test_what_is_signed_is_what_was_shown_by_the_key_that_was(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    keys = tmp_path / "config" / "sfumato" / "signing-keys"
+    wanted = new_key(keys / "mine")
+    cookie = bench.enter()
+    shown = bench.ask("/sign", cookie=cookie)[2].decode()
+    record = re.search(r'name="record" value="([0-9a-f]{64})"', shown)
+    assert record is not None
+    assert f'value="{wanted}"' in shown
+    # Each figure of the strip says what kind it is.
+    figures = re.findall(r"<dd>(.*?)</dd>", shown)[:5]
+    kinds = [re.findall(r"<small>(counted|estimate)</small>", each) for each in figures]
+    assert [len(each) for each in kinds[2:]] == [1, 1, 1]
+    assert all(kind or "–" in each for kind, each in zip(kinds, figures, strict=True))
+    new_key(keys / "another")  # comes before it in the list
+    signature = tmp_path / "project" / "output" / "signature.json"
+    for field in ("", "0" * 64):
+        assert "since the page was shown" in posted(bench, cookie, key=wanted, record=field)
+        assert not signature.exists()
+    assert "must be chosen" in posted(bench, cookie, key="0", record=record[1])
+    posted(bench, cookie, key=wanted, record=record[1])
+    assert check_signature(signature).signer == wanted
