@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import tempfile
+import time
 import weakref
 from importlib.util import find_spec
 from pathlib import Path
@@ -99,6 +100,43 @@ def lock_file(file: int) -> None:
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def lock_soon(file: int, seconds: float = 2.0) -> None:
+    """Lock an open file that others lock for moments only.
+
+    Raises
+    ------
+    BlockingIOError
+        If somebody else holds the lock all the while.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return lock_file(file)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+
+
+def is_held(lock: Path) -> bool:
+    """Whether a process holds the lock of a file; others may ask at the same time."""
+    try:
+        file = os.open(lock, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        if HAS_LOCKS:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(file)
 
 
 def _remove_left(root: Path) -> None:

@@ -211,9 +211,9 @@ def _check_ready(status: Status) -> None:
     if unmet:
         verdict = status.verdict
         headline = [] if verdict is None or verdict.ready else [verdict.headline]
-        said = [f"Not met: {each.words} {each.more}".rstrip() for each in unmet]
+        faults = [f"Not met: {each.words} {each.more}".rstrip() for each in unmet]
         raise HandOverRefusedError(
-            (*headline, *said), said="A release that is not ready is not signed."
+            (*headline, *faults), said="A release that is not ready is not signed."
         )
 
 

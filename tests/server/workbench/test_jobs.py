@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
 import os
 import signal
 import time
@@ -14,10 +16,11 @@ from patience import wait_until
 from server.workbench.conftest import project
 
 from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.workspace import is_held, lock_file
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
 from sfumato.server.workbench import job_process, jobs
 from sfumato.server.workbench.job_process import Telling, run_stages
-from sfumato.server.workbench.jobs import LOCK, Job, Jobs, JobState
+from sfumato.server.workbench.jobs import ENDED, LOCK, Job, Jobs, JobState
 
 SECRET = "a value of the data"
 
@@ -91,7 +94,7 @@ def test_a_job_that_is_killed_goes_on_where_it_was(file: Path) -> None:
     os.killpg(int((job.folder / LOCK).read_text()), signal.SIGKILL)
     wait_until(lambda: job.state is JobState.KILLED)
     told = len(job.lines)
-    made.resume(job)
+    made.resume(job, "r")
     wait_until(lambda: job.state is JobState.DONE)
     assert [line["number"] for line in job.lines] == list(range(6))
     assert 2 <= told < 6
@@ -125,6 +128,48 @@ def test_how_a_job_fails_is_said_without_a_value(file: Path, how: str, words: st
     assert words in job.ended["said"]
     assert SECRET not in (job.folder / "lines.jsonl").read_text()
     assert job.ended.get("options", []) == (["promise less"] if how == "promise" else [])
+
+
+@pytest.mark.parametrize(
+    ("told", "revision", "why"),
+    [
+        ({ENDED: "done"}, "r", "it is done"),
+        ({ENDED: "failed", "said": "why"}, "r", "it is failed"),
+        ({"number": 1}, "another", "the project changed"),
+        (None, "r", "it runs"),
+    ],
+)
+def test_only_what_was_ended_of_this_revision_goes_on(
+    file: Path,
+    told: dict[str, Any] | None,
+    revision: str,
+    why: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jobs, "PATIENCE", 0.05)
+    monkeypatch.setattr(jobs, "_spawned", lambda job, _lock: job)
+    made = Jobs(file)
+    job = made.start("dots", "r")
+    if told is not None:
+        (job.folder / jobs.LINES).write_text(json.dumps(told) + "\n")
+        with pytest.raises(InputError, match=why):
+            made.resume(job, revision)
+        return
+    with (job.folder / LOCK).open("rb+") as held:
+        lock_file(held.fileno())
+        assert job.state is JobState.RUNNING
+        with pytest.raises(InputError, match=why):
+            made.resume(job, revision)
+    assert job.state is JobState.KILLED
+    assert made.resume(job, revision) is job
+
+
+def test_who_asks_whether_a_job_runs_does_not_make_it_seem_so(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    lock.touch()
+    with lock.open("rb+") as other:
+        fcntl.flock(other, fcntl.LOCK_SH)  # another page that asks at the same moment
+        assert not is_held(lock)
 
 
 def test_a_run_ends_at_the_next_step_of_its_progress(file: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from server.workbench.workbenches import Workbench
 
 from sfumato.server.workbench import local_guard
-from sfumato.server.workbench.local_guard import Entrance
+from sfumato.server.workbench.local_guard import Entrance, Guard, LocalAddress
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +98,36 @@ def test_a_token_is_old_after_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     assert entrance.admit(early)
     now[0] += 0.2
     assert entrance.admit(late) is None
+
+
+def test_a_cookie_of_other_letters_is_refused(bench: Workbench, cookie: str) -> None:
+    name = cookie.partition("=")[0]
+    assert bench.ask("/data", cookie=f"{name}=\xe9\xff")[0] == 401
+
+
+@pytest.mark.parametrize(
+    ("asked", "counts"),
+    [
+        ({"PATH_INFO": "/data"}, True),
+        ({"PATH_INFO": "/data", "HTTP_HX_REQUEST": "true", "HTTP_HX_BOOSTED": "true"}, True),
+        ({"PATH_INFO": "/release/dots", "HTTP_HX_REQUEST": "true"}, False),
+        ({"PATH_INFO": "/undo", "REQUEST_METHOD": "POST"}, True),
+        ({"PATH_INFO": "/window", "REQUEST_METHOD": "POST"}, False),
+    ],
+)
+def test_only_clicks_count_as_use(asked: dict[str, str], counts: bool) -> None:
+    address, entrance, seen = LocalAddress(80), Entrance(), list[None]()
+    guard = Guard(lambda _environ, _start: [], address, entrance, lambda: seen.append(None))
+    secret = entrance.admit(entrance.token())
+    guard(
+        {
+            "REQUEST_METHOD": "GET", "HTTP_HOST": address.host, "HTTP_ORIGIN": address.origin,
+            "HTTP_COOKIE": f"{local_guard.COOKIE}={secret}", "HTTP_SEC_FETCH_SITE": "same-origin",
+            **asked,
+        },
+        lambda *_answer: None,
+    )  # fmt: skip
+    assert len(seen) == counts
 
 
 def test_other_methods_are_refused(bench: Workbench, cookie: str) -> None:

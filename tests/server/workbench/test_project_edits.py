@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from server.workbench.conftest import visits
 
+from sfumato.core import workspace
 from sfumato.core.errors import InputError
 from sfumato.pipeline.project_folder import open_project
 from sfumato.server.workbench import project_edits
@@ -23,7 +24,7 @@ from sfumato.server.workbench.project_edits import (
     Of,
     ProjectEdits,
     WindowLock,
-    edit_project,
+    edit_lock,
     text_sha,
 )
 
@@ -75,7 +76,7 @@ def change(name: str, value: Any) -> Any:
 
 
 def test_an_edit_changes_its_key_and_nothing_else(file: Path) -> None:
-    sha = edit_project(file, change("name", "Other"), text_sha(PROJECT))
+    sha = ProjectEdits(file).edit(change("name", "Other"), expected=text_sha(PROJECT), words="")
     assert file.read_text() == PROJECT.replace('"Visits"', '"Other"')
     assert sha == text_sha(file.read_text())
 
@@ -84,6 +85,14 @@ def test_an_edit_that_breaks_a_rule_changes_nothing(file: Path) -> None:
     edits = ProjectEdits(file)
     with pytest.raises(InputError, match=r"project\.name"):
         edits.edit(change("name", ""), expected=edits.sha(), words="")
+    assert file.read_text() == PROJECT
+
+
+def test_an_edit_without_its_lock_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project_edits, "lock_soon", lambda file: workspace.lock_soon(file, 0.05))
+    edits = ProjectEdits(file)
+    with edit_lock(edits.folder), pytest.raises(InputError, match="one program at a time"):
+        edits.edit(change("name", "Other"), expected=text_sha(PROJECT), words="")
     assert file.read_text() == PROJECT
 
 

@@ -23,8 +23,8 @@ from sfumato.server.workbench.column_figures import FEWEST
 class Told:
     """A job that keeps what it is told."""
 
-    def __init__(self, before: list[dict[str, Any]]) -> None:
-        self.before, self.lines = before, [*before]
+    def __init__(self, before: list[dict[str, Any]], revision: str) -> None:
+        self.before, self.lines, self.revision = before, [*before], revision
 
     def tell(self, line: dict[str, Any]) -> None:
         self.lines.append(line)
@@ -40,8 +40,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def searched(file: Path, before: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch) -> Told:
     monkeypatch.setattr(release_dots, "PEOPLE", (5, 2, 50))
-    job = Told(before)
-    release_dots.search(open_project(file), {"first": [3]}, job)  # type: ignore[arg-type]
+    place = open_project(file)
+    job = Told(before, release_dots.dots_key(place))
+    release_dots.search(place, {"first": [3]}, job)  # type: ignore[arg-type]
     return job
 
 
@@ -59,6 +60,36 @@ def test_dots_are_measured_of_their_promise_and_go_on(
     assert [each.lost for each in dots] == sorted(each.lost for each in dots)
     again = searched(file, whole.lines[:2], monkeypatch)
     assert again.lines == whole.lines
+
+
+@pytest.mark.parametrize("when", ["before", "after one"])
+def test_a_search_ends_where_the_project_changes(tmp_path: Path, when: str) -> None:
+    file = project(tmp_path / "project", 20)
+    place = open_project(file)
+    job, tell = Told([], release_dots.dots_key(place)), Told.tell
+
+    def changed(line: dict[str, Any] | None = None) -> None:
+        if line is not None:
+            tell(job, line)
+        text = file.read_text().replace("\n[release]", "\n[release]\nh_affiliation = 0.9", 1)
+        file.write_text(text)
+
+    if when == "before":
+        changed()
+    else:
+        job.tell = changed  # type: ignore[method-assign]
+    with pytest.raises(InputError, match="must stay as it was"):
+        release_dots.search(place, {}, job)  # type: ignore[arg-type]
+    assert len(job.lines) == (0 if when == "before" else 1)
+
+
+def test_a_small_file_is_no_sample(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert release_view.sampled(Bench(file))[1] is False
+    sample_of = release_dots.sample_of
+    monkeypatch.setattr(release_dots, "sample_of", lambda table: sample_of(table, 30))
+    table, is_sample = release_view.sampled(Bench(file))
+    assert is_sample
+    assert table.records < 60
 
 
 def test_what_no_release_keeps_is_a_dot_that_says_why(file: Path) -> None:
@@ -97,17 +128,17 @@ def test_of_two_dots_of_a_promise_that_of_all_records_counts() -> None:
 def test_dots_rest_on_all_but_the_number_that_is_searched(tmp_path: Path) -> None:
     file = project(tmp_path / "project", 20)
     bench, text = Bench(file), file.read_text()
-    key = release_view.dots_key(bench)
+    key = release_dots.dots_key(bench.place)
     changes = {
         "\n[release]\npid_k = 7": True,
         "\n[release]\nh_affiliation = 0.9": False,
     }
     for change, same in changes.items():
         file.write_text(text.replace("\n[release]", change))
-        assert (release_view.dots_key(bench) == key) is same
+        assert (release_dots.dots_key(bench.place) == key) is same
     file.write_text(text)
     (tmp_path / "project" / "visits.csv").write_text("patient,zip\n1,2\n")
-    assert release_view.dots_key(bench) != key
+    assert release_dots.dots_key(bench.place) != key
 
 
 @given(

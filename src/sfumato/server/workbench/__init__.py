@@ -22,9 +22,10 @@ How a place of it is written:
   has the lines of an attempt that was killed, ``job.stopped()`` says whether to end. A view starts
   it by ``bench.jobs.start(kind, bench.revision, arguments)`` and reads ``job.lines``, ``job.state``
   of ``bench.jobs.latest(kind)``; ``bench.jobs.stop(job)`` ends it within a second or two,
-  ``bench.jobs.resume(job)`` goes on. A part of a page with ``hx-get hx-trigger="every 1s"`` polls;
-  leave the trigger out once the job is over.
+  ``bench.jobs.resume(job, revision)`` goes on, of the same revision. A part of a page with
+  ``hx-get hx-trigger="every 1s"`` polls; leave the trigger out once the job is over.
 - `charts` draws: each chart is an SVG with the table of the same numbers.
 - Texts go through gettext: ``{% translate %}`` and ``gettext``.
-- Values of the data are shown only if ``bench.shows_values``; counts below 5 never.
+- Values of the data are shown only if ``bench.shows_values`` or ``bench.shows_rows``; counts
+  below 5 never.
 """

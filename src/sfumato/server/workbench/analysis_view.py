@@ -214,13 +214,14 @@ def _fitted(
 @project_view("release")
 def analysis(request: HttpRequest, bench: Bench) -> HttpResponse:
     """The analysis that is asked for, of the original and of each release that is compared."""
-    table = sampled(bench)
+    table, is_sample = sampled(bench)
     schema = table.schema
     names = [*schema.quasi_identifiers, *schema.sensitive, *schema.insensitive]
     chosen = _chosen(request, names)
     parts: dict[str, Any] = {"names": list(enumerate(names)), "analyses": ANALYSES, **chosen}
+    parts |= {"records": table.records, "is_sample": is_sample}
     if chosen["asked"]:
-        shows = "release" in bench.shows_values
+        shows = bench.shows_rows
         parts |= {"shows": shows, **_compared(bench, table, chosen, names, shows=shows)}
     return page(request, bench, "release", "workbench/analysis.html", **parts)
 
@@ -277,7 +278,6 @@ def _compared(
     return {
         "heads": [head for head, _found in columns],
         "rows": rows,
-        "is_sample": table.records,
     }
 
 

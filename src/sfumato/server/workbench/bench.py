@@ -9,18 +9,21 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from sfumato.core.atomic import write_text
-from sfumato.core.declaration import is_database
+from sfumato.core.declaration import Place
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
-from sfumato.pipeline.project_model import InFile
-from sfumato.pipeline.project_text import PROJECT_FILE
+from sfumato.pipeline.project_model import InFile, Project
+from sfumato.pipeline.project_text import PROJECT_FILE, parse_project
 from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_file
-from sfumato.pipeline.run import State, Status, status_of
+from sfumato.pipeline.release_stages import ledger_file
+from sfumato.pipeline.run import State, Status, stages_of, status_of
+from sfumato.pipeline.stage import RECORD
 from sfumato.server.workbench.jobs import Jobs
 from sfumato.server.workbench.project_edits import ProjectEdits, WindowLock
 
@@ -73,13 +76,16 @@ class Bench:
     message, shown
         What the next page says, and what the last one said.
     shows_values
-        The tables of which values are shown, until the place is left.
+        The tables of which values are shown on Data, until that place is left.
+    shows_rows
+        Whether rows are shown on Release, until that place is left.
     """
 
     file: Path
     message: Message | None = None
     shown: Message | None = None
     shows_values: set[str] = field(default_factory=set)
+    shows_rows: bool = False
     _figures: OrderedDict[tuple[str, str], Figure] = field(default_factory=OrderedDict, repr=False)
     _locks: dict[str, threading.Lock] = field(default_factory=dict, repr=False)
 
@@ -111,30 +117,15 @@ class Bench:
 
     @property
     def revision(self) -> str:
-        """The hash of the project file and of its inputs as they are now."""
-        hashed = hashlib.sha256(self.edits.sha().encode("ascii"))
-        hashed.update(self.inputs.encode("ascii"))
-        return hashed.hexdigest()[:16]
+        """The hash of the project file, of its inputs, and of the ledger as they are now."""
+        place = self.place
+        told = f"{self.edits.sha()}{inputs_of(place)}{_standing(ledger_file(place))}"
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     @property
     def inputs(self) -> str:
-        """The hash of what the files that the project reads are now: size and time of each."""
-        hashed = hashlib.sha256()
-        for name, path in self.input_files().items():
-            hashed.update(f"{name}\0{_standing(path)}\0".encode())
-        return hashed.hexdigest()[:16]
-
-    def input_files(self) -> dict[str, Path]:
-        """The files that the project reads, by what the project file calls them."""
-        place = self.place
-        found: dict[str, Path] = {}
-        for name, source in place.project.sources.items():
-            for key, table in (("file", source), ("attach", source.attach)):
-                if table is not None and not is_database(table.file):
-                    found[f"sources.{name}.{key}"] = place.at(Path(table.file))
-        if isinstance(place.project.columns, InFile):
-            found["schema.file"] = place.at(place.project.columns.file)
-        return found
+        """The hash of what the files that the project reads are now."""
+        return inputs_of(self.place)
 
     def figure(
         self, name: str, make: Callable[[], Any], *, kind: str = COUNTED, of: str = ""
@@ -165,9 +156,11 @@ class Bench:
         return found.value
 
     def _of_stages(self) -> str:
-        stages = self.place.stages
-        made = [_standing(path) for path in sorted(stages.glob("*/stage.json"))]
-        return hashlib.sha256(f"{self.revision}{made}".encode()).hexdigest()[:16]
+        place = self.place
+        made = [_standing(place.of_stage(name) / RECORD) for name in place.stage_names]
+        # An acceptance ends with its day.
+        told = f"{self.revision}{made}{datetime.now(UTC).date()}"
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def made(self, stage: str) -> dict[str, Any] | None:
         """What a stage measured of this revision; ``None`` where it is not made, or outdated."""
@@ -188,6 +181,36 @@ class Bench:
     def tell(self, text: str, *, bad: bool = False, about: str = "") -> None:
         """Say something on the message line of the next page."""
         self.message = Message(text, bad, about)
+
+
+def inputs_of(place: ProjectFolder) -> str:
+    """The hash of what the files that a project reads are now: size and time of each."""
+    hashed = hashlib.sha256()
+    for name, path in input_files(place).items():
+        hashed.update(f"{name}\0{_standing(path)}\0".encode())
+    return hashed.hexdigest()[:16]
+
+
+def input_files(place: ProjectFolder) -> dict[str, Path]:
+    """The files that the stages of a project read, by what the project file calls them."""
+    read = _source_files(place)
+    if isinstance(place.project.columns, InFile):
+        read["schema.file"] = place.project.columns.file
+    for stage in stages_of(place):
+        # What a stage reads may be known only once those before it are made.
+        with contextlib.suppress(SfumatoError):
+            read |= stage.files(place)
+    return {name: place.at(path) for name, path in read.items() if isinstance(path, Path)}
+
+
+def _source_files(place: ProjectFolder) -> dict[str, Place]:
+    """The tables that a project begins with, whatever else can be read of it."""
+    return {
+        f"sources.{name}.{key}": place.at(table.file)
+        for name, source in place.project.sources.items()
+        for key, table in (("file", source), ("attach", source.attach))
+        if table is not None
+    }
 
 
 def _standing(path: Path) -> str:
@@ -225,9 +248,10 @@ class Desk:
         Raises
         ------
         InputError
-            If its file cannot be read.
+            If its file cannot be read, or the workbench cannot show what it says.
         """
         place = open_project(file)
+        check_tables(place.project)
         self.bench = Bench(place.file.resolve())
         with_history(self.bench)
         _remember(self.bench.file)
@@ -246,9 +270,11 @@ class Desk:
         file = files[0].parent / PROJECT_FILE
         if not file.exists():
             sources = {path.stem: path for path in files}
-            write_project_file(propose(ProposalRequest(sources, file.parent)).text, file)
+            text = propose(ProposalRequest(sources, file.parent)).text
+            check_tables(parse_project(text, "the proposal"))
+            write_project_file(text, file)
         bench = self.open(file)
-        made_of = set(bench.input_files().values())
+        made_of = [path for path in _source_files(bench.place).values() if isinstance(path, Path)]
         if any(not any(_is_same(path, each) for each in made_of) for path in files):
             self.bench = None
             raise InputError(
@@ -281,6 +307,17 @@ def _remember(file: Path) -> None:
         _recent_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = "".join(f"{path}\n" for path in [file, *others][:RECENT])
         write_text(_recent_file(), text)
+
+
+def check_tables(project: Project) -> None:
+    """Refuse a project that names no source: its tables stand in the schema."""
+    if project.is_database:
+        raise InputError(
+            "the project",
+            "must name its tables under [sources] to be shown in the workbench",
+            found="tables of a database under [schema.tables]",
+            advice="use the command line: sfumato init, then sfumato run",
+        )
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -30,15 +30,16 @@ def explore(
 ) -> ProjectFolder:
     """Open a dataframe or file in the workbench, in your browser on this machine.
 
-    The data is written into a folder that only you may enter, with a project file beside it. Where
-    this machine has no screen, a link and the line for ``ssh`` are printed.
+    The data is written into a folder, with a project file beside it. Where this machine has no
+    screen, a link and the line for ``ssh`` are printed.
 
     Parameters
     ----------
     data
         A dataframe (pandas, Polars, PyArrow), or the path of a file.
     folder
-        Where the project is made, or was made before; a new private folder when not given.
+        Where the project is made, or was made before: then of this data from now on. A new folder
+        that only you may enter when not given.
     port
         The port of 127.0.0.1; any free one for 0.
 
@@ -50,7 +51,8 @@ def explore(
     Raises
     ------
     InputError
-        If the data cannot be read, no folder can be made, or the extra is missing.
+        If the data cannot be read, no folder can be made, another project is in the folder, or the
+        extra is missing.
 
     Examples
     --------
@@ -58,14 +60,20 @@ def explore(
     """
     check_installed("the workbench", {package: package for package in PACKAGES}, extra="workbench")
     place = _private(folder)
-    file = place / PROJECT_FILE
+    file, table = place / PROJECT_FILE, place / "data.parquet"
+    if file.exists() and not table.exists():
+        raise InputError(
+            "parameter folder",
+            "must hold no project of other tables",
+            found=f"a {PROJECT_FILE}",
+            advice=f"open it with: sfumato open {PROJECT_FILE}; or name another folder",
+        )
+    source = open_source(data)
+    records = pa.Table.from_batches(list(source.batches(source.names)))
+    os.close(os.open(table, os.O_CREAT | os.O_WRONLY, 0o600))
+    write_table(records, table)
     if not file.exists():
-        table = place / "data.parquet"
-        source = open_source(data)
-        os.close(os.open(table, os.O_CREAT | os.O_WRONLY, 0o600))
-        write_table(pa.Table.from_batches(list(source.batches(source.names))), table)
-        request = ProposalRequest({"data": table}, place)
-        write_project_file(propose(request).text, file)
+        write_project_file(propose(ProposalRequest({"data": table}, place)).text, file)
     _start(place, port)
     return open_project(file)
 
@@ -76,7 +84,6 @@ def _private(folder: str | os.PathLike[str] | None) -> Path:
     path = Path(folder)
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.chmod(0o700)
     except OSError:
         raise InputError("parameter folder", "must be a folder that can be made") from None
     return path

@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy
 
 from sfumato.core.errors import SfumatoError
 from sfumato.pipeline.project_folder import RELEASE, shell_path
-from sfumato.risk.verdict import share_text
-from sfumato.server.workbench.bench import DESK, Bench
+from sfumato.risk.verdict import Verdict, share_text
+from sfumato.server.workbench.bench import COUNTED, DESK, ESTIMATE, Bench, check_tables
 from sfumato.server.workbench.column_figures import TableFigures
 from sfumato.server.workbench.jobs import JobState
 from sfumato.server.workbench.project_edits import Change, ChangedOutsideError
@@ -44,13 +44,13 @@ class StripFigure:
     before, now
         As text; ``""`` where it is not known.
     kind
-        What both are: *counted*, *estimate*.
+        What both are: *counted*, *rough*, *sample*, *estimate*.
     """
 
     label: str
     before: str
     now: str
-    kind: str = ""
+    kind: str
 
 
 def project_view(place: str) -> Callable[[View], View]:
@@ -65,7 +65,7 @@ def project_view(place: str) -> Callable[[View], View]:
             try:
                 if bench.edits.notice():
                     bench.tell(_("The project file was changed outside. These are its figures."))
-                bench.place  # noqa: B018 - what cannot be read has a page of its own
+                check_tables(bench.place.project)  # what cannot be read has a page of its own
             except SfumatoError as error:
                 return unreadable(request, bench, error)
             try:
@@ -87,8 +87,10 @@ def page(
     """A page of a place within the frame."""
     message = bench.saying(loads_by_itself(request))
     bench.shown, bench.message = message, None
-    # Values of a place are hidden again when it is left: those of tables belong to Data.
-    bench.shows_values -= {*PLACES} if place == "data" else bench.shows_values - {place}
+    # Values are hidden again when their place is left.
+    bench.shows_rows &= place == "release"
+    if place != "data":
+        bench.shows_values.clear()
     framed = {
         "bench": bench,
         "here": place,
@@ -198,27 +200,29 @@ def strip(bench: Bench) -> list[StripFigure]:
     verdict = bench.status().verdict
     table = TableFigures(bench, next(iter(bench.place.project.sources)))
     # Of several tables nobody knows the people before they are linked.
-    known = table.alone.value if table.is_read and not bench.place.project.is_linked else None
+    is_known = table.is_read and not bench.place.project.is_linked
+    known, kind = (table.alone.value, table.alone.kind) if is_known else (None, COUNTED)
     people, alone = ("", "") if known is None or not known.people else (
         f"{known.people:,}", share_text(known.alone / known.people)
-    )  # fmt: skip
-    stranger, insider = ("", "") if verdict is None else (
-        _found(verdict.row("stranger")), _found(verdict.row("insider"))
     )  # fmt: skip
     released = "" if verdict is None else f"{verdict.people:,}"
     release = bench.made(RELEASE) or {}
     lost = (release.get("utility") or {}).get("ncp")
     return [
-        StripFigure(_("people"), people, released, "counted"),
-        StripFigure(_("alone"), alone, "", "counted"),
-        StripFigure(_("found by a stranger"), "", stranger),
-        StripFigure(_("found by an insider"), "", insider),
-        StripFigure(_("detail lost"), "", "" if lost is None else share_text(float(lost))),
+        StripFigure(_("people"), people, released, kind),
+        StripFigure(_("alone"), alone, "", kind),
+        StripFigure(_("found by a stranger"), "", *_found(verdict, "stranger")),
+        StripFigure(_("found by an insider"), "", *_found(verdict, "insider")),
+        StripFigure(_("detail lost"), "", "" if lost is None else share_text(float(lost)), COUNTED),
     ]
 
 
-def _found(row: Any) -> str:
-    return "" if row.findings is None else share_text(row.findings.found.value)
+def _found(verdict: Verdict | None, intruder: str) -> tuple[str, str]:
+    """People found by an intruder, and what kind of figure that is: of drawn people an estimate."""
+    findings = None if verdict is None else verdict.row(intruder).findings
+    if findings is None:
+        return "", COUNTED
+    return share_text(findings.found.value), COUNTED if findings.drawn is None else ESTIMATE
 
 
 def command_of(bench: Bench, place: str) -> str:

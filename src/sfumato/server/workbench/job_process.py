@@ -32,11 +32,14 @@ class Telling:
 
     Attributes
     ----------
+    revision
+        What the job is made of: it ends where the project is another one.
     before
         The lines of an earlier attempt that was killed or stopped.
     """
 
     folder: Path
+    revision: str = ""
     before: list[dict[str, Any]] = field(default_factory=list)
     _last: float = 0.0
 
@@ -85,7 +88,7 @@ def main(folder: Path) -> None:
     asked = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
     lines = folder / LINES
     told = lines.read_text(encoding="utf-8").splitlines() if lines.exists() else []
-    job = Telling(folder, [json.loads(line) for line in told])
+    job = Telling(folder, asked["revision"], [json.loads(line) for line in told])
     module, _, name = KINDS[asked["kind"]].partition(":")
     job.tell(_ended(module, name, asked, job))
 

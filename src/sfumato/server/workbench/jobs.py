@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import Any
 
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
-from sfumato.core.workspace import lock_file
+from sfumato.core.workspace import is_held, lock_soon
 from sfumato.pipeline.project_folder import open_project
 
 FOLDER, REQUEST, LINES, LOCK, STOP = "jobs", "request.json", "lines.jsonl", "lock", "stop"
@@ -92,11 +93,14 @@ class Job:
         """How it stands."""
         # The lock first: a job that ends between the two looks has told its last line by then.
         running = is_held(self.folder / LOCK)
+        return JobState.RUNNING if running and not self.ended else self.rests
+
+    @property
+    def rests(self) -> JobState:
+        """How it stands if no process holds its lock."""
         ended = self.ended
         if ended:
             return JobState(ended[ENDED])
-        if running:
-            return JobState.RUNNING
         return JobState.STOPPED if (self.folder / STOP).exists() else JobState.KILLED
 
 
@@ -130,14 +134,31 @@ class Jobs:
         except OSError as error:
             raise _not_written(error) from None
         write_text(folder / REQUEST, json.dumps(asked | {"file": str(self.file)}))
-        return self._spawn(_job_in(folder))
+        with _locked(folder) as lock:
+            return _spawned(_job_in(folder), lock)
 
-    def resume(self, job: Job) -> Job:
-        """Go on with a job that was killed or stopped: it gets the lines that it has told."""
-        kept = job.lines
-        (job.folder / STOP).unlink(missing_ok=True)
-        write_text(job.folder / LINES, "".join(json.dumps(line) + "\n" for line in kept))
-        return self._spawn(job)
+    def resume(self, job: Job, revision: str) -> Job:
+        """Go on with a job that was killed or stopped: it gets the lines that it has told.
+
+        Parameters
+        ----------
+        revision
+            That of the project now: what was told of another one is no part of it.
+
+        Raises
+        ------
+        InputError
+            If it runs, has ended by itself, or is of another revision.
+        """
+        with _locked(job.folder) as lock:
+            if job.rests not in (JobState.STOPPED, JobState.KILLED):
+                raise _not_resumed(f"it is {job.rests.value}")
+            if job.revision != revision:
+                raise _not_resumed("the project changed since")
+            kept = job.lines
+            (job.folder / STOP).unlink(missing_ok=True)
+            write_text(job.folder / LINES, "".join(json.dumps(line) + "\n" for line in kept))
+            return _spawned(job, lock)
 
     def stop(self, job: Job) -> None:
         """Ask a job to end, and end its process if it has not a second later."""
@@ -167,25 +188,6 @@ class Jobs:
             if (folder / REQUEST).is_file():
                 yield _job_in(folder)
 
-    def _spawn(self, job: Job) -> Job:
-        lock = os.open(job.folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            # Held from the start, and by the process alone once this one lets go of the file.
-            lock_file(lock)
-            # A process of its own and no fork: threads of the server hold locks.
-            process = subprocess.Popen(  # noqa: S603 - a program of ours
-                [sys.executable, "-c", _MAIN, str(job.folder)],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                start_new_session=True, pass_fds=(lock,),
-            )  # fmt: skip
-            os.truncate(lock, 0)
-            os.write(lock, str(process.pid).encode("ascii"))
-        finally:
-            os.close(lock)
-        # Else it would stay in the system's list of processes after its end.
-        threading.Thread(target=process.wait, daemon=True).start()
-        return job
-
     def _forget_old(self) -> None:
         for job in list(self.every())[KEPT:]:
             if job.state is not JobState.RUNNING:
@@ -207,20 +209,40 @@ def _lines_in(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in whole.splitlines()]
 
 
-def is_held(lock: Path) -> bool:
-    """Whether a process holds a lock; it lets go with its end, however that comes."""
+@contextmanager
+def _locked(folder: Path) -> Iterator[int]:
+    """The lock of a job, held: by its process alone once this one lets go of the file."""
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        file = os.open(lock, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        lock_file(file)
-    except BlockingIOError:
-        return True
-    else:
-        return False
+        try:
+            lock_soon(lock, PATIENCE)
+        except BlockingIOError:
+            raise _not_resumed("it runs") from None
+        yield lock
     finally:
-        os.close(file)
+        os.close(lock)
+
+
+def _spawned(job: Job, lock: int) -> Job:
+    """The job, once its process has started, which holds the lock from its start."""
+    # A process of its own and no fork: threads of the server hold locks.
+    process = subprocess.Popen(  # noqa: S603 - a program of ours
+        [sys.executable, "-c", _MAIN, str(job.folder)],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True, pass_fds=(lock,),
+    )  # fmt: skip
+    os.truncate(lock, 0)
+    os.write(lock, str(process.pid).encode("ascii"))
+    # Else it would stay in the system's list of processes after its end.
+    threading.Thread(target=process.wait, daemon=True).start()
+    return job
+
+
+def _not_resumed(found: str) -> InputError:
+    return InputError(
+        "the job", "must be a stopped one of the project as it is now", found=found,
+        advice="start it anew",
+    )  # fmt: skip
 
 
 def _signal(folder: Path, number: signal.Signals) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 import tomlkit
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
@@ -298,7 +299,7 @@ def take_threshold(request: HttpRequest, bench: Bench) -> HttpResponse:
     tried, error = _tried(request, -1.0)
     if error:
         bench.tell(error, bad=True)
-        return edited(request, bench, lambda _document: None, "", to="link")
+        return HttpResponseRedirect(reverse("link"))
     change = set_threshold(bench.place, tried)
     return edited(request, bench, change, _("Threshold of a match: %s") % f"{tried:g}", to="link")
 

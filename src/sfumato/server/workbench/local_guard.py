@@ -21,7 +21,7 @@ from django.http import parse_cookie
 TOKEN_SECONDS = 60.0
 """How long a token can be used, once."""
 COOKIE = "__Host-sfumato"
-ENTER, STATIC = "/enter", "/static/"
+ENTER, STATIC, WINDOW = "/enter", "/static/", "/window"
 _MOST_BYTES = 1024
 """Bytes of the request that brings the token."""
 _LETTERS = 16
@@ -76,7 +76,8 @@ class Entrance:
 
     def is_in(self, secret: str) -> bool:
         """Whether a browser has been let in."""
-        return any(compare_digest(secret, browser) for browser in self._browsers)
+        given = secret.encode("utf-8", "surrogateescape")  # text that is not ASCII is refused there
+        return any(compare_digest(given, browser.encode("ascii")) for browser in self._browsers)
 
 
 class Guard:
@@ -87,7 +88,7 @@ class Guard:
     application
         What is guarded.
     seen
-        Told of each request that was let through.
+        Told of each request that was let through, but for those that pages make by themselves.
     """
 
     def __init__(
@@ -108,7 +109,8 @@ class Guard:
             return self._enter(environ, start_response)
         if status is not None:
             return _said(start_response, status)
-        self._seen()
+        if not _is_poll(environ):
+            self._seen()
         return self._application(environ, start_response)
 
     def refusal(self, environ: Environ) -> HTTPStatus | None:
@@ -170,6 +172,13 @@ def _said(start_response: Any, status: HTTPStatus) -> Iterable[bytes]:
     headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(text)))]
     start_response(f"{status.value} {status.phrase}", headers + _QUIET)
     return [text]
+
+
+def _is_poll(environ: Environ) -> bool:
+    """Whether a page asks by itself: for a part of itself, or as a window's sign of life."""
+    if environ["REQUEST_METHOD"] == "POST":
+        return environ.get("PATH_INFO") == WINDOW
+    return "HTTP_HX_REQUEST" in environ and "HTTP_HX_BOOSTED" not in environ
 
 
 def _is_navigation(environ: Environ) -> bool:

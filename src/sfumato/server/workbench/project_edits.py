@@ -27,7 +27,7 @@ from tomlkit.exceptions import ParseError
 from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.toml_text import parse_toml, read_text
-from sfumato.core.workspace import lock_file
+from sfumato.core.workspace import lock_soon
 from sfumato.pipeline.project_folder import open_project
 from sfumato.pipeline.project_text import parse_project
 
@@ -294,21 +294,22 @@ def edit_lock(folder: Path) -> Iterator[None]:
             advice="make room, or let the project's folder be written; nothing was changed",
         ) from None
     try:
-        # An edit takes milliseconds: whoever holds it lets go at once.
-        for _ in range(200):
-            try:
-                lock_file(file)
-                break
-            except BlockingIOError:
-                time.sleep(0.01)
+        _wait_for(file)
         yield
     finally:
         os.close(file)
 
 
-def edit_project(file: Path, change: Change, expected_sha: str, words: str = "") -> str:
-    """Change a project file by one edit, and give its new hash; see `ProjectEdits.edit`."""
-    return ProjectEdits(file).edit(change, expected=expected_sha, words=words)
+def _wait_for(lock: int) -> None:
+    try:
+        lock_soon(lock)  # an edit takes milliseconds
+    except BlockingIOError:
+        raise InputError(
+            "the history of edits",
+            "must be written by one program at a time",
+            found="another that does not end",
+            advice="end it, or try again; nothing was changed",
+        ) from None
 
 
 @dataclass

@@ -7,6 +7,8 @@ that it loses is more than all will lose, as fewer people are there to be alike.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,17 +17,18 @@ import numpy as np
 
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError, InputError
-from sfumato.pipeline.project_folder import ProjectFolder
+from sfumato.pipeline.project_folder import LINKED, ProjectFolder, open_project
 from sfumato.pipeline.release_stages import linkage_of, promised
+from sfumato.pipeline.stage import RECORD
 from sfumato.release.assembly import make_release
 from sfumato.release.cures import detail_lost
 from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.promises.promise import strictest
-from sfumato.release.release_manifest import Manifest
+from sfumato.release.release_manifest import Manifest, file_sha256
 from sfumato.release.release_options import Options
 from sfumato.release.release_result import Release
 from sfumato.risk.verdict import INTRUDERS
-from sfumato.server.workbench.bench import ROUGH, SAMPLE
+from sfumato.server.workbench.bench import ROUGH, SAMPLE, inputs_of
 from sfumato.server.workbench.job_process import Telling
 from sfumato.table.classification import open_classified
 from sfumato.table.table import Table
@@ -38,6 +41,35 @@ FEWEST, MOST = 2, 50
 """What the slider reaches."""
 DOT = "dot"
 """The key of a line that tells a dot."""
+
+
+def dots_key(place: ProjectFolder) -> str:
+    """What dots rest on: all that the project says, but for the number that is searched."""
+    project, linked = place.project, place.of_stage(LINKED) / RECORD
+    told = {
+        "inputs": inputs_of(place),
+        "schema": place.plain_schema(place.given_schema()),
+        "release": project.release.model_dump(
+            mode="json", exclude={"pid_k", "promise_limits", "no_cures", "effort"}
+        ),
+        "limits": repr(project.judged_by),
+        "accept": project.accept.model_dump(mode="json"),
+        "seed": project.about.seed,
+        "linked": file_sha256(linked) if project.is_linked and linked.is_file() else "",
+    }
+    text = json.dumps(told, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _check_same(place: ProjectFolder, job: Telling) -> None:
+    """Refuse to go on for a project that is another one by now."""
+    if dots_key(open_project(place.file)) != job.revision:
+        raise InputError(
+            "the project",
+            "must stay as it was while its releases are tried",
+            found="a change",
+            advice="try them again",
+        )
 
 
 @dataclass(frozen=True)
@@ -79,6 +111,7 @@ class Dot:
 def search(place: ProjectFolder, arguments: Mapping[str, Any], job: Telling) -> None:
     """Make the dots of a project: of a sample first where the file is large, then of all."""
     job.progress("read", 0.0)
+    _check_same(place, job)
     table = opened(place, job.progress)
     some = sample_of(table)
     done = {(each.people, each.kind) for each in dots_in(job.before)}
@@ -89,6 +122,7 @@ def search(place: ProjectFolder, arguments: Mapping[str, Any], job: Telling) -> 
             if (people, kind) in done or people > each.persons:
                 continue
             dot = _dot(place, each, people, kind, job.progress)
+            _check_same(place, job)
             job.tell({DOT: {**vars(dot), "options": list(dot.options)}})
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,12 +20,13 @@ from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.release_result import Release
 from sfumato.risk.verdict import share_text
 from sfumato.server.workbench import release_dots
-from sfumato.server.workbench.bench import SAMPLE, Bench
+from sfumato.server.workbench.bench import Bench
 from sfumato.server.workbench.charts import frontier
 from sfumato.server.workbench.column_figures import hidden
 from sfumato.server.workbench.frame import edited, may_edit, page, project_view
 from sfumato.server.workbench.jobs import Job, JobState
 from sfumato.server.workbench.project_edits import table_at
+from sfumato.server.workbench.release_dots import dots_key
 from sfumato.table.table import Table
 
 PINS = 4
@@ -65,53 +64,26 @@ class DotRow:
     chosen: bool
 
 
-def dots_key(bench: Bench) -> str:
-    """What dots rest on: all that the project says, but for the number that is searched."""
-    place = bench.place
-    project = place.project
-    told = {
-        "inputs": bench.inputs,
-        "schema": place.plain_schema(place.given_schema()),
-        "release": project.release.model_dump(
-            mode="json", exclude={"pid_k", "promise_limits", "no_cures", "effort"}
-        ),
-        "limits": repr(project.judged_by),
-        "accept": project.accept.model_dump(mode="json"),
-        "seed": project.about.seed,
-        "linked": _standing_of_linked(bench),
-    }
-    text = json.dumps(told, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _standing_of_linked(bench: Bench) -> str:
-    """The record of the linked file, on which a linked project's release rests."""
-    if not bench.place.project.is_linked:
-        return ""
-    record = bench.place.of_stage("linked") / "stage.json"
-    return hashlib.sha256(record.read_bytes()).hexdigest() if record.is_file() else "not made"
-
-
 def promised_people(bench: Bench) -> int | None:
     """The people in every class that the project promises; ``None`` where it says nothing."""
     kept = (each for each in bench.place.project.release.promises)
     return next((each.k for each in kept if isinstance(each, PidKAnonymity)), None)
 
 
-def sampled(bench: Bench) -> Table:
-    """The records of some people, all of a small file."""
-    found = bench.figure(
-        "sample table",
-        lambda: release_dots.sample_of(release_dots.opened(bench.place)),
-        kind=SAMPLE,
-        of=dots_key(bench),
-    )
-    table: Table = found.value
-    return table
+def sampled(bench: Bench) -> tuple[Table, bool]:
+    """The records of some people, all of a small file; and whether they are a sample."""
+
+    def made() -> tuple[Table, bool]:
+        table = release_dots.opened(bench.place)
+        some = release_dots.sample_of(table)
+        return some, some is not table
+
+    found: tuple[Table, bool] = bench.figure("sample", made, of=dots_key(bench.place)).value
+    return found
 
 
 def drawn_release(bench: Bench, people: int) -> Release:
-    """A rough release of the sample.
+    """A rough release of `sampled`.
 
     Raises
     ------
@@ -119,10 +91,9 @@ def drawn_release(bench: Bench, people: int) -> Release:
         If there is none.
     """
     found = bench.figure(
-        f"release of a sample {people}",
-        lambda: release_dots.drafted(bench.place, sampled(bench), people),
-        kind=SAMPLE,
-        of=dots_key(bench),
+        f"rough release {people}",
+        lambda: release_dots.drafted(bench.place, sampled(bench)[0], people),
+        of=dots_key(bench.place),
     )
     made: Release = found.value
     return made
@@ -140,7 +111,7 @@ class Search:
     def of(cls, bench: Bench) -> Search:
         """That of an open project."""
         job = bench.jobs.latest("dots")
-        if job is None or job.revision != dots_key(bench):
+        if job is None or job.revision != dots_key(bench.place):
             return cls(None, [], job is not None)
         return cls(job, release_dots.best_known(release_dots.dots_in(job.lines)), others=False)
 
@@ -246,7 +217,7 @@ def start_search(request: HttpRequest, bench: Bench) -> HttpResponse:
     if may_edit(request, bench):
         chosen = promised_people(bench)
         first = [chosen] if chosen else []
-        bench.jobs.start("dots", dots_key(bench), {"first": first})
+        bench.jobs.start("dots", dots_key(bench.place), {"first": first})
     return HttpResponseRedirect(reverse("release"))
 
 
@@ -288,10 +259,10 @@ def pin(request: HttpRequest, bench: Bench) -> HttpResponse:
 @project_view("release")
 def show_values(request: HttpRequest, bench: Bench) -> HttpResponse:
     """Show values of the data on this place, or hide them; that is noted."""
-    if "release" in bench.shows_values:
-        bench.shows_values.discard("release")
+    if bench.shows_rows:
+        bench.shows_rows = False
     elif may_edit(request, bench):
-        bench.shows_values.add("release")
+        bench.shows_rows = True
         bench.edits.note_shown("release")
     return HttpResponseRedirect(reverse("detail", args=[_number(request)]))
 
@@ -305,7 +276,7 @@ def detail(request: HttpRequest, bench: Bench, people: int) -> HttpResponse:
     except ConstraintsNotMetError as error:
         bench.tell(error.failures[0] if error.failures else str(error), bad=True)
         return HttpResponseRedirect(reverse("release"))
-    shows = "release" in bench.shows_values
+    shows, (table, is_sample) = bench.shows_rows, sampled(bench)
     return page(
         request,
         bench,
@@ -314,10 +285,11 @@ def detail(request: HttpRequest, bench: Bench, people: int) -> HttpResponse:
         people=people,
         shows=shows,
         sizes=class_sizes(made),
-        rows=before_and_after(made, sampled(bench)) if shows else None,
+        rows=before_and_after(made, table) if shows else None,
         columns=list(made.schema.quasi_identifiers),
         classes=made.risk.classes,
-        all_records=sampled(bench).records,
+        all_records=table.records,
+        is_sample=is_sample,
     )
 
 

@@ -27,7 +27,7 @@ from sfumato.server.discretion import header_settings, log_without_values
 from sfumato.server.workbench.local_guard import ENTER, Entrance, Guard, LocalAddress
 
 IDLE_HOURS = 8
-"""Hours without a request after which the workbench ends: a forgotten one stays open to nobody."""
+"""Hours without a click after which the workbench ends: a forgotten one stays open to nobody."""
 HERE = "127.0.0.1"
 _THREADS = 6
 _PAGE = """<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">

@@ -15,6 +15,7 @@ from sfumato.pipeline.demo_project import write_demo_project
 from sfumato.pipeline.project_text import PROJECT_FILE
 from sfumato.server.workbench.bench import DESK, Bench, recent_projects
 from sfumato.server.workbench.frame import PLACES, may_edit, project_view, run_of
+from sfumato.server.workbench.release_dots import dots_key
 
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav")
 """Ends of the names of files that can be chosen as tables."""
@@ -195,7 +196,8 @@ def run(request: HttpRequest, bench: Bench) -> HttpResponse:
     """Run the project in the background."""
     if may_edit(request, bench):
         until = request.POST.get("until", "")
-        bench.jobs.start("run", bench.revision, {"until": until} if until else {})
+        # What a run makes is of what is there then: each stage holds itself against its inputs.
+        bench.jobs.start("run", bench.edits.sha(), {"until": until} if until else {})
         bench.tell(_("The project runs. You can go on; the pages show how far it is."))
     return _back(request)
 
@@ -217,6 +219,7 @@ def resume_job(request: HttpRequest, bench: Bench, job_id: str) -> HttpResponse:
     """Go on with a job that was stopped or killed."""
     job = bench.jobs.job(job_id)
     if job is not None and may_edit(request, bench):
-        bench.jobs.resume(job)
+        now = dots_key(bench.place) if job.kind == "dots" else bench.edits.sha()
+        bench.jobs.resume(job, now)
         bench.tell(_("It goes on."))
     return _back(request)

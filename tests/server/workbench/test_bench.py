@@ -1,0 +1,70 @@
+"""The open project: what its figures rest on, and what is not opened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from made_databases import made_database
+from server.workbench.conftest import project
+
+from sfumato.core.errors import InputError
+from sfumato.pipeline.proposal import ProposalRequest, propose
+from sfumato.risk.intruders import Findings
+from sfumato.server.workbench import bench, frame
+from sfumato.server.workbench.bench import COUNTED, ESTIMATE, Bench, Desk, input_files
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A project with a register, and a hierarchy in a file."""
+    made = project(tmp_path / "project", 20)
+    text = made.read_text()
+    for before, after in {
+        "\n\n[release]": '\nhierarchy = "zip.csv"\n\n[release]\nregister = "register.csv"',
+        "\nremember = false": '\nfile = "ledger.sqlite"',
+    }.items():
+        assert before in text
+        text = text.replace(before, after)
+    made.write_text(text)
+    for name in ("register.csv", "zip.csv", "ledger.sqlite"):
+        (made.parent / name).write_text("zip,area\n10115,10\n")
+    return made
+
+
+def test_a_revision_changes_with_all_that_figures_rest_on(file: Path) -> None:
+    made = Bench(file)
+    read = {path.name for path in input_files(made.place).values()}
+    assert read == {"visits.csv", "register.csv", "zip.csv"}
+    for name in ("visits.csv", "register.csv", "zip.csv", "ledger.sqlite", "sfumato.toml"):
+        before, path = (made.revision, made.inputs), file.parent / name
+        path.write_text(f"{path.read_text()}\n")
+        assert made.revision != before[0], name
+        assert (made.inputs != before[1]) is (name in read), name
+
+
+def test_a_project_of_a_database_is_refused_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = made_database(6, people=20)
+    made.write(tmp_path)
+    desk, tables = Desk(), [tmp_path / f"{name}.csv" for name in made.frames]
+    proposal = propose(ProposalRequest({path.stem: path for path in tables}, tmp_path))
+    monkeypatch.setattr(bench, "propose", lambda _request: proposal)
+    with pytest.raises(InputError, match=r"\[sources\].*sfumato run"):
+        desk.open_any(tables)
+    file = tmp_path / "sfumato.toml"
+    assert not file.exists()
+    file.write_text(proposal.text)
+    with pytest.raises(InputError, match=r"\[sources\].*sfumato run"):
+        desk.open(file)
+    assert desk.bench is None
+
+
+@pytest.mark.parametrize(("drawn", "kind"), [(None, COUNTED), (1500, ESTIMATE)])
+def test_what_was_drawn_is_an_estimate(drawn: int | None, kind: str) -> None:
+    findings = replace(Findings.among(0.05, 20), drawn=drawn)
+    verdict = SimpleNamespace(row=lambda _name: SimpleNamespace(findings=findings))
+    assert frame._found(verdict, "insider")[1] == kind  # type: ignore[arg-type]
