@@ -11,6 +11,7 @@ import pytest
 from few_cases import fast_first
 from made_databases import HEADERS, Made, made_database
 from release.database_intruder import broken, found_by_two, read, remeasured_tables
+from standard_databases import mimic, omop
 
 import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
@@ -264,3 +265,19 @@ def test_a_promise_about_a_column_that_nobody_could_keep_is_refused():
     tables = sf.Tables(made.frames, guess_database(made.frames).schema)
     with pytest.raises(ConstraintsNotMetError, match=r"diagnoses\.icd"):
         sf.anonymize(tables, sf.HAffiliation(0.05, attribute="diagnoses.icd"), effort=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("made", [omop, mimic])
+def test_a_published_database_is_released_as_proposed(made, tmp_path):
+    frames = made(3)
+    proposed = guess_database(frames)
+    tables = sf.Tables({name: frames[name] for name in proposed.keys.tables}, proposed.schema)
+    release = sf.anonymize(tables, sf.PidKAnonymity(5), sf.KnownEvents(2, 0.2), effort=0)
+    release.write(tmp_path / "out")
+    after = read(tmp_path / "out")
+    references = {(each.table, each.column): each.to for each in proposed.keys.references}
+    assert broken(after, references, proposed.keys.keys) == 0
+    truth = Made(dict(tables.frames), dict(proposed.keys.keys), references, "")
+    _no_original_key(truth, after)
+    assert all(len(after[name]) == len(frame) for name, frame in tables.frames.items())

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from few_cases import fast_first
 from made_databases import TWELVE, made_database
+from standard_databases import mimic, omop
 
 from sfumato.core.errors import InputError
 from sfumato.schema import Schema, dump_schema
@@ -60,44 +61,39 @@ def test_numbers_that_lie_in_a_key_by_chance_are_no_reference():
     assert [(e.column, e.to) for e in found.references] == [("patient", "patients")]
 
 
-def test_omop_headers_ask_nothing():
-    rng = np.random.default_rng(1)
-    person = pd.DataFrame({
-        "person_id": range(1, 301), "gender_concept_id": rng.choice([8507, 8532], 300),
-        "year_of_birth": rng.integers(1930, 2010, 300), "location_id": rng.integers(1, 40, 300),
-    })  # fmt: skip
-    visit = pd.DataFrame({
-        "visit_occurrence_id": range(1, 901), "person_id": rng.integers(1, 301, 900),
-        "visit_concept_id": rng.choice([9201, 9202], 900), "visit_start_date": "2020-01-05",
-    })  # fmt: skip
-    condition = pd.DataFrame({
-        "condition_occurrence_id": range(1, 1501),
-        "visit_occurrence_id": rng.integers(1, 901, 1500),
-        "condition_concept_id": rng.choice([201826, 316866, 255573], 1500),
-    })  # fmt: skip
-    condition["person_id"] = visit["person_id"].to_numpy()[condition["visit_occurrence_id"] - 1]
-    death = pd.DataFrame({"person_id": range(1, 300, 7), "death_date": "2021-02-03"})
-    location = pd.DataFrame({"location_id": range(1, 41), "state": ["NY", "CA"] * 20})
-    concept = pd.DataFrame({
-        "concept_id": [8507, 8532, 9201, 9202, 201826, 316866, 255573],
-        "concept_name": [*"abcdefg"],
-    })  # fmt: skip
-    found = key_map({
-        "person": person, "visit_occurrence": visit, "condition_occurrence": condition,
-        "death": death, "location": location, "concept": concept,
-    })  # fmt: skip
+@pytest.mark.parametrize(
+    ("frames", "persons", "of"),
+    [
+        (omop(1), "person", {"person_id", "visit_occurrence_id"}),
+        (mimic(1), "patients", {"subject_id", "hadm_id", "stay_id"}),
+    ],
+    ids=["omop", "mimic"],
+)
+def test_published_headers_ask_nothing(frames, persons, of):
+    found = key_map(frames)
     assert not found.questions
-    assert found.persons == "person"
-    assert {*found.lookups} == {"location", "concept"}
-    assert {(e.table, e.column): e.to for e in found.references} == {
-        ("person", "gender_concept_id"): "concept", ("person", "location_id"): "location",
-        ("visit_occurrence", "person_id"): "person",
-        ("visit_occurrence", "visit_concept_id"): "concept",
-        ("condition_occurrence", "person_id"): "person",
-        ("condition_occurrence", "visit_occurrence_id"): "visit_occurrence",
-        ("condition_occurrence", "condition_concept_id"): "concept",
-        ("death", "person_id"): "person",
-    }  # fmt: skip
+    assert found.persons == persons
+    assert {each.column for each in found.references} == of
+    assert not any(each.orphans for each in found.references)
+    # Every such column of every table that goes out refers, but a key to its own table.
+    assert {(each.table, each.column) for each in found.references} == {
+        (name, column)
+        for name in found.tables
+        for column in frames[name].columns
+        if column in of and (name, column) != ({**found.published.refers}[column], column)
+    }
+    assert {*found.tables} | {*found.left_out} == {*frames}
+    tables = guess_database(frames).schema.tables
+    assert {*tables} == {*found.tables}
+    for name, own in tables.items():
+        assert {*own.columns()} == {*frames[name].columns}
+        assert not own.undecided
+
+
+def test_other_tables_beside_published_ones_are_looked_at():
+    frames = {**omop(2), "wards": pd.DataFrame({"ward": [*"ABCD"], "floor": [1, 2, 3, 4]})}
+    assert key_map(frames).published is None
+    assert key_map({name: frames[name] for name in ("person", "concept")}).published is None
 
 
 def test_what_a_person_refers_to_is_a_quasi_identifier():

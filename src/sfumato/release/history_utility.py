@@ -191,6 +191,7 @@ def history_utility(
             for each in (person, pseudonym_of)
         )
         exact, cells = exact[rows], {name: own.among(rows) for name, own in cells.items()}
+        cells = {name: own for name, own in cells.items() if own.place.any()}
     records = np.bincount(person).astype(np.float64)
     detail = np.bincount(person, exact) / records
     counted = {n: own.place if part_of is not None else np.ones_like(own.place)
@@ -199,7 +200,10 @@ def history_utility(
         name: _share_of(person, own.exact & counted[name], counted[name])
         for name, own in cells.items()
     }
-    whole = np.nanmean([*by_column.values()], axis=0) if by_column else detail
+    each = np.array([*by_column.values(), np.full(len(detail), np.nan)])
+    told = np.sum(~np.isnan(each), axis=0)
+    # Of a person with records of tables that have dates alone no code is lost.
+    whole = np.divide(np.nansum(each, axis=0), told, out=detail.copy(), where=told > 0)
     sizes = np.bincount(pseudonym_of)
     first = np.unique(pseudonym_of, return_index=True)[1]
     pairs = records * (records - 1)

@@ -16,7 +16,7 @@ from sfumato.table.contents import CODES, FEW, Content
 from sfumato.table.schema_guess import Guess, guess_schema
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
-from sfumato.table.table_keys import KeyMap, as_ids, key_map
+from sfumato.table.table_keys import KeyMap, ids_in, key_map
 
 SAME = 0.98
 """Share of records from which a column says again what the table of people says."""
@@ -75,6 +75,8 @@ def guess_database(
     found = key_map(sources)
     check_answered(found)
     assert found.persons is not None
+    if found.published is not None:
+        return _of_published(found, sources)
     guesses = {
         name: guess_schema(_without_keys(source, found, name)) for name, source in sources.items()
     }
@@ -92,6 +94,20 @@ def guess_database(
             made[name] = _of_events(found, name, guess, same)
     ordered = {name: made[name] for name in tables}
     return DatabaseGuess(Schema(tables=ordered, missing=tuple(missing)), notes, found)
+
+
+def _of_published(found: KeyMap, sources: Mapping[str, Source]) -> DatabaseGuess:
+    """The schema of a published database, of which nothing need be guessed."""
+    known = found.published
+    assert known is not None
+    made = {
+        name: known.columns(name, sources[name].names, _of(found, name).get("of", {}))
+        for name in found.tables
+    }
+    about = f"{known.name}, a row for each person"
+    if found.left_out:
+        about += f"; nothing goes out of {', '.join(found.left_out)}"
+    return DatabaseGuess(Schema(tables=made), {**_notes(found), known.persons: about}, found)
 
 
 def _without_keys(source: Source, found: KeyMap, table: str) -> Source:
@@ -226,19 +242,14 @@ def _said_again(
     }
     if not alike:
         return {}
-    at = _rows_of(_ids(own, direct.column), _ids(people, found.keys[found.persons]))
+    at = _rows_of(ids_in(own, direct.column), ids_in(people, found.keys[found.persons]))
     same = {}
     for name, base in alike.items():
-        said, there = _ids(own, name), _ids(people, base).take(at)
+        said, there = ids_in(own, name), ids_in(people, base).take(at)
         equal = pc.mean(pc.fill_null(pc.equal(said, there), False)).as_py()
         if equal is not None and equal >= SAME:
             same[name] = base
     return same
-
-
-def _ids(source: Source, name: str) -> pa.Array:
-    parts = [as_ids(batch.column(0)) for batch in source.batches([name])]
-    return pa.chunked_array(parts, pa.string()).combine_chunks()
 
 
 def _rows_of(values: pa.Array, keys: pa.Array) -> pa.Array:

@@ -255,9 +255,10 @@ def counted(sources: Mapping[str, Source], keys: KeyMap) -> Joined:
     layout = Layout.found(keys)
     columns = {
         name: read_columns(
-            each, {*layout.of[name], *filter(None, [keys.keys.get(name)])} or each.names[:1]
+            sources[name],
+            {*layout.of[name], *filter(None, [keys.keys.get(name)])} or sources[name].names[:1],
         )
-        for name, each in sources.items()
+        for name in keys.tables
     }
     return joined(columns, layout)
 
@@ -277,7 +278,7 @@ def words_of_map(keys: KeyMap, made: Joined | None) -> list[list[str]]:
             "" if name == keys.persons or name in keys.lookups else f"{own.without:,}",
         ]  # fmt: skip
         rows.append([name, keys.keys.get(name, ""), what, *numbers])
-    return rows
+    return [*rows, *([name, "", "nothing; it is left out", *[""] * 4] for name in keys.left_out)]
 
 
 def map_to_json(keys: KeyMap, made: Joined | None) -> dict[str, Any]:
@@ -289,6 +290,7 @@ def map_to_json(keys: KeyMap, made: Joined | None) -> dict[str, Any]:
             {"table": each.table, "column": each.column, "to": each.to} for each in keys.references
         ],
         "lookups": list(keys.lookups),
+        "left_out": list(keys.left_out),
         "questions": list(keys.questions),
         "counts": [] if made is None else [vars(each) for each in made.counts],
         "without_events": None if made is None else made.silent,

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from sfumato.core.declaration import LayoutGiven
 from sfumato.core.errors import InputError
 from sfumato.table.common_words import folded
+from sfumato.table.database_presets import Published, published
 from sfumato.table.header_words import hinted, identifies, words_of
 from sfumato.table.person_candidates import may_number
 from sfumato.table.sources import Source, is_text
@@ -134,6 +135,10 @@ class KeyMap:
         Tables that neither refer to others nor are referred to.
     questions
         What nobody can tell but a person, each with the lines that answer it.
+    left_out
+        Tables of a published database of which nothing is proposed.
+    published
+        The published database that it is; ``None`` where its keys were looked for.
     """
 
     tables: tuple[str, ...]
@@ -144,6 +149,8 @@ class KeyMap:
     apart: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     records: Mapping[str, int] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    published: Published | None = None
 
     @property
     def is_database(self) -> bool:
@@ -164,6 +171,9 @@ def key_map(tables: Mapping[str, object], layout: LayoutGiven | None = None) -> 
         By name, what `open_source` takes.
     """
     sources = {name: open_source(data, **(layout or {})) for name, data in tables.items()}
+    known = published({name: source.names for name, source in sources.items()})
+    if known is not None:
+        return _published_map(known, sources)
     columns = {name: id_columns(name, source) for name, source in sources.items()}
     records = {
         name: max((e.rows + e.empty for e in own), default=0) for name, own in columns.items()
@@ -175,6 +185,29 @@ def key_map(tables: Mapping[str, object], layout: LayoutGiven | None = None) -> 
             keys[name] = key
     named = KeyMap(tuple(tables), keys, tuple(found), records=records)
     return _with_people(named, sources, doubts)
+
+
+def _published_map(known: Published, sources: Mapping[str, Source]) -> KeyMap:
+    """The same of a published database, whose keys are known."""
+    headers = {name: source.names for name, source in sources.items()}
+    kept = [name for name in sources if name == known.persons or name in known.tables]
+    keys = {name: own.key for name, own in known.tables.items() if name in kept and own.key}
+    keys[known.persons] = known.key
+    ids = {name: ids_in(sources[name], key) for name, key in keys.items()}
+    records = {name: len(own) for name, own in ids.items()}
+    found = []
+    for name in kept:
+        for column, to in known.references(name, headers):
+            own = ids_in(sources[name], column)
+            there = pc.sum(pc.is_in(own.drop_null(), value_set=ids[to])).as_py() or 0
+            orphans = len(own) - own.null_count - int(there)
+            found.append(Reference(name, column, to, orphans, own.null_count, sure=True))
+            records[name] = len(own)
+    left_out = tuple(name for name in sources if name not in kept)
+    return KeyMap(
+        tuple(kept), keys, tuple(found), known.persons,
+        records=records, left_out=left_out, published=known,
+    )  # fmt: skip
 
 
 def tables_in(folder: Path) -> dict[str, Path]:
@@ -219,6 +252,12 @@ def id_columns(table: str, source: Source) -> list[IdColumn]:
             empty = column.null_count
             found.append(IdColumn(table, name, values, len(column) - empty, empty, said >= TELLING))
     return found
+
+
+def ids_in(source: Source, name: str) -> pa.Array:
+    """A column of a table as ids, in one piece."""
+    parts = [as_ids(batch.column(0)) for batch in source.batches([name])]
+    return pa.chunked_array(parts, pa.string()).combine_chunks()
 
 
 def as_ids(cells: pa.Array) -> pa.Array:
