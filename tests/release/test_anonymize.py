@@ -319,7 +319,7 @@ def test_what_cannot_be_met_says_what_would_help():
         sf.anonymize(table, schema, sf.GBalance(0.85))
     assert "0.8199" in str(raised.value)
     assert [option.split(":")[0] for option in raised.value.options] == [
-        "cap the records of a person at 3 (cap_records=3, --cap-records 3)",
+        "cap the records of a person at 3 (cap_records=3)",
     ]
     capped = sf.anonymize(table, schema, sf.GBalance(0.85), cap_records=3)
     assert capped.risk.records == 15
@@ -334,10 +334,7 @@ def test_suppression_within_its_limit():
     schema = sf.Schema(person="id", quasi_identifiers={"age": "numeric"}, sensitive="ill")
     with pytest.raises(ConstraintsNotMetError) as raised:
         sf.anonymize(table, schema, sf.GBalance(0.9))
-    assert any(
-        "suppress 1 person (suppress=0.0244, --suppress 0.0244)" in each
-        for each in raised.value.options
-    )
+    assert any("suppress 1 person (suppress=0.0244)" in each for each in raised.value.options)
     release = sf.anonymize(table, schema, sf.GBalance(0.9), suppress=0.05)
     assert (release.risk.persons, release.risk.records) == (40, 40)
     assert release.utility.suppressed_persons == 1

@@ -169,7 +169,7 @@ def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meet
     assert several == (release.data.groupby(persons)["person"].nunique() > 1).sum() > 0
     assert "of which some persons have several" in release.codebook()
     page = sf.report(release, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"{several} persons have several pseudonyms" in page
+    assert f"the known events of {several} people" in page
     assert "A person may have several" in page
     assert whole.utility.histories.divided == 0
 
@@ -222,7 +222,7 @@ def test_no_page_calls_a_protected_column_unchanged(tmp_path):
     assert said in release.codebook().replace("\u202f", " ")
     page = sf.report(release, tmp_path / "report.html").read_text(encoding="utf-8")
     assert said in page
-    assert "Sensitive and insensitive columns are unchanged" not in page
+    assert "the other columns are unchanged" not in page
     (line,) = [each for each in release.codebook().splitlines() if each.startswith("| `code`")]
     assert not line.endswith("| unchanged |")
 

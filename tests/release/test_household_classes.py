@@ -132,7 +132,7 @@ def test_rare_sizes_are_left_out_only_as_far_as_is_allowed():
         }
     )
     both = pa.concat_tables([table, large])
-    with pytest.raises(ConstraintsNotMetError, match="suppress 9 persons"):
+    with pytest.raises(ConstraintsNotMetError, match="suppress 9 people"):
         sf.anonymize(both, SCHEMA, sf.HouseholdK(3), effort=0, seed=1)
     release = sf.anonymize(both, SCHEMA, sf.HouseholdK(3), suppress=0.05, effort=0, seed=1)
     assert release.table.num_rows == table.num_rows

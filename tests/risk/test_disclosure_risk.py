@@ -82,9 +82,8 @@ def test_text_shows_every_measure(measure):
         assert any(line.strip().startswith(f"{name} ") for line in text.splitlines()), name
     assert "66.7 %" in text
     assert "(class 1, row 2)" in text
-    assert repr(risk).startswith(
-        "Risk(records=7, persons=5, classes=2, k=3, pid_k=2, g_balance=0.4"
-    )
+    assert repr(risk).startswith("Risk(A stranger finds ")
+    assert " records=7, persons=5, classes=2, k=3, pid_k=2, g_balance=0.4" in repr(risk)
 
 
 class _Tags(HTMLParser):
@@ -105,7 +104,7 @@ def test_html_is_escaped(measure):
     page = _Tags()
     page.feed(risk._repr_html_())
     table = {"table", "caption", "thead", "tbody", "tr", "th", "td"}
-    assert set(page.tags) == table | {"svg", "line", "rect", "text", "title"}
+    assert set(page.tags) == table | {"p", "strong", "svg", "line", "rect", "text", "title"}
     assert "h_affiliation [<script>alert('&')</script>]" in page.said
     assert page.tags.count("tr") == len(risk.rows()) + 1
 

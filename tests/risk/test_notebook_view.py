@@ -37,7 +37,7 @@ def test_a_release_shows_the_original_beside_it() -> None:
     release = sf.anonymize(DATA, SCHEMA, sf.KAnonymity(20), seed=1)
     html = release._repr_html_()
     assert (html.count("<table>"), html.count("<svg")) == (1, 1)
-    ET.fromstring(html[: html.index("</table>") + 8])
+    ET.fromstring(html[html.index("<table>") : html.index("</table>") + 8])
     assert ">original</th>" in html
     assert ">loss: ncp</th>" in html
     original, released = bars(html)[:8], bars(html)[8:]

@@ -24,6 +24,7 @@ from sfumato.core.errors import (
     HandOverRefusedError,
     NothingToLinkError,
     SfumatoError,
+    naming_options,
 )
 
 # Each command is imported when it is named: all of them take a while.
@@ -208,7 +209,8 @@ def _run() -> tuple[int, str]:
     of errors, in the place of `publishable_hook`.
     """
     try:
-        code = _program()(prog_name="sfumato", standalone_mode=False)
+        with naming_options():
+            code = _program()(prog_name="sfumato", standalone_mode=False)
     except HandOverRefusedError as error:
         return output.ABOVE, str(error)
     except ConstraintsNotMetError as error:

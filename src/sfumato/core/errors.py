@@ -2,6 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_OPTIONS = ContextVar("options", default=False)
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Within this, messages name options of the command line, not keywords of Python."""
+    token = _OPTIONS.set(True)
+    try:
+        yield
+    finally:
+        _OPTIONS.reset(token)
+
+
+def typed(keyword: str, option: str) -> str:
+    """What to type: of the two the one for the command line, or else for Python."""
+    return option if _OPTIONS.get() else keyword
+
 
 class SfumatoError(Exception):
     """Root of all errors that sfumato raises on purpose.

@@ -18,6 +18,11 @@ _RIGHT_ALIGNED = 'style="text-align:right;vertical-align:top;white-space:nowrap"
 _WIDTH, _LEFT, _ROW, _TOP, _LETTER = 560, 160, 18, 24, 6.2
 
 
+def lead(sentence: str) -> str:
+    """The first line of a view: the worst that is to be said."""
+    return f"<p><strong>{escape(sentence)}</strong></p>"
+
+
 def styled_table(
     title: str,
     heads: Sequence[str],

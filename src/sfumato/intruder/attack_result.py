@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from html import escape
 from textwrap import wrap
 from typing import Any
 
@@ -15,7 +14,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.declaration import plain_fields
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.core.notebook_parts import notes, styled_table
+from sfumato.core.notebook_parts import lead, notes, styled_table
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
@@ -328,11 +327,12 @@ class Attack:
         return "\n".join([*lines, "", *wrap(self.sentence, WIDTH)])
 
     def __repr__(self) -> str:
-        return f"Attack({len(self.outcomes)} attacks, {len(self.broken)} beaten, seed={self.seed})"
+        found = f"{len(self.broken)} found more than predicted, seed={self.seed}"
+        return f"Attack({self.sentence} {len(self.outcomes)} attacks, {found})"
 
     def _repr_html_(self) -> str:
         made = styled_table("Attack", HEAD, self.rows())
-        return f"<p>{escape(self.sentence)}</p>{made}{notes(self.warnings)}"
+        return f"{lead(self.sentence)}{made}{notes(self.warnings)}"
 
 
 def percent(share: float) -> str:

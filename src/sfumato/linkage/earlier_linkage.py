@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.core.arrays import Floats, Ints
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, typed
 from sfumato.core.secret_keys import Secret, read_secret
 from sfumato.linkage import linkage_files, match_decisions
 from sfumato.linkage.candidate_pairs import RulePairs
@@ -196,7 +196,7 @@ class Earlier:
                 "the earlier linkage",
                 "has ids that were made with a key",
                 found="no key",
-                advice="give it again, as pseudonym_key or --key-file",
+                advice=f"give it again, as {typed('pseudonym_key', '--key-file')}",
             )
         if key is not None and not self.manifest.keyed:
             raise InputError(

@@ -157,7 +157,7 @@ class Matched:
         return said
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EncodedLinks(linkage_result.Found):
     """Everything that a linkage of encodings found; it can be written, printed, and told.
 

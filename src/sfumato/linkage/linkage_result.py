@@ -19,7 +19,7 @@ from sfumato.core.arrays import Bools, Integers, Ints
 from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
-from sfumato.core.notebook_parts import bars, notes, styled_table
+from sfumato.core.notebook_parts import bars, lead, notes, styled_table
 from sfumato.core.secret_keys import Secret
 from sfumato.linkage import linkage_files, match_thresholds
 from sfumato.linkage.link_model import Model
@@ -36,7 +36,7 @@ from sfumato.schema import Schema, dump_schema
 from sfumato.table.table_files import write_table
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Found(ABC):
     """What every linkage finds.
 
@@ -78,6 +78,9 @@ class Found(ABC):
     def quality(self) -> tuple[Measure, Measure]:
         """Expected precision and recall; recall counts what is not among the pairs."""
         return self.settled.quality
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({_worst(self)} {outcomes_json(self)['match']:,} matches)"
 
     @property
     @abstractmethod
@@ -308,7 +311,7 @@ _MANY_RECORDS, _LARGE_SHARE = 20, 0.1
 """From so many records, and that share of all of them, one person's records are doubted."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Links(Found):
     """Everything that a linkage of clear tables found; it can be written, printed, and told.
 
@@ -547,6 +550,18 @@ _LABELLED = 18
 """Letters of a line before what it says."""
 
 
+def _worst(found: Found) -> str:
+    """What people have yet to look at, and how sure the rest is."""
+    precision, recall = found.quality
+    said = f"{outcomes_json(found)['possible_match']:,} possible matches are undecided"
+    if not np.isfinite([precision.value, recall.value]).all():
+        return f"{said}; how many of the links are right is not measured."
+    return (
+        f"{said}; expected: {_percent(recall.value)} of true pairs joined, "
+        f"{_percent(precision.value)} of links right."
+    )
+
+
 def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -> str:
     """A linkage for a notebook: its lines as a table, and the scores of its pairs as a picture."""
     rows = [(line[:_LABELLED].rstrip(), line[_LABELLED:]) for line in str(found).splitlines()]
@@ -556,7 +571,7 @@ def as_html(found: Found, warnings: Sequence[str], score: str = "probability") -
         labels = [f"{score} {low / 10:.1f} to {(low + 1) / 10:.1f}" for low in range(10)]
         shares = (counts / counts.sum()).tolist()
         made += bars("Pairs by their score", labels, {"share of the pairs that were kept": shares})
-    return made + notes(warnings)
+    return lead(_worst(found)) + made + notes(warnings)
 
 
 def decisions_json(links: Links) -> dict[str, Any]:

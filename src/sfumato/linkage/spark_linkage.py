@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.declaration import is_database, is_spark_frame, is_uri
-from sfumato.core.errors import InputError, SfumatoError
+from sfumato.core.errors import InputError, SfumatoError, typed
 from sfumato.core.optional_packages import needed, quiet
 from sfumato.engines.spark import spark_session
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
@@ -319,7 +319,7 @@ def _of_path(path: str, *, spark: bool) -> Source:
             subject_of(Path(path)),
             "must be a file on this machine",
             found="a folder" if _is_folder(path) else "a URI",
-            advice='Spark reads it: engine="spark", or --engine spark',
+            advice="Spark reads it: " + typed("engine='spark'", "--engine spark"),
         )
     return _source(path)
 

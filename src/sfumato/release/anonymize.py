@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sfumato.core import declaration
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, typed
 from sfumato.core.secret_keys import Secrets, check_key
 from sfumato.release import release_options
 from sfumato.release.assembly import make_release
@@ -22,7 +22,7 @@ from sfumato.release.known_counts import check_beside
 from sfumato.release.lost_columns import lost_columns
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.population_register import check_population
-from sfumato.release.promises import promise
+from sfumato.release.promises import PROMISES, promise
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @declaration.keywords(release_options.Options, release_options.Circumstances)
 def anonymize(
     data: Any,
-    schema: Schema | promise.Constraint | promise.Budget | Limits | Acceptance,
+    schema: Schema | promise.Constraint | promise.Budget | Limits | Acceptance | None = None,
     *promises: promise.Constraint | promise.Budget | Limits | Acceptance,
     progress: declaration.Progress = declaration.silent,
     **options: Unpack[release_options.AnonymizeOptions],
@@ -82,6 +82,7 @@ def anonymize(
         # Their schema is theirs, so that a promise may stand in its place.
         asked = tuple(each for each in (schema, *promises) if not isinstance(each, Schema))
         return release_database(data, anonymize, asked, {**options, "progress": progress})
+    _check_keywords(options)
     check_schema(schema)
     assert isinstance(schema, Schema)
     making, given = declaration.taken(
@@ -334,7 +335,7 @@ def _check_coarsening(
             "parameter coarsen_counts",
             "makes numbers of records coarser for SharedCounts",
             found="no such constraint",
-            advice="give one, for example SharedCounts(3) or --shared-counts 3",
+            advice=f"give one, for example {typed('SharedCounts(3)', '--shared-counts 3')}",
         )
     if options.coarsen_counts is release_options.Coarsening.SPLIT and key is not None:
         raise InputError(
@@ -441,6 +442,30 @@ def _check_names(table: Table | SparkTable, options: release_options.Options) ->
                 )
 
 
+def _check_keywords(options: Iterable[str]) -> None:
+    """Refuse a keyword for a promise, by its name or that of what it takes, and say what to write.
+
+    Raises
+    ------
+    InputError
+        If a keyword is no option, but the name of a promise or of one of its parameters.
+    """
+    known = declaration.declared(release_options.Options, release_options.Circumstances)
+    for name in {*options} - {each.name for each in known}:
+        meant = [
+            f"sfumato.{kind.__name__}({fields[0]})"
+            for key, kind in PROMISES.items()
+            if (fields := [each.name for each in declaration.declared(kind)])
+            and name in (key, *fields)
+        ]
+        if meant:
+            raise InputError(
+                f"keyword {name}",
+                "names a promise, which is an argument of its own after the schema",
+                advice=f"write {' or '.join(meant)}",
+            )
+
+
 def check_constraints(
     schema: Schema,
     constraints: Sequence[promise.Constraint | promise.Budget],
@@ -458,8 +483,8 @@ def check_constraints(
         raise InputError(
             "the release",
             "must keep at least one promise",
-            found="no constraint",
-            advice="give one, for example GBalance(0.9) or --g-balance 0.9",
+            found="no promise",
+            advice=f"give one, for example {typed('sfumato.GBalance(0.9)', '--g-balance 0.9')}",
         )
     told = [each for each in promise.strictest(constraints) if isinstance(each, KnownEvents)]
     if len(told) > 1:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import Progress, silent
-from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.core.errors import ConstraintsNotMetError, InputError, typed
 from sfumato.release.partitioning import Draft, partition_of_persons
 from sfumato.release.person_table import person_table
 from sfumato.release.promises import promise
@@ -295,10 +295,11 @@ def _check_suppressed(
     if already + len(gone) <= original_persons * share + 1e-9:
         return
     needed = np.ceil((already + len(gone)) / original_persons * 1e4) / 1e4
+    share_option = typed(f"suppress={needed:g}", f"--suppress {needed:g}")
     options: tuple[str, ...] = ()
     if len(gone) < table.persons:
         options = (
-            f"suppress {len(gone)} persons (suppress={needed:g}, --suppress {needed:g})",
+            f"suppress {len(gone)} people ({share_option})",
             "write large households as several in the household column",
         )
     said = (

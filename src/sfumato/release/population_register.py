@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.core.arrays import Bools, Ints
 from sfumato.core.declaration import Count
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, typed
 from sfumato.core.measure import REGISTER, Measure, Position, is_estimate
 from sfumato.hierarchies.builders import build_hierarchy, leaf_order
 from sfumato.release.person_table import (
@@ -263,8 +263,9 @@ def check_population(
             "needs a population register: a table of everybody who may be in the file, with the "
             "same quasi-identifiers",
             found="none" if population is None else "only the number of its persons",
-            advice="give one (register=..., --register FILE); without one, marketer risk can "
-            "be estimated, not promised, for a population of known size (population=N)",
+            advice=f"give one ({typed('register=...', '--register FILE')}); without one, "
+            "marketer risk can be estimated, not promised, for a population of known size "
+            f"({typed('population=N', '--population N')})",
         )
     if register or population is not None:
         name = "register" if register else "population"

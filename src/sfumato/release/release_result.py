@@ -19,7 +19,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, check_path, write_text, written_at
 from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.core.notebook_parts import notes
+from sfumato.core.notebook_parts import lead, notes
 from sfumato.core.secret_keys import FOR_REPEATING, Secret
 from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.event_dates import Dates, Dating
@@ -662,6 +662,7 @@ class Release:
         return "".join(
             (
                 notes((first,) if first else ()),
+                lead(self._worst),
                 measures_table(
                     "Release",
                     {
@@ -674,8 +675,12 @@ class Release:
             )
         )
 
+    @property
+    def _worst(self) -> str:
+        return f"Judged in {self.judged_in}." if self.judged_in else self.verdict.worst
+
     def __repr__(self) -> str:
         return (
-            f"Release({self.risk.records} records, {self.risk.classes} classes, "
+            f"Release({self._worst} {self.risk.records} records, {self.risk.classes} classes, "
             f"max_gidr={float(self.risk.max_gidr):.4g}, ane={self.utility.ane:.4g})"
         )

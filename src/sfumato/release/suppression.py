@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 
 from sfumato.core.arrays import Floats, Ints
-from sfumato.core.errors import ConstraintsNotMetError
+from sfumato.core.errors import ConstraintsNotMetError, typed
 from sfumato.release.coarsen_counts import promised, while_cutting
 from sfumato.release.information_loss import category_shares, class_means, full_range, steps
 from sfumato.release.person_table import PersonTable, fewest_sharing, person_table
@@ -308,7 +308,8 @@ def _cap_option(persons: PersonTable, constraints: Sequence[promise.Constraint])
         return ""
     lost = int(whole.records[0] - np.minimum(persons.records, low).sum())
     return (
-        f"cap the records of a person at {low} (cap_records={low}, --cap-records {low}): "
+        f"cap the records of a person at {low} "
+        f"({typed(f'cap_records={low}', f'--cap-records {low}')}): "
         f"loses {lost} records ({lost / whole.records[0]:.2%})"
     )
 
@@ -337,8 +338,8 @@ def _suppress_option(
     # Rounded up, since a share that is rounded down would not let as many go.
     share = np.ceil(lost / table.persons * 1e4) / 1e4
     return (
-        f"suppress {lost} person{'s' * (lost != 1)} "
-        f"(suppress={share:g}, --suppress {share:g}): "
+        f"suppress {lost} {'person' if lost == 1 else 'people'} "
+        f"({typed(f'suppress={share:g}', f'--suppress {share:g}')}): "
         f"loses {table.records - len(remaining)} records "
         f"({(table.records - len(remaining)) / table.records:.2%})"
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.core.arrays import Bools, Codes
 from sfumato.core.declaration import Progress, keywords, layout_of, silent, taken, takes_spark
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, typed
 from sfumato.core.extensions import extension
 from sfumato.core.measure import Measure
 from sfumato.engines.embedded.counts import group
@@ -528,7 +528,7 @@ def _check_clusters(asked: Measuring, known: Given | None) -> None:
             "parameter clusters",
             "is for clusters that were drawn",
             found="no column of them",
-            advice="name it (cluster=..., --cluster COLUMN)",
+            advice=f"name it ({typed('cluster=...', '--cluster COLUMN')})",
         )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.core.declaration import fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
-from sfumato.core.notebook_parts import notes
+from sfumato.core.notebook_parts import lead, notes
 from sfumato.risk import measure_table, notebook_view
 from sfumato.risk.class_measures import ClassShape, shape_of
 from sfumato.risk.classes import ClassSummary
@@ -384,11 +384,19 @@ class Risk:
             f"{measure.name}={measure.value:.4g}"
             for measure in (self.g_balance, self.max_gidr, self.prosecutor, self.marketer)
         ]
-        parts += [
-            f"h_affiliation[{name}]={risk.h_affiliation.value:.4g}"
-            for name, risk in self.sensitive.items()
-        ]
-        return f"Risk({', '.join(parts)})"
+        if self.sensitive:
+            worst = max(self.sensitive, key=lambda name: self.sensitive[name].h_affiliation.value)
+            share = self.sensitive[worst].h_affiliation.value
+            parts.append(f"h_affiliation[{worst}]={share:.4g}")
+        return f"Risk({self._worst} {', '.join(parts)})"
+
+    @property
+    def _worst(self) -> str:
+        """What the worst intruder finds; the stranger where no other was measured."""
+        if self.verdict is not None:
+            return self.verdict.worst
+        found, most = (measure_table.share(each) for each in (self.marketer, self.prosecutor))
+        return f"A stranger finds {found} of {self.persons:,} people, one with {most}."
 
     @property
     def _title(self) -> str:
@@ -403,6 +411,7 @@ class Risk:
         _, *others = self._tables()
         return "".join(
             (
+                lead(self._worst),
                 notebook_view.measures_table(self._title, {"value": self.rows()}),
                 notebook_view.class_sizes_picture({"file": self.shape}),
                 notes(self.warnings),

@@ -6,21 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, typed
 from sfumato.core.measure import Measure
 from sfumato.risk import risk_thresholds
 from sfumato.risk.disclosure_risk import Risk
 
-_LACKING = {
-    risk_thresholds.Part.SENSITIVE: ("sensitive attributes", "name them in the schema"),
-    risk_thresholds.Part.HOUSEHOLD: ("households", "name the household column in the schema"),
+_LACKING: dict[risk_thresholds.Part, tuple[str, tuple[str, ...]]] = {
+    risk_thresholds.Part.SENSITIVE: ("sensitive attributes", ("name them in the schema",)),
+    risk_thresholds.Part.HOUSEHOLD: ("households", ("name the household column in the schema",)),
     risk_thresholds.Part.PRESENCE: (
         "a population register",
-        "give one (register=..., --register FILE)",
+        ("give one", "register=...", "--register FILE"),
     ),
     risk_thresholds.Part.POPULATION: (
         "a population",
-        "say what is known of it (population=..., --population N)",
+        ("say what is known of it", "population=...", "--population N"),
     ),
 }
 
@@ -136,7 +136,8 @@ def _of_attributes(risk: Risk, measure: str) -> list[_Found]:
             f"a threshold of {measure}",
             "needs that distance to be measured",
             found="nothing measured",
-            advice="name the columns (ordered_distance=..., --ordered-distance COLUMN)",
+            advice="name the columns "
+            f"({typed('ordered_distance=...', '--ordered-distance COLUMN')})",
         )
     if not several:
         raise _lacking(measure, risk_thresholds.Part.SENSITIVE)
@@ -144,7 +145,9 @@ def _of_attributes(risk: Risk, measure: str) -> list[_Found]:
 
 
 def _lacking(measure: str, part: risk_thresholds.Part) -> InputError:
-    what, advice = _LACKING[part]
+    what, (advice, *given) = _LACKING[part]
+    if given:
+        advice = f"{advice} ({typed(*given)})"
     return InputError(f"a threshold of {measure}", f"needs {what}", found="none", advice=advice)
 
 

@@ -442,6 +442,11 @@ class Verdict:
         return f"{ready}: {below}.{beside}"
 
     @property
+    def worst(self) -> str:
+        """What the worst intruder finds, in a few words; the headline where none is above."""
+        return self.sentences[0] if self.sentences else self.headline
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What puts each row that is above there, the worst first."""
         above = (_finds(row, self.limits) for row in self.rows if row.state is State.ABOVE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
@@ -21,6 +23,18 @@ class Frozen(BaseModel):
     """Cannot be changed, has no unknown fields, and shows no value in an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What was stated; what is as it usually is would hide it."""
+        usual = type(self).model_fields
+        for name, value in super().__repr_args__():
+            if name not in usual or value != usual[name].get_default(call_default_factory=True):
+                yield name, value.value if isinstance(value, Enum) else value
+
+    def __dir__(self) -> list[str]:
+        """The names that are ours, and none of the library that checks them."""
+        inherited = {name for name in dir(BaseModel) if not name.startswith("__")}
+        return [name for name in super().__dir__() if name not in inherited]
 
 
 class Part(Frozen):

@@ -27,6 +27,7 @@ from pydantic import (
 from sfumato.core.atomic import check_path
 from sfumato.core.declaration import as_tuple
 from sfumato.core.errors import InputError
+from sfumato.core.notebook_parts import lead, styled_table
 from sfumato.core.toml_text import parse_toml, read_text
 from sfumato.schema.parts import Frozen, Names, Part, Sentences, schema_error
 from sfumato.schema.recipe import Cleaning, in_order
@@ -547,6 +548,21 @@ class Schema(Frozen):
             )
         return self
 
+    def _repr_html_(self) -> str:
+        """One line for each role; what nobody has decided first."""
+        tables = {"": self} if not self.tables else self.tables
+        lines = [
+            (f"{table}: {role}" if table else role, f"{len(names)}", ", ".join(names))
+            for table, own in tables.items()
+            for role, names in own.roles().items()
+            if names
+        ]
+        lines.sort(key=lambda line: not line[0].endswith("undecided"))
+        open_ones = sum(int(number) for role, number, _ in lines if role.endswith("undecided"))
+        said = f"{open_ones} columns are undecided and stop a release."
+        table = styled_table("Schema", ("role", "columns", "names"), lines, numbers={1})
+        return (lead(said) if open_ones else "") + table
+
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The named columns of each role."""
         roles: dict[str, tuple[str, ...]] = {
@@ -620,8 +636,9 @@ def check_schema(value: object) -> None:
         raise InputError(
             "parameter schema",
             "must be a Schema",
-            found=f"an object of type {type(value).__name__}",
-            accepted="sfumato.Schema(...), or what sfumato.load_schema(path) gives",
+            found="none" if value is None else f"an object of type {type(value).__name__}",
+            accepted="sfumato.Schema(...), what sfumato.load_schema(path) gives, or the schema "
+            "that sfumato.guess_schema(data) proposes, once its questions are answered",
         )
     if value.tables:
         raise InputError(

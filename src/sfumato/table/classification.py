@@ -14,7 +14,7 @@ from typing import Unpack
 import pyarrow as pa
 
 from sfumato.core.declaration import LayoutGiven, Progress, silent
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, typed
 from sfumato.schema import Schema, check_schema
 from sfumato.schema.roles import Unclassified
 from sfumato.table import person_candidates
@@ -86,6 +86,11 @@ def refused_columns(data: object, schema: Schema) -> dict[str, str]:
     return found
 
 
+def leave_out() -> str:
+    """What to type so that columns without a role are left out."""
+    return typed("unclassified='drop'", "--unclassified drop")
+
+
 def classified(
     subject: str,
     names: Sequence[str],
@@ -145,7 +150,7 @@ def check_decided(
         advice="give each a role"
         + persons
         + (f"; insensitive = [{line}], if no intruder knows them" if harmless else "")
-        + "; --unclassified drop (unclassified='drop') leaves them out",
+        + f"; {leave_out()} leaves them out",
     )
 
 

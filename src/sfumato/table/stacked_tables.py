@@ -25,6 +25,7 @@ from sfumato.core.errors import InputError
 from sfumato.hierarchies.hierarchy import Hierarchy
 from sfumato.schema import EventKind, Orphans, Schema, TableSchema
 from sfumato.schema.roles import Unclassified
+from sfumato.table.classification import leave_out
 from sfumato.table.dependence import check_event_leaks, check_leaks
 from sfumato.table.door import open_table
 from sfumato.table.joined_tables import (
@@ -315,7 +316,7 @@ def _check_named(
             "must be classified before a release",
             found="no role in the schema",
             accepted="events, sensitive, direct_identifiers, insensitive",
-            advice="give each a role; --unclassified drop (unclassified='drop') leaves them out",
+            advice=f"give each a role; {leave_out()} leaves them out",
         )
     return unnamed
 

@@ -212,7 +212,7 @@ MAKING = [
 ]
 
 PROMISES = [
-    promise("none", "must keep at least one promise; found no constraint"),
+    promise("none", "must keep at least one promise; found no promise"),
     promise(
         "g of 1",
         "option --g-balance must be a share; accepted: a number in \\[0, 1\\)",
