@@ -9,6 +9,7 @@ import pytest
 from server.clinic import staff, stored
 from server.people import (
     NEW,
+    PASSWORD,
     actions,
     link_in,
     log_in,
@@ -208,6 +209,8 @@ def test_a_new_password_ends_the_old_one_and_all_sessions() -> None:
     path = link_in(client.post(f"/accounts/{wanda.pseudonym}/reset"))
     assert visitor().get(first).status_code == 404, "only the last link works"
     assert who(theirs) == "wanda", "until it is used"
+    old = visitor().post(path, {"new": PASSWORD, "again": PASSWORD})
+    assert (old.status_code, who(theirs)) == (200, "wanda"), "the old one is what may be known"
     answer = visitor().post(path, {"new": NEW, "again": NEW})
     assert answer["Location"] == "/login"
     assert who(theirs) == ""

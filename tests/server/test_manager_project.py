@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shutil
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def reviewed(team: dict[str, Any], **settings: Any) -> Any:
 
 
 def close(team: dict[str, Any], project: Any) -> None:
-    answer = client_of(team["manager"]).post(f"/projects/{project.id}/close")
+    answer = client_of(team["manager"]).post(f"/projects/{project.id}/close", {"anyway": "yes"})
     assert answer.status_code == 302
 
 
@@ -136,6 +137,45 @@ def test_the_list_has_what_one_may_see(team: dict[str, Any]) -> None:
     )
     assert "5 of 6 decided" in client_of(team["wanda"]).get("/projects").content.decode()
     assert "11 of 12 decided" in client_of(team["manager"]).get("/projects").content.decode()
+
+
+def test_a_long_list_has_pages_a_search_and_no_more_queries(
+    team: dict[str, Any],
+) -> None:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    from sfumato.server.manager.views import LINES
+    from sfumato.server.store.models import Project
+
+    project, client = reviewed(team), client_of(team["manager"])
+    client.get("/projects")  # the first one reads what later ones know
+    with CaptureQueriesContext(connection) as one:
+        client.get("/projects")
+    for number in range(2 * LINES):
+        project.pk, project.title = uuid.uuid4(), f"copy {number:03}"
+        Project.objects.bulk_create([project])
+    with CaptureQueriesContext(connection) as many:
+        first = client.get("/projects").content.decode()
+    assert len(many) == len(one)
+    pages = [first, *(client.get(f"/projects?page={at}").content.decode() for at in (2, 3))]
+    titles = [re.findall(r"<bdi>([^<]*)</bdi>", page) for page in pages]
+    assert [len(each) for each in titles] == [LINES, LINES, 1]
+    assert len({*titles[0], *titles[1], *titles[2]}) == 2 * LINES + 1
+    found = client.get("/projects?search=PY+07").content.decode()
+    assert len(re.findall("<bdi>copy 07", found)) == 10
+    assert "<bdi>" not in client.get("/projects?search=nosuch").content.decode()
+    assert "<bdi>" not in client_of(account("mona", "manager")).get("/projects").content.decode()
+
+
+def test_what_is_open_is_not_lost_unasked(team: dict[str, Any]) -> None:
+    project, client = reviewed(team), client_of(team["manager"])
+    client.post(f"/projects/{project.id}/close")
+    project.refresh_from_db()
+    assert project.state == "open"
+    close(team, project)
+    project.refresh_from_db()
+    assert project.state == "closed"
 
 
 def test_nothing_is_exported_before_the_project_is_closed(team: dict[str, Any]) -> None:

@@ -134,8 +134,11 @@ def test_it_says_that_it_is_well(running: Serving) -> None:
 def test_nobody_else_may_read_what_it_stores(running: Serving) -> None:
     for folder in (running.folder / "data", running.folder / "keys"):
         assert folder.stat().st_mode & 0o077 == 0
-    for path in (running.folder / "keys").iterdir():
-        assert path.stat().st_mode & 0o077 == 0
+    for path in (
+        *(running.folder / "keys").iterdir(),
+        *(running.folder / "data").glob("*.sqlite3*"),
+    ):
+        assert path.stat().st_mode & 0o077 == 0, path.name
 
 
 @pytest.mark.parametrize("path", ["/login", "/none", "/health", "/", "/accounts", "/link/x"])

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from sfumato.core.errors import InputError
-from sfumato.server.config import ServerConfig, check_config, database_settings
+from sfumato.server.config import DATABASE_FILE, ServerConfig, check_config, database_settings
 from sfumato.server.discretion import header_settings
 from sfumato.server.vault import Keys, load_keys
 
@@ -173,6 +173,10 @@ def boot(config: ServerConfig) -> Keys:
     keys = load_keys(config.keys)
     settings.configure(**django_settings(config, keys))
     django.setup()
+    if not config.database:
+        # Made before SQLite makes it: what it writes ahead beside it takes over its mode.
+        (config.data / DATABASE_FILE).touch(mode=0o600)
+        (config.data / DATABASE_FILE).chmod(0o600)
     call_command("migrate", interactive=False, verbosity=0)
     return keys
 

@@ -320,12 +320,16 @@ def _make(request: HttpRequest, token: str, form: forms.NewAccountForm) -> HttpR
     return _begin(request, account, found)
 
 
-def _reset(request: HttpRequest, token: str, form: forms.NewPasswordForm) -> HttpResponse:
+def _reset(request: HttpRequest, token: str, form: forms.NewPasswordForm) -> HttpResponse | None:
     with transaction.atomic():
         found = sessions.find_link(token, lock=True)
         if found is None or found.account is None:
             return problem(request, 404, _GONE)
         account = found.account
+        if account.check_password(form.cleaned_data["new"]):
+            # Somebody else may have it: that is what the link was made for.
+            form.add_error("new", "This is the password that is to be replaced; choose another.")
+            return None
         account.set_password(form.cleaned_data["new"])
         account.save(update_fields=["password"])
         sessions.spend_link(found, account)

@@ -9,8 +9,10 @@ from datetime import datetime
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Case, Count, Q, QuerySet, When
+from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -31,10 +33,21 @@ from sfumato.server.manager import project_figures
 from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back
 from sfumato.server.manager.forms import DealForm, InviteWorkerForm, TakeBackForm
 from sfumato.server.manager.uploads import has_linkage, linked_file, sweep
-from sfumato.server.permissions import Action, decide
-from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Resolution, Role
+from sfumato.server.permissions import Action, decide, know_member
+from sfumato.server.store.models import (
+    Account,
+    Dealt,
+    Member,
+    Project,
+    ProjectState,
+    Resolution,
+    Role,
+)
 from sfumato.server.worker.drawn_pages import draw_pair, meters
 from sfumato.server.worker.views import meters_fragment, number_in
+
+LINES = 50
+"""Projects on a page of the list: a screen or two, and what is counted of them stays little."""
 
 
 @dataclass(frozen=True)
@@ -67,32 +80,56 @@ class Line:
 @require_GET
 @login_required
 def projects(request: HttpRequest) -> HttpResponse:
-    """Every project that one may see, the open ones first."""
+    """The projects that one may see, the open ones first, a page of them at a time."""
     # Here, as many pages lead to it: uploads go after an hour even if nobody makes another one.
     sweep()
-    actor = request.user
-    mine = Q(manager=actor) | Q(custodian=actor) | Q(members__account=actor)
-    found = Project.objects.filter(mine).distinct().select_related("manager", "custodian")
-    order = {ProjectState.OPEN: 0, ProjectState.CLOSED: 1, ProjectState.PURGED: 2}
-    seen = [each for each in found if decide(actor, Action.SEE_PROJECT, each).allowed]
-    seen.sort(key=lambda each: (order[each.state], each.title.casefold()))
+    actor, asked = request.user, request.GET.get("search", "").strip()
+    shown = Paginator(_of(actor).filter(title__icontains=asked), LINES)
+    part = shown.get_page(request.GET.get("page"))
     context = {
-        "lines": [_line(actor, each) for each in seen],
+        "lines": _lines(actor, list(part)),
+        "part": part,
+        "search": asked,
+        "searchable": asked or shown.num_pages > 1,
         "creates": decide(actor, Action.CREATE_PROJECT).allowed,
     }
     return render(request, "manager/projects.html", context)
 
 
-def _line(actor: Account, project: Project) -> Line:
-    manages = decide(actor, Action.SEE_PROGRESS, project).allowed
-    owns = decide(actor, Action.GRANT, project).allowed
-    works = decide(actor, Action.WORK, project).allowed
-    purges = decide(actor, Action.PURGE_PROJECT, project).allowed
-    dealt = Dealt.objects.filter(project=project, taken_back__isnull=True)
-    if not (manages or project.custodian_id == actor.pk):
-        dealt = dealt.filter(worker=actor)
-    counts = dealt.aggregate(dealt=Count("pk"), decided=Count("pk", filter=~Q(answer=0)))
-    return Line(project, manages, owns, works, purges, counts["decided"], counts["dealt"])
+def _of(actor: Account) -> QuerySet[Project]:
+    """The projects that somebody may see, as `Action.SEE_PROJECT` has it, in order."""
+    mine = Q(members__account=actor) & ~Q(state=ProjectState.PURGED)
+    if actor.has_role(Role.MANAGER):
+        mine |= Q(manager=actor)
+    if actor.has_role(Role.CUSTODIAN):
+        mine |= Q(custodian=actor)
+    states = (ProjectState.OPEN, ProjectState.CLOSED, ProjectState.PURGED)
+    order = Case(*(When(state=state, then=at) for at, state in enumerate(states)))
+    found = Project.objects.filter(mine).distinct().select_related("manager", "custodian")
+    return found.annotate(place=order, name=Lower("title")).order_by("place", "name", "pk")
+
+
+def _lines(actor: Account, projects: list[Project]) -> list[Line]:
+    """Lines of the list, by as many queries for many projects as for one."""
+    dealt = Dealt.objects.filter(project__in=projects, taken_back__isnull=True)
+    numbers = {"dealt": Count("pk"), "decided": Count("pk", filter=~Q(answer=0))}
+    whole, own = (
+        {row["project"]: row for row in pairs.values("project").annotate(**numbers)}
+        for pairs in (dealt, dealt.filter(worker=actor))
+    )
+    of_members = Member.objects.filter(account=actor, project__in=projects)
+    members = set(of_members.values_list("project", flat=True))
+    lines = []
+    for project in projects:
+        know_member(project, actor, is_member=project.pk in members)
+        may = {
+            action: decide(actor, action, project).allowed
+            for action in (Action.SEE_PROGRESS, Action.GRANT, Action.WORK, Action.PURGE_PROJECT)
+        }
+        sees_all = may[Action.SEE_PROGRESS] or project.custodian_id == actor.pk
+        row = (whole if sees_all else own).get(project.pk, {"decided": 0, "dealt": 0})
+        lines.append(Line(project, *may.values(), row["decided"], row["dealt"]))
+    return lines
 
 
 @require_GET
@@ -231,11 +268,16 @@ def invite_page(request: HttpRequest, project: Project) -> HttpResponse:
 def close(request: HttpRequest, project: Project) -> HttpResponse:
     """Close the project: nothing is opened or decided any more, and exports begin.
 
+    What is still open is lost: whoever closes it all the same says so.
+
     Raises
     ------
     Stop
         If it was closed meanwhile.
     """
+    if not request.POST.get("anyway") and _progress(project)["ready"]:
+        messages.error(request, "Not closed: some of it is still open. Tick that it may be lost.")
+        return redirect(reverse("manage", args=[project.pk]) + "#close")
     with locked(request.user, Action.CLOSE_PROJECT, project.pk, 409) as open_one:
         open_one.state, open_one.closed = ProjectState.CLOSED, timezone.now()
         open_one.save(update_fields=["state", "closed"])
