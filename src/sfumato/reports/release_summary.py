@@ -10,8 +10,8 @@ from typing import Any
 
 from sfumato.core.measure import ESTIMATED
 from sfumato.core.number_text import against_threshold, count, number, percent
+from sfumato.release.cures import detail_lost
 from sfumato.release.release_result import Release
-from sfumato.release.utility_measures import Utility
 from sfumato.reports.printed_numbers import interval, listed
 from sfumato.reports.promise_words import PromiseLine
 from sfumato.risk.disclosure_risk import Risk
@@ -157,7 +157,7 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
             f"{count(after.persons)} of {count(before.persons)} people, in {count(after.classes)} "
             f"classes of at least {_people(after.pid_k)}."
         ),
-        _detail_lost(release.utility),
+        _detail_lost(release),
         _thresholds_sentence(after),
     ]
     headline = f"Whether it may go out stands in {release.judged_in}."
@@ -224,14 +224,17 @@ def _named(several: Sequence[Held]) -> str:
     )
 
 
-def _detail_lost(utility: Utility) -> str:
-    bound = ""
+def _detail_lost(release: Release) -> str:
+    utility, bound = release.utility, ""
     if utility.least_ncp is not None:
         known = not isnan(utility.least_ncp)
         least = percent(utility.least_ncp) if known else "not known for this form"
         bound = f" (least with such labels: {least})"
     sentences = [
-        f"Detail lost: {percent(utility.ncp)} of a column's values stand in a cell{bound}.",
+        (
+            f"Detail lost: {percent(detail_lost(release))}; in quasi-identifiers alone "
+            f"{percent(utility.ncp)}{bound}."
+        ),
         f"Left out: {count(utility.suppressed_records)} records.",
     ]
     if utility.counts is not None and utility.counts.ids_added:

@@ -503,7 +503,7 @@ class Verdict:
         return [
             *map(str, self.cures[:SHOWN]),
             "All that is needed, at the least loss: promise_limits = true (--promise-limits)",
-            f"Or somebody answers for {above}, in a project: sfumato accept",
+            f"Or a person answers for {above}, in a project: sfumato accept",
         ]
 
     def _table(self) -> list[str]:

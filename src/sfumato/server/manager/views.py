@@ -122,13 +122,13 @@ def _lines(actor: Account, projects: list[Project]) -> list[Line]:
     lines = []
     for project in projects:
         know_member(project, actor, is_member=project.pk in members)
-        may = {
-            action: decide(actor, action, project).allowed
+        manages, owns, works, purges = (
+            decide(actor, action, project).allowed
             for action in (Action.SEE_PROGRESS, Action.GRANT, Action.WORK, Action.PURGE_PROJECT)
-        }
-        sees_all = may[Action.SEE_PROGRESS] or project.custodian_id == actor.pk
-        row = (whole if sees_all else own).get(project.pk, {"decided": 0, "dealt": 0})
-        lines.append(Line(project, *may.values(), row["decided"], row["dealt"]))
+        )
+        counted = whole if manages or project.custodian_id == actor.pk else own
+        row = counted.get(project.pk, {"decided": 0, "dealt": 0})
+        lines.append(Line(project, manages, owns, works, purges, row["decided"], row["dealt"]))
     return lines
 
 
