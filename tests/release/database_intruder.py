@@ -10,6 +10,7 @@ import csv
 import itertools
 import random
 from collections import defaultdict
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,125 @@ def remeasured_tables(
             for own in rows.values()
         )
     return h, l, t
+
+
+Dated = tuple[str, str, str, str, str]
+"""The table of a row, its code, its stay, its date, and that of its stay; the last three may be
+empty."""
+
+
+def dated_histories(
+    tables: dict[str, list[Row]],
+    names: dict[str, str],
+    codes: dict[str, str],
+    dates: dict[str, str],
+) -> dict[str, list[Dated]]:
+    """By person, each row with when it was.
+
+    Parameters
+    ----------
+    dates
+        By table, the column of dates, where it has one.
+    """
+    person, stay, stays = names["person"], names["stay"], names["stays"]
+    owner = {row[stay]: row[person] for row in tables[stays]}
+    when = {row[stay]: row[dates[stays]] for row in tables[stays]}
+    found: dict[str, list[Dated]] = {row[person]: [] for row in tables[names["people"]]}
+    for table, column in codes.items():
+        for row in tables[table]:
+            whose = row.get(person) or owner[row[stay]]
+            of = row.get(stay, "")
+            date = row[dates[table]] if table in dates else ""
+            found[whose].append((table, row[column] or "*", of, date, when.get(of, "")))
+    return found
+
+
+def _days(cell: str) -> tuple[int, int] | None:
+    """The first and the last day of a cell; ``None`` where it says nothing."""
+    if cell in ("", "*"):
+        return None
+    low, _, high = cell.partition(" to ")
+    first, last = (date.fromisoformat(each[:10]).toordinal() for each in (low, high or low))
+    return first, last
+
+
+def found_by_two_dated(
+    before: dict[str, list[Row]],
+    after: dict[str, list[Row]],
+    names: dict[str, str],
+    codes: dict[str, str],
+    dates: dict[str, str],
+    quasi: list[str],
+    *,
+    seed: int,
+    people: int = 100,
+) -> tuple[float, float]:
+    """The mean and the 95th percentile over people of the chance to be found by two dated events.
+
+    Known are two different events, drawn at random, as table, code and day, and whether they are of
+    one stay. Candidates are of the class, and show both by one offset that keeps all their dates
+    within those of the file.
+    """
+    rng = random.Random(seed)
+    told = dated_histories(before, names, codes, dates)
+    shown = dated_histories(after, names, codes, dates)
+    key = names["person"]
+    classes: dict[Any, list[str]] = defaultdict(list)
+    for row in after[names["people"]]:
+        classes[tuple(row[each] for each in quasi)].append(row[key])
+    every = [_days(each[3]) for own in told.values() for each in own]
+    first, last = (f(d[i] for d in every if d) for f, i in ((min, 0), (max, 1)))
+    reach = {person: _reach(own, first, last) for person, own in shown.items()}
+    chances = []
+    for target in rng.sample(before[names["people"]], min(people, len(told))):
+        different = sorted({each[:2] + each[3:] + each[2:3] for each in told[target[key]]})
+        known = [(t, c, s, d, w) for t, c, d, w, s in rng.sample(different, min(2, len(different)))]
+        of_one_stay = len(known) == 2 and known[0][2] == known[1][2] != ""
+        candidates = 0
+        for cells, members in classes.items():
+            if not all(fits(target[q], cell) for q, cell in zip(quasi, cells, strict=True)):
+                continue
+            visible = {each[:2] for person in members for each in shown[person]}
+            written = [
+                (each[0], each[1] if each[:2] in visible else "*", *each[2:]) for each in known
+            ]
+            candidates += sum(
+                _has_dated(shown[person], written, reach[person], of_one_stay) for person in members
+            )
+        chances.append(1 / max(candidates, 1))
+    return sum(chances) / len(chances), sorted(chances)[int(0.95 * len(chances))]
+
+
+def _reach(rows: list[Dated], first: int, last: int) -> tuple[int, int]:
+    """Between which days the offset of a person can be."""
+    most = max(last - first, 365)
+    days = [each for each in (_days(row[3]) for row in rows) if each]
+    low = max([-most, *(each[0] - last for each in days)])
+    return low, min([most, *(each[1] - first for each in days)])
+
+
+def _has_dated(
+    rows: list[Dated], known: list[Dated], reach: tuple[int, int], of_one_stay: bool
+) -> bool:
+    """Whether a person has a row of its own for each known event, by one offset."""
+    if not known:
+        return True
+    fitting = [[(r, _offsets(r, k)) for r in rows if r[:2] == k[:2]] for k in known]
+    for chosen in itertools.product(*fitting):
+        if len({id(row) for row, _ in chosen}) < len(chosen):
+            continue
+        if of_one_stay and (chosen[0][0][2] != chosen[1][0][2] or not chosen[0][0][2]):
+            continue
+        low = max(reach[0], *(offset[0] for _, offset in chosen))
+        if low <= min(reach[1], *(offset[1] for _, offset in chosen)):
+            return True
+    return False
+
+
+def _offsets(row: Dated, known: Dated) -> tuple[int, int]:
+    """By which offsets a row may be a known one: by its own date, else by that of its stay."""
+    for own, day in ((row[3], known[3]), (row[4], known[4])):
+        written, truth = _days(own), _days(day)
+        if written and truth:
+            return written[0] - truth[0], written[1] - truth[0]
+    return -(10**6), 10**6

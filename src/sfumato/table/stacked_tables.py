@@ -35,6 +35,7 @@ from sfumato.table.joined_tables import (
     ids_of,
     in_order,
     joined,
+    moments_of,
     read_columns,
 )
 from sfumato.table.preparation import prepared
@@ -211,7 +212,8 @@ def open_stack(
     # What is missing in a row is mostly a column of another table.
     said = tuple(warning for warning in table.warnings if not warning.startswith("missing values"))
     parents = tuple(_parents(tables, found, names))
-    table = replace(table, part_of=part_of, parents=parents, warnings=said)
+    moments = moments_of(tables.schema, found, columns, names)
+    table = replace(table, part_of=part_of, parents=parents, moments=moments, warnings=said)
     stack = Stack(tables, found, columns, names, row, table, file)
     return replace(stack, table=replace(table, events=shared_columns(table, names)))
 
