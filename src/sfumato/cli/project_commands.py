@@ -118,13 +118,14 @@ def accept(
 
     Exit codes: those of the release with it, as 'sfumato run' has them.
     """
-    from sfumato.pipeline.acceptances import accept as note
+    from sfumato.pipeline.acceptances import accepting, write_edit
     from sfumato.pipeline.project_folder import open_project
     from sfumato.pipeline.run import status_of
     from sfumato.risk.verdict import EXIT_CODES, State
 
     place = open_project(file)
-    note(place, status_of(place).verdict, row, by, because, until.date(), at_most)
+    verdict = status_of(place).verdict
+    write_edit(place, accepting(place, verdict, row, by, because, until.date(), at_most))
     verdict = status_of(open_project(place.file)).verdict
     if verdict is None:
         # A column that promised limits left out: the release with it is another one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 
@@ -18,17 +18,20 @@ from sfumato.pipeline.release_stages import verdict_of
 from sfumato.risk.intruders import Findings
 from sfumato.risk.verdict import GROWS, INTRUDERS, LINKAGE, SHARES, State, Verdict
 
+Edit = Callable[[tomlkit.TOMLDocument], None]
+"""Changes the text of a project file in place."""
 
-def accept(
+
+def accepting(
     place: ProjectFolder,
     verdict: Verdict | None,
     row: str,
     by: str,
     because: str,
     until: date,
-    at_most: float | None,
-) -> None:
-    """Note in the project file that somebody answers for a row of the verdict.
+    at_most: float | None = None,
+) -> Edit:
+    """The edit which notes that a person answers for a row of the verdict.
 
     What promised limits left out was not measured: the next run, which keeps it, adds how much the
     answer covers.
@@ -64,8 +67,7 @@ def accept(
             raise InputError(
                 "option --at-most", "must be left out", found="a column that was not measured"
             )
-        _write(place, {(intruder, column): said})
-        return
+        return _noting({(intruder, column): said})
     findings = _findings(verdict, intruder, column)
     most = {} if intruder == LINKAGE else _covered(findings)
     if at_most is not None:
@@ -77,7 +79,7 @@ def accept(
                 accepted=f"a share up to {found:.4g}" if found else "nothing: none was measured",
             )
         most["found"] = at_most
-    _write(place, {(intruder, column): _covering(said, most)})
+    return _noting({(intruder, column): _covering(said, most)})
 
 
 def _left_out(place: ProjectFolder, verdict: Verdict) -> set[str]:
@@ -112,7 +114,7 @@ def measured_first(place: ProjectFolder) -> ProjectFolder:
         findings = insiders.get(column) if column else verdict.row(intruder).findings
         if findings is not None:
             made[intruder, column] = _covering(answer, _covered(findings))
-    return replace(place, project=_write(place, made)) if made else place
+    return replace(place, project=write_edit(place, _noting(made))) if made else place
 
 
 def _covered(findings: Findings | None) -> dict[str, float]:
@@ -144,20 +146,29 @@ def _findings(verdict: Verdict, intruder: str, column: str) -> Findings | None:
     return findings
 
 
-def _write(place: ProjectFolder, answers: Mapping[tuple[str, str], Answered]) -> Project:
-    """Write answers by row into the project file, whose comments and order stay as they are."""
+def _noting(answers: Mapping[tuple[str, str], Answered]) -> Edit:
+    """The edit that notes answers by row."""
+
+    def edit(document: tomlkit.TOMLDocument) -> None:
+        for (intruder, column), said in answers.items():
+            table = tomlkit.table()
+            table.update(said.model_dump(include={"by", "because", "until"}))
+            if isinstance(said, Accepted) and said.at_most is not None:
+                covered = tomlkit.inline_table()
+                covered.update(said.at_most.model_dump())
+                table["at_most"] = covered
+            section: Table = document.setdefault("accept", tomlkit.table(is_super_table=True))
+            if column:
+                section = section.setdefault(intruder, tomlkit.table(is_super_table=True))
+            section[column or intruder] = table
+
+    return edit
+
+
+def write_edit(place: ProjectFolder, edit: Edit) -> Project:
+    """Edit the project file, whose comments and order stay as they are."""
     document = tomlkit.parse(place.file.read_text(encoding="utf-8"))
-    for (intruder, column), said in answers.items():
-        table = tomlkit.table()
-        table.update(said.model_dump(include={"by", "because", "until"}))
-        if isinstance(said, Accepted) and said.at_most is not None:
-            covered = tomlkit.inline_table()
-            covered.update(said.at_most.model_dump())
-            table["at_most"] = covered
-        section: Table = document.setdefault("accept", tomlkit.table(is_super_table=True))
-        if column:
-            section = section.setdefault(intruder, tomlkit.table(is_super_table=True))
-        section[column or intruder] = table
+    edit(document)
     text = tomlkit.dumps(document)
     project = parse_project(text)
     write_text(place.file, text)

@@ -20,7 +20,7 @@ from sfumato.pipeline.run import Status, run_lock, status_of
 from sfumato.pipeline.stage import MEASURED, RECORD, read_object, read_record
 from sfumato.release.release_manifest import file_sha256
 from sfumato.reports.report_files import JSON
-from sfumato.risk.verdict import State
+from sfumato.risk.verdict import LINKAGE, Row, State
 
 DECIDER = "decides about the release"
 
@@ -31,6 +31,8 @@ class Requirement:
 
     Attributes
     ----------
+    row
+        The row of the verdict for which a person may answer; empty where none may.
     form, of
         The sentence with ``%s`` where it names what it is of, so that a page can translate it.
     more
@@ -41,6 +43,7 @@ class Requirement:
     met: bool
     more: str = ""
     of: str = ""
+    row: str = ""
 
     @property
     def words(self) -> str:
@@ -54,7 +57,7 @@ def requirements(status: Status) -> list[Requirement]:
     made = Requirement(
         "Release and reports are made of what is there now.", done, "Run makes them."
     )
-    if not done or verdict is None:
+    if verdict is None:
         return [made, Requirement("What intruders find is measured.", met=False)]
     rows = [
         Requirement(
@@ -62,6 +65,7 @@ def requirements(status: Status) -> list[Requirement]:
             not row.stops,
             f"{row.state.value}: {row.why}",
             row.intruder,
+            _answered_for(row),
         )
         for row in verdict.rows
     ]
@@ -70,6 +74,7 @@ def requirements(status: Status) -> list[Requirement]:
             "The quality of the linkage is measured, or accepted.",
             verdict.linkage.state is not State.NOT_MEASURED,
             str(verdict.linkage),
+            row=LINKAGE,
         )
     ]  # fmt: skip
     if verdict.evidence:
@@ -79,6 +84,12 @@ def requirements(status: Status) -> list[Requirement]:
         asked = status.place.project.attack is not None
         attacked = Requirement("No attack was made.", not asked, "[attack] asks for it.")
     return [made, *rows, *linkage, attacked]
+
+
+def _answered_for(row: Row) -> str:
+    """What `accepting` calls a row: of the insider a column of which nothing was measured, too."""
+    columns = row.unmeasured[:1] if row.intruder == "insider" and not row.column else ()
+    return ".".join((row.name, *columns))
 
 
 def report_sha(place: ProjectFolder) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -12,8 +14,9 @@ from server.workbench.conftest import project
 from server.workbench.workbenches import Workbench, workbench
 
 from sfumato.core.signatures import check_signature, new_key
+from sfumato.pipeline.acceptances import accepting, write_edit
 from sfumato.pipeline.project_folder import open_project
-from sfumato.pipeline.run import run
+from sfumato.pipeline.run import run, status_of
 
 
 @pytest.fixture
@@ -22,6 +25,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workbench
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     file = project(tmp_path / "project", 30)
     text = re.sub(r"\n\[attack\].*?(?=\n\[|\n#|\Z)", "\n", file.read_text(), flags=re.DOTALL)
+    text = text.replace("promise_limits = true", "pid_k = 2")
     file.write_text(text.replace('["csv"]', '["csv"]\nreport = "json"'))
     run(open_project(file))
     with workbench(tmp_path, [file]) as made:
@@ -59,3 +63,32 @@ def test_what_is_signed_is_what_was_shown_by_the_key_that_was(
     assert "must be chosen" in posted(bench, cookie, key="0", record=record[1])
     posted(bench, cookie, key=wanted, record=record[1])
     assert check_signature(signature).signer == wanted
+
+
+def test_a_row_above_its_limit_is_accepted_as_on_the_command_line(
+    bench: Workbench, tmp_path: Path
+) -> None:
+    file, copy = tmp_path / "project" / "sfumato.toml", tmp_path / "copy" / "sfumato.toml"
+    shutil.copytree(file.parent, copy.parent)
+    cookie = bench.enter()
+    shown = bench.ask("/sign", cookie=cookie)[2].decode()
+    rows = re.findall(r'name="row" value="([^"]+)"', shown)
+    verdict = status_of(open_project(copy)).verdict
+    assert verdict is not None
+    assert rows == [row.name for row in verdict.rows if row.stops]
+    said = {"by": "officer (Anna)", "because": "contract 17"}
+    until = datetime.now(UTC).date() + timedelta(days=30)
+    write_edit(
+        open_project(copy), accepting(open_project(copy), verdict, rows[0], **said, until=until)
+    )
+    expected = re.search(r'name="expected" value="([0-9a-f]+)"', shown)
+    assert expected is not None
+    form = {**said, "row": rows[0], "until": f"{until}", "expected": expected[1]}
+    for wrong in ({"because": " "}, {"until": ""}, {"row": "neighbour"}):
+        bench.ask("/sign/accept", "POST", urlencode(form | wrong), cookie=cookie)
+        assert open_project(file).project.accept.by_row == {}
+    bench.ask("/sign/accept", "POST", urlencode(form), cookie=cookie)
+    assert open_project(file).project == open_project(copy).project
+    assert "# a comment of mine" in file.read_text()
+    after = bench.ask("/sign", cookie=cookie)[2].decode()
+    assert rows[0] not in re.findall(r'name="row" value="([^"]+)"', after)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -20,7 +19,14 @@ from sfumato.schema.recipe import StepCount
 from sfumato.server.workbench import charts, column_edits
 from sfumato.server.workbench.bench import Bench, Message
 from sfumato.server.workbench.column_figures import FEWEST, LevelAlone, TableFigures, tables_of
-from sfumato.server.workbench.frame import edited, loads_by_itself, may_edit, page, project_view
+from sfumato.server.workbench.frame import (
+    a_year_on,
+    edited,
+    loads_by_itself,
+    may_edit,
+    page,
+    project_view,
+)
 from sfumato.server.workbench.questions import answer, questions_of
 
 ROLE_WORDS = {
@@ -154,7 +160,7 @@ def data(request: HttpRequest, bench: Bench) -> HttpResponse:
         folded=[strip for strip in strips if folds and strip.role == "insensitive"],
         roles=ROLE_WORDS.items(),
         shown=table.name in bench.shows_values,
-        a_year_on=datetime.now(UTC).date() + timedelta(days=365),
+        a_year_on=a_year_on(),
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from functools import wraps
 from typing import Any
 
@@ -124,6 +125,11 @@ def run_of(bench: Bench, here: str, *, polled: bool = False) -> dict[str, Any]:
     line = "".join(f"{each['stage']}, {each['share']:.0%}".replace("%", " %") for each in told)
     over = polled and state is not JobState.RUNNING
     return {"job": job, "job_state": state, "job_line": line, "job_over": over, "here": here}
+
+
+def a_year_on() -> date:
+    """The day until which an answer counts where no other is chosen."""
+    return datetime.now(UTC).date() + timedelta(days=365)
 
 
 def loads_by_itself(request: HttpRequest) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from datetime import date
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -16,16 +17,17 @@ from django.views.decorators.http import require_GET, require_POST
 from sfumato.core import signatures
 from sfumato.core.errors import HandOverRefusedError, InputError
 from sfumato.ledger.ledger_options import default_ledger_keys
+from sfumato.pipeline.acceptances import accepting
 from sfumato.pipeline.project_folder import REPORT
 from sfumato.pipeline.release_stages import ledger_of
 from sfumato.pipeline.report_stage import RELEASED
 from sfumato.pipeline.run import status_of
 from sfumato.pipeline.signing import report_sha, requirements, signature_file
 from sfumato.pipeline.signing import sign as signed
-from sfumato.risk.verdict import share_text
+from sfumato.risk.verdict import GROWS, share_text
 from sfumato.server.workbench.attack_view import intruders
 from sfumato.server.workbench.bench import DESK, Bench
-from sfumato.server.workbench.frame import may_edit, page, project_view
+from sfumato.server.workbench.frame import a_year_on, edited, may_edit, page, project_view
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
@@ -96,7 +98,7 @@ def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
     # the day alone, so that nothing that was kept before is shown.
     record = report_sha(bench.place)
     status = status_of(bench.place)
-    verdict = status.verdict if status.is_done else None
+    verdict = status.verdict
     asked = requirements(status)
     section = bench.place.project.ledger
     return page(
@@ -118,6 +120,8 @@ def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
         earlier=earlier(bench),
         to=section.to if section is not None and section.to else "",
         keys=[(print_, each.name) for print_, each in keys().items()],
+        a_year_on=a_year_on(),
+        grows=GROWS,
         user=os.environ.get("SFUMATO_CUSTODIAN", ""),
     )
 
@@ -139,6 +143,29 @@ def make_key(request: HttpRequest, bench: Bench) -> HttpResponse:
 
 @require_POST
 @project_view("sign")
+def accept(request: HttpRequest, bench: Bench) -> HttpResponse:
+    """Answer for a row of the verdict, by name, with a reason and until a day."""
+    by, because = _said(request, "by", "because")
+    try:
+        until = date.fromisoformat(request.POST.get("until", ""))
+    except ValueError:
+        raise InputError("the field 'until'", "must be a day", accepted="YYYY-MM-DD") from None
+    place, row = bench.place, request.POST.get("row", "")
+    change = accepting(place, status_of(place).verdict, row, by, because, until)
+    words = _("%s is accepted. Run reports it.") % row
+    return edited(request, bench, change, words, to="sign")
+
+
+def _said(request: HttpRequest, *names: str) -> list[str]:
+    """What fields say, none of which may be empty."""
+    for name in names:
+        if not request.POST.get(name, "").strip():
+            raise InputError(f"the field '{name}'", "must say something", found="nothing")
+    return [request.POST[name].strip() for name in names]
+
+
+@require_POST
+@project_view("sign")
 def decide(request: HttpRequest, bench: Bench) -> HttpResponse:
     """Sign that the release is handed over, or refused."""
     if not may_edit(request, bench):
@@ -146,16 +173,14 @@ def decide(request: HttpRequest, bench: Bench) -> HttpResponse:
     refused = request.POST.get("decision") == "refuse"
     decision = signatures.Decision.REFUSED if refused else signatures.Decision.RELEASED
     key = _chosen_key(request.POST.get("key", ""))
-    for name in ("by", "because"):
-        if not request.POST.get(name, "").strip():
-            raise InputError(f"the field '{name}'", "must say something", found="nothing")
+    by, because = _said(request, "by", "because")
     try:
         signed(
             bench.place,
             decision,
             key,
-            by=request.POST["by"],
-            because=request.POST["because"],
+            by=by,
+            because=because,
             to=request.POST.get("to", ""),
             expected=request.POST.get("record", ""),
         )

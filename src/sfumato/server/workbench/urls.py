@@ -53,6 +53,7 @@ urlpatterns = [
     path("attack/knows", attack_view.knows, name="knows"),
     path("sign", sign_view.sign, name="sign"),
     path("sign/key", sign_view.make_key, name="make_key"),
+    path("sign/accept", sign_view.accept, name="accept"),
     path("sign/decide", sign_view.decide, name="decide"),
 ]
 
