@@ -20,11 +20,17 @@ QUASI = {"age": "categorical"}
 
 def test_a_release_tells_first_what_two_events_do():
     data = pd.DataFrame({"id": [1, 1, 2, 2] * 5, "age": 30, "code": list("abacadaeaf") * 2})
-    release = sf.anonymize(data, schema(), sf.PidKAnonymity(2), seed=1)
+    one = sf.anonymize(data, schema(), sf.PidKAnonymity(2), seed=1)
+    assert not one.risk.known_events.warning()  # the insider's row says it
+    assert not any("together" in warning for warning in one.warnings)
+    data["ward"] = [1, 2, 2, 3] * 5
+    both = schema(insensitive=["ward"])
+    release = sf.anonymize(data, both, sf.PidKAnonymity(2), seed=1)
     told = release.risk.known_events
     assert release.warnings[0] == told.warning()
     assert f"{100 * told.of(2).found.value:.4g} % of people" in told.warning()
-    named = sf.anonymize(data, schema(events=["code"]), sf.PidKAnonymity(2), seed=1)
+    events = schema(insensitive=["ward"], events=["code", "ward"])
+    named = sf.anonymize(data, events, sf.PidKAnonymity(2), seed=1)
     assert not any("[events]" in each for each in named.warnings)
     assert named.to_json()["known_events"] == release.to_json()["known_events"]
     assert named.to_json()["before"]["known_events"]
@@ -280,4 +286,3 @@ def test_informs(informs, quasi, promises, wanted):
     for m, share in enumerate(wanted, start=1):
         assert told.of(m).with_m.value == pytest.approx(share, abs=0.01 if m <= 2 else 0.03)
     assert told.of(2).found.value < told.of(2).with_m.value
-    assert release.warnings[0] == told.warning()

@@ -329,8 +329,8 @@ def _summary(release: Release) -> str:
     from sfumato.table.dependence import acceptances
 
     # Where nobody named events the warning comes first: it is about all numbers below.
-    told = release.risk.known_events
-    first = [] if told is None or told.named else [f"Known events: {told.warning()}", ""]
+    told = "" if release.risk.known_events is None else release.risk.known_events.warning()
+    first = [f"Known events: {told}", ""] if told else []
     accepted = acceptances(release.risk.columns)
     first = [*(f"Accepted: {each}" for each in accepted), *([""] if accepted else []), *first]
     lines = [*first, str(release.risk), "", str(release.utility), "", "Promises"]

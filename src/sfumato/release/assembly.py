@@ -437,8 +437,8 @@ def _single_members(finished: _Generalised, *, everybody: bool) -> tuple[str, ..
 
 def _told_first(risk: Risk) -> tuple[str, ...]:
     """What two known events do, where nobody has said which ones may be known."""
-    told = risk.known_events
-    return () if told is None or told.named else (told.warning(),)
+    told = "" if risk.known_events is None else risk.known_events.warning()
+    return (told,) if told else ()
 
 
 def _made(

@@ -167,11 +167,8 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
 
 def _untold(risk: Risk) -> str:
     """What known events do where nobody has named any; or nothing."""
-    told = risk.known_events
-    if told is None or told.named:
-        return ""
-    warning = told.warning()
-    return f"{warning[0].upper()}{warning[1:]}."
+    warning = "" if risk.known_events is None else risk.known_events.warning()
+    return f"{warning[0].upper()}{warning[1:]}." if warning else ""
 
 
 def assessment_summary(risk: Risk) -> Summary:

@@ -450,8 +450,13 @@ class EventRisk:
         }
 
     def warning(self) -> str:
-        """What somebody who names no events is told: what two of them would do."""
+        """What two records do by several columns together, where no events are named; or nothing.
+
+        By one column alone the insider's row of the verdict says it.
+        """
         many = len(self.columns)
+        if self.named or many < 2:
+            return ""
         columns = " and ".join(self.columns) if many <= NAMED else f"{many} columns"
         return (
             f"someone who knows two records of a person by {columns} together finds "
