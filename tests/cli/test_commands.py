@@ -109,6 +109,19 @@ def test_many_columns_fit_on_a_screen(verb: str, run: Run, tmp_path: Path) -> No
         assert all(f"[{name}]" in details for name in names)
 
 
+def test_a_profile_of_many_columns_fits_on_a_screen(run: Run, tmp_path: Path) -> None:
+    names = [f"s{number:02}" for number in range(28)]
+    rows = (",".join(str(row * (place + 1) % 31) for place in range(28)) for row in range(60))
+    (tmp_path / "wide.csv").write_text("\n".join([",".join(names), *rows]), encoding="utf-8")
+    words = ["profile", str(tmp_path / "wide.csv")]
+    lines = run(*words).out.rstrip().splitlines()
+    assert 10 < len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+    assert "16 more columns: --details" in lines
+    details = run(*words, "--details").out.splitlines()
+    assert {line.split()[0] for line in details if line} >= set(names)
+
+
 def test_version(run: Run) -> None:
     result = run("--version")
     told = dict(line.split(" ") for line in result.out.splitlines())
@@ -248,7 +261,7 @@ def test_what_cannot_be_met_is_explained(folder: Path, run: Run) -> None:
     result = run(*words)
     assert result.code == 5
     assert "reach 0.8194" in result.err
-    assert "cap_records=1" in result.err
+    assert "--cap-records 1" in result.err
     assert run(*words, "--cap-records", "1").code in RELEASED
 
 

@@ -35,7 +35,11 @@ def folder(tmp_path):
 
 
 def test_presets_are_listed_with_source_and_evidence(run, folder):
-    listed = run("presets")
+    table = run("presets").out.splitlines()
+    assert len(table) == 2 + len(sf.thresholds()) <= 40
+    assert max(map(len, table)) <= 100
+    assert [line.split()[0] for line in table[1:-1]] == [each.name for each in sf.thresholds()]
+    listed = run("presets", "--details")
     assert listed.code == 0
     for preset in sf.thresholds():
         assert f"{preset.name}: " in listed.out
@@ -44,7 +48,7 @@ def test_presets_are_listed_with_source_and_evidence(run, folder):
     found = json.loads(run("presets", "--json").out)["presets"]
     assert [each["name"] for each in found] == [each.name for each in sf.thresholds()]
     assert found[5]["thresholds"] == [{"measure": "pid_k", "limit": 11, "above": None}]
-    own = run("presets", "--thresholds", "own.toml")
+    own = run("presets", "--thresholds", "own.toml", "--details")
     assert own.out.startswith("ours: h_affiliation at most 45 %")
     assert "cms" not in own.out
 

@@ -25,7 +25,7 @@ def test_profile_of_several_files(run, tmp_path: Path) -> None:
     shown = run("profile", "f1.csv", "f2.csv")
     assert shown.code == 0
     assert "file f1.csv" in shown.out
-    assert "persons unique on" in shown.out
+    assert "people unique on" in shown.out
     plain = json.loads(run("profile", "f1.csv", "f2.csv", "--json").out)
     assert [each["file"] for each in plain] == ["file f1.csv", "file f2.csv"]
     assert "examples" not in json.dumps(plain)

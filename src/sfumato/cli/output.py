@@ -57,6 +57,8 @@ def print_found(plain: Any, lines: Iterable[str], *, json: bool) -> None:
         typer.echo("\n".join(lines))
 
 
+WIDTH = 100
+"""Signs of a line."""
 SHOWN = 4
 """Lines of each kind that a screen has room for."""
 LEADING = (
@@ -248,6 +250,24 @@ def columns(rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> list[
         ).rstrip()
         for row in rows
     ]
+
+
+def cut(table: Sequence[str], room: int | None, of: str) -> list[str]:
+    """The heading and first rows of a table, no wider than a screen, and how many more it has.
+
+    Parameters
+    ----------
+    room
+        Most rows beside the heading; ``None`` for all, in full.
+    """
+    if room is None:
+        return list(table)
+    shown = [
+        line if len(line) <= WIDTH else f"{line[: WIDTH - 1].rstrip()}…"
+        for line in table[: room + 1]
+    ]
+    left = len(table) - len(shown)
+    return [*shown, *([f"{left:,} more {of}: --details"] if left else [])]
 
 
 def printable(text: str) -> str:

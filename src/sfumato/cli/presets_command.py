@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import shorten
 from typing import Annotated
 
 import typer
 
-from sfumato.cli.output import print_json
-from sfumato.cli.parameters import Json, file_option
+from sfumato.cli.output import columns, cut, print_json
+from sfumato.cli.parameters import Details, Json, file_option
 
 
 def presets(
@@ -16,6 +17,7 @@ def presets(
         Path | None, file_option("--thresholds", help="List the thresholds of this file instead.")
     ] = None,
     json: Json = False,
+    details: Details = False,
 ) -> None:
     """List thresholds in use elsewhere: what they limit, their source, how well it is evidenced.
 
@@ -29,8 +31,15 @@ def presets(
     if json:
         print_json({"presets": [asdict(each) for each in listed]})
         return
+    rows = []
     for each in listed:
         limits = "; ".join(limit.words() for limit in each.thresholds) or "no number"
-        typer.echo(f"{each.name}: {limits}")
-        typer.echo(f"    {each.source}{f': {each.says}' if each.says else ''}")
-        typer.echo(f"    evidence: {each.evidence}")
+        rows.append((each.name, shorten(each.source, 34, placeholder="…"), limits))
+        if details:
+            typer.echo(f"{each.name}: {limits}")
+            typer.echo(f"    {each.source}{f': {each.says}' if each.says else ''}")
+            typer.echo(f"    evidence: {each.evidence}")
+    if not details:
+        lines = columns([("preset", "source", "limits"), *rows])
+        typer.echo("\n".join(cut(lines, len(rows), "presets")))
+        typer.echo("What each source says, and its evidence: --details")

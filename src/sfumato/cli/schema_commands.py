@@ -10,15 +10,17 @@ import typer
 
 from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.output import (
+    SHOWN,
     check_text,
     columns,
+    cut,
     print_found,
     printable,
     say,
     tell_careful,
     write_or_print,
 )
-from sfumato.cli.parameters import Json, TextOutput, argument, check_report, file_option
+from sfumato.cli.parameters import Details, Json, TextOutput, argument, check_report, file_option
 from sfumato.core.declaration import Layout, LayoutGiven, Place, layout_of
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def profile(
         Path | None, file_option(help="Write a page (.html, with its .json) or .json.")
     ] = None,
     json: Json = False,
+    details: Details = False,
     *,
     given: Given,
 ) -> None:
@@ -62,7 +65,9 @@ def profile(
 
         write_profiles(plain, report)
     said, map_ = _together(tables, layout_of(given)) if len(tables) > 1 else ([], {})
-    lines = [line for each in found for line in _lines(each, show_values=show_values)] + said
+    # Of several files a screen has room for a few lines each.
+    room = None if details else 3 * SHOWN if len(found) == 1 else SHOWN
+    lines = [line for each in found for line in _lines(each, room, show_values=show_values)] + said
     if folder and json:
         print_found({"tables": dict(zip(tables, plain, strict=True)), "map": map_}, (), json=json)
         return
@@ -99,8 +104,14 @@ def _together(tables: Mapping[str, Place], layout: LayoutGiven) -> tuple[list[st
     return lines, map_to_json(keys, made)
 
 
-def _lines(found: FileProfile, *, show_values: bool) -> list[str]:
-    """A profile as the terminal shows it."""
+def _lines(found: FileProfile, room: int | None, *, show_values: bool) -> list[str]:
+    """A profile as the terminal shows it.
+
+    Parameters
+    ----------
+    room
+        Most columns that are listed, and half as many lines of what they tell; ``None`` for all.
+    """
     from sfumato.table.file_profile import HEADINGS
 
     heads, rows = list(HEADINGS), [list(row) for row in found.rows()]
@@ -110,8 +121,9 @@ def _lines(found: FileProfile, *, show_values: bool) -> list[str]:
             shown = column.to_json(values=True)
             ends = [f"{shown['lowest']} to {shown['highest']}"] if "lowest" in shown else []
             row.append("; ".join([*ends, ", ".join(shown.get("examples", []))]))
+    half = None if room is None else room // 2
     lines = [f"{found.subject}: {found.sampled:,} records looked at", ""]
-    lines += [*columns([heads, *rows]), ""]
+    lines += [*cut(columns([heads, *rows]), room, "columns"), ""]
     lines.append(f"Different in every record: {', '.join(found.keys) or 'no column'}.")
     if found.keys_with_person:
         named = ", ".join(found.keys_with_person)
@@ -119,12 +131,13 @@ def _lines(found: FileProfile, *, show_values: bool) -> list[str]:
     for parts in found.dates_in_parts:
         lines.append(f"One date: {', '.join(parts)}.")
     if found.uniqueness:
-        steps = [[f"of {found.persons:,} persons unique on", "up to here", "all but this"]]
+        steps = [[f"of {found.persons:,} people unique on", "up to here", "all but this"]]
         steps += [[u.column, f"{u.up_to:.1%}", f"{u.without:.1%}"] for u in found.uniqueness]
-        lines += ["", *columns(steps, (1, 2))]
-    told = [[d.by, d.of, f"{d.share:.1%}", f"{d.exceptions:,}"] for d in found.dependences[:20]]
+        lines += ["", *cut(columns(steps, (1, 2)), half, "columns")]
+    told = [[d.by, d.of, f"{d.share:.1%}", f"{d.exceptions:,}"] for d in found.dependences]
     if told:
-        lines += ["", *columns([["column", "tells", "share", "exceptions"], *told], (2, 3))]
+        table = columns([["column", "tells", "share", "exceptions"], *told], (2, 3))
+        lines += ["", *cut(table, half, "lines")]
     return [*lines, ""]
 
 
