@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from made_databases import made_database
 
@@ -96,3 +97,25 @@ def test_a_folder_is_measured_released_and_repeated(run, tmp_path: Path) -> None
     refused = run("anonymize", *given, "--output", "db2")
     assert refused.code == 1
     assert "new folder" in refused.err
+
+
+def test_a_released_set_is_measured_again_from_its_files(run, tmp_path: Path) -> None:
+    made_database(6, people=60, language="fr").write(tmp_path / "db")
+    assert run("schema", "guess", "db", "-o", "schema.toml").code == 0
+    options = ("--schema", "schema.toml", "--pid-k", "4", "--effort", "0", "-o", "out")
+    assert run("anonymize", "db", *options).code in (0, 2, 4)
+    checking = ("verify", "out", "--schema", "schema.toml", "--json")
+    found = run(*checking)
+    plain = json.loads(found.out)
+    assert (found.code, plain["kept"], plain["broken"], plain["twice"]) == (0, True, 0, 0)
+    people = pd.read_csv(tmp_path / "out" / "patients.csv", dtype=str, keep_default_na=False)
+    classes = people.groupby(["annee_naissance", "sexe", "code_postal"]).size()
+    assert plain["fewest"] == classes.min() >= plain["promised"] == 4
+    people.loc[0, "sexe"] = "x"
+    people.loc[1, "id_patient"] = "nobody"
+    people.to_csv(tmp_path / "out" / "patients.csv", index=False)
+    found = run(*checking)
+    plain = json.loads(found.out)
+    assert (found.code, plain["changed"], plain["fewest"]) == (2, ["patients"], 1)
+    stays = pd.read_csv(tmp_path / "out" / "sejours.csv", dtype=str)
+    assert plain["broken"] >= (~stays["id_patient"].isin(people["id_patient"])).sum() > 0

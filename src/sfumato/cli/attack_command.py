@@ -271,7 +271,7 @@ def repeated_database(
         If no originals are given, or what comes out is not what is in the folder.
     """
     from sfumato.release.anonymize import anonymize
-    from sfumato.release.database_release import folder_sha256
+    from sfumato.release.written_tables import folder_sha256
 
     if place is None or original is None or declared is None:
         raise InputError(

@@ -51,7 +51,7 @@ def check_output_of_tables(
     InputError
         If it holds something else, or is the folder that is read.
     """
-    from sfumato.release.database_release import check_folder
+    from sfumato.release.written_tables import check_folder
 
     check_apart((output,), inputs)
     check_folder(output, declared.tables)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, write_text, written_at
 from sfumato.core.declaration import LAYOUT, layout_of, silent
 from sfumato.core.errors import InputError, SfumatoError
-from sfumato.core.secret_keys import FOR_REPEATING, Secrets, keyed_pseudonyms, random_pseudonyms
+from sfumato.core.secret_keys import Secrets, keyed_pseudonyms, random_pseudonyms
 from sfumato.release.event_dates import PERIODS, RANGE, Dating, TableDates
 from sfumato.release.histories import ANYTHING
 from sfumato.release.promises.k_anonymity import KAnonymity
@@ -25,8 +24,9 @@ from sfumato.release.promises.promise import asked_of_households
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import file_sha256
 from sfumato.release.release_options import Recoding
-from sfumato.release.release_result import MANIFEST_FILE, Release, written_hash
+from sfumato.release.release_result import Release
 from sfumato.release.utility_measures import Utility
+from sfumato.release.written_tables import check_folder, folder_sha256, shown_names
 from sfumato.risk.verdict import Limits
 from sfumato.schema import TableSchema, schema_sha256
 from sfumato.schema.roles import Unclassified
@@ -210,39 +210,6 @@ class ReleasedTables:
 
 def _is_path(data: object) -> bool:
     return isinstance(data, (str, os.PathLike))
-
-
-def folder_sha256(files: Mapping[str, Path]) -> str:
-    """Hash of the files of a database, in the order of their names."""
-    lines = [f"{name} {file_sha256(files[name])}" for name in sorted(files)]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
-    """Refuse a folder that holds something else than an earlier release of the same tables.
-
-    Raises
-    ------
-    InputError
-        If it does, or is no folder.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"output {folder.name}", "must be a folder", found="a file")
-    if not folder.exists():
-        return
-    files = {name: folder / f"{name}.csv" for name in tables}
-    there = {path.name for path in folder.iterdir() if ".codebook." not in path.name}
-    others = there - {file.name for file in files.values()} - {MANIFEST_FILE, FOR_REPEATING}
-    unchanged = all(file.is_file() for file in files.values()) and folder_sha256(
-        files
-    ) == written_hash(folder / MANIFEST_FILE)
-    if others or (there and not unchanged):
-        raise InputError(
-            f"output {folder.name}",
-            "must be a new folder, or that of a release of the same tables, unchanged since",
-            found="other files in it",
-            advice="name a folder that is not there yet",
-        )
 
 
 def release_database(
@@ -474,18 +441,13 @@ def _table_out(
         elif column in own.dates:
             columns[column] = _date_cells(out, own, column, rows)
         elif column in own.quasi_identifiers:
-            shown_as = [n for n in content.column_names if n in _shown_names(place)]
+            shown_as = [n for n in content.column_names if n in shown_names(place)]
             columns |= {
                 n.partition(".")[2]: content.column(n).take(from_numpy(rows)) for n in shown_as
             }
         elif place in content.column_names:
             columns[column] = content.column(place).take(from_numpy(rows))
     return pa.table(columns)
-
-
-def _shown_names(place: str) -> tuple[str, ...]:
-    """The columns that a quasi-identifier may be released as."""
-    return place, f"{place}_low", f"{place}_high"
 
 
 def _date_cells(out: _Out, own: TableSchema, column: str, rows: Ints) -> pa.Array:
@@ -511,7 +473,7 @@ def _said_again(out: _Out, name: str, own: TableSchema, column: str) -> dict[str
     """A quasi-identifier that stands again, as the class of its person shows it."""
     base, date = own.base_of(column)
     rows = out.rows(name)
-    shown = _shown_names(stacked_tables.stacked_name(out.stack.tables.persons, base))
+    shown = shown_names(stacked_tables.stacked_name(out.stack.tables.persons, base))
     found = [each for each in shown if each in out.content.column_names]
     if date is not None:
         return {column: _ages(out, found, rows, is_dated=own.dates[:1] == (date,))}
