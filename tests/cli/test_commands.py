@@ -120,6 +120,9 @@ def test_a_profile_of_many_columns_fits_on_a_screen(run: Run, tmp_path: Path) ->
     assert "16 more columns: --details" in lines
     details = run(*words, "--details").out.splitlines()
     assert {line.split()[0] for line in details if line} >= set(names)
+    values = run(*words, "--show-values").out.splitlines()
+    assert {line.split()[0] for line in values if line} >= set(names)
+    assert any(len(line) > 100 and "0 to 30" in line for line in values)
 
 
 def test_version(run: Run) -> None:

@@ -65,8 +65,8 @@ def profile(
 
         write_profiles(plain, report)
     said, map_ = _together(tables, layout_of(given)) if len(tables) > 1 else ([], {})
-    # Of several files a screen has room for a few lines each.
-    room = None if details else 3 * SHOWN if len(found) == 1 else SHOWN
+    # Of several files a screen has room for a few lines each; values stand at the ends of lines.
+    room = None if details or show_values else 3 * SHOWN if len(found) == 1 else SHOWN
     lines = [line for each in found for line in _lines(each, room, show_values=show_values)] + said
     if folder and json:
         print_found({"tables": dict(zip(tables, plain, strict=True)), "map": map_}, (), json=json)
