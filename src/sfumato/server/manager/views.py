@@ -46,6 +46,7 @@ from sfumato.server.store.models import (
 from sfumato.server.worker.drawn_pages import draw_pair, meters
 from sfumato.server.worker.views import meters_fragment, number_in
 
+LONGEST_TITLE = Project._meta.get_field("title").max_length  # noqa: SLF001 - as Django documents it
 LINES = 50
 """Projects on a page of the list: a screen or two, and what is counted of them stays little."""
 
@@ -83,7 +84,9 @@ def projects(request: HttpRequest) -> HttpResponse:
     """The projects that one may see, the open ones first, a page of them at a time."""
     # Here, as many pages lead to it: uploads go after an hour even if nobody makes another one.
     sweep()
-    actor, asked = request.user, request.GET.get("search", "").strip()
+    # SQLite refuses long patterns, PostgreSQL the NUL; no title has either.
+    asked = request.GET.get("search", "").replace("\0", "").strip()[:LONGEST_TITLE]
+    actor = request.user
     shown = Paginator(_of(actor).filter(title__icontains=asked), LINES)
     part = shown.get_page(request.GET.get("page"))
     context = {
@@ -268,21 +271,28 @@ def invite_page(request: HttpRequest, project: Project) -> HttpResponse:
 def close(request: HttpRequest, project: Project) -> HttpResponse:
     """Close the project: nothing is opened or decided any more, and exports begin.
 
-    What is still open is lost: whoever closes it all the same says so.
+    What is still open is lost: whoever closes it all the same says of what, as it is then.
 
     Raises
     ------
     Stop
         If it was closed meanwhile.
     """
-    if not request.POST.get("anyway") and _progress(project)["ready"]:
-        messages.error(request, "Not closed: some of it is still open. Tick that it may be lost.")
-        return redirect(reverse("manage", args=[project.pk]) + "#close")
     with locked(request.user, Action.CLOSE_PROJECT, project.pk, 409) as open_one:
-        open_one.state, open_one.closed = ProjectState.CLOSED, timezone.now()
-        open_one.save(update_fields=["state", "closed"])
-        # In the transaction: no project is closed without its entry.
-        append(request.user, "close project", f"project {project.pk}")
+        progress, quality = (
+            figures(open_one)
+            for figures in (project_figures.progress_of, project_figures.quality_of)
+        )
+        left = "; ".join(_ready(progress, quality))
+        closes = left in ("", request.POST.get("anyway"))
+        if closes:
+            open_one.state, open_one.closed = ProjectState.CLOSED, timezone.now()
+            open_one.save(update_fields=["state", "closed"])
+            # In the transaction: no project is closed without its entry.
+            append(request.user, "close project", f"project {project.pk}")
+    if not closes:
+        messages.error(request, f"Not closed: {left}. Tick that this may be lost.")
+        return redirect(reverse("manage", args=[project.pk]) + "#close")
     messages.success(request, "The project is closed. Its decisions can be exported.")
     return redirect("manage", project_id=project.pk)
 
