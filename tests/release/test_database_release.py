@@ -119,6 +119,16 @@ def test_a_secret_repeats_the_files(tmp_path):
     assert not set(key) & set(other.data["admissions"]["admission"])
 
 
+def test_dates_that_are_not_released_are_said(tmp_path):
+    made = made_database(9, people=50, wards=False)
+    made.frames["admissions"].loc[:4, "admitted"] = None
+    release = released(made, tmp_path / "out", sf.KnownEvents(2, 0.2))
+    assert set(release.data["admissions"]["admitted"]) == {"*"}
+    manifest = tomllib.loads((tmp_path / "out" / "release.toml").read_text())
+    assert manifest["tables"]["admissions"]["undated"] == ["admitted"]
+    assert any("'admitted'" in each for each in release.warnings)
+
+
 @pytest.mark.parametrize(
     ("promises", "options"),
     [

@@ -164,6 +164,21 @@ def test_what_is_drawn_agrees_with_everybody(monkeypatch: pytest.MonkeyPatch) ->
     assert drawn.person.low <= every.person.value <= drawn.person.high
 
 
+def test_few_who_have_rows_of_a_table_are_looked_at() -> None:
+    """Of 4,000 people eight are in a clinic, all for one illness of two."""
+    person = codes([*range(4000), *range(8), *range(8, 16)])
+    table = codes([0] * 4000 + [1] * 16)
+    visit = FurtherColumn(codes([*(np.arange(4000) % 3), *[MISSING] * 16]))
+    illness = FurtherColumn(codes([MISSING] * 4000 + [0] * 8 + [1] * 8))
+    file = ShownFile(
+        person, person % 2 * 0, {"visit": visit, "illness": illness}, ("illness",), part_of=table
+    )
+    insider = intruders.insider(file, ["visit"])
+    assert insider.drawn == 1500
+    (learned,) = insider.learned
+    assert learned.column == "illness"
+
+
 def test_long_lists_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many who fit every so-manieth is looked at, and stands for several."""
     rng = np.random.default_rng(2)

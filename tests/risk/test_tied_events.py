@@ -114,3 +114,19 @@ def test_people_without_rows_hide_no_value():
         assert risk.sensitive[name].avg_gsar.value == pytest.approx(np.mean(shares))
         assert risk.sensitive[name].l_distinct == min(distinct)
     assert table.part_of is not None
+
+
+def test_the_order_of_references_changes_no_parent() -> None:
+    made = made_database(12, people=40, two_paths=True)
+    schema = guess_database(made.frames).schema
+    parents = []
+    for turned in (False, True):
+        tables = {
+            name: own.model_copy(update={"of": dict(sorted(own.of.items(), reverse=turned))})
+            for name, own in schema.tables.items()
+        }
+        asked = schema.model_copy(update={"tables": tables})
+        parents.append(open_stack(sf.Tables(made.frames, asked)).table.parents)
+    assert max(len(own.of) for own in schema.tables.values()) > 1
+    for one, other in zip(*parents, strict=True):
+        assert one.tolist() == other.tolist()

@@ -318,7 +318,6 @@ def make_release(
             again,
             frozenset(options.withhold),
             None if finished.protection is None else finished.protection.dates,
-            None if finished.protection is None else finished.protection.table_dates,
         ),
         secret=given.own,
     )
@@ -525,14 +524,6 @@ def _protected(
         found = event_protection.widened(
             partial(attempt, table), promise, first, may_widen=may_widen
         )
-    if table.moments is not None:
-        from sfumato.release import released_dates
-
-        def offset_of(some: Table, most: int) -> Ints:
-            return person_offsets(some, secrets, most)
-
-        asked = released_dates.Asked(promise, weights, offset_of)
-        found = released_dates.widened(partial(attempt, table), found, asked)
     made_so: _Generalised = found.made
     kept = found.protection
     assert kept is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from sfumato.core.atomic import all_or_none, write_text, written_at
 from sfumato.core.declaration import LAYOUT, layout_of, silent
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.secret_keys import Secrets, keyed_pseudonyms, random_pseudonyms
-from sfumato.release.event_dates import PERIODS, RANGE, Dating, TableDates
 from sfumato.release.histories import ANYTHING
 from sfumato.release.promises.k_anonymity import KAnonymity
 from sfumato.release.promises.promise import asked_of_households
@@ -25,7 +25,6 @@ from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import file_sha256
 from sfumato.release.release_options import Recoding
 from sfumato.release.release_result import Release
-from sfumato.release.utility_measures import Utility
 from sfumato.release.written_tables import check_folder, folder_sha256, shown_names
 from sfumato.risk.verdict import Limits
 from sfumato.schema import TableSchema, schema_sha256
@@ -35,8 +34,6 @@ from sfumato.table.joined_tables import ids_of, in_order
 from sfumato.table.sources import NO_LABELS, Labels, from_numpy, from_texts, listed
 from sfumato.table.table_files import write_table
 
-DIGITS = 6
-"""Decimals of shares in a manifest."""
 KEYS = "keys of "
 """What the pseudonyms of a table's key are drawn for."""
 
@@ -52,9 +49,8 @@ class TableLoss:
     exact, labels, hidden
         By column, the share of its released records that show the value as it was, a label above
         it, and nothing.
-    dates
-        By date, the share of its released records that show it, moved, by the period to which they
-        do: ``days``, ``weeks`` and so on.
+    undated
+        Its dates, which show nothing.
     unknown
         Number of its codes of which no lookup table says what they mean.
     """
@@ -65,31 +61,18 @@ class TableLoss:
     exact: Mapping[str, float] = field(default_factory=dict)
     labels: Mapping[str, float] = field(default_factory=dict)
     hidden: Mapping[str, float] = field(default_factory=dict)
-    dates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    undated: tuple[str, ...] = ()
     unknown: int = 0
-
-    @property
-    def undated(self) -> tuple[str, ...]:
-        """Its dates, of which nothing is written."""
-        return tuple(name for name, ways in self.dates.items() if not ways)
 
     @property
     def noted(self) -> dict[str, Any]:
         """What a manifest says of it."""
-        dated = {name: dict(ways) for name, ways in self.dates.items() if ways}
         return {
             "rows_before": self.before,
             "rows_after": self.after,
             **({"unknown_codes": self.unknown} if self.unknown else {}),
-            **({"codes": {n: self._code(n) for n in self.exact}} if self.exact else {}),
-            **({"dates": dated} if dated else {}),
             **({"undated": list(self.undated)} if self.undated else {}),
         }
-
-    def _code(self, name: str) -> dict[str, float]:
-        """The shares of the records of a code by how it is written."""
-        shares = {"exact": self.exact[name], "label": self.labels[name], "*": self.hidden[name]}
-        return {way: round(share, DIGITS) for way, share in shares.items()}
 
     @property
     def said(self) -> str:
@@ -163,11 +146,7 @@ class ReleasedTables:
                  f"{loss.hidden[name]:.1%}"]
                 for name, share in loss.exact.items()
             ]  # fmt: skip
-            rows += [
-                ["", "", "", name, "", ", ".join(f"{w} {s:.1%}" for w, s in ways.items()),
-                 f"{1 - sum(ways.values()):.1%}"]
-                for name, ways in loss.dates.items()
-            ]  # fmt: skip
+            rows += [["", "", "", name, "0.0%", "", "100.0%"] for name in loss.undated]
         return rows
 
     def arrow(self) -> pa.Table:
@@ -186,15 +165,15 @@ class ReleasedTables:
         check_folder(folder, self.tables)
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
-        try:
+        with ExitStack() as undone:
+            if is_new:
+                undone.callback(folder.rmdir)
             with all_or_none():
                 for name, table in self.tables.items():
                     write_table(table, folder / f"{name}.csv")
-                return folder_sha256(self._files(folder))
-        except BaseException:
-            if is_new:
-                folder.rmdir()
-            raise
+                digest = folder_sha256(self._files(folder))
+            undone.pop_all()
+        return digest
 
     def digests(self, path: str | os.PathLike[str]) -> dict[str, str]:
         """The hash of the file of each table."""
@@ -240,7 +219,6 @@ def release_database(
     return replace(
         release,
         content=content,
-        utility=_with_dates(release.utility, content.losses),
         manifest=replace(
             release.manifest,
             schema_sha256=schema_sha256(tables.schema),
@@ -251,20 +229,6 @@ def release_database(
         tried=None,
         cured=None,
     )
-
-
-def _with_dates(utility: Utility, losses: Sequence[TableLoss]) -> Utility:
-    """What is left of histories, the dates of all tables included."""
-    histories = utility.histories
-    if histories is None:
-        return utility
-    done = dict(histories.done)
-    for loss in losses:
-        for name, ways in loss.dates.items():
-            moved = {f"{Dating.SHIFTED}, {period}": share for period, share in ways.items()}
-            nothing = {"suppressed": max(1 - sum(ways.values()), 0.0)}
-            done[stacked_tables.stacked_name(loss.table, name)] = moved | nothing
-    return replace(utility, histories=replace(histories, done=done))
 
 
 def check_of_tables(promises: Sequence[Any], options: Mapping[str, Any]) -> None:
@@ -330,11 +294,6 @@ class _Out:
     release: Release
     content: pa.Table
     at: Ints
-
-    @property
-    def dates(self) -> TableDates | None:
-        """How dates are written; ``None`` where none is."""
-        return None if self.release.disclosed is None else self.release.disclosed.table_dates
 
     def rows(self, name: str) -> Ints:
         """The released rows of a table, in the order in which they leave."""
@@ -439,7 +398,8 @@ def _table_out(
         elif column in own.same:
             columns |= _said_again(out, name, own, column)
         elif column in own.dates:
-            columns[column] = _date_cells(out, own, column, rows)
+            # In all rows: which dates are empty would tell, too, and is not measured.
+            columns[column] = pa.array([ANYTHING] * len(rows), pa.string())
         elif column in own.quasi_identifiers:
             shown_as = [n for n in content.column_names if n in shown_names(place)]
             columns |= {
@@ -448,16 +408,6 @@ def _table_out(
         elif place in content.column_names:
             columns[column] = content.column(place).take(from_numpy(rows))
     return pa.table(columns)
-
-
-def _date_cells(out: _Out, own: TableSchema, column: str, rows: Ints) -> pa.Array:
-    """What is written of a date: the first of a table's dates may be, the others say nothing."""
-    if out.dates is None or column != own.dates[0]:
-        # In all rows: which dates are empty would tell, too, and is not measured.
-        return pa.array([ANYTHING] * len(rows), pa.string())
-    source = out.release.source_rows
-    assert source is not None
-    return out.dates.cells(source[rows])
 
 
 def _is_exact(out: _Out, name: str, column: str, rows: Ints) -> Any:
@@ -473,25 +423,16 @@ def _said_again(out: _Out, name: str, own: TableSchema, column: str) -> dict[str
     """A quasi-identifier that stands again, as the class of its person shows it."""
     base, date = own.base_of(column)
     rows = out.rows(name)
+    if date is not None:
+        # No date is released at which it could be said.
+        return {column: pa.array([ANYTHING] * len(rows), pa.string())}
     shown = shown_names(stacked_tables.stacked_name(out.stack.tables.persons, base))
     found = [each for each in shown if each in out.content.column_names]
-    if date is not None:
-        return {column: _ages(out, found, rows, is_dated=own.dates[:1] == (date,))}
     ends = ["", "_low", "_high"]
     return {
         f"{column}{ends[shown.index(each)]}": out.content.column(each).take(from_numpy(rows))
         for each in found
     }
-
-
-def _ages(out: _Out, births: Sequence[str], rows: Ints, *, is_dated: bool) -> pa.Array:
-    """Ages at the dates of a table, by the class and the released dates; ``*`` without any."""
-    source = out.release.source_rows
-    if out.dates is None or not is_dated or source is None:
-        return pa.array([ANYTHING] * len(rows), pa.string())
-    ends = [out.content.column(n).take(from_numpy(rows)).cast(pa.string()) for n in births]
-    ranges = ends[0] if len(ends) == 1 else pc.binary_join_element_wise(*ends, RANGE)
-    return out.dates.ages(source[rows], ranges.to_pylist())
 
 
 def _lookup_out(
@@ -541,19 +482,7 @@ def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
         hidden[column] = float((nothing & ~kept).sum() / many)
         labels[column] = max(1 - exact[column] - hidden[column], 0.0)
     after = table.num_rows
-    dates = {column: _precisions(out, own, column, rows) for column in own.dates}
-    return TableLoss(name, count.records, after, exact, labels, hidden, dates, count.unknown)
-
-
-def _precisions(out: _Out, own: TableSchema, column: str, rows: Ints) -> dict[str, float]:
-    """The share of the rows of a table whose date is written to each period, where any is."""
-    if out.dates is None or column != own.dates[0] or not len(rows):
-        return {}
-    source = out.release.source_rows
-    assert source is not None
-    days = out.dates.period_of(source[rows])
-    found = {words: float((days == period).mean()) for period, words in PERIODS.items()}
-    return {words: round(share, DIGITS) for words, share in found.items() if share}
+    return TableLoss(name, count.records, after, exact, labels, hidden, own.dates, count.unknown)
 
 
 def _check_references(out: _Out, tables: Mapping[str, pa.Table]) -> None:

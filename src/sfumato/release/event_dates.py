@@ -7,15 +7,12 @@ candidates are counted by their intervals, on the dates that are released.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.core.arrays import Bools, Ints
 from sfumato.kernels.history_loops import DatedRows, dated_units
@@ -23,7 +20,7 @@ from sfumato.release.histories import ANYTHING, Gathered, Times
 from sfumato.release.techniques import Technique
 from sfumato.risk.known_events import days_of
 from sfumato.table.sources import from_numpy
-from sfumato.table.table import EPOCH, MISSING, Codes, EventColumn
+from sfumato.table.table import MISSING, Codes, EventColumn
 
 # Far beyond any two dates; sums of several still fit into 64 bits.
 EVER = 1 << 40
@@ -35,11 +32,6 @@ PERIODS = {1: "days", 7: "weeks", 28: "4 weeks", 91: "quarters", 364: "years"}
 AFTER = "days after "
 """Before the name of the date that an interval begins with, in what was done of a column."""
 _PERIOD_LOSSES = dict(zip(PERIODS, (0.0, 0.15, 0.7, 0.8, 0.9), strict=True))
-
-
-_YEARS = re.compile(r"(?P<first>\d{4})(?:-\d\d-\d\d)?(?:(?:-| to )(?P<last>\d{4})(?:-\d\d-\d\d)?)?")
-RANGE = " to "
-"""Between the first and the last day of a period."""
 
 
 class Dating(StrEnum):
@@ -232,79 +224,6 @@ def _places(person: Codes, day: Ints) -> Ints:
     found = np.empty(len(day), dtype=np.int64)
     found[order] = place - before
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class TableDates:
-    """How the dates of several tables are written.
-
-    Attributes
-    ----------
-    record
-        The number of each record of the draft, as `Moments` has it; shape (records,).
-    period
-        To how many days its own date is written, 0 for not at all; shape (records,).
-    shown
-        The first of these days, moved by the person's offset; shape (records,).
-    most
-        Days by which dates are moved at most, either way.
-    """
-
-    record: Ints
-    period: Ints
-    shown: Ints
-    most: int
-
-    @cached_property
-    def _place(self) -> Ints:
-        place = np.full(int(self.record.max(initial=-1)) + 1, MISSING, dtype=np.int64)
-        place[self.record] = np.arange(len(self.record))
-        return place
-
-    def period_of(self, records: Ints) -> Ints:
-        """To how many days the dates of some records are written."""
-        period: Ints = self.period[self._place[records]]
-        return period
-
-    def cells(self, records: Ints) -> pa.Array:
-        """What is written of the dates of some records: a day, a range of days, or ``*``."""
-        first, period = self.shown[self._place[records]], self.period_of(records)
-        days, last = (
-            pa.array(each.astype(np.int32)).cast(pa.date32()).cast(pa.string())
-            for each in (first, first + np.maximum(period, 1) - 1)
-        )
-        ranges = pc.binary_join_element_wise(days, last, RANGE)
-        written = pc.if_else(from_numpy(period > 1), ranges, days)
-        return pc.if_else(from_numpy(period > 0), written, pa.scalar(ANYTHING))
-
-    def ages(self, records: Ints, births: Sequence[str | None]) -> pa.Array:
-        """The ages at the dates of some records, as far as the release tells them.
-
-        By the date, which may be moved by so many days, and what the class shows of birth; ``*``
-        where either says nothing. Whoever was not yet born then has the age 0.
-
-        Parameters
-        ----------
-        births
-            Years or dates of birth, or ranges of them; shape of ``records``.
-        """
-        at = self._place[records]
-        first, last = (
-            (self.shown[at] + days).astype("datetime64[D]").astype("datetime64[Y]").astype(int)
-            + EPOCH.year
-            for days in (-self.most, np.maximum(self.period[at], 1) - 1 + self.most)
-        )
-        born = {text: _YEARS.fullmatch(text or "") for text in set(births)}
-        ages = []
-        for text, dated, low, high in zip(births, self.period[at] > 0, first, last, strict=True):
-            years = born[text]
-            if years is None or not dated:
-                ages.append(ANYTHING)
-                continue
-            # Before the birthday of the year an age is one year less.
-            youngest = max(low - int(years["last"] or years["first"]) - 1, 0)
-            ages.append(f"{youngest}-{max(high - int(years['first']), 0)}")
-        return pa.array(ages, pa.string())
 
 
 @dataclass(frozen=True, eq=False)

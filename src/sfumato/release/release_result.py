@@ -22,7 +22,7 @@ from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.notebook_parts import lead, notes
 from sfumato.core.secret_keys import FOR_REPEATING, Secret
 from sfumato.release.codebook import codebook_name, codebook_text
-from sfumato.release.event_dates import Dates, Dating, TableDates
+from sfumato.release.event_dates import Dates, Dating
 from sfumato.release.full_domain import Levels
 from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
 from sfumato.release.lost_columns import LostColumn, lost_events, named_only, nothing_left
@@ -240,8 +240,6 @@ class Disclosed:
         Columns of the table that are left out although their roles would let them out.
     dates
         How dates are written that a promise about events changed; ``None`` where it changed none.
-    table_dates
-        How those of several tables are; ``None`` where none is.
     """
 
     table: Table
@@ -252,7 +250,6 @@ class Disclosed:
     again: Callable[[Budget], Release] | None = None
     withheld: frozenset[str] = frozenset()
     dates: Dates | None = None
-    table_dates: TableDates | None = None
 
     @cached_property
     def found(self) -> Found:

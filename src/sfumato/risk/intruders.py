@@ -193,18 +193,51 @@ def insider(file: ShownFile, names: Sequence[str]) -> Findings:
     told = crowds.having(rows)[units]
     among = [by_person, *([crowds.by_person(person[told], chance[told])] if told.any() else [])]
     highest = max((_percentile(each, whole) for each in among), key=lambda each: each.high)
-    # One pair of each unit says what is learned: the first is as good as any.
-    one = np.diff(known.place, prepend=-1)[at] != 0
-    learned = learned_values.learned(
-        crowds,
-        units,
-        np.arange(len(units)),
-        (known.place[at[one]], fitting[one]),
-        seen=names,
-        drawn=None if whole else len(drawn),
-    )
+    drawn_of = None if whole else len(drawn)
+    learned = _learned(crowds, units, known, (at, fitting), names, drawn_of)
+    if not whole:
+        learned += _learned_of_few(file, names, drawn, rng)
     found = Share.of(float(by_person.mean()), None if whole else _answers(by_person, len(every)))
-    return Findings(found, highest, learned, None if whole else len(drawn))
+    return Findings(found, highest, learned, drawn_of)
+
+
+def _learned(
+    crowds: Crowds,
+    units: Ints,
+    known: _Known,
+    fitting: tuple[Ints, Ints],
+    seen: Sequence[str],
+    drawn: int | None,
+) -> tuple[Learned, ...]:
+    """What is learned of units by two records of each, of all columns but some."""
+    # One pair of each unit says what is learned: the first is as good as any.
+    at, found = fitting
+    one = np.diff(known.place, prepend=-1)[at] != 0
+    listed = known.place[at[one]], found[one]
+    return learned_values.learned(
+        crowds, units, np.arange(len(units)), listed, seen=seen, drawn=drawn
+    )
+
+
+def _learned_of_few(
+    file: ShownFile, names: Sequence[str], drawn: Ints, rng: np.random.Generator
+) -> tuple[Learned, ...]:
+    """What is learned of columns of whose tables nobody was drawn who has rows there."""
+    crowds, made = file.by_band, []
+    for column in (each for each in file.sensitive if each not in names):
+        rows = file.of_tables(file.columns[column].codes != MISSING)
+        holders = distinct(crowds.person[crowds.having(rows)])
+        if not len(holders) or np.isin(drawn, holders).any():
+            continue
+        some = rng.permutation(holders)[:FEWEST]
+        units = _units_of(crowds, some)
+        shows = _Shows(crowds, [file.columns[name] for name in names], crowds.crowd[units])
+        known = shows.known(units, rng)
+        at, fitting, _ = shows.fitting(known)
+        others = [each for each in (*names, *file.sensitive) if each != column]
+        of = None if len(some) == len(holders) else len(some)
+        made += _learned(crowds, units, known, (at, fitting), others, of)
+    return tuple(made)
 
 
 def _units_of(crowds: Crowds, people: Codes) -> Ints:

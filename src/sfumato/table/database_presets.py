@@ -214,13 +214,13 @@ emar | emar_id | subject_id hadm_id | medication | charttime
 poe | poe_id | subject_id hadm_id | order_type | ordertime
 services | - | subject_id hadm_id | curr_service | transfertime
 omr | - | subject_id | result_name | chartdate | result_value
-icustays | stay_id | subject_id hadm_id | first_careunit | intime outtime | los
+icustays | stay_id | subject_id hadm_id | first_careunit | intime outtime
 chartevents | - | subject_id hadm_id stay_id | itemid | charttime | valuenum
 datetimeevents | - | subject_id hadm_id stay_id | itemid | charttime
 inputevents | - | subject_id hadm_id stay_id | itemid | starttime | amount
 ingredientevents | - | subject_id hadm_id stay_id | itemid | starttime | amount
 outputevents | - | subject_id hadm_id stay_id | itemid | charttime | value
-procedureevents | - | subject_id hadm_id stay_id | itemid | starttime | value
+procedureevents | - | subject_id hadm_id stay_id | itemid | starttime
 """),
     frozenset(
         [

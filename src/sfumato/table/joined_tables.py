@@ -12,17 +12,11 @@ import pyarrow.compute as pc
 
 from sfumato.core.arrays import Bools, Ints
 from sfumato.core.errors import InputError
-from sfumato.schema import Event, EventKind, Schema, TableSchema
-from sfumato.table.domains import encode_event
-from sfumato.table.numbering import Accumulator
 from sfumato.table.sources import Source, as_numpy, from_numpy, listed
-from sfumato.table.table import MISSING, Moments, NumberDomain
 from sfumato.table.table_keys import KeyMap, as_ids
 
 NOBODY = -1
 """The row to which a reference leads that is empty."""
-DAY = 86_400 * 10**6
-"""Microseconds of a day."""
 _ORPHAN = -2
 
 
@@ -301,76 +295,3 @@ def map_to_json(keys: KeyMap, made: Joined | None) -> dict[str, Any]:
         "counts": [] if made is None else [vars(each) for each in made.counts],
         "without_events": None if made is None else made.silent,
     }
-
-
-def moments_of(
-    schema: Schema, found: Joined, columns: Mapping[str, pa.Table], names: tuple[str, ...]
-) -> Moments | None:
-    """When the records of some tables were, below each other; ``None`` where none has a date.
-
-    The first date of a table is that of its records; those without stand under a record that may
-    have one.
-    """
-    sizes = [len(found.rows[name]) for name in names]
-    starts = dict(zip(names, np.cumsum([0, *sizes]).tolist(), strict=False))
-    own = {name: _days(schema, name, columns[name]) for name in names}
-    chains: dict[str, list[Ints]] = {}
-    for name in in_order(found.layout):
-        if name in starts:
-            above = _above(schema.tables[name], name, found, chains)
-            chains[name] = _with_own(own[name][1], starts[name], above)
-    depth = max(map(len, chains.values()))
-    nothing = {
-        name: np.full(size, NOBODY, dtype=np.int64) for name, size in zip(names, sizes, strict=True)
-    }
-    levels = [
-        np.concatenate([[*chains[name], *[nothing[name]] * depth][level] for name in names])
-        for level in range(depth)
-    ]
-    sources = tuple(level for level in levels if (level >= 0).any())
-    day = np.concatenate([own[name][0] for name in names])
-    return Moments(np.arange(len(day)), sources, day) if sources else None
-
-
-def _above(
-    own: TableSchema, name: str, found: Joined, chains: Mapping[str, list[Ints]]
-) -> list[Ints]:
-    """The records whose dates are those of what each record stands under, the nearest first."""
-    size = len(found.rows[name])
-    depth = max((len(chains[to]) for to in own.of.values() if to in chains), default=0)
-    above = [np.full(size, NOBODY, dtype=np.int64) for _ in range(depth)]
-    for column, to in own.of.items():
-        places = found.parents[name, column]
-        for level, through in enumerate(chains.get(to, ())):
-            date = np.append(through, NOBODY)[places]
-            above[level] = np.where(date >= 0, date, above[level])
-    return above
-
-
-def _with_own(has: Bools, start: int, above: list[Ints]) -> list[Ints]:
-    """The same, records with a date of their own being the nearest."""
-    nothing = np.full(len(has), NOBODY, dtype=np.int64)
-    mine = np.where(has, start + np.arange(len(has)), nothing)
-    return [
-        np.where(has, one, other)
-        for one, other in zip([mine, *above], [*above, nothing], strict=True)
-    ]
-
-
-def _days(schema: Schema, name: str, columns: pa.Table) -> tuple[Ints, Bools]:
-    """The day of each record of a table, 0 for none, and which have one."""
-    days, has = np.zeros(columns.num_rows, dtype=np.int64), np.zeros(columns.num_rows, np.bool_)
-    own = schema.tables[name]
-    if own.persons or not own.dates:
-        return days, has
-    read = Accumulator(own.dates[0])
-    for chunk in columns.column(own.dates[0]).chunks:
-        read.add(chunk)
-    raw = read.finish()
-    if not len(raw.values):
-        return days, has
-    date = encode_event(raw, Event(kind=EventKind.DATE), schema.missing, [])
-    assert isinstance(date.domain, NumberDomain)
-    has = date.codes != MISSING
-    points = date.domain.points // (1 if date.domain.unit == "date" else DAY)
-    return np.where(has, points[date.codes], 0), has

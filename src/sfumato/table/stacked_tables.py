@@ -35,7 +35,6 @@ from sfumato.table.joined_tables import (
     ids_of,
     in_order,
     joined,
-    moments_of,
     read_columns,
 )
 from sfumato.table.preparation import prepared
@@ -212,8 +211,7 @@ def open_stack(
     # What is missing in a row is mostly a column of another table.
     said = tuple(warning for warning in table.warnings if not warning.startswith("missing values"))
     parents = tuple(_parents(tables, found, names))
-    moments = moments_of(tables.schema, found, columns, names)
-    table = replace(table, part_of=part_of, parents=parents, moments=moments, warnings=said)
+    table = replace(table, part_of=part_of, parents=parents, warnings=said)
     stack = Stack(tables, found, columns, names, row, table, file)
     return replace(stack, table=replace(table, events=shared_columns(table, names)))
 
@@ -236,7 +234,8 @@ def _parents(tables: Tables, found: Joined, names: tuple[str, ...]) -> Iterator[
                 if to in under and name != parent:
                     places = found.parents[name, column]
                     through = np.append(under[to], NOBODY)[places]
-                    under[name] = np.where(places >= 0, through, under[name])
+                    # A reference to who it is of says nothing of the stay.
+                    under[name] = np.where(through >= 0, through, under[name])
         yield np.concatenate([under[name] for name in names]).astype(np.int32)
 
 

@@ -269,43 +269,6 @@ NO_COLUMNS = pa.table({})
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
-    """When the records of several tables were.
-
-    Attributes
-    ----------
-    record
-        A number of each record by which others name it; shape (records,).
-    sources
-        The number of the record whose date is that of each: its own, else that of the record that
-        it stands under, and so on, -1 for none; then the same without the own one, and so on.
-    day
-        The date that each record has of its own, as days since 1970; 0 without one.
-    """
-
-    record: Ints
-    sources: tuple[Ints, ...]
-    day: Ints
-
-    @cached_property
-    def places(self) -> tuple[Ints, ...]:
-        """The same as ``sources``, as places among these records."""
-        place = np.full(int(self.record.max(initial=-1)) + 2, -1, dtype=np.int64)
-        place[self.record] = np.arange(len(self.record))
-        return tuple(place[each] for each in self.sources)
-
-    def take(self, rows: Ints) -> Moments:
-        """Those of some records."""
-        return Moments(self.record[rows], tuple(e[rows] for e in self.sources), self.day[rows])
-
-    @property
-    def own(self) -> Bools:
-        """Which records have a date of their own."""
-        own: Bools = self.sources[0] == self.record
-        return own
-
-
-@dataclass(frozen=True, eq=False)
 class Table:
     """An encoded file.
 
@@ -343,8 +306,6 @@ class Table:
         first one has a record for each person.
     parents
         What shows that records of several tables belong together: the parent of each, -1 for none.
-    moments
-        When the records of several tables were; ``None`` where none has a date.
     """
 
     schema: Schema
@@ -363,7 +324,6 @@ class Table:
     identifiers: pa.Table = field(default_factory=lambda: NO_COLUMNS, repr=False)
     part_of: Codes | None = None
     parents: tuple[Codes, ...] = ()
-    moments: Moments | None = None
 
     @property
     def records(self) -> int:
@@ -398,7 +358,6 @@ class Table:
             events=tuple(replace(event, codes=event.codes[rows]) for event in self.events),
             part_of=None if self.part_of is None else self.part_of[rows],
             parents=tuple(parent[rows] for parent in self.parents),
-            moments=None if self.moments is None else self.moments.take(rows),
         )
 
 
