@@ -223,7 +223,7 @@ def _learned_of_few(
     file: ShownFile, names: Sequence[str], drawn: Ints, rng: np.random.Generator
 ) -> tuple[Learned, ...]:
     """What is learned of columns of whose tables nobody was drawn who has rows there."""
-    crowds, made = file.by_band, []
+    crowds, made = file.by_band, list[Learned]()
     for column in (each for each in file.sensitive if each not in names):
         rows = file.of_tables(file.columns[column].codes != MISSING)
         holders = distinct(crowds.person[crowds.having(rows)])

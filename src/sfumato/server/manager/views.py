@@ -279,11 +279,8 @@ def close(request: HttpRequest, project: Project) -> HttpResponse:
         If it was closed meanwhile.
     """
     with locked(request.user, Action.CLOSE_PROJECT, project.pk, 409) as open_one:
-        progress, quality = (
-            figures(open_one)
-            for figures in (project_figures.progress_of, project_figures.quality_of)
-        )
-        left = "; ".join(_ready(progress, quality))
+        progress = project_figures.progress_of(open_one)
+        left = "; ".join(_ready(progress, project_figures.quality_of(open_one)))
         closes = left in ("", request.POST.get("anyway"))
         if closes:
             open_one.state, open_one.closed = ProjectState.CLOSED, timezone.now()
