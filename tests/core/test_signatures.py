@@ -8,7 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from sfumato.cli import sign_commands
+from sfumato.core import signatures
 from sfumato.core.errors import InputError
 from sfumato.core.signatures import (
     SIGNATURE,
@@ -95,9 +98,35 @@ def test_what_was_added_or_is_missing_is_found_out(signed: Path, key: Path) -> N
 
 
 def test_nothing_signed_passes_for_another_line() -> None:
-    for by, because in (("anna\nKey: x", "why"), ("anna", "why\x1b[2K")):
+    key = Ed25519PrivateKey.generate()
+    for by, because, to in (
+        ("anna\nKey: x", "why", "us"),
+        ("anna", "why\x1b[2K", "us"),
+        ("anna", "why\u2028Key: x", "us"),
+        ("anna", "why", "us\u202egpj"),
+        ("anna", "why", "us\u2066x"),
+    ):
         with pytest.raises(InputError, match="control characters"):
-            Statement(Decision.REFUSED, by, because, "now", "", {}, {})
+            Statement(Decision.RELEASED, by, because, "now", to, {}, {}).signed(key)
+    # Spaces that do not break, and what joins letters of a name, are of no other line.
+    names = "10\u00a0%", "1\u202f000", "می\u200cخواهم"
+    assert Statement(Decision.REFUSED, *names, "us", {}, {}).signed(key)
+
+
+def test_a_foreign_signature_is_read_and_no_line_of_it_passes_for_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {"by": "anna\nKey: x", "because": "why\x1b[2K\u202e", "time": "now", "to": "us\u2029"}
+    for verdict in (None, "Ready.", ["Ready."], {"headline": "Ready.\nKey: x"}):
+        made = Statement(Decision.RELEASED, **said, about={"verdict": verdict}, leaving={"a\n": ""})
+        monkeypatch.setattr(signatures, "one_line", lambda text: text)
+        (tmp_path / SIGNATURE).write_text(made.signed(Ed25519PrivateKey.generate()))
+        monkeypatch.undo()
+        assert checked(tmp_path).statement == made
+        shown = "\n".join(sign_commands._lines(checked(tmp_path)))
+        assert not {"\x1b", "\u202e", "\u2029"} & {*shown}
+        assert sum(line.startswith("Key:") for line in shown.splitlines()) == 1
+        assert ("Verdict:   none" in shown) == (not isinstance(verdict, dict))
 
 
 def _leaves(plain: object, way: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
@@ -149,8 +178,33 @@ def test_a_receiver_needs_only_what_was_handed_over(
     assert (without.is_measured, without.fault) == (False, "")
 
 
+def test_what_lies_beside_files_without_their_folder_is_signed_too(
+    signed: Path, tmp_path: Path, key: Path
+) -> None:
+    flat = tmp_path / "mail"
+    flat.mkdir()
+    for name in (SIGNATURE, FILES[0]):
+        (flat / Path(name).name).write_bytes((signed / name).read_bytes())
+    public = flat / "anna.pub"
+    public.write_bytes(key.with_name("anna.pub").read_bytes())
+    assert not checked(flat, public).fault
+    (flat / "raw.csv").write_text("1\n")
+    found = checked(flat, public)
+    assert found.fault
+    assert [name for name, state in found.files.items() if state is FileState.ADDED] == ["raw.csv"]
+
+
+def test_of_a_file_in_both_places_both_are_looked_at(signed: Path, key: Path) -> None:
+    twin = signed / "release.csv"
+    twin.write_bytes((signed / FILES[0]).read_bytes())
+    assert not checked(signed, key.with_name("anna.pub")).fault
+    twin.write_text("another\n")
+    found = checked(signed, key.with_name("anna.pub"))
+    assert found.files[FILES[0]] is FileState.CHANGED
+
+
 def test_a_signature_looks_at_no_file_elsewhere(signed: Path, tmp_path: Path, key: Path) -> None:
-    for name in ("../keys/anna", "/etc/passwd"):
+    for name in ("../keys/anna", "/etc/passwd", "release/a\0"):
         content = json.loads((signed / SIGNATURE).read_text())
         content["statement"]["inside"][name] = "0" * 64
         (signed / SIGNATURE).write_text(json.dumps(content))

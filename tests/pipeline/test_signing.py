@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from ledger.releases import people
@@ -15,13 +17,16 @@ from sfumato.core.errors import HandOverRefusedError, InputError
 from sfumato.core.signatures import Decision, load_key
 from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.pipeline import signing
-from sfumato.pipeline.project_folder import open_project
+from sfumato.pipeline.project_folder import ATTACK, REPORT, open_project
 from sfumato.pipeline.project_model import Attack
-from sfumato.pipeline.run import status_of
-from sfumato.pipeline.signing import report_sha, requirements
+from sfumato.pipeline.run import StageState, State, status_of
+from sfumato.pipeline.signing import records_sha, requirements
+from sfumato.pipeline.stage import read_record
 from sfumato.release.release_manifest import file_sha256
 from sfumato.risk.evidence import Evidence
 from sfumato.risk.learned_values import Share
+from sfumato.risk.verdict import SHARES, Acceptance, Row
+from sfumato.risk.verdict import State as RowState
 
 READY = PROJECT.format(more="", **FIRST)
 SIGN = ("sign", "--key", "anna", "--by", "officer (Anna)", "--because", "contract 17")
@@ -124,7 +129,7 @@ def test_nothing_is_signed_that_the_ledger_refuses(call: Call, tmp_path: Path) -
 def test_what_is_signed_is_what_was_shown(call: Call, tmp_path: Path) -> None:
     assert call("run").code == 0
     place = open_project(tmp_path / "sfumato.toml")
-    shown, key = report_sha(place), load_key(tmp_path / "anna")
+    shown, key = records_sha(place), load_key(tmp_path / "anna")
     (tmp_path / "sfumato.toml").write_text(READY.replace("0.93", "0.9"))
     assert call("run").code == 0
     place = open_project(tmp_path / "sfumato.toml")
@@ -132,7 +137,7 @@ def test_what_is_signed_is_what_was_shown(call: Call, tmp_path: Path) -> None:
     for expected in (shown, ""):
         with pytest.raises(InputError, match="changed since the page was shown"):
             signing.sign(place, Decision.REFUSED, key, **said, expected=expected)
-    assert signing.sign(place, Decision.REFUSED, key, **said, expected=report_sha(place)).is_file()
+    assert signing.sign(place, Decision.REFUSED, key, **said, expected=records_sha(place)).is_file()
 
 
 def test_an_attack_that_was_asked_for_must_be_made(call: Call, tmp_path: Path) -> None:
@@ -143,6 +148,40 @@ def test_an_attack_that_was_asked_for_must_be_made(call: Call, tmp_path: Path) -
     project = status.place.project.model_copy(update={"attack": Attack()})
     asked = requirements(replace(status, place=replace(status.place, project=project)))
     assert [each.words for each in asked if not each.met] == ["No attack was made."]
+    # One that ran, and had nothing to try, is made.
+    for state, met in ((State.DONE, True), (State.OUTDATED, False)):
+        ran = (*status.stages, StageState(ATTACK, state))
+        last = requirements(
+            replace(status, stages=ran, place=replace(status.place, project=project))
+        )[-1]
+        assert last.met is met
+        assert (last.words == "No attack had anything to guess.") is met
+
+
+def test_what_is_signed_is_what_the_run_made(call: Call, tmp_path: Path) -> None:
+    assert call("run").code == 0
+    place = open_project(tmp_path / "sfumato.toml")
+    record = read_record(place.of_stage(REPORT))
+    assert record is not None
+    (tmp_path / "output" / "release" / "release.csv").write_text("another\n")
+    statement = signing.statement_of(place, Decision.RELEASED, "Anna", "why", "one\ntwo")
+    signed = {**statement.leaving, **statement.inside}
+    assert signed == {name: each.sha256 for name, each in record.outputs.items() if name in signed}
+    assert "release/release.csv" in statement.leaving
+    assert statement.to == "one two"
+
+
+def test_the_column_that_is_offered_is_not_accepted_yet() -> None:
+    accepted = tuple(
+        Acceptance("insider", "Anna", "why", date(2100, 1, 1), dict.fromkeys(SHARES, 0.0), column)
+        for column in ("b", "a")
+    )
+    row = Row("insider", RowState.NOT_MEASURED, accepted=accepted, unmeasured=("a", "b", "c", "d"))
+    verdict = SimpleNamespace(rows=[row], linkage=None, evidence=())
+    place = SimpleNamespace(project=SimpleNamespace(attack=None))
+    status = SimpleNamespace(is_done=True, verdict=verdict, place=place, stages=())
+    offered = requirements(status)[1]  # type: ignore[arg-type]
+    assert (offered.row, offered.covers) == ("insider.c", False)
 
 
 def test_a_release_that_an_attack_beat_is_not_handed_over(

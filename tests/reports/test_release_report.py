@@ -197,11 +197,14 @@ def test_every_number_of_a_release_is_on_the_page(release: Release, page: str) -
         assert warning in text
 
 
-def test_every_number_of_an_assessment_is_on_the_page(risk: Risk, assessment_page: str) -> None:
+def test_every_number_of_an_assessment_is_on_the_page(
+    risk: Risk, page: str, assessment_page: str
+) -> None:
     text = Page(assessment_page).text
     for shown in _printed(risk):
         assert shown in text
-    assert "What was asked" not in text
+    assert "<h2>Promises</h2>" in page
+    assert "<h2>Promises</h2>" not in assessment_page
 
 
 def test_no_person_and_no_pseudonym_is_on_the_page(release: Release, page: str) -> None:
@@ -212,6 +215,16 @@ def test_no_person_and_no_pseudonym_is_on_the_page(release: Release, page: str) 
     pseudonyms = set(release.table["patient"].to_pylist())
     assert min(map(len, pseudonyms)) >= 12
     assert not any(each in text for each in pseudonyms)
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_what_is_left_out_is_not_called_unchanged(release: Release) -> None:
+    names = (*release.schema.sensitive, "pages > 3")
+    options = replace(release.manifest.options, withhold=names)
+    made = replace(release, manifest=replace(release.manifest, options=options))
+    text = Page(draw_release(made, *HEADING)).text
+    assert f"left out: {', '.join(f'“{name}”' for name in names)}; the other columns" in text
+    assert "; left out: " not in Page(draw_release(release, *HEADING)).text
 
 
 @pytest.mark.usefixtures("no_plots")

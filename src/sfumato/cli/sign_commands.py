@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -114,19 +114,19 @@ def verify(
 
 
 def _lines(checked: Checked) -> list[str]:
-    """What a signature says, the result of the check first."""
+    """What a signature says, the result of the check first; each of its texts on one line."""
+    from sfumato.core.signatures import one_line
+
     said = checked.statement
-    verdict: dict[str, Any] = said.about.get("verdict", {})
-    headline = "".join(c if c.isprintable() else "?" for c in str(verdict.get("headline", "none")))
     lines = [
         checked.sentence,
         "",
         f"Decision:  {said.decision.value}" + (f" to {said.to}" if said.to else ""),
         f"By:        {said.by}, {said.time[:16].replace('T', ' ')} UTC",
         f"Because:   {said.because}",
-        f"Verdict:   {headline}",
+        f"Verdict:   {said.headline}",
         f"Key:       {checked.signer}",
         "",
     ]
     files = [(name, state.value) for name, state in checked.files.items()]
-    return [*lines, *columns([("file", "state"), *files], ())]
+    return [*map(one_line, lines), *columns([("file", "state"), *files], ())]

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Any
+from unicodedata import category
 
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
@@ -29,6 +30,9 @@ _FORM = 1
 _LARGEST = 1 << 24
 """Bytes of a signature that are read: a larger file is something else."""
 _CHUNK = 1 << 20
+# Controls, line and paragraph separators, halves of signs; and what changes the direction of text.
+_BREAKS = {"Cc", "Zl", "Zp", "Cs"}
+_TURNS = {chr(number) for number in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 
 
 class Decision(StrEnum):
@@ -71,12 +75,12 @@ class Statement:
         for name in ("by", "because", *(("to",) if self.decision is Decision.RELEASED else ())):
             if not getattr(self, name).strip():
                 raise InputError(f"signature: {name}", "must say something", found="nothing")
-        # It is printed where it is checked: a line break in it could pass for a line of ours.
-        said = (self.by, self.because, self.time, self.to, *self.leaving, *self.inside)
-        if not all(text.isprintable() for text in said):
-            raise InputError(
-                "signature", "must hold no line breaks or control characters", found="one"
-            )
+
+    @property
+    def headline(self) -> str:
+        """What the verdict says first; ``none`` where nothing is said of it."""
+        verdict = self.about.get("verdict")
+        return str(verdict.get("headline", "none")) if isinstance(verdict, Mapping) else "none"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -87,7 +91,18 @@ class Statement:
         return _DOMAIN + detail_text(self.to_json()).encode("ascii")
 
     def signed(self, key: Ed25519PrivateKey) -> str:
-        """The statement with its signature, as the text of a file."""
+        """The statement with its signature, as the text of a file.
+
+        Raises
+        ------
+        InputError
+            If it holds what could pass for another line where it is printed.
+        """
+        said = (self.by, self.because, self.time, self.to, *self.leaving, *self.inside)
+        if any(one_line(text) != text for text in said):
+            raise InputError(
+                "signature", "must hold no line breaks or control characters", found="one"
+            )
         content = {
             "form": _FORM,
             "statement": self.to_json(),
@@ -103,6 +118,11 @@ class Statement:
         except InvalidSignature:
             return False
         return True
+
+
+def one_line(text: str) -> str:
+    """A text without what breaks or turns a line: each such sign is a question mark."""
+    return "".join("?" if category(sign) in _BREAKS or sign in _TURNS else sign for sign in text)
 
 
 class FileState(StrEnum):
@@ -173,7 +193,8 @@ class Checked:
 def check_signature(path: str | os.PathLike[str], signer: Path | None = None) -> Checked:
     """Check a signature and the files that it is about, as far as they are beside it.
 
-    A file is looked for where it was, and by its name alone in the folder of the signature.
+    A file is looked for where it was, and by its name alone in the folder of the signature. Where
+    a file lies there that was handed over, every other one there must be signed, too.
 
     Parameters
     ----------
@@ -190,7 +211,7 @@ def check_signature(path: str | os.PathLike[str], signer: Path | None = None) ->
     is_known = None if given is None else _raw(given) == _raw(named)
     signed = {**statement.leaving, **statement.inside}
     files = {name: _state(file.parent, name, signed) for name in signed}
-    files |= dict.fromkeys(_added(file.parent, statement), FileState.ADDED)
+    files |= dict.fromkeys(_added(file, signer, statement), FileState.ADDED)
     changed = [name for name, state in files.items() if state is FileState.CHANGED]
     added = [name for name, state in files.items() if state is FileState.ADDED]
     fault = ""
@@ -239,35 +260,46 @@ def _statement(form: int, plain: Any) -> Statement:
     """
     statement = TypeAdapter(Statement).validate_json(json.dumps(plain))
     paths = map(PurePosixPath, (*statement.leaving, *statement.inside))
-    # Whoever made the file must not have others looked at.
-    if form != _FORM or any(path.is_absolute() or ".." in path.parts for path in paths):
+    # Whoever made the file must not have others looked at; no file has a name with a zero.
+    if form != _FORM or any(
+        path.is_absolute() or ".." in path.parts or "\0" in str(path) for path in paths
+    ):
         raise ValueError
     return statement
 
 
-def _added(folder: Path, statement: Statement) -> list[str]:
-    """Files in the folders that were handed over that nobody signed, by their path."""
-    folders = {PurePosixPath(name).parts[0] for name in statement.leaving if "/" in name}
-    found = (path for name in sorted(folders) for path in (folder / name).rglob("*"))
-    files = (path for path in found if path.is_symlink() or path.is_file())
-    names = (path.relative_to(folder).as_posix() for path in files)
-    return [name for name in names if name not in statement.leaving]
+def _added(file: Path, signer: Path | None, statement: Statement) -> list[str]:
+    """Files that nobody signed among those that were handed over, by their path."""
+    folder, leaving = file.parent, [PurePosixPath(name) for name in statement.leaving]
+    folders = {name.parts[0] for name in leaving if len(name.parts) > 1}
+    within = [path for name in sorted(folders) for path in (folder / name).rglob("*")]
+    signed = {folder / name for name in leaving}
+    if any(os.path.lexists(folder / name.name) for name in leaving):
+        beside, key = sorted(folder.iterdir()), signer and os.path.realpath(signer)
+        # The signature and the key that it is checked with are none of them.
+        flat = (*statement.leaving, *statement.inside)
+        signed |= {file, *(folder / PurePosixPath(name).name for name in flat)}
+        within += [path for path in beside if os.path.realpath(path) != key]
+    files = (path for path in within if path.is_symlink() or path.is_file())
+    return [path.relative_to(folder).as_posix() for path in files if path not in signed]
 
 
 def _state(folder: Path, name: str, signed: Mapping[str, str]) -> FileState:
     last = PurePosixPath(name).name
     # Two folders may have a file of one name: in one folder that is the one or the other.
     twins = {sha256 for other, sha256 in signed.items() if PurePosixPath(other).name == last}
-    for path, others in ((folder / name, set[str]()), (folder / last, twins)):
+    state = FileState.NOT_HERE
+    for path, others in ((folder / name, {signed[name]}), (folder / last, twins)):
         try:
             with path.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
         except OSError:
             continue
+        if digest not in others:
+            return FileState.CHANGED
         if digest == signed[name]:
-            return FileState.UNCHANGED
-        return FileState.NOT_HERE if digest in others else FileState.CHANGED
-    return FileState.NOT_HERE
+            state = FileState.UNCHANGED
+    return state
 
 
 def new_key(path: Path) -> str:

@@ -27,6 +27,7 @@ from sfumato.pipeline.stage import (
     write_report,
 )
 from sfumato.release.anonymize import anonymize, check_asked
+from sfumato.release.cures import detail_lost
 from sfumato.release.database_release import check_of_tables
 from sfumato.release.preset_promises import held_against
 from sfumato.release.preset_promises import promises as promises_of
@@ -305,7 +306,7 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         place,
     )
     own = {} if draft is None else {"recipient": draft.together, "draft": draft.number}
-    judged = {"verdict": release.verdict.to_json(), **own}
+    judged = {"verdict": release.verdict.to_json(), "detail_lost": detail_lost(release), **own}
     return replace(made, measured={**made.measured, **judged})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,9 +14,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sfumato.core.atomic import all_or_none, write_text
 from sfumato.core.errors import HandOverRefusedError, InputError
 from sfumato.core.signatures import SIGNATURE, Decision, Statement, check_signature
-from sfumato.pipeline.project_folder import RELEASE, REPORT, ProjectFolder
+from sfumato.pipeline.project_folder import ATTACK, RELEASE, REPORT, ProjectFolder
 from sfumato.pipeline.release_stages import judged_with, ledger_of
 from sfumato.pipeline.report_stage import PUBLIC, RELEASED, REPORTS, WHOLE
+from sfumato.pipeline.run import State as Stands
 from sfumato.pipeline.run import Status, run_lock, status_of
 from sfumato.pipeline.stage import MEASURED, RECORD, read_object, read_record
 from sfumato.release.release_manifest import file_sha256
@@ -37,6 +39,8 @@ class Requirement:
         The sentence with ``%s`` where it names what it is of, so that a page can translate it.
     more
         What is found instead, or makes it so.
+    covers
+        Whether an answer covers what is found now: not where nothing was measured.
     """
 
     form: str
@@ -44,6 +48,7 @@ class Requirement:
     more: str = ""
     of: str = ""
     row: str = ""
+    covers: bool = False
 
     @property
     def words(self) -> str:
@@ -66,6 +71,7 @@ def requirements(status: Status) -> list[Requirement]:
             f"{row.state.value}: {row.why}",
             row.intruder,
             _answered_for(row),
+            row.findings is not None,
         )
         for row in verdict.rows
     ]
@@ -81,21 +87,51 @@ def requirements(status: Status) -> list[Requirement]:
         beaten = any(each.beaten and each.own for each in verdict.evidence)
         attacked = Requirement("No attack found more than was predicted.", not beaten)
     else:
+        # One that had nothing to try leaves no evidence.
+        ran = any(stage.name == ATTACK and stage.state is Stands.DONE for stage in status.stages)
         asked = status.place.project.attack is not None
-        attacked = Requirement("No attack was made.", not asked, "[attack] asks for it.")
+        attacked = Requirement("No attack had anything to guess.", met=True) if ran else (
+            Requirement("No attack was made.", not asked, "[attack] asks for it.")
+        )  # fmt: skip
     return [made, *rows, *linkage, attacked]
 
 
 def _answered_for(row: Row) -> str:
     """What `accepting` calls a row: of the insider a column of which nothing was measured, too."""
-    columns = row.unmeasured[:1] if row.intruder == "insider" and not row.column else ()
-    return ".".join((row.name, *columns))
+    if row.intruder != "insider" or row.column:
+        return row.name
+    accepted = {each.column for each in row.accepted}
+    columns = [column for column in row.unmeasured if column not in accepted]
+    return ".".join((row.name, *columns[:1]))
 
 
-def report_sha(place: ProjectFolder) -> str:
-    """SHA-256 of the record of the report, which names all that is signed; empty without one."""
-    record = place.of_stage(REPORT) / RECORD
-    return file_sha256(record) if record.is_file() else ""
+def records_sha(place: ProjectFolder) -> str:
+    """SHA-256 of the records of all stages, which name all that is judged and signed."""
+    records = {name: place.of_stage(name) / RECORD for name in place.stage_names}
+    made = {name: file_sha256(record) for name, record in records.items() if record.is_file()}
+    return hashlib.sha256(json.dumps(made).encode("ascii")).hexdigest()
+
+
+def check_shown(place: ProjectFolder, expected: str) -> None:
+    """Refuse an answer to what is no longer there.
+
+    Parameters
+    ----------
+    expected
+        The `records_sha` of what was shown to the person who answers.
+
+    Raises
+    ------
+    InputError
+        If a stage was made again since.
+    """
+    if records_sha(place) != expected:
+        raise InputError(
+            "the release",
+            "must be as the page showed it",
+            found="the release changed since the page was shown",
+            advice="look again, then decide",
+        )
 
 
 def signature_file(place: ProjectFolder) -> Path:
@@ -120,7 +156,7 @@ def sign(
     to
         Who gets it; whom ``[ledger]`` names where not given.
     expected
-        The `report_sha` of what was shown to the person who decides; ``None`` for any.
+        The `records_sha` of what was shown to the person who decides; ``None`` for any.
 
     Returns
     -------
@@ -134,13 +170,8 @@ def sign(
         away too much.
     """
     with run_lock(place.stages):
-        if expected is not None and report_sha(place) != expected:
-            raise InputError(
-                "the release",
-                "must be as the page showed it",
-                found="the release changed since the page was shown",
-                advice="look again, then decide",
-            )
+        if expected is not None:
+            check_shown(place, expected)
         status = _checked_status(place)
         file = signature_file(place)
         # One of an earlier release gives way; the ledger still knows of it.
@@ -178,7 +209,7 @@ def statement_of(
     }
 
     record = read_record(folder)
-    made = () if record is None else tuple(record.outputs)
+    made = {} if record is None else record.outputs
     there = [path for path in (folder / RELEASED).rglob("*") if path.is_symlink() or path.is_file()]
     others = [path for path in there if path.relative_to(folder).as_posix() not in made]
     if others:
@@ -191,12 +222,13 @@ def statement_of(
 
     def hashes(*names: str) -> dict[str, str]:
         within = (name for name in sorted(made) if name.partition("/")[0] in names)
-        return {name: file_sha256(folder / name) for name in within}
+        # As they were made, not as they are read again: what was checked is signed.
+        return {name: made[name].sha256 for name in within}
 
     time = datetime.now(UTC).isoformat(timespec="seconds")
     leaving, inside = hashes(RELEASED), hashes(PUBLIC, REPORTS)
     # Of several lines one: what is signed is printed as a line.
-    by, because = (" ".join(text.split()) for text in (by, because))
+    by, because, to = (" ".join(text.split()) for text in (by, because, to))
     return Statement(decision, by, because, time, to, about, leaving, inside)
 
 

@@ -51,6 +51,21 @@ def test_a_folder_that_was_there_stays_as_it_was(tmp_path: Path) -> None:
     assert mode(tmp_path) == 0o755
 
 
+@pytest.mark.parametrize("with_project", [False, True])
+def test_a_table_that_was_not_written_here_stays(
+    tmp_path: Path, started: list[tuple[Path, int]], with_project: bool
+) -> None:
+    if with_project:
+        sf.explore(BEFORE, folder=tmp_path)
+    table = tmp_path / "data.parquet"
+    pq.write_table(AFTER, table)
+    content, before = table.read_bytes(), len(started)
+    with pytest.raises(InputError, match="not written here"):
+        sf.explore(BEFORE, folder=tmp_path)
+    assert table.read_bytes() == content
+    assert len(started) == before
+
+
 def test_another_project_is_not_taken_over(tmp_path: Path, started: list[tuple[Path, int]]) -> None:
     (tmp_path / "sfumato.toml").write_text("[project]\n")
     with pytest.raises(InputError, match="no project of other tables"):

@@ -243,6 +243,35 @@ def test_a_regression_tells_nothing_of_few_people() -> None:
     assert all(each.value is not None for each in analysis_view.regression(cells(rows), "y", "xg"))
 
 
+def regressed(pairs: list[tuple[str | None, str | None, int]]) -> list[analysis_view.Estimate]:
+    """A regression of y on x, each pair of them of as many people."""
+    rows = [(x, y, at) for x, y, people in pairs for at in range(people)]
+    columns = {
+        "x": [x for x, _y, _at in rows],
+        "y": [None if y is None else repr(float(y) + at % 7) for _x, y, at in rows],
+    }
+    made = analysis_view.Cells(np.arange(len(rows)), lambda name: columns[name])
+    return analysis_view.regression(made, "y", ["x"])
+
+
+def test_few_people_of_a_number_are_those_that_the_regression_uses() -> None:
+    for few in (
+        [("0", None, 57), ("0", "1", FEWEST - 2), ("1", "2", 40)],
+        [(None, "1", 49), ("0", "1", 48), ("1", "2", FEWEST - 2)],
+    ):
+        assert all(each.value is None for each in regressed(few))
+    for many in ([("0", "1", 60), ("1", "2", 40)], [(f"{x}", f"{x}", 1) for x in range(90)]):
+        assert all(each.value is not None for each in regressed(many))
+
+
+def test_the_commoner_of_two_numbers_is_not_of_few_people() -> None:
+    # Records count for what is commonest, people for what is told of them.
+    person = np.array([0] * 60 + [*range(1, 41)])
+    columns = {"x": ["0"] * 60 + ["1"] * 40, "y": [repr(at % 7) for at in range(100)]}
+    made = analysis_view.Cells(person, lambda name: columns[name])
+    assert all(each.value is None for each in analysis_view.regression(made, "y", ["x"]))
+
+
 def test_a_column_of_many_groups_is_not_tabled() -> None:
     many = analysis_view.Cells(np.arange(90), lambda _name: [str(at) for at in range(90)])
     with pytest.raises(InputError, match="at most 24 groups"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -15,8 +16,11 @@ from server.workbench.workbenches import Workbench, workbench
 
 from sfumato.core.signatures import check_signature, new_key
 from sfumato.pipeline.acceptances import accepting, write_edit
-from sfumato.pipeline.project_folder import open_project
+from sfumato.pipeline.project_folder import RELEASE, open_project
 from sfumato.pipeline.run import run, status_of
+from sfumato.pipeline.stage import MEASURED, read_object
+from sfumato.risk.verdict import share_text
+from sfumato.server.workbench.jobs import REQUEST, Jobs
 
 
 @pytest.fixture
@@ -55,6 +59,12 @@ def test_what_is_signed_is_what_was_shown_by_the_key_that_was(
     kinds = [re.findall(r"<small>(counted|estimate)</small>", each) for each in figures]
     assert [len(each) for each in kinds[2:]] == [1, 1, 1]
     assert all(kind or "–" in each for kind, each in zip(kinds, figures, strict=True))
+    place = open_project(tmp_path / "project" / "sfumato.toml")
+    measured = read_object(place.of_stage(RELEASE) / MEASURED)
+    assert measured is not None
+    # Pseudonyms are of people, too: the quasi-identifiers alone lose another share.
+    assert measured["detail_lost"] != measured["utility"]["ncp"]
+    assert share_text(measured["detail_lost"]) in figures[4]
     new_key(keys / "another")  # comes before it in the list
     signature = tmp_path / "project" / "output" / "signature.json"
     for field in ("", "0" * 64):
@@ -83,8 +93,13 @@ def test_a_row_above_its_limit_is_accepted_as_on_the_command_line(
     )
     expected = re.search(r'name="expected" value="([0-9a-f]+)"', shown)
     assert expected is not None
+    record = re.search(r'name="record" value="([0-9a-f]{64})"', shown)
+    assert record is not None
     form = {**said, "row": rows[0], "until": f"{until}", "expected": expected[1]}
-    for wrong in ({"because": " "}, {"until": ""}, {"row": "neighbour"}):
+    form["record"] = record[1]
+    # Nobody answers for figures that were not shown.
+    others = ({"record": ""}, {"record": "0" * 64})
+    for wrong in ({"because": " "}, {"until": ""}, {"row": "neighbour"}, *others):
         bench.ask("/sign/accept", "POST", urlencode(form | wrong), cookie=cookie)
         assert open_project(file).project.accept.by_row == {}
     bench.ask("/sign/accept", "POST", urlencode(form), cookie=cookie)
@@ -92,3 +107,11 @@ def test_a_row_above_its_limit_is_accepted_as_on_the_command_line(
     assert "# a comment of mine" in file.read_text()
     after = bench.ask("/sign", cookie=cookie)[2].decode()
     assert rows[0] not in re.findall(r'name="row" value="([^"]+)"', after)
+    # A run that was killed goes on, though the project file is another one by now.
+    job = Jobs(file).folder / "1"
+    job.mkdir(parents=True)
+    asked = {"kind": "run", "revision": "before", "arguments": {"until": "nowhere"}}
+    (job / REQUEST).write_text(json.dumps(asked | {"file": str(file)}))
+    bench.ask("/jobs/1/resume", "POST", cookie=cookie)
+    shown = bench.ask("/sign", cookie=cookie)[2].decode()
+    assert "It goes on." in shown

@@ -165,14 +165,14 @@ def regression(cells: Cells, of: str, by: Sequence[str]) -> list[Estimate]:
     estimates would tell what these few are.
     """
     values = cells.number(of)
-    columns, names, told = [np.ones(len(values))], [CONSTANT], []
+    columns, names = [np.ones(len(values))], [CONSTANT]
+    told, numeric = list[npt.NDArray[np.bool_]](), list[Floats]()
     for name in by:
         numbers = cells.number(name)
         if np.isfinite(numbers).mean() > 1 / 2:
             columns.append(numbers)
             names.append(name)
-            different, count = np.unique(numbers, return_counts=True)
-            told.append(numbers != different[count.argmax()])
+            numeric.append(numbers)
             continue
         group, labels = cells.groups(name)
         sides = [group == at for at in range(len(labels))]
@@ -182,9 +182,20 @@ def regression(cells: Cells, of: str, by: Sequence[str]) -> list[Estimate]:
     design = np.column_stack(columns)
     kept = np.isfinite(design).all(axis=1) & np.isfinite(values)
     person = cells.person[kept]
-    if any(0 < len(np.unique(person[few[kept]])) < FEWEST for few in told):
+    split = [side for numbers in numeric for side in _sides(numbers[kept])]
+    split += [side[kept] for side in told]
+    if any(0 < len(np.unique(person[side])) < FEWEST for side in split):
         return [Estimate(name, None) for name in names]
     return _fitted(design[kept], values[kept], person, names)
+
+
+def _sides(numbers: Floats) -> list[npt.NDArray[np.bool_]]:
+    """Who differs from the commonest number; of two numbers also who has it."""
+    different, count = np.unique(numbers, return_counts=True)
+    if not len(different):
+        return []
+    commonest = numbers == different[count.argmax()]
+    return [~commonest, commonest] if len(different) == 2 else [~commonest]
 
 
 def _fitted(
@@ -203,7 +214,7 @@ def _fitted(
     scores = np.zeros((people, design.shape[1]))
     np.add.at(scores, number, design * (values - design @ fitted)[:, None])
     spread = inverse @ (scores.T @ scores) @ inverse * people / (people - 1)
-    half = t.ppf((1 + CONFIDENCE) / 2, people - 1) * np.sqrt(np.diag(spread))
+    half = t.ppf((1 + CONFIDENCE) / 2, people - 1) * np.sqrt(np.maximum(np.diag(spread), 0))
     return [
         Estimate(name, float(value), float(value - reach), float(value + reach), people)
         for name, value, reach in zip(names, fitted, half, strict=True)

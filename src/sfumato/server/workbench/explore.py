@@ -11,16 +11,20 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from sfumato.core.atomic import write_text
 from sfumato.core.errors import InputError
 from sfumato.core.optional_packages import check_installed
 from sfumato.pipeline.project_folder import ProjectFolder, open_project
 from sfumato.pipeline.project_text import PROJECT_FILE
 from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_file
+from sfumato.release.release_manifest import file_sha256
 from sfumato.table.table_files import open_source, write_table
 
 PACKAGES = ("django", "waitress", "whitenoise", "csp", "django_htmx")
 """What the workbench needs of its extra."""
 _MAIN = "from sfumato.cli.start import main; main()"
+_WRITTEN = ".explore.sha256"
+"""The file with the digest of the table that was written: no other one is written over."""
 _LAST = "Enter for a new link"
 """How the last line begins that is told at the start."""
 
@@ -51,8 +55,8 @@ def explore(
     Raises
     ------
     InputError
-        If the data cannot be read, no folder can be made, another project is in the folder, or the
-        extra is missing.
+        If the data cannot be read, no folder can be made, another project or table is in the
+        folder, or the extra is missing.
 
     Examples
     --------
@@ -61,21 +65,34 @@ def explore(
     check_installed("the workbench", {package: package for package in PACKAGES}, extra="workbench")
     place = _private(folder)
     file, table = place / PROJECT_FILE, place / "data.parquet"
-    if file.exists() and not table.exists():
-        raise InputError(
-            "parameter folder",
-            "must hold no project of other tables",
-            found=f"a {PROJECT_FILE}",
-            advice=f"open it with: sfumato open {PROJECT_FILE}; or name another folder",
-        )
+    _check_written(table, place / _WRITTEN, file)
     source = open_source(data)
     records = pa.Table.from_batches(list(source.batches(source.names)))
     os.close(os.open(table, os.O_CREAT | os.O_WRONLY, 0o600))
     write_table(records, table)
+    write_text(place / _WRITTEN, f"{file_sha256(table)}\n")
     if not file.exists():
         write_project_file(propose(ProposalRequest({"data": table}, place)).text, file)
     _start(place, port)
     return open_project(file)
+
+
+def _check_written(table: Path, written: Path, file: Path) -> None:
+    """Refuse a folder with a table or project of somebody: the table may be the only original."""
+    is_table = os.path.lexists(table)
+    if is_table:
+        digest = written.read_text(encoding="utf-8").strip() if written.is_file() else ""
+        is_other = table.is_symlink() or not table.is_file() or file_sha256(table) != digest
+    else:
+        is_other = file.exists()
+    if is_other:
+        raise InputError(
+            "parameter folder",
+            "must hold no project of other tables",
+            found=f"a {table.name} that was not written here" if is_table else f"a {file.name}",
+            advice=f"open it with: sfumato open {(file if file.exists() else table).name}; "
+            "or name another folder",
+        )
 
 
 def _private(folder: str | os.PathLike[str] | None) -> Path:

@@ -213,7 +213,8 @@ def strip(bench: Bench) -> list[StripFigure]:
     )  # fmt: skip
     released = "" if verdict is None else f"{verdict.people:,}"
     release = bench.made(RELEASE) or {}
-    lost = (release.get("utility") or {}).get("ncp")
+    # An older run noted that of the quasi-identifiers alone.
+    lost = release.get("detail_lost", (release.get("utility") or {}).get("ncp"))
     return [
         StripFigure(_("people"), people, released, kind),
         StripFigure(_("alone"), alone, "", kind),

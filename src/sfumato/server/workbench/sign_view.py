@@ -22,7 +22,7 @@ from sfumato.pipeline.project_folder import REPORT
 from sfumato.pipeline.release_stages import ledger_of
 from sfumato.pipeline.report_stage import RELEASED
 from sfumato.pipeline.run import status_of
-from sfumato.pipeline.signing import report_sha, requirements, signature_file
+from sfumato.pipeline.signing import check_shown, records_sha, requirements, signature_file
 from sfumato.pipeline.signing import sign as signed
 from sfumato.risk.verdict import GROWS, share_text
 from sfumato.server.workbench.attack_view import intruders
@@ -96,7 +96,7 @@ def sign(request: HttpRequest, bench: Bench) -> HttpResponse:
     """What leaves, what is met, and the form; after the signature what was signed."""
     # The record first: what changes while the page is made is refused then. An acceptance ends by
     # the day alone, so that nothing that was kept before is shown.
-    record = report_sha(bench.place)
+    record = records_sha(bench.place)
     status = status_of(bench.place)
     verdict = status.verdict
     asked = requirements(status)
@@ -151,7 +151,10 @@ def accept(request: HttpRequest, bench: Bench) -> HttpResponse:
     except ValueError:
         raise InputError("the field 'until'", "must be a day", accepted="YYYY-MM-DD") from None
     place, row = bench.place, request.POST.get("row", "")
-    change = accepting(place, status_of(place).verdict, row, by, because, until)
+    verdict = status_of(place).verdict
+    # After the verdict: it is that of what was shown, whatever a run makes from now on.
+    check_shown(place, request.POST.get("record", ""))
+    change = accepting(place, verdict, row, by, because, until)
     words = _("%s is accepted. Run reports it.") % row
     return edited(request, bench, change, words, to="sign")
 

@@ -219,7 +219,8 @@ def resume_job(request: HttpRequest, bench: Bench, job_id: str) -> HttpResponse:
     """Go on with a job that was stopped or killed."""
     job = bench.jobs.job(job_id)
     if job is not None and may_edit(request, bench):
-        now = dots_key(bench.place) if job.kind == "dots" else bench.edits.sha()
+        # A run holds each stage against its inputs, and edits the project file by itself.
+        now = dots_key(bench.place) if job.kind == "dots" else job.revision
         bench.jobs.resume(job, now)
         bench.tell(_("It goes on."))
     return _back(request)
