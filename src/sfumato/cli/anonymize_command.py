@@ -175,7 +175,8 @@ def anonymize(
         ).judged(limits, cured=not given["no_cures"])
     release = _written(release, output, place, given, presets, report)
     text = "" if json else _summary(release) if details else _brief(release)
-    _hand_over(release, str(place) if url or several else output, report, text)
+    beside = str(place) if url or several else output
+    _hand_over(release, (output if several else beside, beside), report, text)
     return release.verdict.exit_code
 
 
@@ -274,7 +275,7 @@ def _promised(given: Given, presets: tuple[Preset, ...]) -> tuple[Constraint | B
     )
 
 
-def _hand_over(release: Release, output: str, report: Path | None, text: str) -> None:
+def _hand_over(release: Release, places: tuple[str, str], report: Path | None, text: str) -> None:
     """Print what was found, as JSON where there is no text; say where everything is."""
     if not text:
         # JSON alone goes to standard output: other programs read it.
@@ -282,17 +283,18 @@ def _hand_over(release: Release, output: str, report: Path | None, text: str) ->
         print_json(release.to_json())
     else:
         typer.echo(text)
-    _say_files(output, Path(output).name)
+    _say_files(*places)
     if report is not None:
         say(f"Report:   {report}")
 
 
-def _say_files(output: str, name: str) -> None:
+def _say_files(output: str, place: str) -> None:
+    """Name the files of a release, and those that stand beside a place."""
     from sfumato.release.codebook import codebook_name
 
-    say(f"Release:  {output}\nManifest: {release_checks.manifest_beside(output)} (keep it inside)")
-    say(f"Secret:   {release_checks.secret_beside(output)} (keep it inside; --repeat needs it)")
-    say(f"Codebook: {codebook_name(name)} beside it (goes out with it)")
+    say(f"Release:  {output}\nManifest: {release_checks.manifest_beside(place)} (keep it inside)")
+    say(f"Secret:   {release_checks.secret_beside(place)} (keep it inside; --repeat needs it)")
+    say(f"Codebook: {codebook_name(Path(place).name)} beside it (goes out with it)")
 
 
 def _brief(release: Release) -> str:
@@ -452,7 +454,7 @@ def release_requested(
     release = release.judged(given["limits"])
     warn(release.warnings)
     print_found(release.to_json(), [*_lines(release), "", str(release.verdict)], json=json)
-    _say_files(str(output), output.name)
+    _say_files(str(output), str(output))
     if release.number is not None:
         say(f"Ledger:   {book}, release {release.number}")
     if report is not None:
