@@ -72,6 +72,7 @@ def searched(page: Any) -> None:
 def test_from_a_file_to_a_signature(browser: Any, file: Path, tmp_path: Path) -> None:
     with workbench(tmp_path, [file]) as bench:
         context = browser.new_context()
+        context.set_default_timeout(1000 * PATIENCE)
         faults: list[str] = []
         asked: list[str] = []
         context.on("console", lambda said: said.type == "error" and faults.append(said.text))
