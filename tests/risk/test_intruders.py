@@ -164,8 +164,8 @@ def test_what_is_drawn_agrees_with_everybody(monkeypatch: pytest.MonkeyPatch) ->
     assert drawn.person.low <= every.person.value <= drawn.person.high
 
 
-def test_few_who_have_rows_of_a_table_are_looked_at() -> None:
-    """Of 4,000 people eight are in a clinic, all for one illness of two."""
+def test_few_who_have_rows_of_a_table_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 4,000 people sixteen are in a clinic: none is drawn, and all count as where all are."""
     person = codes([*range(4000), *range(8), *range(8, 16)])
     table = codes([0] * 4000 + [1] * 16)
     visit = FurtherColumn(codes([*(np.arange(4000) % 3), *[MISSING] * 16]))
@@ -173,10 +173,17 @@ def test_few_who_have_rows_of_a_table_are_looked_at() -> None:
     file = ShownFile(
         person, person % 2 * 0, {"visit": visit, "illness": illness}, ("illness",), part_of=table
     )
+    monkeypatch.setattr(intruders, "WORK", 10**12)
+    monkeypatch.setattr(intruders, "PEOPLE", 10)
     insider = intruders.insider(file, ["visit"])
-    assert insider.drawn == 1500
-    (learned,) = insider.learned
-    assert learned.column == "illness"
+    assert insider.drawn == 10
+    monkeypatch.setattr(intruders, "PEOPLE", 4000)
+    every = intruders.insider(file, ["visit"])
+    assert every.drawn is None
+    ((few,), (all_of_them,)) = insider.learned, every.learned
+    assert few.column == all_of_them.column == "illness"
+    assert few.certain.value == pytest.approx(all_of_them.certain.value)
+    assert few.beyond.value == pytest.approx(all_of_them.beyond.value, abs=0.25)
 
 
 def test_long_lists_are_looked_at_in_part(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,7 +67,7 @@ def accepting(
             raise InputError(
                 "option --at-most", "must be left out", found="a column that was not measured"
             )
-        return _noting({(intruder, column): said})
+        return noting({(intruder, column): said})
     findings = _findings(verdict, intruder, column)
     most = {} if intruder == LINKAGE else _covered(findings)
     if at_most is not None:
@@ -79,7 +79,7 @@ def accepting(
                 accepted=f"a share up to {found:.4g}" if found else "nothing: none was measured",
             )
         most["found"] = at_most
-    return _noting({(intruder, column): _covering(said, most)})
+    return noting({(intruder, column): _covering(said, most)})
 
 
 def _left_out(place: ProjectFolder, verdict: Verdict) -> set[str]:
@@ -114,7 +114,7 @@ def measured_first(place: ProjectFolder) -> ProjectFolder:
         findings = insiders.get(column) if column else verdict.row(intruder).findings
         if findings is not None:
             made[intruder, column] = _covering(answer, _covered(findings))
-    return replace(place, project=write_edit(place, _noting(made))) if made else place
+    return replace(place, project=write_edit(place, noting(made))) if made else place
 
 
 def _covered(findings: Findings | None) -> dict[str, float]:
@@ -146,8 +146,8 @@ def _findings(verdict: Verdict, intruder: str, column: str) -> Findings | None:
     return findings
 
 
-def _noting(answers: Mapping[tuple[str, str], Answered]) -> Edit:
-    """The edit that notes answers by row."""
+def noting(answers: Mapping[tuple[str, str], Answered]) -> Edit:
+    """The edit that notes answers, by intruder and column; an empty column for the whole row."""
 
     def edit(document: tomlkit.TOMLDocument) -> None:
         for (intruder, column), said in answers.items():

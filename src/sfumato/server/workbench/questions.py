@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 import tomlkit
 from django.utils.translation import gettext as _
 
 from sfumato.core.errors import InputError
+from sfumato.pipeline.acceptances import noting
 from sfumato.pipeline.project_folder import ProjectFolder
+from sfumato.pipeline.project_model import Answered
 from sfumato.risk.verdict import share_text
 from sfumato.server.workbench.column_edits import set_role
 from sfumato.server.workbench.column_figures import TableFigures
@@ -132,21 +133,12 @@ def answer(place: ProjectFolder, question: Question, said: str, given: dict[str,
         if question.kind == "known":
             taken = set_role(place, question.about, "quasi-identifier")
         return _with_reason(taken, question.about, "may be known")
-    accepted = _no_of(given)
-
-    def change(document: tomlkit.TOMLDocument) -> None:
-        section = document.setdefault("accept", tomlkit.table(is_super_table=True))
-        made = tomlkit.table()
-        made.update(accepted)
-        if question.kind == "member":
-            section["acquaintance"] = made
-        else:
-            section.setdefault("insider", tomlkit.table(is_super_table=True))[question.about] = made
-
-    return _with_reason(change, question.about, str(accepted["because"]))
+    accepted, row = _no_of(given), ("insider", question.about)
+    noted = noting({("acquaintance", "") if question.kind == "member" else row: accepted})
+    return _with_reason(noted, question.about, accepted.because)
 
 
-def _no_of(given: dict[str, str]) -> dict[str, Any]:
+def _no_of(given: dict[str, str]) -> Answered:
     for name, what in (("by", _("who decides")), ("because", _("why it cannot be known"))):
         if not given.get(name, "").strip():
             raise InputError(_("The answer No"), _("must say %s") % what)
@@ -156,7 +148,7 @@ def _no_of(given: dict[str, str]) -> dict[str, Any]:
         raise InputError(
             _("The answer No"), _("must say until which day it holds"), accepted="YYYY-MM-DD"
         ) from None
-    return {"by": given["by"].strip(), "because": given["because"].strip(), "until": until}
+    return Answered(by=given["by"].strip(), because=given["because"].strip(), until=until)
 
 
 def _with_reason(change: Change, about: str, reason: str) -> Change:
