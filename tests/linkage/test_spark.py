@@ -168,7 +168,7 @@ def test_a_csv_folder_with_a_ragged_row_is_refused(session, tmp_path):
 
 def test_what_only_spark_reads(tmp_path):
     for path in (tmp_path, "s3a://bucket/patients.parquet"):
-        with pytest.raises(InputError, match="engine=.spark."):
+        with pytest.raises(InputError, match=r"engine=.spark."):
             link({"a": path, "b": two_clinics(20, 10)[1]}, SPEC)
 
 
