@@ -50,7 +50,18 @@ def survey(folder):
     (folder / "schema.toml").write_text(schema, encoding="utf-8")
 
 
+def project(folder):
+    """A project that was run, with what the page states of its recipient."""
+    visits(folder)
+    run_sh("sfumato init visits.csv --g-balance 0.8 && sfumato run", folder)
+    page = (folder / "page").read_text(encoding="utf-8")
+    stated = page.partition("```toml\n")[2].partition("```")[0]
+    with (folder / "sfumato.toml").open("a", encoding="utf-8") as file:
+        file.write(f"\n{stated}")
+
+
 COMMANDS = {
+    "dossier": project,
     "choose_promise": visits,
     "promise_unkept": visits,
     "households": survey,

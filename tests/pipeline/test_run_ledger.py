@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.conftest import RELEASED
@@ -93,6 +94,54 @@ def test_a_draft_then_handed_over_then_refused(call: Call, tmp_path: Path) -> No
     assert "is not handed over" in refused.err
     assert "What can be done" in refused.err
     assert [each["to"] for each in remembered(call)] == [["us"], []]
+
+
+def test_a_dossier_is_for_one_recipient_with_all_that_left(call: Call, tmp_path: Path) -> None:
+    project, south = tmp_path / "sfumato.toml", "Southern Institute"
+
+    def dossier(*more: str) -> dict[str, Any]:
+        made = call("dossier", "them", "--output", "d.json", *more)
+        assert made.code == 0, made.err
+        found: dict[str, Any] = json.loads((tmp_path / "d.json").read_text())
+        return found
+
+    def found(plain: dict[str, Any]) -> list[str]:
+        rows = plain["verdict"]["rows"]
+        return [row["found"] for row in rows if row["intruder"] == "Recipient"]
+
+    project.write_text(PROJECT.format(more="", **FIRST))
+    assert call("dossier", "them").code == 1  # nothing was released yet
+    assert call("run").code in RELEASED
+    assert call("ledger", "hand-over", "2", "--to", south, *BOOK).code == 0
+    stated = (
+        '\n[dossier.them]\nby = "officer (A. Person)"\non = 2026-11-30\ncontract = "clause 7"\n'
+    )
+    project.write_text(PROJECT.format(more="", **SECOND))
+    assert call("dossier", "them").code == 1  # the release is one of another file
+    assert call("run").code in RELEASED
+    before = (tmp_path / "book" / "ledger.sqlite").read_bytes()
+    project.write_text(project.read_text() + stated)
+    inside = dossier()
+    (other,) = inside["others"]
+    assert (other["to"], other["compared"]) == ([south], True)
+    assert (tmp_path / "book" / "ledger.sqlite").read_bytes() == before  # nothing was noted
+    outside = json.dumps(dossier("--public"))
+    assert south in json.dumps(inside)
+    for hidden in (south, "clause 7", "A. Person", "visits.csv", str(tmp_path)):
+        assert hidden not in outside
+    said = ("--note", "shares with nobody", "--by", "carol")
+    assert call("ledger", "waive", "--recipient", south, *said, *BOOK).code == 0
+    waived = dossier()
+    assert not waived["others"][0]["compared"]
+    share = [float(each.split()[0]) for each in found(inside) + found(waived)]
+    assert share[0] > share[1] > 0
+    assert "shares with nobody" in json.dumps(waived["headings"])
+    assert "carol" in json.dumps(waived["headings"])
+    outside = json.dumps(dossier("--public"))
+    assert "carol" not in outside
+    assert south not in outside
+    project.write_text(project.read_text().replace("contract =", "contarct ="))
+    assert "contarct" in call("dossier", "them").err
 
 
 def test_a_project_without_its_ledger_stops(call: Call, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ _HOMES = {
     "run": "project_commands:run",
     "status": "project_commands:status",
     "accept": "project_commands:accept",
+    "dossier": "project_commands:dossier",
     "sign": "sign_commands:sign",
     "verify": "sign_commands:verify",
     "key": "sign_commands:keys",

@@ -90,6 +90,45 @@ def status(file: ProjectFile = Path("sfumato.toml"), json: Json = False) -> None
     print_found(found.to_json(), _status_lines(found), json=json)
 
 
+def dossier(
+    recipient: Annotated[
+        str, typer.Argument(metavar="RECIPIENT", help="Who gets the release, as in the ledger.")
+    ],
+    file: ProjectFile = Path("sfumato.toml"),
+    *,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", metavar="FILE", help="Where: .html, .pdf or .json."),
+    ] = Path("dossier.html"),
+    public: Annotated[
+        bool, option(help="Write what may be published: coarse numbers, no names.")
+    ] = False,
+) -> None:
+    """Write the dossier for one recipient: what is measured, assumed and unknown of a release.
+
+    It has a page and the same as JSON beside it. The recipient is judged with everything that left
+    until now, by the ledger. [dossier.RECIPIENT] of the project file has what no measure tells.
+    """
+    from sfumato.core.errors import InputError
+    from sfumato.pipeline.project_folder import REPORT, open_project
+    from sfumato.pipeline.report_stage import results_for
+    from sfumato.pipeline.run import State, status_of
+    from sfumato.reports import report
+
+    place = open_project(file)
+    stages = [each for each in status_of(place).stages if each.name != REPORT]
+    if any(each.state is not State.DONE for each in stages):
+        raise InputError(
+            "the project",
+            "must be run up to its release",
+            found="a stage that is not made of what is there now",
+            advice=f"type: {run_again(place.file)}",
+        )
+    audience = "public" if public else "internal"
+    report(results_for(place, recipient), output, audience=audience, recipient=recipient)
+    say(f"Dossier: {output}")
+
+
 def accept(
     row: Annotated[
         str,

@@ -248,13 +248,19 @@ class ReleaseLedger(Ledger):
         entry = self._log.entry(number)
         return {} if entry is None else entry.details
 
-    def _beside(self, to: str) -> dict[int, Handed]:
-        """The releases that a recipient may hold: all that were handed over and not waived."""
-        return {
-            each.number: self._handed(each)
+    def may_hold(self, to: str) -> list[Remembered]:
+        """The releases that a recipient may hold: all that were handed over and not waived.
+
+        Those are left out of which nothing is kept that could be compared.
+        """
+        return [
+            each
             for each in self.remembered()
             if each.kept_in and any(self.may_share(to, other) for other in each.to)
-        }
+        ]
+
+    def _beside(self, to: str) -> dict[int, Handed]:
+        return {each.number: self._handed(each) for each in self.may_hold(to)}
 
     def _handed(self, release: Remembered) -> Handed:
         apart = self._is_apart(release)
@@ -289,6 +295,11 @@ class ReleaseLedger(Ledger):
         beside = {n: each for n, each in self._beside(to).items() if n != number}
         # Last, since it is the one that is asked about.
         return {**beside, number: self._handed(release)}
+
+    def beside(self, number: int, to: str) -> Together:
+        """What a release gives away to a recipient with all that was handed over; none is noted."""
+        comparison = together(self.compared(number, to))
+        return replace(comparison, unknown=tuple(self._unknown(number, comparison)))
 
     def hand_over(
         self,
@@ -470,8 +481,16 @@ class ReleaseLedger(Ledger):
         """Whether two recipients are taken to share what they have."""
         return one == other or not {one, other} & set(self._waived())
 
+    def waivers(self) -> list[dict[str, Any]]:
+        """What the custodian waived: ``waived``, by whom, when (UTC) and why."""
+        return [
+            {"by": entry.actor, "time": entry.time, **entry.details}
+            for entry in self._log.entries()
+            if entry.kind == _WAIVED
+        ]
+
     def _waived(self) -> list[str | int]:
-        return [entry.details["waived"] for entry in self._log.entries() if entry.kind == _WAIVED]
+        return [each["waived"] for each in self.waivers()]
 
     def forget(self, person: str, *, note: str, by: str) -> tuple[int, ...]:
         """Erase a person from the sketches of all releases.

@@ -37,6 +37,7 @@ from sfumato.linkage.link_spec import LinkSpec
 from sfumato.release.promises import PROMISES, AddedPromises, all_asked
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_options import Circumstances, Limited, Options
+from sfumato.reports.project_results import STATED
 from sfumato.review.review_settings import CHOSEN, Settings
 from sfumato.risk import verdict
 from sfumato.risk.assess_options import HeldAgainst, KnownPopulation, Measuring
@@ -592,6 +593,24 @@ class About(Frozen):
     reasons: Annotated[dict[str, Said], Field(default_factory=dict)]
 
 
+@with_fields(**{name: (str, Field(default="", description=says)) for name, says in STATED.items()})
+class Dossier(Section):
+    """What no measure tells of a recipient; what is left blank is named as a gap in the dossier.
+
+    The other keys are those of `STATED`.
+
+    Attributes
+    ----------
+    by
+        Who says so: role (name).
+    on
+        The day on which it was so.
+    """
+
+    by: Said
+    on: date
+
+
 class TableFile(Frozen):
     """A table, and how its file is laid out.
 
@@ -674,6 +693,8 @@ class Project(Frozen):
         ledger, which is made where there is none.
     attack
         ``[attack]``: what the simulated intruder holds; without it there is no attack.
+    dossier
+        ``[dossier.RECIPIENT]``: what the custodian states of a recipient.
     outputs
         ``[outputs]``: where the results go.
     """
@@ -690,6 +711,7 @@ class Project(Frozen):
     accept: Annotated[Accept, Field(default_factory=Accept)]
     ledger: LedgerSection | None = None
     attack: Attack | None = None
+    dossier: dict[str, Dossier] = Field(default_factory=dict)
     outputs: Outputs = Outputs()
 
     @property

@@ -310,24 +310,28 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     return replace(made, measured={**made.measured, **judged})
 
 
-def verdict_of(place: ProjectFolder) -> Verdict | None:
+def verdict_of(place: ProjectFolder, recipient: Findings | None = None) -> Verdict | None:
     """What is said of the release of a project; ``None`` where none was made, or a policy decided.
 
     Limits and acceptances are those of the project file as it is now: nothing is made again for
     them.
+
+    Parameters
+    ----------
+    recipient
+        What one recipient finds; without it who holds all that was handed over when it was made.
     """
     measured = read_object(place.of_stage(RELEASE) / MEASURED) or {}
     if "verdict" not in measured:
         return None
-    recipient: Findings | str = "the ledger is off"
-    if "recipient" in measured:
+    if recipient is None and "recipient" in measured:
         recipient = Findings.among(**measured["recipient"])
     project = place.project
     return judged_again(
         measured["verdict"],
         project.judged_by,
         project.acceptances,
-        recipient,
+        recipient or "the ledger is off",
         linkage_of(place),
         _evidence(place),
     )

@@ -14,7 +14,7 @@ import pyarrow as pa
 import tomlkit
 
 from sfumato.core.atomic import write_text
-from sfumato.core.declaration import Progress
+from sfumato.core.declaration import Progress, fields_of
 from sfumato.core.errors import InputError
 from sfumato.pipeline import project_folder
 from sfumato.pipeline.project_model import ReportForm
@@ -22,6 +22,7 @@ from sfumato.pipeline.release_stages import (
     FOR_DATABASE,
     RELEASE_MANIFEST,
     TABLES,
+    ledger_of,
     release_files,
     verdict_of,
 )
@@ -30,6 +31,7 @@ from sfumato.release.codebook import codebook_name
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import CONTEXT, ProjectResults
 from sfumato.reports.report_files import HTML, JSON, PDF, write_project
+from sfumato.risk.intruders import Findings
 from sfumato.table.databases import DatabaseTable, check_new_table, write_database
 from sfumato.table.table_files import open_source
 
@@ -51,7 +53,13 @@ def _settings(place: project_folder.ProjectFolder) -> dict[str, Any]:
         "forms": list(_forms(place)),
         "limits": asdict(place.project.judged_by),
         "accept": place.project.accept.model_dump(mode="json", exclude_none=True),
+        "dossier": _stated(place),
     }
+
+
+def _stated(place: project_folder.ProjectFolder) -> dict[str, Any]:
+    """What the custodian states of each recipient."""
+    return {to: each.model_dump(mode="json") for to, each in place.project.dossier.items()}
 
 
 def _forms(place: project_folder.ProjectFolder) -> tuple[str, ...]:
@@ -69,8 +77,14 @@ def _earlier(place: project_folder.ProjectFolder) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _collected(place: project_folder.ProjectFolder) -> dict[str, Any]:
-    """What every stage measured, with its record, and what the project file says of the release."""
+def _collected(place: project_folder.ProjectFolder, to: str = "") -> dict[str, Any]:
+    """What every stage measured, with its record, and what the project file says of the release.
+
+    Parameters
+    ----------
+    to
+        Whom all of it is for, with what that recipient may hold by now; empty for anybody.
+    """
     stages: dict[str, dict[str, Any]] = {}
     for name in place.stage_names[:-1]:
         folder = place.of_stage(name)
@@ -87,14 +101,63 @@ def _collected(place: project_folder.ProjectFolder) -> dict[str, Any]:
     if project_folder.RELEASE in stages:
         stages[project_folder.RELEASE]["measured"].pop("verdict", None)
     about = place.project.about.model_dump(mode="json", exclude_none=True)
-    verdict = verdict_of(place)
+    handed, recipient = _handed(place, stages.get(project_folder.RELEASE, {}), to)
+    verdict = verdict_of(place, recipient)
     return {
         "project": place.project.about.name,
         "verdict": None if verdict is None else verdict.to_json(),
         "context": {name: about[name] for name in CONTEXT if name in about},
         "reasons": about["reasons"],
+        "stated": _stated(place),
+        "handed": handed,
         "stages": stages,
     }
+
+
+def _handed(
+    place: project_folder.ProjectFolder, release: Mapping[str, Any], to: str
+) -> tuple[dict[str, Any] | None, Findings | None]:
+    """What the ledger says of a release and of all others that left, and what a recipient finds."""
+    measured = release.get("measured", {})
+    request = measured.get("ledger", {}).get("release") or 0
+    with ledger_of(place) as memory:
+        if memory is None:
+            return None, None
+        every = memory.remembered()
+        own = [
+            each
+            for each in every
+            if each.number == measured.get("draft") or (request and each.request == request)
+        ]
+        if not own:
+            return None, None
+        number, held = own[0].number, {each.number for each in memory.may_hold(to)}
+        beside = memory.beside(number, to) if to and not request else None
+        others = [
+            {**fields_of(each, "number name persons handed"), "to": list(each.to)}
+            | {"compared": each.number in held}
+            for each in every
+            if each.to and each.number != number
+        ]
+        return {
+            "number": number,
+            "handed": own[0].handed if to in own[0].to else "",
+            "signed": memory.signatures().get(number),
+            "others": others,
+            "waived": memory.waivers(),
+            "unknown": [] if beside is None else list(beside.unknown),
+        }, None if beside is None else Findings.among(**beside.all[number].to_findings())
+
+
+def results_for(place: project_folder.ProjectFolder, to: str) -> ProjectResults:
+    """The results of a project for one recipient, compared with all that left until now.
+
+    Raises
+    ------
+    InputError
+        If the project was not run to its release.
+    """
+    return ProjectResults.from_json(_collected(place, to))
 
 
 def _is_contradicted(stages: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -137,6 +137,7 @@ def draw_project(content: Mapping[str, Any]) -> str:
         public=public,
         made=date.fromisoformat(content["report"]["date"]),
         figures=_figures(content, public),
+        gaps=project_risk.GAPS,
     )
 
 

@@ -21,6 +21,17 @@ LINK, REVIEW, LINKED = "link", "review", "linked"
 ASSESS, RELEASE, ATTACK = "assess", "release", "attack"
 CONTEXT = ("recipients", "purpose", "controls", "context", "review_date")
 """What a project file may say of a release beside its data."""
+STATED = {
+    "contract": "Contract, and what it forbids",
+    "means": "Other files, tools and people within reach",
+    "training": "Training of the people who work with it",
+    "security": "Rooms, machines and access",
+    "retention": "Deletion, and how it is shown",
+    "incidents": "Who hears of a breach, and how soon",
+    "intruder_test": "Test by people who tried to find someone",
+    "analysis": "The recipient’s own analysis, before and after",
+}
+"""What a custodian may state of a recipient, which no measure tells."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,10 @@ class ProjectResults:
         Why columns have their roles, in the custodian's words, by column.
     verdict
         What is said of the release, as `sfumato.risk.verdict` has it; ``None`` where none was made.
+    stated
+        What the custodian states of each recipient.
+    handed
+        What the ledger says of the release and of all others that left; ``None`` where it is off.
     """
 
     name: str
@@ -63,6 +78,8 @@ class ProjectResults:
     context: Mapping[str, str] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     verdict: Mapping[str, Any] | None = None
+    stated: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    handed: Mapping[str, Any] | None = None
 
     @property
     def is_on_request(self) -> bool:
@@ -151,7 +168,8 @@ class ProjectResults:
                 found="none",
                 advice="run the project first: sfumato run",
             )
-        return cls(name, stages, said, reasons, plain.get("verdict"))
+        stated, handed = dict(plain.get("stated") or {}), plain.get("handed")
+        return cls(name, stages, said, reasons, plain.get("verdict"), stated, handed)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ProjectResults:

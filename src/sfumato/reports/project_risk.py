@@ -22,6 +22,16 @@ from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
 from sfumato.risk.risk_thresholds import KINDS, Part
 
 _WORST = "worst class"
+GAPS = {
+    "attack": "No attack was simulated: the numbers of this report were not put to the test. A "
+    "section [attack] in the project file does it.",
+    "population": "Nothing is known of the population behind the data, so the file is taken as its "
+    "own. That overstates the risk from an intruder who does not know who is in it.",
+    "membership": "Membership was not measured: no register of the population was given. The "
+    "intruders above are taken to know who is in the file.",
+    "linkage": "Nothing was linked: the release is of one table.",
+}
+"""What was not measured, in the words of every report of a project."""
 _ADVERSARIES = (
     (
         "an acquaintance (prosecutor)",

@@ -86,7 +86,7 @@ def _row(
     if "column" in row and not show.is_public:
         told["notes"] = [f"{row['why'][0].upper()}{row['why'][1:]}."]
     told["notes"] += [
-        _accepted(each, each["column"] or "This", show) for each in row.get("accepted", ())
+        accepted_words(each, each["column"] or "This", show) for each in row.get("accepted", ())
     ]
     if "found" not in row:
         return told
@@ -107,12 +107,15 @@ def _row(
     return told
 
 
-def _accepted(acceptance: Mapping[str, Any], what: str, show: Discretion) -> str:
+def accepted_words(acceptance: Mapping[str, Any], what: str, show: Discretion) -> str:
     """Who answers for something, until when and why."""
-    # Names of people stay inside: outside the role alone, which stands before the bracket.
-    by = acceptance["by"]
-    who = by.partition("(")[0].strip() if show.is_public else by
+    who = role_of(acceptance["by"], show)
     return f"{what} is accepted by {who} until {acceptance['until']}: “{acceptance['because']}”."
+
+
+def role_of(by: str, show: Discretion) -> str:
+    """Who answers: outside the role alone, which stands before the bracket with the name."""
+    return by.partition("(")[0].strip() if show.is_public else by
 
 
 def _learned(row: Mapping[str, Any]) -> Mapping[str, float] | None:
@@ -145,7 +148,7 @@ def _checked(content: dict[str, Any], results: ProjectResults, show: Discretion)
     if content["linkage"] is not None:
         said.append(_wrong_links(content["linkage"]))
         accepted = ((results.verdict or {}).get("linkage") or {}).get("accepted")
-        said += [] if accepted is None else [_accepted(accepted, "This", show)]
+        said += [] if accepted is None else [accepted_words(accepted, "This", show)]
     review = content["review"]
     if review is not None and review["by"] == "simulated":
         said.append("A simulated worker answered the doubtful pairs; no person looked at them.")

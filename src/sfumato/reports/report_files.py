@@ -66,6 +66,7 @@ def report(
     title: str | None = None,
     made: date | None = None,
     audience: str = "internal",
+    recipient: str | None = None,
 ) -> Path:
     """Write the report that a privacy officer signs, whole or not at all.
 
@@ -86,6 +87,8 @@ def report(
         The day that the report bears; today when not given.
     audience
         ``"internal"``, or of a project ``"public"``: coarse numbers, which may be published.
+    recipient
+        Of a project the dossier for this recipient, in place of its report.
 
     Returns
     -------
@@ -109,8 +112,16 @@ def report(
                 accepted=", ".join(Audience),
             )
         day = made or _today()
-        write_project(result, target, audience=Audience(audience), made=day, title=title)
+        version = Audience(audience)
+        write_project(result, target, audience=version, made=day, title=title, recipient=recipient)
         return target
+    if recipient is not None:
+        raise InputError(
+            "parameter recipient",
+            "is for the results of a project",
+            found=type(result).__name__,
+            advice="sf.ProjectResults.load reads them",
+        )
     if isinstance(result, FileProfile):
         return write_profiles([result.to_json()], target, title=title, made=made)
     if audience != "internal":
@@ -358,8 +369,9 @@ def write_project(
     made: date,
     title: str | None = None,
     forms: Collection[str] = (),
+    recipient: str | None = None,
 ) -> None:
-    """Write one version of the report of a project.
+    """Write one version of the report of a project, or of the dossier for a recipient.
 
     Parameters
     ----------
@@ -370,16 +382,19 @@ def write_project(
     forms
         Endings of further forms beside the path's, drawn from the same page.
     """
+    from sfumato.reports.dossier import dossier_content, draw_dossier
     from sfumato.reports.project_report import draw_project, project_content
 
     wanted = {path.suffix.lower(), *forms}
     for form in (path.suffix.lower(), *forms):
         _check(path.with_suffix(form), (HTML, PDF, JSON), _PROJECT_ENDINGS)
-    content = project_content(results, audience, title, made)
+    content, draw = project_content(results, audience, title, made), draw_project
+    if recipient is not None:
+        content, draw = dossier_content(content, results, recipient), draw_dossier
     files: dict[Path, str | bytes] = {path.with_suffix(JSON): _dumped(content)}
     # Both are the same page: the PDF is what it prints.
     if wanted & {HTML, PDF}:
-        page = draw_project(content)
+        page = draw(content)
         files |= {path.with_suffix(PDF): pdf_of(page)} if PDF in wanted else {}
         files |= {path.with_suffix(HTML): page} if HTML in wanted else {}
     _write(files)

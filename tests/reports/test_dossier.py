@@ -1,0 +1,220 @@
+"""The dossier for one recipient: its items, and what the version that may be published hides."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as csv
+import pytest
+from few_cases import fast_first
+from reports.project_results import CONTEXT, SECRETS, results
+
+from sfumato.core.errors import InputError
+from sfumato.release.anonymize import anonymize
+from sfumato.release.promises.g_balance import GBalance
+from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.release.release_result import Release
+from sfumato.reports import report
+from sfumato.reports.audience import FEWEST, Audience
+from sfumato.reports.dossier import ASSUMED, GAP, MEASURED, NONE
+from sfumato.reports.project_results import STATED, ProjectResults
+from sfumato.risk.verdict import share_text
+from sfumato.schema import Schema
+
+TO = "Northern University"
+CANARY = "kanarienvogel"
+KINDS = {MEASURED, ASSUMED, GAP, NONE}
+OTHERS = [
+    {
+        "number": 2, "name": "earlier.csv", "persons": 371, "handed": "2026-01-02T03:04:05+00:00",
+        "to": ["Dr. Southern"], "compared": compared,
+    }
+    for compared in (True, False)
+]  # fmt: skip
+HANDED = {
+    "number": 7, "handed": "2026-11-29T10:00:00+00:00", "signed": None, "others": OTHERS,
+    "unknown": [],
+}  # fmt: skip
+SAID = {"by": "privacy officer (A. Person)", "on": "2026-11-30"} | dict.fromkeys(STATED, "")
+
+
+def dossier(found: ProjectResults, folder: Path, audience: str = "internal") -> tuple[Any, str]:
+    """Its plain values, and what a reader of the page sees."""
+    page = report(found, folder / "dossier.html", recipient=TO, audience=audience).read_text()
+    plain = json.loads((folder / "dossier.json").read_text())
+    shown = re.sub(r"<style\b.*?</style>", " ", page, flags=re.DOTALL)
+    return plain, re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", shown)))
+
+
+def items(plain: Any) -> dict[str, dict[str, str]]:
+    return {each["title"]: each for every in plain["headings"].values() for each in every}
+
+
+def asked(plain: Any) -> list[dict[str, str]]:
+    """What was promised: numbers that the custodian chose, which are no secret."""
+    return [each for title, each in items(plain).items() if title.startswith("Promise")]
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+@pytest.mark.parametrize("bare", [False, True])
+def test_each_item_is_a_number_an_assumption_or_a_named_gap(
+    release: Release, tmp_path: Path, audience: str, bare: bool
+) -> None:
+    changes: dict[str, Any] = {"context": {}, "verdict": None} if bare else {"handed": HANDED}
+    plain, text = dossier(results(release, **changes), tmp_path, audience)
+    for heading, every in plain["headings"].items():
+        assert every, heading
+        assert heading in text
+        for each in every:
+            assert each["kind"] in KINDS
+            assert len(each["says"]) > 1, each
+            assert each["how"] or each["kind"] != MEASURED, each
+            assert "None" not in each["says"] + each["how"]
+    told = [each["kind"] for every in plain["headings"].values() for each in every]
+    assert plain["counted"] == {kind: told.count(kind) for kind in (MEASURED, ASSUMED, GAP)}
+    assert bare is (plain["verdict"]["state"] is None)
+
+
+def test_what_the_custodian_left_blank_is_a_gap(release: Release, tmp_path: Path) -> None:
+    stated = {TO: SAID | {"contract": "clause 7", "training": "  "}, "another": SAID}
+    by_title = items(dossier(results(release, stated=stated), tmp_path)[0])
+    assert by_title[STATED["contract"]]["kind"] == ASSUMED
+    assert by_title[STATED["contract"]]["says"] == "clause 7"
+    assert {"A. Person", SAID["on"]} <= {
+        word for word in ("A. Person", SAID["on"]) if word in by_title[STATED["contract"]]["how"]
+    }
+    assert {by_title[STATED[each]]["kind"] for each in STATED if each != "contract"} == {GAP}
+    plain, text = dossier(results(release, stated=stated), tmp_path, "public")
+    assert items(plain)[STATED["contract"]]["kind"] == ASSUMED
+    assert "clause 7" not in text
+    assert "A. Person" not in text
+    assert "privacy officer" in text
+
+
+def test_the_verdict_and_the_recipient_stand_first(release: Release, tmp_path: Path) -> None:
+    told = release.to_json()["verdict"]
+    told["rows"] = [
+        row | ({"found": {"value": 0.043, "low": 0.043, "high": 0.043}, "learned": [],
+                "person": {"value": 0.077, "low": 0.077, "high": 0.077}, "state": "below",
+                "said": "below", "drawn": None} if row["intruder"] == "recipient" else {})
+        for row in told["rows"]
+    ]  # fmt: skip
+    found = results(release, verdict=told, handed=HANDED)
+    plain, text = dossier(found, tmp_path)
+    first = [text.index(each) for each in (told["headline"], f"{TO} finds 4.3 % of", "earlier.csv")]
+    assert first == sorted(first)
+    assert first[-1] < text.index("What stands behind")
+    assert f"{release.risk.persons:,} people" in plain["verdict"]["sentences"][-2]
+    assert re.search(r"2 other releases .* 1 of them not compared", text)
+    assert items(plain)["Hand-over"]["says"] == "On 2026-11-29."
+    plain, text = dossier(found, tmp_path, "public")
+    assert "2 other releases" in text
+    for secret in (TO, "earlier.csv", "Dr. Southern", "371", "4.3 %"):
+        assert secret not in text + json.dumps(plain)
+
+
+def test_where_no_ledger_remembers_that_is_a_gap(release: Release, tmp_path: Path) -> None:
+    plain, _ = dossier(results(release), tmp_path)
+    assert items(plain)["Hand-over"]["kind"] == GAP
+    assert items(plain)["Linkability: releases joined"]["kind"] == GAP
+    assert sum(each.startswith("Not measured") for each in plain["verdict"]["sentences"]) == 2
+
+
+def test_numbers_are_those_of_the_release_and_agree(release: Release, tmp_path: Path) -> None:
+    plain, text = dossier(results(release, handed=HANDED), tmp_path)
+    risk = release.risk
+    by_title = items(plain)
+    size = f"{risk.records:,} records of {risk.persons:,} people"
+    assert by_title["Released"]["says"] == f"{size}."
+    for row in release.verdict.rows:
+        if row.findings is not None:
+            limit = release.limits.found
+            assert share_text(row.findings.found.value, limit) in text
+    # Of how many people something is said is one number: those that were released, or before.
+    for count in re.findall(r"mean over ([\d,]+) people", text):
+        assert count == f"{risk.persons:,}"
+    assert f"→ {share_text(risk.marketer.value)}" in text
+    assert by_title["Left out"]["says"].startswith(f"{release.utility.suppressed_records:,} rec")
+
+
+def random_release(seed: int) -> Release:
+    """A release of a random file with a canary in every column."""
+    draw = np.random.default_rng(seed)
+    people = int(draw.integers(60, 200))
+    person = np.repeat(np.arange(people), 1 + draw.poisson(0.7, people))
+    towns, ills = draw.integers(0, 5, people)[person], draw.integers(0, 6, len(person))
+    data = {
+        "who": [f"{CANARY}{each}" for each in person],
+        "town": [f"{CANARY}{each}" for each in towns],
+        "born": (73_000_001 + 7 * draw.integers(0, 60, people))[person],
+        "ill": [f"{CANARY}{each}" for each in ills],
+        "note": [f"{CANARY}{each % 3}" for each in person],
+        "paid": 61_000_003 + draw.integers(0, 9, len(person)),
+    }
+    schema = Schema(
+        person="who", quasi_identifiers=["town", "born"], sensitive=["ill", "paid"],
+        insensitive=["note"],
+    )  # fmt: skip
+    promise = PidKAnonymity(int(draw.integers(2, 6))) if seed % 2 else GBalance(0.6)
+    return anonymize(pa.table(data), schema, promise, seed=seed)
+
+
+@pytest.mark.parametrize("seed", fast_first(2, list(range(8))))
+def test_the_public_version_gives_nothing_away(seed: int, tmp_path: Path) -> None:
+    release = random_release(seed)
+    secret = tmp_path / "of_release"
+    written = release.write(tmp_path / "r.csv", secret=secret)
+    manifest = written.manifest
+    stated = {TO: SAID | {"contract": "words of the contract"}}
+    found = results(written, handed=HANDED, stated=stated)
+    plain, text = dossier(found, tmp_path, "public")
+    both = text + json.dumps(plain, ensure_ascii=False)
+    # Neither data nor secret, neither names nor paths.
+    assert CANARY in json.dumps(release.to_json())
+    for hidden in (CANARY, "73000", "61000", "73,000", "61,000", "words of the contract", TO):
+        assert hidden not in both
+    pseudonyms = csv.read_csv(tmp_path / "r.csv")["who"].to_pylist()
+    for hidden in (secret.read_text().strip(), *map(str, pseudonyms)):
+        assert hidden not in both
+    for hidden in (*SECRETS, str(tmp_path), "r.csv", manifest.output_sha256 or "x", "A. Person"):
+        assert hidden not in both
+    # Nor a count of few, nor a share that is exact and neither a limit nor promised.
+    units, counted = "records?|people|persons?|classes|links|pairs|doubtful|guesses", text
+    for hidden in [
+        "fewer than 10",
+        *(each["says"].partition(" Reached")[0] for each in asked(plain)),
+    ]:
+        counted = counted.replace(hidden, "")
+    counts = re.findall(rf"(?<![\d,.–])(\d+) (?:{units})\b", counted)
+    assert counts
+    assert all(int(count) >= FEWEST or count == "0" for count in counts)
+    limits = written.limits
+    public = {share_text(each)[:-2] for each in (limits.found, limits.person, limits.learned)}
+    shares = re.findall(r"(\d+(?:\.\d+)?)\s?%", text)
+    assert shares
+    assert all("." not in each or each in public for each in shares)
+    # What it says agrees with the manifest and with itself.
+    sizes = set(re.findall(r"([\d,]+) records of ([\d,]+) people", text))
+    assert sizes == {(f"{written.risk.records:,}", f"{written.risk.persons:,}")}
+    assert plain["verdict"]["ready"] is written.verdict.noted["ready"]
+    assert written.verdict.headline.startswith(plain["verdict"]["headline"].rstrip("."))
+    assert {row["intruder"].lower(): row["said"] for row in plain["verdict"]["rows"]} == {
+        row.intruder: row.said for row in written.verdict.rows
+    }
+
+
+def test_a_dossier_is_of_a_project(release: Release, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="recipient"):
+        report(release, tmp_path / "d.html", recipient=TO)
+
+
+def test_context_stands_in_both_versions(release: Release, tmp_path: Path) -> None:
+    for audience in Audience:
+        _, text = dossier(results(release), tmp_path, audience)
+        assert all(each in text for each in CONTEXT.values())
