@@ -73,6 +73,13 @@ def test_associations_wait_and_then_it_is_released_once(call: Call, tmp_path: Pa
     assert done.ran() == ["assess", "release", "report"] or done.ran() == ["release", "report"]
     assert call("run", "--json").ran() == []
     assert len(json.loads(call("ledger", "list", "--json", *BOOK).out)) == 1
+    assert call("dossier", "Dr. Gary", "--output", "d.json", "--public").code == 0
+    dossier = json.loads((tmp_path / "d.json").read_text())
+    assert dossier["others"] == []
+    said = {each["title"]: each for every in dossier["headings"].values() for each in every}
+    assert said["Rules of the policy"]["kind"] == "measured"
+    assert said["Linkability: releases joined"]["kind"] == "measured"
+    assert "Dr. Gary" not in json.dumps(dossier)
     measured = json.loads((tmp_path / "stages" / "release" / "measured.json").read_text())
     assert measured["k"] == 3
     assert (tmp_path / "output" / "release" / "release.parquet").is_file()

@@ -16,6 +16,7 @@ from few_cases import fast_first
 from reports.project_results import CONTEXT, SECRETS, results
 
 from sfumato.core.errors import InputError
+from sfumato.examples import generate_clinics
 from sfumato.release.anonymize import anonymize
 from sfumato.release.promises.g_balance import GBalance
 from sfumato.release.promises.k_anonymity import PidKAnonymity
@@ -141,6 +142,22 @@ def test_numbers_are_those_of_the_release_and_agree(release: Release, tmp_path: 
         assert count == f"{risk.persons:,}"
     assert f"→ {share_text(risk.marketer.value)}" in text
     assert by_title["Left out"]["says"].startswith(f"{release.utility.suppressed_records:,} rec")
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+def test_what_is_estimated_is_not_called_counted(audience: Audience, tmp_path: Path) -> None:
+    visits = generate_clinics(60, rng=3).visits.select(["patient", "age", "zip"])
+    schema = Schema(person="patient", quasi_identifiers=["age", "zip"])
+    release = anonymize(visits, schema, GBalance(0.5), population=900, seed=1)
+    found = results(release)
+    marketer = {"value": 0.044, "low": 0.007, "high": 0.14, "estimator": "cell model"}
+    found.stages["release"].measured["marketer"] = marketer
+    found.stages["release"].measured["population"] = {"persons": 900, "marketer": marketer}
+    every = dossier(found, tmp_path, audience)[0]["headings"]["Risk before and after"]
+    told = [each for each in every if "cell model" in each["says"]]
+    assert len(told) == 2
+    assert all("estimated" in each["how"] for each in told)
+    assert not any("→" in each["says"] for each in told)
 
 
 def random_release(seed: int) -> Release:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any, NamedTuple
 
+from sfumato.core.measure import is_estimate
 from sfumato.reports import project_results
 from sfumato.reports.audience import AVERAGE, MAXIMUM, WHOLE, Audience, Discretion
 from sfumato.reports.printed_numbers import (
@@ -225,7 +226,8 @@ def _context(made: _Made) -> Iterator[Item]:
 
 
 def _variables(made: _Made) -> Iterator[Item]:
-    if file := made.report["sources"]["file"]:
+    file = made.report["sources"]["file"]
+    if file and file["records"] is not None:
         before = f"{printed(file['records'], COUNT)} records of {printed(file['persons'], COUNT)}"
         yield Item("Before the release", f"{before} people.", MEASURED, "counted")
     yield Item("Released", f"{made.records} of {made.people}.", MEASURED, "counted")
@@ -287,6 +289,9 @@ def _limits(made: _Made) -> Iterator[Item]:
         own = limits != Limits(limits.preset)
         of = "numbers of the project’s own" if own else f"from {PRESETS[limits.preset][3]}"
         yield Item("Limits", f"{limits}.", ASSUMED, of)
+    if made.report["request"]:
+        said = " ".join(made.report["verdict"]["answers"]["How it was checked"])
+        yield Item("Rules of the policy", said, MEASURED, f"counted over {made.people}")
     yield from _kept("Promise", made.report["promises"], "name")
     yield from _kept("Limit", made.report["thresholds"], "measure")
     if not (made.report["promises"] or made.report["request"]):
@@ -334,21 +339,25 @@ def _risk(made: _Made) -> Iterator[Item]:
     yield from (_before_after(each, made, of) for each in estimated["lines"])
 
 
-def _before_after(line: Mapping[str, Any], made: _Made, method: str = "") -> Item:
+def _before_after(line: Mapping[str, Any], made: _Made, against: str = "") -> Item:
     """A measure of the data and of the release in one unit; a gap where neither has a number."""
     above = f" {_told(line['above'], SHARE)}" if "above" in line else ""
-    title, ends = (
-        f"{line['means'][:1].upper()}{line['means'][1:]}{above}",
-        (line["before"], line["after"]),
-    )
-    told = [_told(each, line["scale"]) for each in ends if each is not None]
+    title = f"{line['means'][:1].upper()}{line['means'][1:]}{above}"
+    ends = [each for each in (line["before"], line["after"]) if each is not None]
+    told = [_told(each, line["scale"]) for each in ends]
     if not told and not made.show.is_public:
         return Item(title, f"Not measured: {line['name']}.", GAP)
     after = "" if line["after"] is not None else " before the release"
     said = f"{' → '.join(told)}{after}" if told else "Left out here: it tells of few people."
     sizes = {"people": made.people, "records": made.records, "classes": made.classes}
-    how = _METHODS[line["over"]].format(**sizes)
-    return Item(title, said, MEASURED, method or how)
+    counted = f"counted {against}" if against else _METHODS[line["over"]].format(**sizes)
+    guessed = [isinstance(each, dict) and is_estimate(each.get("estimator")) for each in ends]
+    if all(guessed) and guessed:
+        return Item(title, said, MEASURED, f"estimated {against}, with the 95 % interval")
+    if any(guessed):  # what a file has and what is expected of its population are no one unit
+        said = f"{told[0]} in the file before; {told[-1]} of the release in its population"
+        return Item(title, said, MEASURED, "the first counted, the second estimated (95 %)")
+    return Item(title, said, MEASURED, counted)
 
 
 def _three(made: _Made) -> Iterator[Item]:
@@ -373,7 +382,8 @@ def _three(made: _Made) -> Iterator[Item]:
     learned = [each for each in made.report["verdict"]["rows"] if each["learned"]]
     for each in learned:
         title = f"Inference: value learned, {each['intruder'].lower()}"
-        yield Item(title, str(each["learned"]), MEASURED, "beyond guesses without the file")
+        how = f"of {made.people}, beyond guesses without the file"
+        yield Item(title, str(each["learned"]), MEASURED, how)
     if not learned:
         said = "Not measured: what is learned of a sensitive value."
         yield Item("Inference: value learned", said, GAP)

@@ -47,6 +47,7 @@ def first_page(
             "headline": f"{hidden}Do not release yet: what intruders find was not measured.",
             "sentences": [],
             "limits": "",
+            "people": "",
             "rows": [],
             "helps": [],
             "answers": answers,
@@ -60,6 +61,7 @@ def first_page(
         "limits": f"Limits: {limits['preset']}, at most {share_text(limits['found'])} of people "
         f"found, {share_text(limits['person'])} for one person, {share_text(limits['learned'])} "
         "learned. A row is above if one of its three numbers is.",
+        "people": some(content["changes"]["persons"], "person", "people"),
         "rows": [_row(each, verdict, results, show) for each in verdict["rows"]],
         "helps": [] if show.is_public else [each.replace("->", "→") for each in verdict["next"]],
         "answers": answers,
