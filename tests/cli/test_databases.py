@@ -54,6 +54,9 @@ def test_a_project_of_a_database_runs_to_its_report(run, tmp_path: Path) -> None
     assert run("run").code == done.code  # nothing is made again
     report = json.loads((tmp_path / "output" / "reports" / "report.json").read_text())
     assert report
+    told = run("dossier", "us", "--output", "d.json", "--public")
+    assert told.code == 0, told.err
+    assert json.loads((tmp_path / "d.json").read_text())["counted"]["measured"]
 
 
 @pytest.mark.slow
