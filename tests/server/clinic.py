@@ -79,9 +79,9 @@ def values_in(text: str, rows: Rows = PEOPLE) -> list[str]:
 
 def account(name: str, *roles: str) -> Any:
     """An account; its password is none."""
-    from sfumato.server.store.models import Account
+    from sfumato.server.accounts.sessions import make_account
 
-    return Account.objects.make(name, None, list(roles))
+    return make_account(name, None, roles)
 
 
 def staff() -> tuple[Any, Any, Any]:

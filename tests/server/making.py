@@ -61,11 +61,12 @@ def _records(job: dict[str, Any], names: list[str]) -> pa.Table:
 
 
 def _account(job: dict[str, Any]) -> Any:
+    from sfumato.server.accounts.sessions import make_account
     from sfumato.server.store.models import Account
 
     found = Account.objects.filter(name=job["name"]).first()
     fields = job.get("fields", {})
-    return found or Account.objects.make(job["name"], job.get("password"), job["roles"], **fields)
+    return found or make_account(job["name"], job.get("password"), job["roles"], **fields)
 
 
 def _session(account: Any) -> str:

@@ -11,13 +11,25 @@ import pytest
 
 PASSWORD = "a sentence to keep in mind"
 NEW = "another sentence to keep"
+STATE = "state"
+"""What the tests themselves have the audit log state; see `said`."""
 
 
 def person(name: str, *roles: str, password: str = PASSWORD) -> Any:
     """An account with a password."""
     from sfumato.server.store.models import Account
 
-    return Account.objects.make(name, password, list(roles))
+    account = Account.objects.make(name, password, list(roles))
+    said(account)
+    return account
+
+
+def said(row: Any, *names: str) -> None:
+    """Write an entry that states a row, or some of its columns, as a view would have."""
+    from sfumato.server.audit_log import append
+    from sfumato.server.stated_rows import stated
+
+    append(None, STATE, "a row", rows=[stated(row, *names)])
 
 
 def visitor(**headers: str) -> Any:
@@ -58,10 +70,11 @@ def link_in(answer: Any) -> str:
 
 
 def actions() -> list[str]:
-    """Actions in the audit log, in their order."""
+    """Actions in the audit log, in their order, but those of the tests themselves."""
     from sfumato.server.store.models import AuditEntry
 
-    return list(AuditEntry.objects.order_by("number").values_list("action", flat=True))
+    entries = AuditEntry.objects.order_by("number").exclude(action=STATE)
+    return list(entries.values_list("action", flat=True))
 
 
 def code_of(secret: bytes, step: int = 0) -> str:
@@ -87,14 +100,20 @@ def with_second_factor(account: Any) -> bytes:
     secret = new_secret()
     account.totp = seal_secret(secret, account)
     account.save()
+    said(account, "totp")
     return secret
 
 
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords are hashed with little memory; what is slow by intention is slow here as well."""
+    quicken(monkeypatch)
+
+
+def quicken(patch: pytest.MonkeyPatch) -> None:
+    """Hash passwords with little memory."""
     from django.contrib.auth.hashers import Argon2PasswordHasher
 
-    monkeypatch.setattr(Argon2PasswordHasher, "memory_cost", 64)
-    monkeypatch.setattr(Argon2PasswordHasher, "time_cost", 1)
-    monkeypatch.setattr(Argon2PasswordHasher, "parallelism", 1)
+    patch.setattr(Argon2PasswordHasher, "memory_cost", 64)
+    patch.setattr(Argon2PasswordHasher, "time_cost", 1)
+    patch.setattr(Argon2PasswordHasher, "parallelism", 1)

@@ -44,7 +44,7 @@ def test_the_setup_link_makes_the_first_account_once(server: Any) -> None:
     assert other.get(path).status_code == 404
     assert other.post(path, {**ACCOUNT, "name": "second"}).status_code == 404
     assert Account.objects.count() == 1
-    assert actions() == ["make account", "use link", "log in"]
+    assert actions() == ["make set-up link", "make account", "use link", "log in"]
     assert _setup(server) == "", "no second set-up"
 
 

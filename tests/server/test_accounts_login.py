@@ -28,7 +28,8 @@ def test_a_password_logs_in_and_the_log_says_so() -> None:
     assert actions() == ["log in"]
     from sfumato.server.store.models import AuditEntry
 
-    assert AuditEntry.objects.get().resource == f"account {account.pseudonym}"
+    entry = AuditEntry.objects.get(action="log in")
+    assert entry.resource == f"account {account.pseudonym}"
 
 
 @pytest.mark.parametrize("typed", ["  wanda ", "ｗanda"])

@@ -432,18 +432,18 @@ def test_the_log_is_checked_from_the_command_line(tmp_path: Path) -> None:
         server.end()
     whole = _run("audit", "verify", *options)
     assert whole.returncode == 0
-    assert "whole: 3 entries" in whole.stdout
+    assert "whole: 4 entries" in whole.stdout
     head = _run("audit", "checkpoint", *options).stdout.strip()
-    assert re.fullmatch(r"3:[0-9a-f]{64}", head)
+    assert re.fullmatch(r"4:[0-9a-f]{64}", head)
     assert f"Head: {head}" in whole.stdout
     assert _run("audit", "verify", "--against", head, *options).returncode == 0
     assert _run("audit", "verify", "--against", "x", *options).returncode == BAD_INPUT
     with sqlite3.connect(tmp_path / "data" / "sfumato.sqlite3") as database:
-        database.execute("DELETE FROM audit_entry WHERE number = 3")
+        database.execute("DELETE FROM audit_entry WHERE number = 4")
     assert _run("audit", "verify", *options).returncode == 0
     cut = _run("audit", "verify", "--against", head, *options)
     assert cut.returncode == ABOVE
-    assert "before entry 3 that was kept" in cut.stderr
+    assert "before entry 4 that was kept" in cut.stderr
     with sqlite3.connect(tmp_path / "data" / "sfumato.sqlite3") as database:
         database.execute("UPDATE audit_entry SET actor = 'w00000000' WHERE number = 1")
     assert "entry 1 was changed" in _run("audit", "verify", *options).stderr

@@ -156,7 +156,9 @@ def test_sessions_of_earlier_versions_are_deleted() -> None:
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
-    account = person("wanda", "worker")
+    from sfumato.server.store.models import Account
+
+    account = Account.objects.make("wanda", PASSWORD, ["worker"])  # no entry of this version
     MigrationExecutor(connection).migrate([("store", "0001_initial")])
     old = SessionStore()
     old[SESSION_KEY] = str(account.pk)

@@ -191,6 +191,10 @@ def warn(warnings: tuple[str, ...]) -> None:
         say(f"Warning: {warning}")
 
 
+MOST_DIFFERENCES = 200
+"""Lines about differences that are printed at most."""
+
+
 def show_verdict(what: str, verdict: Verdict) -> None:
     """Print whether a chain of entries is whole.
 
@@ -200,7 +204,12 @@ def show_verdict(what: str, verdict: Verdict) -> None:
         If it is not.
     """
     if not verdict.whole:
-        say(f"The {what} is not whole: {verdict.fault}.")
+        if verdict.fault:
+            say(f"The {what} is not whole: {verdict.fault}.")
+        if verdict.differences:
+            say(f"The tables differ from the {what} in {len(verdict.differences):,} places:")
+        for difference in verdict.differences[:MOST_DIFFERENCES]:
+            say(f"  {difference}")
         raise typer.Exit(ABOVE)
     typer.echo(f"The {what} is whole: {verdict.entries:,} entries.\nHead: {verdict.head}")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -71,16 +72,19 @@ class Verdict:
         What is wrong and at which entry, ``""`` if nothing.
     head
         The last entry.
+    differences
+        What else is not as the entries state it, a sentence each.
     """
 
     entries: int
     fault: str
     head: Head
+    differences: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:
         """Whether nothing is wrong."""
-        return not self.fault
+        return not self.fault and not self.differences
 
 
 def parse_head(text: str, command: str) -> Head:
@@ -118,17 +122,14 @@ def digest_of(*fields: int | str) -> str:
     *fields
         The fields of the entry, the last of them the digest of the entry before, or `START`.
     """
-    digest = hashlib.sha256()
-    for field in fields:
-        data = str(field).encode()
-        # Without lengths "ab", "c" and "a", "bc" would hash the same.
-        digest.update(len(data).to_bytes(8, "big"))
-        digest.update(data)
-    return digest.hexdigest()
+    parts = [str(field).encode() for field in fields]
+    # Without lengths "ab", "c" and "a", "bc" would hash the same.
+    whole = b"".join(each for part in parts for each in (len(part).to_bytes(8, "big"), part))
+    return hashlib.sha256(whole).hexdigest()
 
 
 def next_row(
-    last: Head, fields: Sequence[str], signer: Ed25519PrivateKey, since: str = ""
+    last: Head, fields: Sequence[str], sign: Callable[[bytes], bytes], since: str = ""
 ) -> tuple[Any, ...]:
     """The row that follows another one, signed: number, time, fields, what binds it.
 
@@ -138,13 +139,30 @@ def next_row(
     ----------
     fields
         What it tells, in the order of the log.
+    sign
+        Gives the signature of a digest: of a key pair, or `keyed`.
     since
         The time of the row before: a clock that is set back makes none older.
     """
     time = max(datetime.now(UTC).isoformat(timespec="microseconds"), since)
     told: Row = (last.number + 1, time, *fields, last.digest)
     digest = digest_of(*told)
-    return (*told, digest, signer.sign(bytes.fromhex(digest)).hex())
+    return (*told, digest, sign(bytes.fromhex(digest)).hex())
+
+
+def keyed(key: bytes) -> Callable[[bytes], bytes]:
+    """A function of a digest: its HMAC-SHA-256, a signature that only holders of the key check."""
+
+    def sign(digest: bytes) -> bytes:
+        return hmac.digest(key, digest, "sha256")
+
+    return sign
+
+
+def keyed_by(key: bytes) -> Callable[[bytes, bytes], bool]:
+    """A function of (signature, digest): whether `keyed` made the signature with a key."""
+    sign = keyed(key)
+    return lambda signature, digest: hmac.compare_digest(signature, sign(digest))
 
 
 def made_by(signer: Ed25519PrivateKey) -> Callable[[bytes, bytes], bool]:

@@ -285,7 +285,7 @@ def next_entry(
     since
         The time of the entry before: a clock that is set back makes none older.
     """
-    return Entry(*next_row(last, (kind, actor, detail_text(detail)), keys.signer, since))
+    return Entry(*next_row(last, (kind, actor, detail_text(detail)), keys.signer.sign, since))
 
 
 def add_entry(connection: sqlite3.Connection, entry: Entry) -> None:

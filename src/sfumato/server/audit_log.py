@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models.functions import Length
 
 from sfumato.core import chain
 from sfumato.core.chain import START, Head, Link, Verdict, detail_text
+from sfumato.core.errors import InputError
+from sfumato.server.replay import Replay, differences, one_view
+from sfumato.server.stated_rows import ROWS, Stated, rows_of, stated, stated_pairs
 from sfumato.server.store.models import Account, AuditEntry
 from sfumato.server.store.statements import Statement, ask, locks_rows
 
@@ -20,6 +27,9 @@ _FIELDS = (
     *("number", "time", "actor", "action", "resource", "detail"),
     *("previous", "digest", "signature"),
 )
+_DETAIL = _FIELDS.index("detail")
+KEYED = 32
+"""Bytes of the signature of an entry: an HMAC."""
 _ADD = f"""
 INSERT INTO audit_entry ({", ".join(_FIELDS)})
 VALUES ({", ".join(["%s"] * len(_FIELDS))})"""  # noqa: S608 - made of names of columns
@@ -31,6 +41,7 @@ def append(
     resource: str,
     detail: Mapping[str, object] | None = None,
     along: Sequence[Statement] = (),
+    rows: Iterable[Stated] = (),
 ) -> AuditEntry:
     """Add an entry, in the transaction of what it tells of.
 
@@ -44,17 +55,50 @@ def append(
         More of it, such as the cost; never a value.
     along
         What it tells of, where that is still to be written.
+    rows
+        What it states of every row that the transaction writes.
     """
+    changed = rows_of(rows)
+    told_of = {**(detail or {}), **({ROWS: changed} if changed else {})}
     # No savepoint: a failed entry takes down with it what it tells of.
     with transaction.atomic(savepoint=False):
         before: list[Statement] = [("SELECT pg_advisory_xact_lock(%s)", [_LOCK])]
         *_, last = ask(*(before if locks_rows() else ()), (_LAST, ()))
         before_it = Head(*last[0]) if last else Head(0, START)
         name = actor.pseudonym if actor else ""
-        told = (name, action, resource, detail_text(detail or {}))
-        entry = chain.next_row(before_it, told, settings.SFUMATO_KEYS.signer)
+        told = (name, action, resource, detail_text(told_of))
+        entry = chain.next_row(before_it, told, chain.keyed(settings.SFUMATO_KEYS.chaining))
         ask(*along, (_ADD, entry))
         return AuditEntry(**dict(zip(_FIELDS, entry, strict=True)))
+
+
+def take_over(models: Sequence[Any], projects: Iterable[Any]) -> None:
+    """State every row that a database of an earlier version has, of which nothing is proved.
+
+    Parameters
+    ----------
+    models
+        The tables whose rows are stated, as the migration has them.
+    projects
+        The projects whose pairs are stated.
+
+    Raises
+    ------
+    InputError
+        If rows were stated before: who may write the database could have it forget.
+    """
+    if AuditEntry.objects.annotate(length=Length("signature")).filter(length=2 * KEYED).exists():
+        raise InputError(
+            "the database",
+            "must be of an earlier version to be taken over",
+            found="entries of this version",
+            advice="restore it from its backup",
+        )
+    rows = [stated(row) for model in models for row in model.objects.order_by("pk").iterator()]
+    rows += map(stated_pairs, projects)
+    if rows:
+        told = {"state": "taken over at upgrade, unproved before"}
+        append(None, "take over", "database", told, rows=rows)
 
 
 def head() -> Head:
@@ -75,20 +119,41 @@ def parse_head(text: str) -> Head:
 
 
 def verify(against: Head | None = None) -> Verdict:
-    """Check every entry: its number, its digest, the digest before, its signature.
+    """Check every entry, and every table against what the entries state of its rows.
 
-    A log that was cut off, or rewritten from some entry on by somebody who holds the signing
-    key, is found only by a head that was kept elsewhere.
+    A log that was cut off, or rewritten from some entry on by somebody who holds the key, is
+    found only by a head that was kept elsewhere.
 
     Parameters
     ----------
     against
         A head that was kept elsewhere.
     """
-    signed = chain.made_by(settings.SFUMATO_KEYS.signer)
-    return chain.follow(_links(), signed, "log", "this server", against)
+    with one_view():
+        # One answer is kept: an entry is asked for when it is replayed, and when it is followed.
+        replay, signed = Replay(), lru_cache(1)(signed_by())
+        links = _links(replay, signed)
+        verdict = chain.follow(links, signed, "log", "this server", against)
+        for _ in links:
+            pass  # what follows a fault states rows, too
+        return replace(verdict, differences=tuple(differences(replay)))
 
 
-def _links() -> Iterator[Link]:
+def signed_by() -> Callable[[bytes, bytes], bool]:
+    """A function of (signature, digest): whether this server made the signature of an entry."""
+    keys = settings.SFUMATO_KEYS
+    with_key, before = chain.keyed_by(keys.chaining), chain.made_by(keys.signer)
+    # By their length: the entries of earlier versions have a signature of a key pair.
+    return lambda signature, digest: (
+        with_key(signature, digest) if len(signature) == KEYED else before(signature, digest)
+    )
+
+
+def _links(replay: Replay, signed: Callable[[bytes, bytes], bool]) -> Iterator[Link]:
+    """The entries in their order, while those that this server signed are replayed."""
     rows = AuditEntry.objects.order_by("number").values_list(*_FIELDS)
-    yield from map(Link.of, rows.iterator(chunk_size=2000))
+    for row in rows.iterator(chunk_size=2000):
+        link = Link.of(row)
+        if chain.is_signed(link, signed):
+            replay.take(row[_DETAIL])
+        yield link

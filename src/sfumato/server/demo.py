@@ -22,9 +22,10 @@ from sfumato.review.pair_dealing import of_one_record
 from sfumato.review.review_project import ID, LEFT, RIGHT
 from sfumato.review.review_project import Project as ReviewProject
 from sfumato.review.review_sources import from_linkage
+from sfumato.server.accounts.sessions import make_account
 from sfumato.server.live.live_projects import make_project
 from sfumato.server.live.worker_tasks import deal
-from sfumato.server.store.models import Account, Role
+from sfumato.server.store.models import Role
 
 TITLE = "Patients of two clinics"
 GOLD = 12
@@ -47,9 +48,7 @@ def make_demo(progress: Progress = silent) -> dict[str, str]:
         project = _linked(Path(name), rng, progress)
     progress("storing", 0.9)
     passwords = {name: _password() for name in PEOPLE}
-    people = {
-        name: Account.objects.make(name, passwords[name], [role]) for name, role in PEOPLE.items()
-    }
+    people = {name: make_account(name, passwords[name], [role]) for name, role in PEOPLE.items()}
     made = make_project(
         project,
         title=TITLE,

@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.wsgi import get_wsgi_application
-from django.db import DatabaseError, close_old_connections
+from django.db import DatabaseError, close_old_connections, transaction
 from django.http import parse_cookie
 from django.urls import reverse
 from django.utils import timezone
@@ -27,10 +27,12 @@ from waitress.server import create_server
 from sfumato.core.errors import InputError
 from sfumato.server.accounts.backend import digest_of_token
 from sfumato.server.accounts.sessions import account_of
+from sfumato.server.audit_log import append
 from sfumato.server.config import DATABASE_FILE, ServerConfig
 from sfumato.server.discretion import log_without_values
 from sfumato.server.manager.uploads import MOST_BYTES
 from sfumato.server.permissions import Action, decide
+from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link, Role
 from sfumato.server.store.statements import checkpoint_beside
 
@@ -107,14 +109,17 @@ def setup_link(config: ServerConfig) -> str:
     """
     if Account.objects.exists():
         return ""
-    Link.objects.filter(purpose="setup").delete()
     token = secrets.token_urlsafe(24)
-    Link.objects.create(
-        token=digest_of_token(token),
-        purpose="setup",
-        roles=[Role.CUSTODIAN, Role.MANAGER],
-        expires=timezone.now() + timedelta(days=SETUP_DAYS),
-    )
+    with transaction.atomic():
+        before = list(Link.objects.filter(purpose="setup"))
+        Link.objects.filter(purpose="setup").delete()
+        made = Link.objects.create(
+            token=digest_of_token(token),
+            purpose="setup",
+            roles=[Role.CUSTODIAN, Role.MANAGER],
+            expires=timezone.now() + timedelta(days=SETUP_DAYS),
+        )
+        append(None, "make set-up link", "accounts", rows=[*gone(before), stated(made)])
     return f"{config.address}/link/{token}"
 
 

@@ -7,6 +7,7 @@ import hmac
 import os
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
@@ -27,7 +28,7 @@ class Keys:
     Attributes
     ----------
     signing
-        Signs the audit log.
+        Of it the keys of the audit log and its heads are made.
     session
         Django's secret: digests of session ids, what it signs.
     fingerprint
@@ -41,8 +42,19 @@ class Keys:
 
     @property
     def signer(self) -> Ed25519PrivateKey:
-        """The key that signs the audit log."""
+        """The key that signed the audit log before its entries were keyed."""
         return Ed25519PrivateKey.from_private_bytes(self.signing)
+
+    @cached_property
+    def chaining(self) -> bytes:
+        """The key of the entries of the audit log."""
+        # Another one than the signer's, of the same file: a key is used in one way only.
+        return hmac.digest(self.signing, b"entries of the audit log", "sha256")
+
+    @cached_property
+    def heads(self) -> bytes:
+        """The key of the file with the heads of the log."""
+        return hmac.digest(self.signing, b"heads of the audit log", "sha256")
 
     def fingerprint_of(self, data: bytes) -> str:
         """Keyed fingerprint of some bytes, in hexadecimal digits."""

@@ -20,6 +20,7 @@ from django.utils.crypto import salted_hmac
 
 from sfumato.server.accounts.backend import digest_of_token
 from sfumato.server.audit_log import append
+from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link, Member, Project, ProjectState
 from sfumato.server.store.statements import ask, value
 
@@ -139,6 +140,30 @@ def resource_of(account: Account) -> str:
     return f"account {account.pseudonym}"
 
 
+def make_account(
+    name: str,
+    password: str | None,
+    roles: Sequence[str],
+    by: Account | None = None,
+    **fields: object,
+) -> Account:
+    """A new account, which the audit log states.
+
+    Parameters
+    ----------
+    password
+        ``None`` where only a trusted header logs it in.
+    by
+        Who made it, where it is not its owner.
+    """
+    with transaction.atomic():
+        account = Account.objects.make(name, password, list(roles), **fields)
+        told = {"roles": sorted(roles)} if roles else {}
+        rows = [stated(account)]
+        append(by or account, "make account", resource_of(account), told, rows=rows)
+    return account
+
+
 INVITATION_DAYS, RESET_DAYS = 14, 2
 """Days for which an invitation, and a link for a new password, can be used."""
 
@@ -154,20 +179,23 @@ def invite(
         Days for which it can be used.
     """
     with transaction.atomic():
-        token = _make("invitation", by, days, roles=sorted(roles), project=project)
+        address, link = _make("invitation", by, days, roles=sorted(roles), project=project)
         where = "accounts" if project is None else f"project {project.pk}"
-        append(by, "invite", where, {"days": days, "roles": sorted(roles)})
-    return token
+        told = {"days": days, "roles": sorted(roles)}
+        append(by, "invite", where, told, rows=[stated(link)])
+    return address
 
 
 def reset_link(by: Account, account: Account) -> str:
     """The address at which somebody sets a new password; earlier ones can no longer be used."""
     with transaction.atomic():
         # A link that was lost may be in somebody else's hands.
+        before = list(Link.objects.filter(account=account, used=None))
         Link.objects.filter(account=account, used=None).delete()
-        token = _make("reset", by, RESET_DAYS, account=account)
-        append(by, "reset password", resource_of(account), {"days": RESET_DAYS})
-    return token
+        address, link = _make("reset", by, RESET_DAYS, account=account)
+        rows = [*gone(before), stated(link)]
+        append(by, "reset password", resource_of(account), {"days": RESET_DAYS}, rows=rows)
+    return address
 
 
 def find_link(token: str, *, lock: bool = False) -> Link | None:
@@ -193,28 +221,30 @@ def find_link(token: str, *, lock: bool = False) -> Link | None:
 
 
 def spend_link(link: Link, account: Account) -> None:
-    """Use a link up: its roles and its project are the account's."""
+    """Use a link up: its roles and its project are the account's, whose password may be new."""
     link.used = timezone.now()
     link.save(update_fields=["used"])
     # Roles are added: a link for a project must not take away what somebody is already.
     account.roles = sorted({*account.roles, *link.roles})
     account.save(update_fields=["roles"])
     detail: dict[str, object] = {"purpose": link.purpose, "roles": link.roles}
+    rows = [stated(link, "used"), stated(account, "roles", "password")]
     if link.project is not None:
-        Member.objects.get_or_create(project=link.project, account=account)
+        member, new = Member.objects.get_or_create(project=link.project, account=account)
+        rows += [stated(member)] if new else []
         detail["project"] = str(link.project_id)
     if link.made_by is not None:
         detail["made by"] = link.made_by.pseudonym
-    append(account, "use link", resource_of(account), detail)
+    append(account, "use link", resource_of(account), detail, rows=rows)
 
 
-def _make(purpose: str, by: Account, days: int, **fields: object) -> str:
+def _make(purpose: str, by: Account, days: int, **fields: object) -> tuple[str, Link]:
     token = secrets.token_urlsafe(24)
-    Link.objects.create(
+    link = Link.objects.create(
         token=digest_of_token(token),
         purpose=purpose,
         made_by=by,
         expires=timezone.now() + timedelta(days=days),
         **fields,
     )
-    return f"{settings.SFUMATO.address}/link/{token}"
+    return f"{settings.SFUMATO.address}/link/{token}", link

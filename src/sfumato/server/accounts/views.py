@@ -30,6 +30,7 @@ from sfumato.server.audit_log import append
 from sfumato.server.error_pages import problem
 from sfumato.server.live.live_projects import Stop
 from sfumato.server.permissions import Action, decide
+from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link, Project, ProjectState, Role
 
 
@@ -310,8 +311,7 @@ def _make(request: HttpRequest, token: str, form: forms.NewAccountForm) -> HttpR
                 return problem(request, 404, _GONE)
             given = form.cleaned_data
             # The roles come with the link, as it is used up.
-            account = Account.objects.make(given["name"], given["new"], [])
-            append(account, "make account", sessions.resource_of(account))
+            account = sessions.make_account(given["name"], given["new"], [])
             sessions.spend_link(found, account)
     # Somebody took the name between the check and the writing.
     except IntegrityError:
@@ -395,7 +395,8 @@ def password(request: HttpRequest) -> HttpResponse:
                 # others.
                 update_session_auth_hash(request, owner)
                 sessions.end_sessions(owner, keep=request.session.session_key)
-                append(owner, "change password", sessions.resource_of(owner))
+                rows = [stated(owner, "password")]
+                append(owner, "change password", sessions.resource_of(owner), rows=rows)
             messages.success(request, "Your password is changed; your other sessions have ended.")
             return redirect("/account")
         note_failure(request, owner, "password")
@@ -426,7 +427,8 @@ def second_factor(request: HttpRequest) -> HttpResponse:
                 owner.save(update_fields=["totp", "totp_used"])
                 # Sessions that began without a second factor end.
                 sessions.end_sessions(owner, keep=request.session.session_key)
-                append(owner, "turn second factor on", sessions.resource_of(owner))
+                rows = [stated(owner, "totp")]
+                append(owner, "turn second factor on", sessions.resource_of(owner), rows=rows)
             messages.success(request, "From now on a code is asked for when you log in.")
             return redirect("/account")
         form.add_error("code", WRONG_CODE)
@@ -455,7 +457,8 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
         with transaction.atomic():
             owner.totp = b""
             owner.save(update_fields=["totp"])
-            append(owner, "turn second factor off", sessions.resource_of(owner))
+            rows = [stated(owner, "totp")]
+            append(owner, "turn second factor off", sessions.resource_of(owner), rows=rows)
         messages.success(request, "No code is asked for any more.")
         return redirect("/account")
     return render(request, "accounts/second_factor_off.html")
@@ -512,9 +515,11 @@ def invite_page(request: HttpRequest) -> HttpResponse:
 def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
     """Make an invitation useless."""
     with transaction.atomic():
-        gone, _ = Link.objects.filter(pk=number, purpose="invitation", used=None).delete()
-        if gone:
-            append(request.user, "take back invitation", f"invitation {number}")
+        open_ones = Link.objects.select_for_update().filter(purpose="invitation", used=None)
+        found = list(open_ones.filter(pk=number))
+        for each in found:
+            append(request.user, "take back invitation", f"invitation {number}", rows=gone(found))
+            each.delete()
             messages.success(request, "The invitation can no longer be used.")
     return redirect("/accounts")
 
@@ -527,15 +532,8 @@ def named_account(request: HttpRequest) -> HttpResponse:
         return problem(request, 404)
     form = forms.NamedAccountForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        with transaction.atomic():
-            roles = form.cleaned_data["roles"]
-            account = Account.objects.make(form.cleaned_data["name"], None, roles)
-            append(
-                request.user,
-                "make account",
-                sessions.resource_of(account),
-                {"roles": sorted(roles)},
-            )
+        roles, name = form.cleaned_data["roles"], form.cleaned_data["name"]
+        account = sessions.make_account(name, None, roles, request.user)
         messages.success(request, f"{account.name} may log in.")
         return redirect("/accounts")
     return render(request, "accounts/named_account.html", {"form": form})
@@ -595,7 +593,8 @@ def _set_roles(request: HttpRequest, account: Account) -> HttpResponse:
     if before != account.roles:
         account.save(update_fields=["roles"])
         detail = {"before": before, "roles": account.roles}
-        append(request.user, "set roles", sessions.resource_of(account), detail)
+        rows = [stated(account, "roles")]
+        append(request.user, "set roles", sessions.resource_of(account), detail, rows=rows)
     messages.success(request, f"{account.name} is {' and '.join(account.roles)}.")
     return _back(account)
 
@@ -605,7 +604,9 @@ def _deactivate(request: HttpRequest, account: Account) -> HttpResponse:
     account.is_active = False
     account.save(update_fields=["is_active"])
     count = sessions.end_sessions(account)
-    append(request.user, "deactivate", sessions.resource_of(account), {"sessions": count})
+    rows = [stated(account, "is_active")]
+    told = {"sessions": count}
+    append(request.user, "deactivate", sessions.resource_of(account), told, rows=rows)
     messages.success(request, f"{account.name} can no longer log in.")
     return _back(account)
 
@@ -614,7 +615,8 @@ def _reactivate(request: HttpRequest, account: Account) -> HttpResponse:
     """Let somebody log in again."""
     account.is_active = True
     account.save(update_fields=["is_active"])
-    append(request.user, "reactivate", sessions.resource_of(account))
+    rows = [stated(account, "is_active")]
+    append(request.user, "reactivate", sessions.resource_of(account), rows=rows)
     messages.success(request, f"{account.name} can log in again.")
     return _back(account)
 
@@ -638,7 +640,8 @@ def _lost_second_factor(request: HttpRequest, account: Account) -> HttpResponse:
     account.totp = b""
     account.save(update_fields=["totp"])
     sessions.end_sessions(account)
-    append(request.user, "turn second factor off", sessions.resource_of(account))
+    rows = [stated(account, "totp")]
+    append(request.user, "turn second factor off", sessions.resource_of(account), rows=rows)
     messages.success(request, f"{account.name} logs in without a code.")
     return _back(account)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -15,6 +15,7 @@ from sfumato.review.review_settings import NO_LIMIT
 from sfumato.server.audit_log import append
 from sfumato.server.live.live_projects import Stop, forget_project, lock_of, locked, remove_files
 from sfumato.server.permissions import Action, decide
+from sfumato.server.stated_rows import Stated, gone, stated, table_of
 from sfumato.server.store.models import (
     Account,
     Allowance,
@@ -24,6 +25,7 @@ from sfumato.server.store.models import (
     Member,
     Project,
     ProjectState,
+    Resolution,
     StoredPair,
 )
 
@@ -66,7 +68,8 @@ def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float |
         detail = {BEFORE: allowance.budget, AFTER: budget}
         allowance.budget = budget
         allowance.save(update_fields=["budget"])
-        return _noted(project, by, GrantKind.BUDGET, detail, to=worker)
+        rows = [stated(allowance, "budget")]
+        return _noted(project, by, GrantKind.BUDGET, detail, rows, to=worker)
 
 
 def raise_project_budget(by: Account, project_id: UUID, budget: float | None) -> Grant:
@@ -80,8 +83,8 @@ def raise_project_budget(by: Account, project_id: UUID, budget: float | None) ->
     with _granting(by, project_id) as project:
         before = project.settings.get(PROJECT_BUDGET)
         _check_raise(before, budget)
-        _set(project, PROJECT_BUDGET, budget)
-        return _noted(project, by, GrantKind.BUDGET, {BEFORE: before, AFTER: budget})
+        rows = _set(project, PROJECT_BUDGET, budget)
+        return _noted(project, by, GrantKind.BUDGET, {BEFORE: before, AFTER: budget}, rows)
 
 
 def lower_k(by: Account, project_id: UUID, k: int) -> Grant:
@@ -101,8 +104,8 @@ def lower_k(by: Account, project_id: UUID, k: int) -> Grant:
         before = project.settings["k"]
         if not 1 <= k < before:
             raise Stop(409, f"k is {before} now; it can be lowered only, to 1 at least.")
-        _set(project, "k", k)
-        return _noted(project, by, GrantKind.K, {BEFORE: before, AFTER: k})
+        rows = _set(project, "k", k)
+        return _noted(project, by, GrantKind.K, {BEFORE: before, AFTER: k}, rows)
 
 
 def allow_identity_export(by: Account, project_id: UUID, hours: int) -> Grant:
@@ -115,7 +118,8 @@ def allow_identity_export(by: Account, project_id: UUID, hours: int) -> Grant:
     """
     with _granting(by, project_id, closed=True) as project:
         until = timezone.now() + timedelta(hours=hours)
-        return _noted(project, by, GrantKind.IDENTITY_EXPORT, {}, to=project.manager, expires=until)
+        to = project.manager
+        return _noted(project, by, GrantKind.IDENTITY_EXPORT, {}, (), to=to, expires=until)
 
 
 def identity_grant(project: Project) -> Grant | None:
@@ -125,18 +129,17 @@ def identity_grant(project: Project) -> Grant | None:
 
 
 def use_identity_grant(project: Project) -> Grant:
-    """Use a grant of identity export up, in the transaction of the export.
+    """Use a grant of identity export up, in the transaction of the export, whose entry states it.
 
     Raises
     ------
     Stop
         If there is none.
     """
-    grant = identity_grant(project)
+    grant, now = identity_grant(project), timezone.now()
     # By one statement: a grant that two exports want at once is used once.
-    if grant is not None and Grant.objects.filter(pk=grant.pk, used=None).update(
-        used=timezone.now()
-    ):
+    if grant is not None and Grant.objects.filter(pk=grant.pk, used=None).update(used=now):
+        grant.used = now
         return grant
     raise Stop(403, "The custodian of the data has not allowed an export of identities.")
 
@@ -155,13 +158,14 @@ def revoke(by: Account, project_id: UUID, number: int) -> Grant:
             raise Stop(404, "There is no such grant.")
         if not is_revocable(grant):
             raise Stop(409, "This grant is over already.")
-        if grant.kind != GrantKind.IDENTITY_EXPORT:
-            _undo(project, grant)
+        rows = [] if grant.kind == GrantKind.IDENTITY_EXPORT else _undo(project, grant)
         # Also where the grant has no end: it is over from now on.
         now = timezone.now()
         grant.expires, grant.detail = now, {**grant.detail, REVOKED: now.isoformat()}
         grant.save(update_fields=["expires", "detail"])
-        append(by, "revoke", f"project {project.id}/grant {grant.pk}", {"kind": str(grant.kind)})
+        rows = [*rows, stated(grant, "expires", "detail")]
+        told = {"kind": str(grant.kind)}
+        append(by, "revoke", f"project {project.id}/grant {grant.pk}", told, rows=rows)
         return grant
 
 
@@ -189,16 +193,16 @@ def _check_raise(before: float | None, after: float | None) -> None:
         raise Stop(409, f"The budget is {before:g} now; it can be raised only, up to 1.")
 
 
-def _undo(project: Project, grant: Grant) -> None:
+def _undo(project: Project, grant: Grant) -> list[Stated]:
     before, after = grant.detail[BEFORE], grant.detail[AFTER]
     present, restore = _present(project, grant)
     # Taken back in reverse order only: else a later grant would hold on without its ground.
     if present != after:
         raise Stop(409, "A later grant builds on this one. Revoke that one first.")
-    restore(before)
+    return restore(before)
 
 
-def _present(project: Project, grant: Grant) -> tuple[Any, Callable[[Any], None]]:
+def _present(project: Project, grant: Grant) -> tuple[Any, Callable[[Any], list[Stated]]]:
     if grant.kind == GrantKind.K:
         return project.settings["k"], lambda value: _set(project, "k", value)
     if grant.to is None:
@@ -206,20 +210,27 @@ def _present(project: Project, grant: Grant) -> tuple[Any, Callable[[Any], None]
         return present, lambda value: _set(project, PROJECT_BUDGET, value)
     allowance = Allowance.objects.select_for_update().get(project=project, worker=grant.to)
 
-    def restore(value: Any) -> None:
+    def restore(value: Any) -> list[Stated]:
         allowance.budget = value
         allowance.save(update_fields=["budget"])
+        return [stated(allowance, "budget")]
 
     return allowance.budget, restore
 
 
-def _set(project: Project, name: str, value: Any) -> None:
+def _set(project: Project, name: str, value: Any) -> list[Stated]:
     project.settings = {**project.settings, name: value}
     project.save(update_fields=["settings"])
+    return [stated(project, "settings")]
 
 
 def _noted(
-    project: Project, by: Account, kind: GrantKind, detail: dict[str, Any], **fields: Any
+    project: Project,
+    by: Account,
+    kind: GrantKind,
+    detail: dict[str, Any],
+    rows: Sequence[Stated],
+    **fields: Any,
 ) -> Grant:
     grant = Grant.objects.create(project=project, kind=kind, by=by, detail=detail, **fields)
     told: dict[str, Any] = {**detail, "kind": str(kind)}
@@ -227,7 +238,8 @@ def _noted(
         told["to"] = grant.to.pseudonym
     if grant.expires is not None:
         told["until"] = grant.expires.isoformat()
-    append(by, "grant", f"project {project.id}/grant {grant.pk}", told)
+    rows = [*rows, stated(grant)]
+    append(by, "grant", f"project {project.id}/grant {grant.pk}", told, rows=rows)
     return grant
 
 
@@ -256,6 +268,8 @@ def purge(by: Account | None, project_id: UUID) -> None:
                 raise Stop(404, "There is no such project.")
             _check(by, project)
             pairs = StoredPair.objects.filter(project=project).count()
+            # Of the other tables it follows from the state of the project.
+            resolved = list(Resolution.objects.filter(pair__project=project))
             for model in (StoredPair, Allowance, Grant, Link, Member):
                 model.objects.filter(project=project).delete()
             # The key goes with the row: from here on the files tell nothing, even if they stay.
@@ -265,7 +279,8 @@ def purge(by: Account | None, project_id: UUID) -> None:
             project.closed = project.closed or timezone.now()
             project.save()
             # In the same transaction: there is no purge without its entry.
-            append(by, "purge project", f"project {project_id}", {"pairs": pairs})
+            rows = [stated(project, *table_of(Project).secret), *gone(resolved)]
+            append(by, "purge project", f"project {project_id}", {"pairs": pairs}, rows=rows)
         # After the commit: had it failed, the project would still be there.
         forget_project(project_id)
         remove_files(project_id)

@@ -15,8 +15,9 @@ from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, WorkerSt
 from sfumato.server.audit_log import append
 from sfumato.server.live import live_projects
 from sfumato.server.live.worker_actions import PairView, Standing
-from sfumato.server.live.worker_tasks import Task, modes_text, plain_state
+from sfumato.server.live.worker_tasks import Task, begin, modes_text, plain_state
 from sfumato.server.permissions import Action, decide
+from sfumato.server.stated_rows import stated
 from sfumato.server.store import models
 
 Modes = tuple[Mode, ...]
@@ -114,7 +115,9 @@ def resolve(account: models.Account, project: models.Project, number: int, answe
             resolution.by = account
             resolution.save(update_fields=["answer", "by", "time"])
             detail = {"answer": answer} if answer else {}
-            append(account, "resolve" if answer else "reopen", _resource(task, number), detail)
+            rows = [stated(resolution, "answer", "by_id", "time")]
+            action = "resolve" if answer else "reopen"
+            append(account, action, _resource(task, number), detail, rows=rows)
 
 
 def union_of(project: models.Project, number: int) -> Modes:
@@ -156,7 +159,7 @@ def _resolving(
                 resolution, new = models.Resolution.objects.get_or_create(
                     pair=pair, defaults={"by": account}
                 )
-                task = _task(account, locked, new=new)
+                task = _task(account, locked, new=resolution if new else None)
                 yield task, resolution
             done = True
         finally:
@@ -180,26 +183,23 @@ def _conflict(account: models.Account, project: models.Project, number: int) -> 
     return pair
 
 
-def _task(account: models.Account, project: models.Project, *, new: bool) -> Task:
+def _task(
+    account: models.Account, project: models.Project, *, new: models.Resolution | None
+) -> Task:
     """The manager's task: every conflict that there is or was; its rows never get fewer."""
     live = live_projects.live_of(project)
     pairs = dict(
         models.Resolution.objects.filter(pair__project=project).values_list("pair__number", "modes")
     )
-    allowance, _ = models.Allowance.objects.select_for_update().get_or_create(
-        project=project,
-        worker=account,
-        defaults={"budget": live_projects.settings_of(project).budget},
-    )
+    allowance, spent = begin(project, account, live_projects.settings_of(project).budget)
     # Never fewer: with fewer rows, what was shown before would be a larger share.
     rows = max(allowance.rows, 2 * len(_in_conflict(project) | set(pairs)))
-    if new or allowance.rows != rows:
+    if new is not None or allowance.rows != rows:
         allowance.rows, allowance.version = rows, allowance.version + 1
         allowance.save(update_fields=["rows", "version"])
         live.combined_version += 1
-    spent, _ = models.Spent.objects.select_for_update().get_or_create(
-        fingerprint=project.fingerprint, worker=account.pseudonym
-    )
+        told = [stated(allowance, "rows", "version"), *([] if new is None else [stated(new)])]
+        append(account, "take up conflicts", f"project {project.pk}", rows=told)
     task = Task(
         account, project, live, allowance, spent, _manager_state(live, account, allowance, pairs)
     )
@@ -262,7 +262,9 @@ def _book(
     resolution.modes = modes_text(task.state.modes(number))
     resolution.save(update_fields=["modes"])
     told = {**detail, "cost": answer.cost, "modes": resolution.modes}
-    append(task.account, action, _resource(task, number), told, task.charge(answer))
+    charge = task.charge(answer)
+    rows = [stated(resolution, "modes"), *task.stated()]
+    append(task.account, action, _resource(task, number), told, charge, rows)
 
 
 def _shown(task: Task, resolution: models.Resolution, refusal: Refusal | None) -> Shown:

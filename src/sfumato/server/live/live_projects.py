@@ -36,6 +36,7 @@ from sfumato.review.review_settings import Attribute, Settings
 from sfumato.review.worker_state import CombinedState, WorkerState
 from sfumato.server.audit_log import append
 from sfumato.server.permissions import Action, decide
+from sfumato.server.stated_rows import stated, stated_pairs
 from sfumato.server.store.models import Account, Project, StoredPair
 from sfumato.server.vault import new_key, read_sealed, write_sealed
 
@@ -416,6 +417,7 @@ def make_project(
                     "pairs": len(project.pairs),
                     "settings": made.settings,
                 },
+                rows=[stated(made), stated_pairs(made)],
             )
         done = True
     finally:

@@ -21,6 +21,7 @@ from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, modes_af
 from sfumato.server.live.live_projects import Stop, key_of
 from sfumato.server.live.worker_tasks import Task, count_pile, task_of
 from sfumato.server.permissions import Action
+from sfumato.server.stated_rows import stated
 from sfumato.server.store.models import Account, Dealt, DecisionEvent, EventKind
 from sfumato.server.vault import seal, unseal
 
@@ -425,8 +426,9 @@ def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -
             if dealt.seconds is None:
                 dealt.seconds = _seconds(task, dealt.shown)
             dealt.answer, dealt.skipped = decision, False
-            dealt.save(update_fields=["answer", "skipped", "seconds"])
-            _happened(task, dealt, EventKind.DECIDED, decision)
+            written = ("answer", "skipped", "seconds")
+            dealt.save(update_fields=written)
+            _happened(task, dealt, EventKind.DECIDED, written, decision)
         return answer(task, dealt)
 
 
@@ -448,7 +450,7 @@ def mark(account: Account, project_id: UUID, token: str, kind: EventKind) -> Ans
             for name, value in wanted.items():
                 setattr(dealt, name, value)
             dealt.save(update_fields=list(wanted))
-            _happened(task, dealt, kind)
+            _happened(task, dealt, kind, tuple(wanted))
         return answer(task, dealt)
 
 
@@ -474,13 +476,16 @@ def write_note(account: Account, project_id: UUID, token: str, text: str) -> Ans
         key, purpose = key_of(task.project), note_purpose(dealt.token)
         dealt.note = seal(text.encode(), key, purpose) if text else b""
         dealt.save(update_fields=["note"])
-        task.note(dealt, "note", {"removed": not text})
+        task.note(dealt, "note", {"removed": not text}, rows=[stated(dealt, "note")])
         return answer(task, dealt)
 
 
-def _happened(task: Task, dealt: Dealt, kind: EventKind, decision: int = 0) -> None:
-    DecisionEvent.objects.create(dealt=dealt, kind=kind, answer=decision)
-    task.note(dealt, kind.value, {"answer": decision} if decision else {})
+def _happened(
+    task: Task, dealt: Dealt, kind: EventKind, written: tuple[str, ...], decision: int = 0
+) -> None:
+    event = DecisionEvent.objects.create(dealt=dealt, kind=kind, answer=decision)
+    rows = [stated(dealt, *written), stated(event)]
+    task.note(dealt, kind.value, {"answer": decision} if decision else {}, rows=rows)
 
 
 def _seconds(task: Task, shown: datetime) -> float:

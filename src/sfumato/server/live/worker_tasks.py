@@ -20,6 +20,7 @@ from sfumato.review.worker_state import Charge, CombinedState, Refusal, WorkerSt
 from sfumato.server.audit_log import append
 from sfumato.server.live import live_projects
 from sfumato.server.permissions import Action, decide, know_member
+from sfumato.server.stated_rows import Stated, stated
 from sfumato.server.store.models import (
     Account,
     Allowance,
@@ -56,7 +57,9 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
     with transaction.atomic():
         # Before anything is counted: whoever opens cells changes what is counted.
         _lock(project)
-        Member.objects.get_or_create(project=project, account=worker)
+        rows: list[Stated] = []
+        member, new = Member.objects.get_or_create(project=project, account=worker)
+        rows += [stated(member)] if new else []
         allowance, _ = Allowance.objects.select_for_update().get_or_create(
             project=project,
             worker=worker,
@@ -65,6 +68,7 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
         mine = Dealt.objects.filter(project=project, worker=worker)
         had = set(mine.values_list("pair__number", flat=True))
         again = _mark(mine.filter(taken_back__isnull=False), pairs, None)
+        rows += again
         place = mine.aggregate(last=Max("place"))["last"]
         place = 0 if place is None else place + 1
         # `dict.fromkeys` keeps the order: pairs are worked on in the order in which they are
@@ -73,14 +77,14 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
         keys = dict(StoredPair.objects.filter(project=project).values_list("number", "pk"))
         if not keys.keys() >= set(fresh):
             raise InputError("the pairs", "must be pairs of the project")
-        Dealt.objects.bulk_create(
+        new_ones = Dealt.objects.bulk_create(
             Dealt(project=project, worker=worker, pair_id=keys[number], place=place + step)
             for step, number in enumerate(fresh)
         )
-        _count_rows(allowance)
-        detail = {"worker": worker.pseudonym, "pairs": len(fresh) + again}
-        append(by or project.manager, "deal", f"project {project.id}", detail)
-    return len(fresh) + again
+        rows += [*map(stated, new_ones), *_count_rows(allowance)]
+        detail = {"worker": worker.pseudonym, "pairs": len(fresh) + len(again)}
+        append(by or project.manager, "deal", f"project {project.id}", detail, rows=rows)
+    return len(fresh) + len(again)
 
 
 def take_back(
@@ -91,11 +95,11 @@ def take_back(
         _lock(project)
         allowance = Allowance.objects.select_for_update().get(project=project, worker=worker)
         mine = Dealt.objects.filter(project=project, worker=worker, taken_back__isnull=True)
-        count = _mark(mine, pairs, timezone.now())
-        _count_rows(allowance)
-        detail = {"worker": worker.pseudonym, "pairs": count}
-        append(by or project.manager, "take back", f"project {project.id}", detail)
-    return count
+        rows = _mark(mine, pairs, timezone.now())
+        detail = {"worker": worker.pseudonym, "pairs": len(rows)}
+        rows += _count_rows(allowance)
+        append(by or project.manager, "take back", f"project {project.id}", detail, rows=rows)
+    return int(detail["pairs"])
 
 
 def counted(project: Project, worker: Account) -> Q:
@@ -113,16 +117,18 @@ def _lock(project: Project) -> None:
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
-def _mark(dealt: QuerySet[Dealt], pairs: Collection[int], taken_back: datetime | None) -> int:
-    """Take some of the pairs back, or give them again, and tell how many."""
+def _mark(
+    dealt: QuerySet[Dealt], pairs: Collection[int], taken_back: datetime | None
+) -> list[Stated]:
+    """Take some of the pairs back, or give them again, and state each."""
     wanted = set(pairs)
     keys = [key for key, number in dealt.values_list("pk", "pair__number") if number in wanted]
     for start in range(0, len(keys), _AT_ONCE):
         Dealt.objects.filter(pk__in=keys[start : start + _AT_ONCE]).update(taken_back=taken_back)
-    return len(keys)
+    return [stated(Dealt(pk=key, taken_back=taken_back), "taken_back") for key in keys]
 
 
-def _count_rows(allowance: Allowance) -> None:
+def _count_rows(allowance: Allowance) -> list[Stated]:
     """Count the rows of a task anew; with fewer of them, what was shown is a larger share."""
     project, worker = allowance.project, allowance.worker
     rows = 2 * Dealt.objects.filter(counted(project, worker)).count()
@@ -136,15 +142,16 @@ def _count_rows(allowance: Allowance) -> None:
     )
     # What was charged never falls: KAPR of the same openings rises as rows get fewer.
     more = max(0.0, score - allowance.spent)
+    spent, _ = Spent.objects.select_for_update().get_or_create(
+        fingerprint=project.fingerprint, worker=worker.pseudonym
+    )
     if more:
-        spent, _ = Spent.objects.select_for_update().get_or_create(
-            fingerprint=project.fingerprint, worker=worker.pseudonym
-        )
         spent.score += more
         spent.save(update_fields=["score"])
     allowance.rows, allowance.spent = rows, allowance.spent + more
     allowance.version += 1
     allowance.save(update_fields=["rows", "spent", "version"])
+    return [stated(allowance), stated(spent)]
 
 
 def state_of(
@@ -420,7 +427,12 @@ class Task:
         return answer
 
     def note(
-        self, dealt: Dealt, action: str, detail: dict[str, Any], along: Sequence[Statement] = ()
+        self,
+        dealt: Dealt,
+        action: str,
+        detail: dict[str, Any],
+        along: Sequence[Statement] = (),
+        rows: Sequence[Stated] = (),
     ) -> None:
         """Add an entry on a pair to the audit log.
 
@@ -430,9 +442,11 @@ class Task:
             More of it; never a value.
         along
             What it tells of, where that is still to be written.
+        rows
+            What it states of the rows that are written.
         """
         resource = f"project {self.project.id}/pair {dealt.token}"
-        append(self.account, action, resource, detail, along)
+        append(self.account, action, resource, detail, along, rows)
 
     def book(
         self, dealt: Dealt, answer: Charge | Refusal, action: str, detail: dict[str, Any]
@@ -453,7 +467,18 @@ class Task:
         detail = {**detail, "cost": answer.cost, "modes": dealt.modes}
         if answer.below_k:
             detail["below k"] = True
-        self.note(dealt, action, detail, along)
+        self.note(dealt, action, detail, along, [stated(dealt, "modes", "shown"), *self.stated()])
+
+    def stated(self) -> list[Stated]:
+        """What an entry states of a charge."""
+        rows = [
+            stated(self.allowance, "units", "spent", "version"),
+            stated(self.spent, "score"),
+        ]
+        combined = self.live.combined
+        if combined is not None:
+            rows.append(stated(self.project, "combined_units"))
+        return rows
 
     def charge(self, answer: Charge) -> list[Statement]:
         """Statements that write a charge into the database, which memory holds already."""
@@ -529,18 +554,26 @@ def _permitted(account: Account, rows: Rows | None) -> Rows:
 def _task(account: Account, rows: Rows) -> Task:
     project, allowance, spent = rows.project, rows.allowance, rows.spent
     live = live_projects.live_of(project)
-    if allowance is None:
-        allowance, _ = Allowance.objects.select_for_update().get_or_create(
-            project=project, worker=account, defaults={"budget": live.review.settings.budget}
-        )
-    if spent is None:
-        spent, _ = Spent.objects.select_for_update().get_or_create(
-            fingerprint=project.fingerprint, worker=account.pseudonym
-        )
+    if allowance is None or spent is None:
+        allowance, spent = begin(project, account, live.review.settings.budget)
     held = state_of(live, project, account, allowance, rows.versions)
     task = Task(account, project, live, allowance, spent, held, rows.dealt)
     _set_budget(task)
     return task
+
+
+def begin(project: Project, account: Account, budget: float | None) -> tuple[Allowance, Spent]:
+    """What somebody may be shown of a project and was shown of its source, made where missing."""
+    allowance, new = Allowance.objects.select_for_update().get_or_create(
+        project=project, worker=account, defaults={"budget": budget}
+    )
+    spent, first = Spent.objects.select_for_update().get_or_create(
+        fingerprint=project.fingerprint, worker=account.pseudonym
+    )
+    if new or first:
+        rows = [stated(allowance), stated(spent)]
+        append(account, "begin", f"project {project.pk}", rows=rows)
+    return allowance, spent
 
 
 def _set_budget(task: Task) -> None:

@@ -9,9 +9,11 @@ import numpy as np
 
 from sfumato.review.pair_dealing import Deal, deal_again, mix_gold, of_one_record
 from sfumato.review.pair_dealing import deal as deal_evenly
+from sfumato.server.audit_log import append
 from sfumato.server.live.live_projects import Stop, locked, review_of
 from sfumato.server.live.worker_tasks import deal, take_back
 from sfumato.server.permissions import Action
+from sfumato.server.stated_rows import stated
 from sfumato.server.store.models import Account, Dealt, Project, StoredPair
 
 
@@ -65,8 +67,11 @@ def deal_pairs(
             again = [pair for pair in others if 0 < count[pair] <= overlap - step]
             plan = deal_again(plan, again, names, rng, seen=had)
         plan = mix_gold(plan, _numbers(project, gold=True), gold_share, rng)
-        project.overlap, project.gold_share = overlap, gold_share
-        project.save(update_fields=["overlap", "gold_share"])
+        if (project.overlap, project.gold_share) != (overlap, gold_share):
+            project.overlap, project.gold_share = overlap, gold_share
+            project.save(update_fields=["overlap", "gold_share"])
+            rows = [stated(project, "overlap", "gold_share")]
+            append(by, "set dealing", f"project {project.pk}", rows=rows)
         return _dealt(plan, project, workers, has, by)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -34,6 +35,7 @@ from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pa
 from sfumato.server.manager.forms import DealForm, InviteWorkerForm, TakeBackForm
 from sfumato.server.manager.uploads import has_linkage, linked_file, sweep
 from sfumato.server.permissions import Action, decide, know_member
+from sfumato.server.stated_rows import Stated, stated
 from sfumato.server.store.models import (
     Account,
     Dealt,
@@ -286,7 +288,8 @@ def close(request: HttpRequest, project: Project) -> HttpResponse:
             open_one.state, open_one.closed = ProjectState.CLOSED, timezone.now()
             open_one.save(update_fields=["state", "closed"])
             # In the transaction: no project is closed without its entry.
-            append(request.user, "close project", f"project {project.pk}")
+            rows = [stated(open_one, "state", "closed")]
+            append(request.user, "close project", f"project {project.pk}", rows=rows)
     if not closes:
         messages.error(request, f"Not closed: {left}. Tick that this may be lost.")
         return redirect(reverse("manage", args=[project.pk]) + "#close")
@@ -351,16 +354,23 @@ def export_identities(request: HttpRequest, project: Project) -> HttpResponse:
     """The decisions with both records of each pair; it uses the custodian's grant up."""
     # The grant is used up only if there is an export: one that fails leaves it.
     with transaction.atomic():
-        use_identity_grant(project)
+        grant = use_identity_grant(project)
         data = project_figures.identities_bytes(project)
-        return _exported(request, project, "export identities", data, "identities.parquet", PARQUET)
+        rows, name = [stated(grant, "used")], "identities.parquet"
+        return _exported(request, project, "export identities", data, name, PARQUET, rows)
 
 
 def _exported(
-    request: HttpRequest, project: Project, action: str, data: bytes, name: str, kind: str
+    request: HttpRequest,
+    project: Project,
+    action: str,
+    data: bytes,
+    name: str,
+    kind: str,
+    rows: Sequence[Stated] = (),
 ) -> HttpResponse:
-    digest = hashlib.sha256(data).hexdigest()
-    append(request.user, action, f"project {project.pk}", {"bytes": len(data), "sha256": digest})
+    told = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    append(request.user, action, f"project {project.pk}", told, rows=rows)
     answer = HttpResponse(data, content_type=kind)
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     return answer

@@ -7,6 +7,7 @@ import uuid
 from enum import StrEnum
 from typing import Any
 
+from django.contrib.auth import hashers
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
 
@@ -70,6 +71,11 @@ class Account(AbstractBaseUser):
         """Its table."""
 
         db_table = "account"
+
+    def check_password(self, raw_password: str | None) -> bool:
+        """Whether it is its password; nothing is written."""
+        # Django would hash it anew where hashes became stronger, with no entry that states it.
+        return bool(hashers.check_password(raw_password, self.password))
 
     def has_role(self, role: str) -> bool:
         """Whether it has a role."""

@@ -1,0 +1,152 @@
+"""What the log states, and every edit of the database that it shows."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server import forked
+from server.booted import emptied
+from server.edits import EDITS, journey, main
+from server.servers import postgresql
+
+
+@pytest.fixture(scope="module")
+def whole(server: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A copy of the database of a whole journey, and its project."""
+    from django.db import connection
+
+    emptied()
+    project = journey()
+    path = tmp_path_factory.mktemp("copies") / "whole.sqlite3"
+    with sqlite3.connect(path) as copy:
+        connection.connection.backup(copy)
+    return path, project
+
+
+@pytest.fixture
+def project(whole: tuple[Path, Any]) -> Any:
+    """The project, in a database that is that copy."""
+    from django.db import connection
+
+    path, project = whole
+    connection.ensure_connection()
+    with sqlite3.connect(path) as copy:
+        copy.backup(connection.connection)
+    project.refresh_from_db()
+    return project
+
+
+def found() -> tuple[str, ...]:
+    """What the check of the log finds."""
+    from sfumato.server.audit_log import verify
+
+    verdict = verify()
+    assert verdict.whole == (not verdict.fault and not verdict.differences)
+    return (verdict.fault, *verdict.differences) if not verdict.whole else ()
+
+
+def test_an_honest_database_is_whole(project: Any) -> None:
+    assert found() == ()
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_is_named(project: Any, name: str) -> None:
+    edit, pattern = EDITS[name]
+    edit(project)
+    said = found()
+    assert any(re.match(pattern, each) for each in said), said
+
+
+@pytest.mark.slow
+def test_every_edit_is_named_on_postgresql(tmp_path: Path) -> None:
+    job = {name: str(tmp_path / name) for name in ("data", "keys")}
+    try:
+        job["database"] = postgresql()
+    except ImportError:
+        pytest.skip("the wheel with PostgreSQL is not installed")
+    said = forked.answer(main, job)
+    assert said.pop("") == ("",)
+    assert said.keys() == EDITS.keys()
+    for name, (_, pattern) in EDITS.items():
+        assert any(re.match(pattern, each) for each in said[name]), (name, said[name])
+
+
+def _as_before(count: int) -> None:
+    """Make the log one of an earlier version: signed entries that state no rows."""
+    from django.conf import settings
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    from sfumato.core.chain import START, Head, next_row
+    from sfumato.server.audit_log import _FIELDS
+    from sfumato.server.store.models import AuditEntry
+
+    MigrationExecutor(connection).migrate([("store", "0003_attempt_subject")])
+    AuditEntry.objects.all().delete()
+    last = Head(0, START)
+    for number in range(count):
+        told = ("", "act", f"project {number}", "{}")
+        row = next_row(last, told, settings.SFUMATO_KEYS.signer.sign)
+        AuditEntry.objects.create(**dict(zip(_FIELDS, row, strict=True)))
+        last = Head(number + 1, row[-2])
+
+
+def _upgraded() -> None:
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes())
+
+
+@pytest.mark.parametrize("name", ["a role", "a budget", "an answer", "the pairs"])
+def test_a_database_of_an_earlier_version_is_taken_over_by_one_entry(
+    project: Any, name: str
+) -> None:
+    from sfumato.server.store.models import AuditEntry
+
+    _as_before(3)
+    _upgraded()
+    last = AuditEntry.objects.order_by("number").last()
+    assert (last.number, last.action) == (4, "take over")
+    assert found() == ()
+    edit, pattern = EDITS[name]
+    edit(project)
+    assert any(re.match(pattern, each) for each in found())
+
+
+def test_an_entry_of_an_earlier_version_that_was_changed_is_found(project: Any) -> None:
+    from sfumato.server.store.models import AuditEntry
+
+    _as_before(3)
+    _upgraded()
+    AuditEntry.objects.filter(number=2).update(action="grant")
+    assert found()[0] == "entry 2 was changed"
+
+
+def test_a_database_is_taken_over_once(project: Any) -> None:
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    from sfumato.core.errors import InputError
+
+    # Who may write the database may also have it forget that it was upgraded.
+    MigrationExecutor(connection).migrate([("store", "0003_attempt_subject")])
+    with pytest.raises(InputError, match="taken over"):
+        _upgraded()
+    MigrationExecutor(connection).migrate([("store", "0004_rows_stated")], fake=True)
+
+
+def test_no_difference_tells_a_value_or_a_name(project: Any) -> None:
+    from sfumato.server.store.models import Account, Link, Project
+
+    Account.objects.filter(name="mark").update(name="Someone Known")
+    Project.objects.filter(pk=project.pk).update(title="Secret Study")
+    Link.objects.filter(pk=Link.objects.latest("pk").pk).update(token="f" * 64)
+    said = " ".join(found())
+    assert len(found()) > 3
+    assert not re.search(r"mark|Known|Secret|Clinics|fff", said)
