@@ -133,6 +133,7 @@ def test_numbers_are_those_of_the_release_and_agree(release: Release, tmp_path: 
     by_title = items(plain)
     size = f"{risk.records:,} records of {risk.persons:,} people"
     assert by_title["Released"]["says"] == f"{size}."
+    assert plain["verdict"]["people"] == f"{risk.persons:,} people"
     for row in release.verdict.rows:
         if row.findings is not None:
             limit = release.limits.found
@@ -235,3 +236,4 @@ def test_context_stands_in_both_versions(release: Release, tmp_path: Path) -> No
     for audience in Audience:
         _, text = dossier(results(release), tmp_path, audience)
         assert all(each in text for each in CONTEXT.values())
+        assert "no controls are stated" not in text

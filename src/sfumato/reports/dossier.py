@@ -32,12 +32,6 @@ MEASURED, ASSUMED, GAP, NONE = "measured", "assumed", "gap", "does not apply"
 _WORST = 3
 """Sensitive columns, and columns by detail lost, that have an item of their own."""
 _CONTROLS = ("contract", "means", "training", "security", "retention", "incidents")
-_CONTEXT = {
-    "recipients": "Recipients",
-    "purpose": "Purpose",
-    "controls": "Controls",
-    "context": "Context",
-}
 _SAYS = "as the project file says"
 _METHODS = {
     MAXIMUM: "counted, the worst {classes}",
@@ -211,8 +205,8 @@ def _stated(made: _Made, name: str) -> Item:
 
 def _context(made: _Made) -> Iterator[Item]:
     context, handed = made.report["context"], made.results.handed
-    for name, title in _CONTEXT.items():
-        yield _given(title, context[name], f"{name} under [project]", _SAYS)
+    for name in ("recipients", "purpose", "controls", "context"):
+        yield _given(name.capitalize(), context[name], f"{name} under [project]", _SAYS)
     if request := made.report["request"]:
         asked = f"As {request['role']}, for linkage {request['linkage']}, k = {request['k']}."
         yield Item("Request", asked, ASSUMED, "as the rules of a policy allow")
@@ -265,12 +259,9 @@ def _most_found(made: _Made) -> Iterator[Item]:
     shares = {
         each["attack"]: each["people"]["low"] for each in evidence if each["number"] == "found"
     }
-    best: dict[str, Mapping[str, Any]] = {}
-    for each in sorted(
-        made.report["attack"]["outcomes"], key=lambda one: shares.get(one["attack"], 0)
-    ):
-        if each["attack"] in shares and each["success"]:
-            best[each["row"]] = each
+    tried = made.report["attack"]["outcomes"]
+    found = [each for each in tried if each["attack"] in shares and each["success"]]
+    best = {each["row"]: each for each in sorted(found, key=lambda one: shares[one["attack"]])}
     for intruder, each in best.items():
         beside = each["predicted"]
         told = "not predicted" if beside is None else f"predicted {_told(beside, SHARE)}"
@@ -288,7 +279,9 @@ def _limits(made: _Made) -> Iterator[Item]:
         limits = limits_of(verdict)
         own = limits != Limits(limits.preset)
         of = "numbers of the project’s own" if own else f"from {PRESETS[limits.preset][3]}"
-        yield Item("Limits", f"{limits}.", ASSUMED, of)
+        # The first sentence of the first page: why the preset was taken stands under controls.
+        said = made.report["verdict"]["limits"].removeprefix("Limits: ").partition(". ")[0]
+        yield Item("Limits", f"{said}.", ASSUMED, of)
     if made.report["request"]:
         said = " ".join(made.report["verdict"]["answers"]["How it was checked"])
         yield Item("Rules of the policy", said, MEASURED, f"counted over {made.people}")
