@@ -149,7 +149,7 @@ def anonymize(
     check_apart((place,), (given["secret"],))
     check_report(report)
     check_memory(given, on_spark=on_spark)
-    promises, making = _plan(given, presets, earlier)
+    promises, making = _plan(context, given, presets, earlier)
     if earlier is not None:
         release_checks.check_same(earlier, data, declared_as)
         release_checks.check_register(earlier, register)
@@ -181,9 +181,12 @@ def anonymize(
 
 
 def _plan(
-    given: Given, presets: tuple[Preset, ...], earlier: Manifest | None
+    context: typer.Context, given: Given, presets: tuple[Preset, ...], earlier: Manifest | None
 ) -> tuple[tuple[Constraint | Budget, ...], dict[str, Any]]:
-    """The promises and the options, those of a manifest that is repeated."""
+    """The promises and the options, those of a manifest that is repeated or of a series."""
+    if given["continues"] is not None:
+        release_checks.check_continue(context)
+        return (), {"continues": given["continues"], "seed": given["seed"]}
     if earlier is None:
         making = {each.name: given[each.key] for each in declared(Options)}
         population = {"seed": given["seed"], "population": given["population"]}
@@ -283,17 +286,21 @@ def _hand_over(release: Release, places: tuple[str, str], report: Path | None, t
         print_json(release.to_json())
     else:
         typer.echo(text)
-    _say_files(*places)
+    _say_files(*places, of_series=release.lasting is not None)
     if report is not None:
         say(f"Report:   {report}")
 
 
-def _say_files(output: str, place: str) -> None:
+def _say_files(output: str, place: str, *, of_series: bool = False) -> None:
     """Name the files of a release, and those that stand beside a place."""
     from sfumato.release.codebook import codebook_name
+    from sfumato.release.lasting_classes import SERIES_FILE
 
     say(f"Release:  {output}\nManifest: {release_checks.manifest_beside(place)} (keep it inside)")
     say(f"Secret:   {release_checks.secret_beside(place)} (keep it inside; --repeat needs it)")
+    if of_series:
+        series = release_checks.secret_beside(place).with_name(SERIES_FILE)
+        say(f"Series:   {series} (keep it inside: it holds records; --continue needs it)")
     say(f"Codebook: {codebook_name(Path(place).name)} beside it (goes out with it)")
 
 

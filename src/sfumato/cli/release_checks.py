@@ -189,11 +189,12 @@ def check_output_on_spark(output: str, declared: Schema, inputs: tuple[Place | N
 
 def _check_manifest(output: Path, declared: Schema, inputs: tuple[Place | None, ...]) -> None:
     from sfumato.core.atomic import check_target
+    from sfumato.release.lasting_classes import SERIES_FILE
 
     manifest = output.with_name(MANIFEST)
     secret = secret_beside(output)
-    check_target(manifest)
-    check_target(secret)
+    for beside in (manifest, secret, secret.with_name(SERIES_FILE)):
+        check_target(beside)
     # Files that the schema names are read by the command as well.
     hierarchies = [
         *(quasi.hierarchy for quasi in declared.quasi_identifiers.values()),
@@ -300,6 +301,13 @@ def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manif
         "leave it out",
     )
     manifest = load_manifest(repeat)
+    if manifest.series.get("file", 1) > 1:
+        raise InputError(
+            "option --repeat",
+            "cannot repeat a file that continues a series",
+            found="one",
+            advice="give --continue the release.toml of the file before it, and its --seed",
+        )
     if manifest.keyed != (key is not None):
         raise InputError(
             "option --repeat",
@@ -308,6 +316,24 @@ def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manif
             advice=f"{'give' if manifest.keyed else 'leave out'} --pseudonym-key",
         )
     return manifest
+
+
+def check_continue(context: typer.Context) -> None:
+    """Refuse what a file that continues a series takes from the one before.
+
+    Raises
+    ------
+    InputError
+        If the command line says it, too.
+    """
+    check_no_other(
+        context,
+        "option --continue",
+        frozenset(("data", "schema", "output", "continues", "seed", "report", *LAYOUT))
+        | {"json", "details", "no_cures", "limits", "ledger", "keys"},
+        "takes promises, options and secret from the file before",
+        "leave it out",
+    )
 
 
 def check_same(manifest: Manifest, data: Place, declared: Schema) -> None:

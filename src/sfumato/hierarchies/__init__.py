@@ -19,6 +19,7 @@ from sfumato.hierarchies.released_values import (
     Range,
     Released,
     format_released,
+    parse_released,
 )
 from sfumato.hierarchies.skos import read_skos, write_skos
 
@@ -38,6 +39,7 @@ __all__ = [
     "format_released",
     "interval_hierarchy",
     "leaf_order",
+    "parse_released",
     "prefix_hierarchy",
     "public_blocks",
     "read_classification",

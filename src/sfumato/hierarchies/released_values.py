@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,6 +15,8 @@ ANYTHING = "*"
 _TO = " to "
 _OR_MORE, _OR_LESS = " or more", " or less"
 _PLAIN = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_QUOTED = re.compile(r'"(?:[^"]|"")*"', re.DOTALL)
+_RANGE = re.compile(rf'({_QUOTED.pattern}|[^"].*?) to ({_QUOTED.pattern}|[^"].*)', re.DOTALL)
 _UNQUOTABLE = frozenset('",{}\r\n')
 
 
@@ -111,6 +115,36 @@ def format_released(
             if _plain_ends(plain) == (low, high) and not _is_label(plain, labels):
                 return plain
             return f"{_print_end(low)}{_TO}{_print_end(high)}"
+
+
+def parse_released(text: str | None, kind: Kind, labels: Collection[str] | None = None) -> Released:
+    """Read back what `format_released` printed of the same kind with the same labels."""
+    if text is None:
+        return Missing()
+    if text == ANYTHING:
+        return Anything()
+    if text.startswith("{"):
+        inner = io.StringIO(text[1:-1], newline="")
+        return OneOf(tuple(next(csv.reader(inner, skipinitialspace=True))))
+    if _QUOTED.fullmatch(text) or kind is Kind.CATEGORICAL:
+        return Exact(_unquoted(text))
+    ranged = _plain_ends(text) is not None or (_is_open_range(text) and text[0] != '"')
+    return Exact(text) if ranged and _is_label(text, labels) else _range_of(text)
+
+
+def _range_of(text: str) -> Released:
+    if (ends := _plain_ends(text)) is not None:
+        return Range(*ends)
+    if (found := _RANGE.fullmatch(text)) is not None:
+        return Range(_unquoted(found[1]), _unquoted(found[2]))
+    for words, open_range in ((_OR_MORE, AtLeast), (_OR_LESS, AtMost)):
+        if text.endswith(words):
+            return open_range(_unquoted(text.removesuffix(words)))
+    return Exact(text)
+
+
+def _unquoted(label: str) -> str:
+    return label[1:-1].replace('""', '"') if _QUOTED.fullmatch(label) else label
 
 
 def _print_label(label: str, kind: Kind, labels: Collection[str] | None) -> str:

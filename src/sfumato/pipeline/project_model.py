@@ -365,7 +365,9 @@ class Release(Section):
         with as_value_errors(""):
             # Making them refuses numbers that are out of range.
             self.promises  # noqa: B018
-            Options(**self.making)
+            made = Options(**self.making)
+        if made.series is not None:
+            raise ValueError("leave out 'series': its files are made by 'sfumato anonymize'")
         _check_presets(self.presets)
         return self
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from sfumato.core import declaration
 from sfumato.core.errors import InputError, typed
-from sfumato.core.secret_keys import Secrets, check_key
+from sfumato.core.secret_keys import Secret, Secrets, check_key
 from sfumato.release import release_options
 from sfumato.release.assembly import make_release
 from sfumato.release.coarsen_counts import promised
@@ -19,6 +19,7 @@ from sfumato.release.cures import LimitSearch, Plan, cures
 from sfumato.release.database_release import release_database
 from sfumato.release.household_classes import household_of
 from sfumato.release.known_counts import check_beside
+from sfumato.release.lasting_classes import Earlier, ids_of
 from sfumato.release.lost_columns import lost_columns
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.population_register import check_population
@@ -35,7 +36,7 @@ from sfumato.table.dependence import PERSONS_LOOKED_AT, acceptances, check_event
 from sfumato.table.door import open_table, with_events
 from sfumato.table.stacked_tables import Tables
 from sfumato.table.table import Table
-from sfumato.table.table_files import data_sha256, reader_of
+from sfumato.table.table_files import data_sha256, open_source, reader_of
 
 if TYPE_CHECKING:
     from sfumato.engines.spark.spark_persons import SparkTable
@@ -88,6 +89,10 @@ def anonymize(
     making, given = declaration.taken(
         options, release_options.Options, release_options.Circumstances
     )
+    earlier = None if given.continues is None else _earlier(given, promises, options)
+    if earlier is not None:
+        promises, making = earlier.manifest.constraints, earlier.manifest.options
+        given = replace(given, secret=earlier.secret)
     limits = [each for each in promises if isinstance(each, Limits)]
     accepted = [each for each in promises if isinstance(each, Acceptance)]
     promises = promise.strictest(
@@ -113,6 +118,7 @@ def anonymize(
     )
     if where is declaration.Engine.SPARK and making.effort is None:
         making = replace(making, effort=0)  # so that the other engine can repeat the release
+    _check_of_series(making, promises, given, limited=bool(limits), engine=where, schema=schema)
     everybody = register is not None or population is not None
     making = making.with_ends(everybody=everybody, engine=where)
     manifest = Manifest(
@@ -128,6 +134,9 @@ def anonymize(
     if where is declaration.Engine.SPARK:
         refuse_before_work(schema, manifest, register)
         return _on_spark(data, schema, manifest, secrets, declaration.layout_of(given), progress)
+    if making.series is not None:
+        manifest = replace(manifest, input_sha256=data_sha256(data))
+        return _of_series(data, schema, manifest, secrets.own, given, progress, earlier)
     table = open_classified(
         data, schema, making.unclassified, **declaration.layout_of(given), progress=progress
     )
@@ -149,6 +158,108 @@ def anonymize(
     # A release may be pickled with what is tried for it, a bar of progress not.
     silently = partial(make, declaration.silent)
     return _with_remedies(release, table, silently, perf_counter() - began)
+
+
+def _earlier(
+    given: release_options.Circumstances, promises: Sequence[Any], options: Iterable[str]
+) -> Earlier:
+    """The file of a series that is continued, of which promises, options and secret are taken.
+
+    Raises
+    ------
+    InputError
+        If one of these is given beside, or it is no file of a series.
+    """
+    circumstances = {each.name for each in declaration.declared(release_options.Circumstances)}
+    own = {
+        "population": given.population,
+        "pseudonym_key": given.pseudonym_key,
+        "register": given.register,
+        "secret": given.secret,
+    }
+    beside = sorted({*options} - circumstances) + [name for name in own if own[name] is not None]
+    found = [f"parameter {name}" for name in beside] + ["a promise"] * bool(promises)
+    if found:
+        raise InputError(
+            "parameter continues",
+            "takes promises, options and secret from the file before",
+            found=", ".join(found),
+            advice="leave it out; who needs another promise opens another series",
+        )
+    return Earlier.of(given.continues)
+
+
+def _of_series(
+    data: Any,
+    schema: Schema,
+    manifest: Manifest,
+    secret: Secret,
+    given: release_options.Circumstances,
+    progress: declaration.Progress,
+    earlier: Earlier | None,
+) -> Release:
+    """Make a file of a series, in which everybody keeps their class and their pseudonym."""
+    options = manifest.options
+    if earlier is not None:
+        earlier.check_next(manifest.schema_sha256, manifest.input_sha256)
+    source = open_source(data, **declaration.layout_of(given))
+    read = partial(open_classified, schema=schema, unclassified=options.unclassified)
+    table = read(source, progress=progress)
+    if earlier is not None:
+        lasting = replace(earlier.lasting, present=frozenset(ids_of(table)))
+        earlier = replace(earlier, lasting=lasting)
+        source = lasting.with_who_left(source)
+        table = read(source)
+    check_table(table, options, manifest.constraints)
+    manifest = replace(manifest, preparation=table.preparation)
+    secrets = Secrets(secret, secret.bound(b"series"))
+    release = make_release(table, manifest, secrets, progress, None, _frame(data), earlier)
+    assert release.lasting is not None
+    before = release.lasting if earlier is None else earlier.lasting
+    return replace(release, lasting=release.lasting.keeping(source, table, before))
+
+
+def _check_of_series(
+    options: release_options.Options,
+    promises: Sequence[promise.Constraint | promise.Budget],
+    given: release_options.Circumstances,
+    *,
+    limited: bool,
+    engine: declaration.Engine,
+    schema: Schema,
+) -> None:
+    """Refuse what classes that last do not go with.
+
+    Raises
+    ------
+    InputError
+        If there is such a thing.
+    """
+    if options.series is None:
+        return
+    known = any(isinstance(each, KnownEvents) for each in promises)
+    counted = any(
+        isinstance(each, promise.Promise) and each.fewest_persons > 1 for each in promises
+    )
+    for is_so, found in (
+        (schema.person is None, "no column that names the person"),
+        (not counted, "no promise of how many people a class has"),
+        (any(isinstance(each, promise.Budget) for each in promises), "a budget of all classes"),
+        (limited, "limits that plans are tried for"),
+        (engine is declaration.Engine.SPARK, "engine='spark'"),
+        (given.register is not None or given.population is not None, "a population"),
+        (given.pseudonym_key is not None, "a key for pseudonyms, which a series has of its own"),
+        (promise.asked_of_households(promises), "a promise about households"),
+        (known, "known events, of which every file tells more"),
+    ):
+        if is_so:
+            raise InputError(
+                "parameter series",
+                "is for files that name people, in classes with a promised number of them",
+                found=found,
+                accepted=f"{typed('PidKAnonymity(12)', '--pid-k 12')} and other promises about "
+                "classes",
+            )
 
 
 def _added(promises: Iterable[Any], files: Sequence[Any]) -> dict[str, str]:

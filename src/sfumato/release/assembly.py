@@ -41,6 +41,7 @@ from sfumato.release.histories import ROUGH, USUAL, Pricing
 from sfumato.release.history_utility import ShownCells, history_utility
 from sfumato.release.household_classes import divide_households, household_of
 from sfumato.release.known_counts import Width, divide_by_bands
+from sfumato.release.lasting_classes import Continued, Earlier, LastingClasses, ids_of
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.population_cells import with_gaps
@@ -219,6 +220,7 @@ def make_release(
     progress: Progress = silent,
     register: Table | None = None,
     original: object = None,
+    earlier: Earlier | None = None,
 ) -> Release:
     """Make the release that a manifest describes.
 
@@ -231,6 +233,8 @@ def make_release(
         What protects people; fresh when not given.
     original
         The dataframe that the file was passed in as; ``None`` for a path.
+    earlier
+        The file of a series that this one continues.
 
     Raises
     ------
@@ -241,14 +245,20 @@ def make_release(
     rng = np.random.default_rng(manifest.seed)
     given = secrets or Secrets()
     bound = given.bound(manifest.identity, fingerprint(table))
-    again = partial(_under_budget, table, manifest, given, register, original)
+    again = None
+    if options.series is None:  # a budget would need other classes
+        again = partial(_under_budget, table, manifest, given, register, original)
     table = with_events(table, options.known_columns)
     table, population = _with_population(table, register, manifest)
     if options.recoding is Recoding.FULL_DOMAIN:
         table = with_hierarchies(table)
     if options.ends is Ends.SNAPPED:
         table = with_snapped_ends(table, sets=options.form is Form.SET and population is None)
-    finished = _finished(table, manifest, population, bound, progress, rng)
+    if earlier is None:
+        finished = _finished(table, manifest, population, bound, progress, rng)
+    else:
+        finished = _continued(table, earlier.lasting, manifest, progress, rng)
+    manifest, lasting = _in_series(finished, manifest, earlier)
     draft, part = finished.draft, finished.draft.table
     if draft.levels is not None:
         table = shown_at(table, draft.levels)
@@ -301,6 +311,7 @@ def make_release(
             *(untested_events(table) if finished.protection else ()),
             *_told_first(risk),
             *(f"the {each.column} {each.leak}" for each in risk.columns if each.role == ORDER),
+            *(finished.series.sentences() if finished.series else ()),
             *table.warnings,
             *quoting,
             *_single_members(finished, everybody=population is not None),
@@ -318,9 +329,62 @@ def make_release(
             again,
             frozenset(options.withhold),
             None if finished.protection is None else finished.protection.dates,
+            None if earlier is None else earlier.lasting.files_of(draft, options.withhold),
         ),
         secret=given.own,
+        lasting=lasting,
     )
+
+
+def _in_series(
+    finished: _Generalised, manifest: Manifest, earlier: Earlier | None
+) -> tuple[Manifest, LastingClasses | None]:
+    """The manifest with what it says of a series, and the classes for the next file of it."""
+    if earlier is not None and finished.series is not None:
+        noted = finished.series.noted(earlier.manifest.output_sha256)
+        return replace(manifest, series=noted), finished.series.lasting
+    if manifest.options.series is None:
+        return manifest, None
+    lasting = LastingClasses.of(finished.draft, finished.released)
+    return replace(manifest, series=lasting.noted), lasting
+
+
+def _continued(
+    table: Table,
+    lasting: LastingClasses,
+    manifest: Manifest,
+    progress: Progress,
+    rng: np.random.Generator,
+) -> _Generalised:
+    """The records in the classes that their persons have, newcomers in classes of their own."""
+    lasting.check_columns(table)
+    constraints = [each for each in manifest.constraints if not isinstance(each, Budget)]
+    lasting = lasting.opening(_newcomers(table, lasting, manifest, progress, rng))
+    suppress = manifest.options.suppress
+    found = Continued.of(with_coded_ends(table), lasting, constraints, suppress)
+    return _Generalised(found.draft, found.released, found.draft.table.person, series=found)
+
+
+def _newcomers(
+    table: Table,
+    lasting: LastingClasses,
+    manifest: Manifest,
+    progress: Progress,
+    rng: np.random.Generator,
+) -> LastingClasses | None:
+    """Classes of those who are in none yet; ``None`` where these wait."""
+    if lasting.files + 1 - lasting.opened < manifest.options.admit_every:
+        return None
+    new = np.array([name not in lasting.class_of for name in ids_of(table)])
+    if not new.any():
+        return None
+    some = table.take(np.flatnonzero(new[table.person]))
+    options = replace(manifest.options, suppress=0.0)
+    try:
+        made = _made(manifest.constraints, None, progress, options, some, rng)
+    except ConstraintsNotMetError:
+        return None  # they are too few, or too much alike
+    return LastingClasses.of(made.draft, made.released)
 
 
 def _untouched(names: Sequence[str], finished: _Generalised) -> frozenset[str]:
@@ -641,6 +705,8 @@ class _Generalised:
         What coarser numbers of records cost; ``None`` where they stay as they are.
     protection
         What is written of events; ``None`` where nothing is promised about them.
+    series
+        What became of the classes of a series that goes on.
     """
 
     draft: Draft
@@ -648,6 +714,7 @@ class _Generalised:
     pseudonym_of: Codes
     count_loss: CountLoss | None = None
     protection: event_protection.Protection | None = None
+    series: Continued | None = None
 
     @property
     def cells(self) -> Mapping[str, pa.Array]:

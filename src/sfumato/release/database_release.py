@@ -247,6 +247,8 @@ def check_of_tables(promises: Sequence[Any], options: Mapping[str, Any]) -> None
         "known_columns": "events are those of the schema's tables",
         "register": "a register says nothing of the other tables",
         "population": "a population says nothing of the other tables",
+        "series": "classes of several tables do not last yet",
+        "continues": "classes of several tables do not last yet",
         "withhold": "a column is left out where the schema calls it a direct identifier",
     }
     for name, why in reasons.items():

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato import hierarchies
-from sfumato.core.arrays import Bools, Ints
+from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.engines.embedded.counts import group
 from sfumato.release.person_table import content_ties
 from sfumato.release.release_options import Form
@@ -29,11 +29,14 @@ class ExtraValues:
     ----------
     whole
         Whether everything between the lowest and the highest value belongs to a cell.
+    alone
+        Whether cells hold these values and no others, whatever the records have.
     """
 
     codes: tuple[Codes, ...]
     class_of: tuple[Codes, ...]
     whole: bool = False
+    alone: bool = False
 
     def joined(self, other: ExtraValues) -> ExtraValues:
         """These values and others."""
@@ -317,6 +320,8 @@ class ReleasedColumn:
         counts as none, ``*`` as all.
     is_number
         Whether every cell is one number, so that the column can be typed.
+    penalty
+        NCP of each class's cell, where that does not follow from the values of its records.
     """
 
     source: str
@@ -325,6 +330,7 @@ class ReleasedColumn:
     text_of_class: Codes
     leaves: Ints
     is_number: bool = False
+    penalty: Floats | None = None
 
 
 def class_spread(codes: Codes, class_of: Codes, classes: int) -> Spread:
@@ -720,6 +726,9 @@ def with_extra_values(
     """
     if extra is None:
         return column, class_of, form
+    if extra.alone:
+        fixed = replace(column, codes=extra.codes[index], snapped=False, lone=None)
+        return fixed, extra.class_of[index], _exact(column, form, whole=False)
     own = replace(column, codes=np.concatenate([column.codes, extra.codes[index]]))
     of = np.concatenate([class_of, extra.class_of[index]])
     return own, of, _exact(column, form, whole=extra.whole)

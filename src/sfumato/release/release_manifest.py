@@ -53,6 +53,8 @@ class Manifest:
     tables
         Of a database, the number of records of each table before and after, and its dates that
         show nothing.
+    series
+        Of a file of a series, which one it is, and what changed since the one before.
     ledger_head
         The head of the ledger when the release had been noted; ``""`` where it was in none.
     verdict
@@ -72,6 +74,7 @@ class Manifest:
     engine: Engine = Engine.EMBEDDED
     preparation: tuple[StepCount, ...] = ()
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    series: Mapping[str, Any] = field(default_factory=dict)
     ledger_head: str = ""
     verdict: Mapping[str, Any] = field(default_factory=dict)
 
@@ -112,6 +115,7 @@ class Manifest:
                 else {}
             ),
             **({"tables": dict(self.tables)} if self.tables else {}),
+            **({"series": dict(self.series)} if self.series else {}),
             **({"ledger": {"head": self.ledger_head}} if self.ledger_head else {}),
             "versions": dict(self.versions),
         }
@@ -134,7 +138,7 @@ class Manifest:
         write_text(path, self.to_toml())
 
 
-_AFTERWARDS = {"recipe", "tables", "ledger", "versions", "verdict"}
+_AFTERWARDS = {"recipe", "tables", "series", "ledger", "versions", "verdict"}
 
 
 def what_repeats(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,6 +177,7 @@ def load_manifest(path: str | os.PathLike[str]) -> Manifest:
             engine=Engine(release.get("engine", Engine.EMBEDDED)),
             preparation=tuple(_step(**each) for each in fields.get("recipe", ())),
             tables=fields.get("tables", {}),
+            series=fields.get("series", {}),
             ledger_head=fields.get("ledger", {}).get("head", ""),
             verdict=fields.get("verdict", {}),
         )

@@ -115,6 +115,13 @@ class KnownCounts(StrEnum):
     """About how many, as somebody does who did not count."""
 
 
+class Series(StrEnum):
+    """What the files of a series hold."""
+
+    SNAPSHOT = "snapshot"
+    """How everybody stands, under the same pseudonyms."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How a release is made; checked when made, and written to the manifest.
@@ -246,8 +253,27 @@ class Options:
         ),
     ] = ()
 
+    series: Annotated[
+        Series | None,
+        Parameter(
+            "Open a series: files that say every month how the same people stand, under the same "
+            "pseudonyms. Its classes last, and --continue makes the next file."
+        ),
+    ] = None
+    admit_every: Annotated[
+        int,
+        Parameter(
+            "In which files of a series newcomers get classes of their own, every Nth: the longer "
+            "they wait, the smaller are their classes' cells.",
+            "N",
+            Count(1),
+        ),
+    ] = 2
+
     def __post_init__(self) -> None:
         declaration.check_fields(self)
+        if self.series is not None:
+            self._check_series()
         if self.cut is None:
             # Settled here, so that the manifest says which cut was made even if the usual one
             # changes.
@@ -273,6 +299,21 @@ class Options:
                 advice="leave it out, or allow the search (effort=4, local recoding, no cut or "
                 "split at the median)",
             )
+
+    def _check_series(self) -> None:
+        for name, is_set, why in (
+            ("recoding", self.recoding is not Recoding.LOCAL, "one level for all records"),
+            ("values", self.values in (Form.BOUNDS, Form.MEAN), f"{self.values.value} as cells"),
+            ("cap_records", self.cap_records is not None, "records that are drawn in each file"),
+            ("coarsen_counts", self.coarsen_counts is not None, "numbers that are made coarser"),
+            ("known_counts", self.known_counts is not None, "numbers that differ in each file"),
+        ):
+            if is_set:
+                raise InputError(
+                    f"parameter {name}",
+                    "must be left out where the classes of a series are to last",
+                    found=why,
+                )
 
     def _usual_cut(self) -> Cut | None:
         """Where is cut when nobody says it."""
@@ -419,6 +460,16 @@ class Circumstances(declaration.Layout):
     ] = None
     pseudonym_key: declaration.PseudonymKey = None
     secret: declaration.OwnSecret = None
+    continues: Annotated[
+        Any,
+        Parameter(
+            "The release.toml of the last file of a series, which this file continues: its "
+            "promises, options, secret and classes.",
+            "FILE",
+            option="--continue",
+            path=True,
+        ),
+    ] = None
     seed: declaration.Seed = None
     engine: declaration.EngineName = None
 
@@ -447,10 +498,13 @@ class AnonymizeOptions(declaration.LayoutGiven, total=False):
     unclassified: str
     withhold: Sequence[str]
     known_columns: Sequence[str]
+    series: str | None
+    admit_every: int
     register: Any
     population: int | None
     pseudonym_key: bytes | None
     secret: bytes | None
+    continues: Any
     seed: int | None
     engine: str | None
 

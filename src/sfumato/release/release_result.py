@@ -25,6 +25,7 @@ from sfumato.release.codebook import codebook_name, codebook_text
 from sfumato.release.event_dates import Dates, Dating
 from sfumato.release.full_domain import Levels
 from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
+from sfumato.release.lasting_classes import SERIES_FILE, LastingClasses
 from sfumato.release.lost_columns import LostColumn, lost_events, named_only, nothing_left
 from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint, kept_by
@@ -32,7 +33,7 @@ from sfumato.release.release_manifest import Manifest, file_sha256, what_repeats
 from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Later, Utility
 from sfumato.risk.disclosure_risk import Risk
-from sfumato.risk.intruders import Findings, Found, measured
+from sfumato.risk.intruders import Findings, Found, SeveralFiles, measured
 from sfumato.risk.learned_values import Share
 from sfumato.risk.notebook_view import class_sizes_picture, measures_table
 from sfumato.risk.shown_file import Dated, FurtherColumn, shown
@@ -56,6 +57,8 @@ from sfumato.table.table import MISSING, Table
 from sfumato.table.table_files import check_output_path, content_sha256, write_table
 
 MANIFEST_FILE = "release.toml"
+EARLIER_FILES = "holds earlier files of this series, which a ledger compares"
+"""Why a file that continues a series is not judged by itself."""
 
 
 def check_beside(
@@ -240,6 +243,8 @@ class Disclosed:
         Columns of the table that are left out although their roles would let them out.
     dates
         How dates are written that a promise about events changed; ``None`` where it changed none.
+    files
+        Of a series that goes on, what all of its files say of each person.
     """
 
     table: Table
@@ -250,12 +255,14 @@ class Disclosed:
     again: Callable[[Budget], Release] | None = None
     withheld: frozenset[str] = frozenset()
     dates: Dates | None = None
+    files: SeveralFiles | None = None
 
     @cached_property
     def found(self) -> Found:
         """What intruders find in the release, whatever it promises."""
         class_of, own = (each.astype(np.int32) for each in (self.class_of, self.pseudonym_of))
-        return measured(shown(self.table, class_of, self._further, self.withheld, own))
+        found = measured(shown(self.table, class_of, self._further, self.withheld, own))
+        return found if self.files is None else found.over(self.files)
 
     def _further(self, name: str) -> FurtherColumn:
         """A column that is no quasi-identifier, as its cells are released."""
@@ -331,6 +338,8 @@ class Release:
     judged_in
         Where it stands whether the release may go out, if its own page and manifest must not say
         so: in a project more is accepted, and more is known of the recipient, than when it is made.
+    lasting
+        Of a series, what each person was shown, for the file that continues it; ``None`` elsewhere.
     secret
         What pseudonyms, order and offsets of dates come from; `anonymize` repeats the release
         with it. In no manifest, JSON, printout or pickle; ``None`` where it was pickled.
@@ -362,6 +371,7 @@ class Release:
     accepted: tuple[Acceptance, ...] = ()
     linkage: Linkage | None = None
     judged_in: str = ""
+    lasting: LastingClasses | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Give no release out whose manifest names a promise that was not measured and kept.
@@ -404,6 +414,7 @@ class Release:
             self.limits,
             self.accepted,
             population=against,
+            recipient=EARLIER_FILES if self.manifest.series.get("file", 1) > 1 else None,
             linkage=self.linkage,
         )
         return replace(judged, cures=self.cures)
@@ -546,11 +557,13 @@ class Release:
                 self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())
             else:
                 written.manifest.write(manifest)
-            self._keep(secret)
+            self._keep(secret, Path(manifest or Path(path).with_name(MANIFEST_FILE)))
         return written
 
-    def _keep(self, file: str | os.PathLike[str] | None) -> None:
-        """Write the secret to a file, where there is one."""
+    def _keep(self, file: str | os.PathLike[str] | None, manifest: Path) -> None:
+        """Write the secret to a file, where there is one, and what the next file needs."""
+        if self.lasting is not None:
+            self.lasting.write(manifest.with_name(SERIES_FILE))
         if file is None:
             return
         if self.secret is None:
@@ -591,7 +604,7 @@ class Release:
             write_text(beside.with_name(codebook_name(table)), self.codebook(table))
             written = self._noted(digest, table, memory, {})
             written.manifest.write(beside)
-            self._keep(secret)
+            self._keep(secret, beside)
             # The table last: if it fails, no file takes its place; a table that is written stays.
             write_database(self.table, url)
         return written
@@ -619,7 +632,7 @@ class Release:
             self.schema,
             self.manifest.options,
             size=(self.risk.records, self.risk.persons),
-            keyed=self.manifest.keyed,
+            keyed=self.manifest.keyed or self.manifest.options.series is not None,
             levels=self.levels,
             preparation=self.manifest.preparation,
             treatments=self.event_treatments,

@@ -352,7 +352,9 @@ def measure_utility(
         held, of, own = with_extra_values(column, class_of, done, form, extra)
         cells = released_cells(held, of, classes, own, printed)
         shown = distribution(original, table.person, cells, sizes)
-        penalty = certainty_penalty(held, of, classes, printed.leaves, own)
+        penalty = printed.penalty
+        if penalty is None:
+            penalty = certainty_penalty(held, of, classes, printed.leaves, own)
         lost += column.weight * penalty[class_of]
         ncp = (float(penalty @ sizes) + suppressed) / table.records
         hidden = (int((penalty > WHOLE) @ sizes) + suppressed) / table.records

@@ -8,7 +8,7 @@ records as one further column shows them. The fourth, the recipient, is the ledg
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
 
@@ -121,6 +121,10 @@ class Found:
         The columns that must not be learned.
     insiders
         What the insider finds by each further column, and by events together.
+    over_files
+        Whether the insider knows a value of this file and one of an earlier file of its series.
+    left
+        People of earlier files of the series who have left, as the acquaintance knows.
     """
 
     people: int
@@ -131,6 +135,90 @@ class Found:
     stranger: Findings
     acquaintance: Findings
     insiders: Mapping[str, Findings]
+    over_files: bool = False
+    left: int = 0
+
+    def over(self, files: SeveralFiles) -> Found:
+        """The same where pseudonyms join the file with earlier ones of its series.
+
+        The insider knows a value of this file and one of an earlier file. The acquaintance knows
+        who has left, and finds them among those whose records have not changed since.
+        """
+        insiders = dict(self.insiders)
+        for name, (now, *before) in files.said.items():
+            for then in before:
+                chance = _chances([files.class_of, now, then])
+                own = insiders.get(name, self.stranger)
+                most = _percentile(np.sort(chance), whole=True)
+                if chance.mean() > own.found.value:
+                    insiders[name] = _at_least(own, chance, most)
+        gone = files.left > 0
+        acquaintance = self.acquaintance
+        if gone.any():
+            in_class = _chances([files.class_of])
+            beyond = self.acquaintance.found.value - self.stranger.found.value
+            chance = np.where(gone, files.among_unchanged(), in_class)
+            chance = np.minimum(chance + max(beyond, 0.0), 1.0)
+            acquaintance = _at_least(acquaintance, chance, Share.of(float(chance.max())))
+        return replace(
+            self,
+            insiders=insiders,
+            acquaintance=acquaintance,
+            over_files=True,
+            left=int(gone.sum()),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralFiles:
+    """What the files of a series say of the persons of the last one.
+
+    Attributes
+    ----------
+    class_of
+        The class of each person, which is the same in all of them.
+    said
+        By column, what it says of each person in this file and in each earlier one, the first one
+        first, as numbers that are equal where it says the same, or nothing (0).
+    left
+        The file that each person was in last; 0 for who is in this one.
+    """
+
+    class_of: Codes
+    said: Mapping[str, Sequence[Ints]]
+    left: Ints
+
+    def among_unchanged(self) -> Floats:
+        """For each person 1 over the people of their class who have not changed since they left."""
+        chance = np.ones(len(self.left))
+        for last in np.unique(self.left[self.left > 0]).tolist():
+            same = np.ones(len(self.left), dtype=np.bool_)
+            for now, *before in self.said.values():
+                for then in before[last - 1 :]:
+                    same &= then == now
+            here = np.bincount(self.class_of[same], minlength=int(self.class_of.max()) + 1)
+            who = self.left == last
+            chance[who] = 1 / np.maximum(here[self.class_of[who]], 1)
+        return chance
+
+
+def _chances(alike: Sequence[Ints | Codes]) -> Floats:
+    """For each person 1 over the people of whom all of it is the same."""
+    _, cell, size = np.unique(
+        np.column_stack(alike), axis=0, return_inverse=True, return_counts=True
+    )
+    chances: Floats = 1 / size[cell.ravel()]
+    return chances
+
+
+def _at_least(findings: Findings, chance: Floats, most: Share) -> Findings:
+    """What an intruder finds who has these chances, or more if more was found otherwise."""
+    found = Share.of(float(chance.mean()))
+    return replace(
+        findings,
+        found=max(findings.found, found, key=lambda share: share.value),
+        person=max(findings.person, most, key=lambda share: share.value),
+    )
 
 
 def measured(file: ShownFile) -> Found:

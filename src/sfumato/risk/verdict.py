@@ -653,6 +653,7 @@ class Held:
         state = State.ABOVE if left else State.ACCEPTED if covered else State.BELOW
         worst = max(left or above or insiders, key=lambda name: insiders[name].found.high)
         many = "two values" if found.has_several else "one value"
+        many = "one value in each of two files" if found.over_files else many
         shares = sorted(insiders, key=lambda name: -insiders[name].found.value)
         why = f"{many} of one column: " + _listed(
             f"{name} {share_text(insiders[name].found.value)}" for name in shares
@@ -816,6 +817,8 @@ def _of_classes(found: Found, limits: Limits, population: tuple[Share, Share] | 
 
 def _of_bands(found: Found, sample: bool) -> str:
     """What the acquaintance's numbers come from."""
+    if found.left:
+        return f"who has left, whose records no longer change: {found.left:,} people"
     if found.has_several:
         alone = f"{found.alone:,} of {found.people:,} people are alone in their band"
         return f"the number of records, roughly: {alone}"

@@ -1,0 +1,357 @@
+"""Series: a foreign reader joins all files by pseudonym and cells, and knows who came and left."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from ledger.releases import opened
+from oracles.released_cells import contains, parse_released
+
+import sfumato as sf
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.ledger.composition import together
+from sfumato.release.lasting_classes import SERIES_FILE, LastingClasses
+from sfumato.release.release_manifest import load_manifest
+from sfumato.schema import Kind
+
+K, FILES = 4, 5
+QUASI = ["born", "sex", "zip", "school", "since"]
+SCHOOLS = ["none", "primary", "secondary", "university"]
+SCHEMA = sf.Schema(
+    person="id",
+    direct_identifiers=["name"],
+    quasi_identifiers={
+        "born": "numeric",
+        "sex": "categorical",
+        "zip": {"kind": "categorical", "hierarchy": {"lengths": [2, 1]}},
+        "school": {"kind": "ordered", "order": SCHOOLS},
+        "since": "numeric",
+    },
+    sensitive=["status"],
+)
+
+
+def drawn(count: int, first: int, rng: np.random.Generator) -> pd.DataFrame:
+    """New people of a registry."""
+    born = (1930 + 75 * rng.beta(2, 2, count)).astype(int)
+    data = pd.DataFrame({"id": [f"p{first + each}" for each in range(count)]})
+    data["name"] = [f"Canary{first + each}" for each in range(count)]
+    data["born"] = pd.array(born, dtype="Int64")
+    data.loc[rng.random(count) < 0.05, "born"] = pd.NA
+    data["sex"] = rng.choice(["f", "m"], count)
+    data["zip"] = rng.choice(["101", "102", "115", "201", "202", "230"], count)
+    data["school"] = rng.choice(SCHOOLS, count)
+    days = rng.integers(0, 3_000, count)
+    data["since"] = [str(np.datetime64("2010-01-01") + each) for each in days.tolist()]
+    return data
+
+
+def registry(seed: int, people: int = 240, files: int = FILES) -> list[pd.DataFrame]:
+    """The files of a registry: people come, leave and change in each of them."""
+    rng = np.random.default_rng(seed)
+    now, made = drawn(people, 0, rng), []
+    for _ in range(files):
+        if made:
+            now = now[rng.random(len(now)) >= 0.04].copy()
+            moved = rng.random(len(now)) < 0.05
+            now.loc[moved, "zip"] = rng.choice(["101", "202", "230", "311"], int(moved.sum()))
+            now = pd.concat([now, drawn(20, 10_000 * len(made), rng)], ignore_index=True)
+        now["status"] = rng.choice(list("abcd"), len(now))
+        made.append(now.sample(frac=1, random_state=seed))
+    return made
+
+
+def released(files: list[pd.DataFrame], **options: object) -> list[sf.Release]:
+    options = {"series": "snapshot", "effort": 0} | options
+    first = sf.anonymize(files[0], SCHEMA, sf.PidKAnonymity(K), **options)
+    made = [first]
+    for each in files[1:]:
+        made.append(sf.anonymize(each, SCHEMA, continues=made[-1]))
+    return made
+
+
+def cells_by_pseudonym(release: sf.Release) -> dict[str, tuple[str | None, ...]]:
+    rows = release.table.select(["id", *QUASI]).to_pylist()
+    return {row["id"]: tuple(row[name] for name in QUASI) for row in rows}
+
+
+@pytest.mark.parametrize("values", ["range", "set", "hierarchy"])
+def test_who_joins_all_files_finds_nobody_among_fewer_than_promised(values: str) -> None:
+    files = registry(len(values))
+    made = released(files, values=values)
+    shown = [cells_by_pseudonym(each) for each in made]
+    came = {name: number for number in reversed(range(FILES)) for name in shown[number]}
+    for before, after in pairwise(shown):
+        assert before.items() <= after.items()  # nobody moves, and nobody is taken out
+    for number, each in enumerate(shown):
+        alike = Counter((cells, came[name]) for name, cells in each.items())
+        assert min(alike.values()) >= K
+        assert len(each) == made[number].risk.persons
+    # Newcomers of the second file are in the third one.
+    assert [made[number].manifest.series.get("waiting") for number in (1, 2)] == [20, 0]
+    assert len(shown[0]) == len(shown[1]) < len(shown[2]) == len(shown[3]) < len(shown[4])
+
+
+def test_cells_hold_what_is_so_and_the_manifest_counts_what_has_changed() -> None:
+    files = registry(11)
+    made = released(files)
+    assert made[-1].lasting is not None
+    table = pd.concat(files).drop_duplicates("id", keep="last").set_index("id")
+    changed: Counter[str] = Counter()
+    class_of, cells = made[-1].lasting.class_of, made[-1].lasting.cells
+    for name, number in class_of.items():
+        for column, kind in zip(
+            QUASI,
+            (Kind.NUMERIC, Kind.CATEGORICAL, Kind.CATEGORICAL, Kind.ORDERED, Kind.NUMERIC),
+            strict=True,
+        ):
+            value = table.loc[name, column]
+            label = None if pd.isna(value) else str(value)
+            cell = parse_released(cells[column][number], kind, SCHOOLS)
+            if column == "zip" and label is not None:
+                text = cells[column][number]
+                covered = text in ("*", label) or label.startswith(text)
+            else:
+                covered = contains(cell, label, kind, order=SCHOOLS)
+            changed[column] += not covered
+    assert made[-1].manifest.series["changed"] == {n: c for n, c in changed.items() if c}
+    assert set(made[-1].manifest.series["changed"]) == {"zip"}
+
+
+def test_the_same_file_in_other_words_shows_and_loses_the_same() -> None:
+    data = registry(3)[0]
+    first, again = released([data, data.sample(frac=1, random_state=5)])
+    assert cells_by_pseudonym(first) == cells_by_pseudonym(again)
+    for before, after in zip(first.utility.columns, again.utility.columns, strict=True):
+        assert after.ncp == pytest.approx(before.ncp, abs=1e-9)
+        assert after.ane == pytest.approx(before.ane, abs=1e-9)
+    assert first.risk.classes == again.risk.classes
+
+
+def test_who_knows_two_files_or_who_left_is_in_the_verdict() -> None:
+    files = registry(5, people=160, files=4)
+    made = released(files)
+    last = made[-1]
+    status = [
+        dict(zip(*(each.table.column(name).to_pylist() for name in ("id", "status")), strict=True))
+        for each in made
+    ]
+    cells = cells_by_pseudonym(last)
+    found = []
+    for then in status[:-1]:
+        alike = Counter((cells[name], status[-1][name], then.get(name)) for name in cells)
+        found.append(np.mean([1 / alike[cells[n], status[-1][n], then.get(n)] for n in cells]))
+    insider = last.verdict.row("insider").findings
+    assert insider is not None
+    assert insider.found.value == pytest.approx(max(found))
+    # Who has left, by the files themselves: pseudonyms stand in the order of the released rows.
+    truth = ids_of_rows(last, files)
+    gone = {
+        shown: max(n for n, each in enumerate(files) if own in set(each["id"]))
+        for shown, own in truth.items()
+        if own not in set(files[-1]["id"])
+    }
+    chances = []
+    for name, own in cells.items():
+        same = [other for other in cells if cells[other] == own]
+        if name in gone:
+            since = range(gone[name], len(made))
+            same = [
+                other for other in same if len({status[number].get(other) for number in since}) == 1
+            ]
+        chances.append(1 / len(same))
+    acquaintance = last.verdict.row("acquaintance").findings
+    assert gone
+    assert acquaintance is not None
+    assert acquaintance.found.value == pytest.approx(np.mean(chances))
+    assert acquaintance.person.value == pytest.approx(max(chances))
+    assert last.verdict.row("recipient").findings is None
+    assert not last.verdict.ready
+
+
+def ids_of_rows(release: sf.Release, files: list[pd.DataFrame]) -> dict[str, str]:
+    """By pseudonym the id, from where each released row was in the file with who left."""
+    present = files[-1]["id"].tolist()
+    people = release.lasting.records.column("(person)").to_pylist()
+    # The records that are kept stand in the order of the file, who left behind it.
+    waiting = [name for name in present if name not in release.lasting.class_of]
+    order = [*present, *(name for name in people if name not in set(present))]
+    assert len(order) == len(people) + len(waiting)
+    names = release.table.column("id").to_pylist()
+    return {
+        shown: order[row] for shown, row in zip(names, release.source_rows.tolist(), strict=True)
+    }
+
+
+def test_a_promise_that_breaks_holds_people_back_or_refuses() -> None:
+    first = registry(7, people=120, files=1)[0]
+    promises = (sf.PidKAnonymity(K), sf.LDiversity(2))
+    later = first.assign(status="a")
+    with pytest.raises(ConstraintsNotMetError):
+        sf.anonymize(
+            later,
+            SCHEMA,
+            continues=sf.anonymize(first, SCHEMA, *promises, series="snapshot", effort=0),
+        )
+    made = sf.anonymize(first, SCHEMA, *promises, series="snapshot", suppress=0.9, effort=0)
+    assert made.lasting is not None
+    some = [n for n, number in made.lasting.class_of.items() if number == 0]
+    mixed = first.copy()
+    mixed.loc[mixed["id"].isin(some), "status"] = "a"
+    after = sf.anonymize(mixed, SCHEMA, continues=made)
+    assert after.manifest.series["held_back"] == len(some)
+    assert after.risk.persons == made.risk.persons - len(some)
+
+
+def test_files_and_command_lines_go_on_where_data_frames_do(tmp_path: Path) -> None:
+    files = registry(9, people=120, files=3)
+    whole = released(files)
+    manifest = None
+    for number, each in enumerate(files):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        each.to_csv(folder / "in.csv", index=False)
+        options = {"continues": manifest} if manifest else {"series": "snapshot", "effort": 0}
+        promises = () if manifest else (sf.PidKAnonymity(K),)
+        made = sf.anonymize(folder / "in.csv", SCHEMA, *promises, **options)
+        made.write(folder / "out.csv", secret=folder / "release.secret")
+        manifest = folder / "release.toml"
+        kept = (folder / SERIES_FILE).read_bytes()
+        assert (folder / SERIES_FILE).stat().st_mode & 0o077 == 0
+        assert b"Canary" not in kept
+        assert made.risk.persons == whole[number].risk.persons
+    written = load_manifest(tmp_path / "2" / "release.toml").series
+    assert written["file"] == 3
+    assert written["waiting"] == 0
+    before = load_manifest(tmp_path / "1" / "release.toml")
+    assert written["continues_sha256"] == before.output_sha256
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"seed": 1, "suppress": 0.1},
+        {"pseudonym_key": bytes(32)},
+        {"secret": bytes(32)},
+        {"promise": sf.PidKAnonymity(2)},
+    ],
+)
+def test_what_the_file_before_says_is_not_said_again(beside: dict) -> None:
+    first, second = registry(1, people=60, files=2)
+    made = sf.anonymize(first, SCHEMA, sf.PidKAnonymity(K), series="snapshot", effort=0)
+    promises = [beside.pop("promise")] if "promise" in beside else []
+    with pytest.raises(InputError):
+        sf.anonymize(second, SCHEMA, *promises, continues=made, **beside)
+
+
+def test_another_schema_file_or_record_is_refused(tmp_path: Path) -> None:
+    first, second = registry(1, people=60, files=2)
+    first.to_csv(tmp_path / "in.csv", index=False)
+    made = sf.anonymize(
+        tmp_path / "in.csv", SCHEMA, sf.PidKAnonymity(K), series="snapshot", effort=0
+    )
+    made.write(tmp_path / "out.csv", secret=tmp_path / "release.secret")
+    with pytest.raises(InputError):
+        sf.anonymize(tmp_path / "in.csv", SCHEMA, continues=tmp_path / "release.toml")
+    other = SCHEMA.model_copy(update={"insensitive": ("name",), "direct_identifiers": ()})
+    with pytest.raises(InputError):
+        sf.anonymize(second, other, continues=made)
+    with pytest.raises(InputError):
+        sf.anonymize(second.assign(born="x"), SCHEMA, continues=made)
+    kept = LastingClasses.read(tmp_path / SERIES_FILE, made.lasting.sha256)
+    assert kept.class_of == made.lasting.class_of
+    with pytest.raises(InputError):
+        LastingClasses.read(tmp_path / SERIES_FILE, "0" * 64)
+    (tmp_path / SERIES_FILE).write_bytes(b"no parquet")
+    with pytest.raises(InputError):
+        sf.anonymize(second, SCHEMA, continues=tmp_path / "release.toml")
+    plain = sf.anonymize(first, SCHEMA, sf.PidKAnonymity(K))
+    with pytest.raises(InputError):
+        sf.anonymize(second, SCHEMA, continues=plain)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ([sf.KAnonymity(K)], {}),
+        ([sf.PidKAnonymity(K), sf.KnownEvents(1, 0.5)], {"known_columns": ["status"]}),
+        ([sf.PidKAnonymity(K)], {"pseudonym_key": bytes(range(32))}),
+        ([sf.PidKAnonymity(K)], {"values": "mean"}),
+        ([sf.PidKAnonymity(K)], {"recoding": "full-domain"}),
+        ([sf.PidKAnonymity(K)], {"population": 10_000}),
+        ([sf.PidKAnonymity(K), sf.Limits("contract")], {}),
+    ],
+)
+def test_what_classes_that_last_do_not_go_with_is_refused(asked: tuple) -> None:
+    promises, options = asked
+    with pytest.raises(InputError):
+        sf.anonymize(
+            registry(1, people=60, files=1)[0], SCHEMA, *promises, series="snapshot", **options
+        )
+
+
+def test_newcomers_of_one_look_wait_until_they_are_enough() -> None:
+    first = registry(2, people=60, files=1)[0]
+    new = drawn(K - 1, 5_000, np.random.default_rng(0)).assign(status="a")
+    made = released([first, first, pd.concat([first, new])])
+    assert made[-1].manifest.series["waiting"] == K - 1
+    waiting = made[-1].risk.persons
+    more = drawn(1, 6_000, np.random.default_rng(1)).assign(status="b")
+    after = sf.anonymize(pd.concat([first, new, more]), SCHEMA, continues=made[-1])
+    assert after.risk.persons == waiting + K
+
+
+def test_who_returns_is_shown_as_before() -> None:
+    first = registry(2, people=60, files=1)[0]
+    made = released([first, first.iloc[5:], first.assign(status="c")])
+    shown = [cells_by_pseudonym(each) for each in made]
+    assert shown[0] == shown[1] == shown[2]
+    statuses = defaultdict(set)
+    for each in made[2].table.select(["id", "status"]).to_pylist():
+        statuses[each["status"]].add(each["id"])
+    assert set(statuses) == {"c"}
+
+
+def test_a_ledger_hands_every_file_over_for_which_people_answer(tmp_path: Path) -> None:
+    until = date(2099, 12, 31)
+    most = {"found": 1.0, "person": 1.0, "learned": 1.0}
+    accepted = [
+        sf.Acceptance("acquaintance", "A. Name", "who left is not known", until, most),
+        sf.Acceptance("insider", "A. Name", "of a test", until, most, column="status"),
+    ]
+    files = registry(4, people=200, files=4)
+    with opened(tmp_path) as ledger:
+        made = None
+        for number, each in enumerate(files):
+            promise = [sf.PidKAnonymity(12)] if made is None else []
+            options = {"series": "snapshot", "effort": 0} if made is None else {"continues": made}
+            (tmp_path / str(number)).mkdir()
+            made = sf.anonymize(each, SCHEMA, *promise, **options).judged("contract", accepted)
+            made = made.write(tmp_path / str(number) / "out.csv", memory=ledger)
+            found = ledger.hand_over(ledger.remembered()[-1].number, "a university")
+            assert min(one.fewest for one in found.all.values()) >= 12
+            assert found.most <= 1 / 12
+
+
+@pytest.mark.slow
+def test_twelve_files_give_no_more_away_than_one(tmp_path: Path) -> None:
+    files = registry(6, people=2_000, files=12)
+    made = released(files, effort=None)
+    with opened(tmp_path) as ledger:
+        for number, each in enumerate(made):
+            (tmp_path / str(number)).mkdir()
+            each.write(tmp_path / str(number) / "out.csv", memory=ledger)
+        drafts = [each.number for each in ledger.remembered()]
+        found = together({n: ledger.compared(n, "anybody")[n] for n in drafts})
+    assert min(each.fewest for each in found.all.values()) >= K
+    assert found.most <= 1 / K
+    waiting = [each.manifest.series.get("waiting", 0) for each in made]
+    assert waiting[1::2] == [20] * 6
+    assert max(waiting[::2]) == 0
+    assert made[10].utility.ncp <= 2 * made[0].utility.ncp
