@@ -13,7 +13,7 @@ PAGES = (
     "marketing",
     "colluding_researchers",
     "breach_notification",
-    "fraud_economics",
+    "series",
     "dates",
     "tune",
     "two_releases",
