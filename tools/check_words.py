@@ -92,9 +92,9 @@ def texts(kind: str) -> Iterator[tuple[Path, int, str]]:
                         yield path, number, cell
     elif kind == "templates":
         for path in sorted((ROOT / "src").rglob("*.html")):
-            page = TAG.sub(
-                lambda found: "\n" * found[0].count("\n") or " x ", path.read_text("utf-8")
-            )
+            # As on pages, each cell of a table is a text of its own.
+            text = re.sub(r"</t[hd]>", ". ", path.read_text("utf-8"))
+            page = TAG.sub(lambda found: "\n" * found[0].count("\n") or " x ", text)
             for number, row in enumerate(page.splitlines(), 1):
                 yield path, number, row
     else:

@@ -402,8 +402,12 @@ def test_the_report_has_its_parts_and_no_value(
     """Weights, waterfalls, thresholds, what blocking lost; no name of anybody."""
     sf.report(links, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    for words in ("Match weights", "How a match adds up", "Lost to blocking", "Records per person"):
+    for words in ("Times as frequent", "How a match adds up", "Lost to blocking"):
         assert words in page
+    assert "Records per person" in page
+    assert not re.search(
+        r"\bbits?\b", re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL)
+    )
     plain = json.loads((tmp_path / "report.json").read_text())
     assert plain["report"]["about"] == "linkage"
     assert plain["threshold_table"]

@@ -223,8 +223,8 @@ def test_what_is_left_out_is_not_called_unchanged(release: Release) -> None:
     options = replace(release.manifest.options, withhold=names)
     made = replace(release, manifest=replace(release.manifest, options=options))
     text = Page(draw_release(made, *HEADING)).text
-    assert f"left out: {', '.join(f'“{name}”' for name in names)}; the other columns" in text
-    assert "; left out: " not in Page(draw_release(release, *HEADING)).text
+    assert f"Left out: {', '.join(f'“{name}”' for name in names)}. The other columns" in text
+    assert f"Left out: “{names[0]}”" not in Page(draw_release(release, *HEADING)).text
 
 
 @pytest.mark.usefixtures("no_plots")

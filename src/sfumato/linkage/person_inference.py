@@ -53,7 +53,7 @@ _LEAST_SHIFT, _MOST_SHIFT = -4.0, 10.0
 # The normal quantile of a two-sided interval of 95 %.
 _WIDE = 1.96
 _BY_DRAWS = (
-    "partitions drawn by the probabilities of the pairs, their log odds true to about one nat"
+    "partitions drawn by the probabilities of the pairs, whose odds are true to a factor of three"
 )
 
 

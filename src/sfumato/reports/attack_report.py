@@ -22,6 +22,8 @@ from sfumato.reports.printed_numbers import fill_template, interval, plain_numbe
 _ROW = 34
 """Height of one attack, in pixels."""
 _WIDE = 520
+_DRAWN = 3
+"""Attacks that are drawn, the worst; the table has all of them."""
 _SIDE = 290
 _COLOURS = pictures.SERIES[:6]
 
@@ -40,6 +42,7 @@ def draw_attack(attack: Attack, title: str, made: date) -> str:
         title=title,
         made=made,
         attack=attack,
+        outcomes=sorted(attack.outcomes, key=lambda each: each.rank),
         failed=bool(attack.exit_code or attack.broken),
         figures=_figures(attack),
     )
@@ -60,13 +63,13 @@ def _prediction_kept(outcome: Outcome) -> bool | None:
 
 
 def _figures(attack: Attack) -> list[pictures.Figure]:
-    made = [outcome for outcome in attack.outcomes if outcome.attempts]
+    made = sorted((each for each in attack.outcomes if each.attempts), key=lambda each: each.rank)
     predicted = [outcome for outcome in made if outcome.predicted is not None]
-    figures = [success_figure(made)] if made else []
+    figures = [success_figure(made[:_DRAWN])] if made else []
     if predicted:
         figures.append(predicted_figure(predicted))
     if attack.calibration:
-        figures.append(calibration_figure(attack.calibration))
+        figures.append(calibration_figure(dict([*attack.calibration.items()][:_DRAWN])))
     return figures
 
 
@@ -92,7 +95,8 @@ def success_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
         + ("" if row["predicted"] is None else f", predicted {row['predicted']:.1%}")
         for row in rows
     )
-    return _success(chart, "success", f"Points: success of each attack. {said}.")
+    of = f"the worst {len(rows)} attacks" if len(rows) > 1 else "the worst attack"
+    return _success(chart, "success", f"Points: success of each attack. {said}.", of)
 
 
 def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure | None:
@@ -109,13 +113,13 @@ def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Fi
     )
     chart = pictures.layered_rows([*_expectations(base, 18), line, point], len(rows))
     said = "; ".join(f"{row['attack']}: {row['success']:.1%}" for row in rows)
-    return _success(chart, "attacks", f"Points: {said}.")
+    return _success(chart, "attacks", f"Points: {said}.", f"{len(rows)} attacks")
 
 
-def _success(chart: alt.LayerChart, key: str, description: str) -> pictures.Figure:
+def _success(chart: alt.LayerChart, key: str, description: str, of: str) -> pictures.Figure:
     return pictures.Figure(
         pictures.picture(chart, key, description),
-        "Success of each attack, beside what was predicted",
+        f"Right guesses, beside what was predicted; {of}",
         "Point and line: realised share with its 95 % interval. Grey bar: predicted; thin red bar: "
         "the most that a true prediction allows; triangle: random guessing.",
         wide=True,
@@ -186,14 +190,17 @@ def predicted_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
         The attacks that guessed something that was predicted.
     """
     rows = [_row(outcome) for outcome in outcomes]
-    layers = [_diagonal(), *_marks(rows, "predicted", "predicted (%)", _by_verdict())]
+    layers = [
+        _diagonal(_end(rows, "predicted")),
+        *_marks(rows, "predicted", "predicted (%)", _by_verdict()),
+    ]
     chart = alt.LayerChart(layer=layers, width=pictures.HALF - 70, height=_SIDE)
     said = "; ".join(
         f"{row['predicted']:.1%} predicted, {row['success']:.1%} found" for row in rows
     )
     return pictures.Figure(
         pictures.picture(chart, "predicted", f"Points: found against predicted. {said}."),
-        "Found against predicted",
+        f"Found against predicted; {len(rows)} attacks with a prediction",
         "Above the line more was found than predicted; red where chance does not explain it.",
     )
 
@@ -222,7 +229,10 @@ def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]]) -> pictures
     colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(names))]
     scale = alt.Scale(domain=names, range=colours)
     colour = alt.Color("attack:N", scale=scale).legend(columns=1, labelLimit=300)
-    layers = [_diagonal(), *_marks(rows, "chance", "the intruder's own chance (%)", colour)]
+    layers = [
+        _diagonal(_end(rows, "chance")),
+        *_marks(rows, "chance", "the intruder's own chance (%)", colour),
+    ]
     chart = alt.LayerChart(layer=layers, width=pictures.HALF - 70, height=_SIDE)
     said = "; ".join(
         f"{row['attack']}: {row['success']:.1%} of {row['attempts']} guesses at {row['chance']:.1%}"
@@ -238,10 +248,17 @@ def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]]) -> pictures
     )
 
 
-def _diagonal() -> alt.Chart:
-    scale = alt.Scale(domain=[0, 1])
+def _end(rows: Sequence[Mapping[str, Any]], across: str) -> float:
+    """Where both axes end: with the data."""
+    return pictures.share_end(
+        max(row[name] for row in rows for name in (across, "success", "high"))
+    )
+
+
+def _diagonal(end: float) -> alt.Chart:
+    scale = alt.Scale(domain=[0, end])
     line: alt.Chart = (
-        alt.Chart(pictures.values([{"x": 0, "y": 0}, {"x": 1, "y": 1}]))
+        alt.Chart(pictures.values([{"x": 0, "y": 0}, {"x": end, "y": end}]))
         .mark_line(color=pictures.QUIET, strokeDash=[4, 3], strokeWidth=1)
         .encode(x=alt.X("x:Q", scale=scale), y=alt.Y("y:Q", scale=scale))
     )

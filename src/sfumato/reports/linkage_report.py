@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from math import isfinite, log2
+from math import ceil, floor, isfinite, log2
 from typing import Any
 
 import altair as alt
@@ -22,9 +23,18 @@ from sfumato.reports.printed_numbers import fill_template
 
 _HEIGHT = 160
 _LEAST, _MOST = -20.0, 40.0
-"""Ends of the axis of match weights, in bits."""
+"""Farthest ends of the axis of match weights, in bits."""
 _WIDTH = 2
 """Bits in a bar."""
+_THOUSAND = log2(1000)
+"""Bits between ticks: odds of a thousand times as much."""
+_LARGE = {1e12: " trillion", 1e9: " billion", 1e6: " million"}
+_POWER = "pow(2, abs(datum.value))"
+_TIMES = f"""({_POWER} < 1e6 ? format({_POWER}, ',.0f') : {_POWER} < 1e9 ?
+ format({_POWER} / 1e6, ',.0f') + ' million' : format({_POWER} / 1e9, ',.0f') + ' billion')"""
+_AS_ODDS = f"datum.value < 0 ? '1 : ' + {_TIMES} : {_TIMES} + ' : 1'"
+_AS_TIMES = f"abs(datum.value) < 1e-9 ? '1' : (datum.value < 0 ? '÷ ' : '× ') + {_TIMES}"
+"""Labels of ticks, whose values are logarithms: people read odds, and how many times as many."""
 _POINTS = 200
 """Points of a curve."""
 _ROW = 19
@@ -64,6 +74,7 @@ def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
         )
     return fill_template(
         "linkage.html",
+        {"times": _times},
         found=links.to_json(),
         work=links.settled.workload,
         compared=_compared(links),
@@ -123,9 +134,48 @@ def _bits(score: Floats) -> Floats:
     return np.asarray(np.clip(np.log2(kept / (1 - kept)), _LEAST, _MOST))
 
 
+def _ends(links: Found) -> tuple[float, float]:
+    """Where the axis of the pairs' odds begins and ends: with the pairs and the thresholds."""
+    limits = [each for each in (links.thresholds.lower, links.thresholds.upper) if isfinite(each)]
+    drawn = _bits(np.array([*links.pairs.score, *limits, 0.5]))
+    least, most = (
+        _WIDTH * float(turn(end / _WIDTH))
+        for turn, end in ((np.floor, drawn.min()), (np.ceil, drawn.max()))
+    )
+    return least, max(most, least + _WIDTH)
+
+
+def _odds_axis(field: str, title: str, least: float, most: float) -> alt.X:
+    """An axis of match weights that reads as odds."""
+    axis: alt.X = (
+        alt.X(f"{field}:Q", title=title)
+        .scale(domain=[least, most], nice=False)
+        .axis(grid=False, values=_ticks((least, most)), labelExpr=_AS_ODDS)
+    )
+    return axis
+
+
+def _times(bits: float) -> str:
+    """How many times as many a weight stands for."""
+    return f"{'÷' if bits < 0 else '×'} {_large(2 ** abs(bits))}"
+
+
+def _odds(bits: float) -> str:
+    """The odds that a weight stands for."""
+    large = _large(2 ** abs(bits))
+    return f"1 : {large}" if bits < 0 else f"{large} : 1"
+
+
+def _large(value: float) -> str:
+    """A number of two digits, with a word for its size."""
+    scale = next((each for each in _LARGE if value >= each), 1.0)
+    return f"{float(f'{value / scale:.2g}'):,g}{_LARGE.get(scale, '')}"
+
+
 def _scores_figure(links: Found) -> pictures.Figure:
     """Number of pairs by match weight, with both thresholds."""
-    edges = np.arange(_LEAST, _MOST + _WIDTH, _WIDTH)
+    least, most = _ends(links)
+    edges = np.arange(least, most + _WIDTH, _WIDTH)
     height, _ = np.histogram(_bits(links.pairs.score), edges)
     rows = [
         # A logarithmic axis has no 0: bars begin at half a pair.
@@ -137,9 +187,7 @@ def _scores_figure(links: Found) -> pictures.Figure:
         alt.Chart(pictures.values(rows))
         .mark_bar(color=pictures.AFTER, stroke="white", strokeWidth=0.6)
         .encode(
-            x=alt.X("low:Q", title="match weight in bits: log₂ of the odds")
-            .scale(domain=[_LEAST, _MOST], nice=False)
-            .axis(grid=False, tickCount=7),
+            x=_odds_axis("low", "odds that a pair is of one person", least, most),
             x2=alt.X2("high:Q"),
             y=alt.Y("pairs:Q", title=None)
             .scale(type="log", domain=[0.5, max(2.0, 2.0 * int(height.max(initial=1)))])
@@ -159,10 +207,8 @@ def _scores_figure(links: Found) -> pictures.Figure:
     chart = alt.LayerChart(layer=[bars, *limits], width=pictures.HALF, height=_HEIGHT)
     said = f"{count(len(links.pairs))} pairs"
     return pictures.Figure(
-        pictures.picture(
-            chart, "scores", f"Histogram of the match weights of {said}, and thresholds."
-        ),
-        "Pairs by match weight",
+        pictures.picture(chart, "scores", f"Histogram of the odds of {said}, and thresholds."),
+        f"Pairs by their odds to be of one person; {said}",
         "Number of pairs, on a logarithmic scale; the lines are the thresholds. Pairs that score "
         "next to nothing are not kept.",
     )
@@ -187,10 +233,8 @@ def _quality_figure(links: Found) -> pictures.Figure:
         alt.Chart(pictures.values(rows))
         .mark_line(strokeWidth=2.2)
         .encode(
-            x=alt.X("bits:Q", title="least match weight of a match, in bits")
             # The same axis as that of the scores, so that both pictures can be read together.
-            .scale(domain=[_LEAST, _MOST], nice=False)
-            .axis(grid=False, tickCount=7),
+            x=_odds_axis("bits", "least odds of a match", *_ends(links)),
             y=alt.Y("share:Q", title="pairs (%)").scale(domain=[0, 1.02], nice=False).axis(
                 labelExpr=pictures.PERCENT, tickCount=5, gridColor=pictures.FAINT
             ),
@@ -209,7 +253,7 @@ def _quality_figure(links: Found) -> pictures.Figure:
     return pictures.Figure(
         pictures.picture(chart, "quality", f"Lines: expected precision and recall. Now {said}."),
         "Expected precision and recall",
-        f"By the least weight of a match; at the threshold taken: {said}. Recall counts what "
+        f"By the least odds of a match; at the threshold taken: {said}. Recall counts what "
         "blocking may have lost.",
     )
 
@@ -298,7 +342,7 @@ def _most_frequent(links: Links, outcome: int) -> _Pattern | None:
     final = float(np.mean(np.log2(score / (1 - score))))
     weights = {(weight.comparison, weight.level): weight for weight in links.model.weights}
     prior = links.model.prior
-    steps = [("prior: two records at random", float(np.log2(prior / (1 - prior))))]
+    steps = [("two records at random", float(np.log2(prior / (1 - prior))))]
     for name, level in zip(links.pairs.levels, first, strict=True):
         each = weights.get((name, level))
         label = "missing" if each is None else each.label
@@ -312,24 +356,25 @@ def _most_frequent(links: Links, outcome: int) -> _Pattern | None:
 
 
 def _weights_figure(links: Links) -> pictures.Figure:
-    """Match weight of each comparison level: bits for or against a match."""
+    """How many times as frequent each comparison level is among pairs of one person."""
     weights = links.model.weights
     rows = [
         {
             "level": _named(weight),
             "bits": weight.weight,
             "side": "for" if weight.weight >= 0 else "against",
-            "text": f"{weight.weight:+.1f}",
+            "text": _times(weight.weight),
         }
         for weight in weights
     ]
-    chart = _bars(rows, [_named(weight) for weight in weights], "match weight in bits: log₂(m / u)")
+    title = "how many times as frequent among pairs of one person"
+    chart = _bars(rows, [_named(weight) for weight in weights], title)
     said = "; ".join(f"{row['level']}: {row['text']}" for row in rows)
     return pictures.Figure(
-        pictures.picture(chart, "weights", f"Bars: match weight of each comparison level. {said}."),
-        "Match weights",
-        "What each comparison level says for a match (right) or against it (left), before the "
-        "frequency of the value. 1 bit doubles the odds.",
+        pictures.picture(chart, "weights", f"Bars: what each comparison level says. {said}."),
+        "What each comparison level says for a match or against it",
+        "Right, ×: so many times as frequent among pairs of one person as among others. Left, ÷: "
+        "as rare. The frequency of the value is not in it.",
         wide=True,
     )
 
@@ -340,13 +385,18 @@ def _waterfall_figure(pattern: _Pattern, key: str) -> pictures.Figure:
     for name, bits in pattern.steps:
         rows.append(_step(name, at, at + bits, bits))
         at += bits
-    rows.append(_step("sum: match weight of the pairs", 0.0, at, at, whole=True))
+    rows[0]["text"] = _odds(pattern.steps[0][1])
+    rows.append(_step("odds of the pairs", 0.0, at, at, whole=True) | {"text": _odds(at)})
     names = [row["level"] for row in rows]
     base = alt.Chart(pictures.values(rows)).encode(
         y=alt.Y("level:N", sort=names, title=None).axis(grid=False, labelLimit=330)
     )
     bars = base.mark_bar(height=_ROW - 7).encode(
-        x=alt.X("low:Q", title="match weight in bits").axis(gridColor=pictures.FAINT, tickCount=8),
+        x=alt.X("low:Q", title="odds that the pair is of one person").axis(
+            gridColor=pictures.FAINT,
+            values=_ticks(row[end] for row in rows for end in ("low", "high")),
+            labelExpr=_AS_ODDS,
+        ),
         x2=alt.X2("high:Q"),
         color=_side(),
     )
@@ -363,7 +413,15 @@ def _waterfall_figure(pattern: _Pattern, key: str) -> pictures.Figure:
 def _step(name: str, start: float, end: float, bits: float, whole: bool = False) -> dict[str, Any]:
     side = "sum" if whole else ("for" if bits >= 0 else "against")
     low, high = min(start, end), max(start, end)
-    return {"level": name, "low": low, "high": high, "side": side, "text": f"{bits:+.1f}"}
+    return {"level": name, "low": low, "high": high, "side": side, "text": _times(bits)}
+
+
+def _ticks(ends: Iterable[float]) -> list[float]:
+    """Ticks of an axis of weights: powers of ten, of a thousand or a million where it is long."""
+    least, *_, most = sorted(ends)
+    steps = (_THOUSAND / 3, _THOUSAND, 2 * _THOUSAND)
+    step = next((each for each in steps if most - least < 5 * each), steps[-1])
+    return [place * step for place in range(ceil(least / step), floor(most / step) + 1)]
 
 
 def _named(each: LevelWeight) -> str:
@@ -379,7 +437,7 @@ def _bars(rows: list[dict[str, Any]], names: list[str], title: str) -> alt.Layer
     bars = base.mark_bar(height=_ROW - 7).encode(
         x=alt.X("bits:Q", title=title)
         .scale(domain=[ends[0] - room, ends[1] + room], nice=False)
-        .axis(gridColor=pictures.FAINT, tickCount=8),
+        .axis(gridColor=pictures.FAINT, values=_ticks(ends), labelExpr=_AS_TIMES),
         color=_side(),
     )
     right = base.transform_filter("datum.bits >= 0").mark_text(align="left", dx=4)

@@ -464,6 +464,16 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
     @property
+    def rank(self) -> tuple[bool, bool, float]:
+        """The worst has the least: a beaten prediction, then most right guesses beyond random ones.
+
+        Last is what had nothing to try.
+        """
+        if not self.attempts:
+            return True, True, 0.0
+        return False, not self.broken, self.baseline.value - self.success.value
+
+    @property
     def above(self) -> bool:
         """Whether success is above ``allowed``; of many attacks one may be by chance."""
         return self.allowed is not None and self.success.value > self.allowed
