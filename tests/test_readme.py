@@ -30,12 +30,12 @@ POINTS = 3.0
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory, project_root):
-    """An empty folder where `make demo` has run, and what it printed."""
+    """An empty folder where `make demo` has run, and what it printed with details."""
     makefile = (project_root / "Makefile").read_text("utf-8")
     assert "\ndemo: $(STAMP)-demo ##" in makefile
     assert "\n\t@$(BIN)/sfumato demo\n" in makefile
     folder = tmp_path_factory.mktemp("demo")
-    return folder, run(["sfumato", "demo"], folder)
+    return folder, run(["sfumato", "demo", "--details"], folder)
 
 
 def run(command, folder, code=0, **more):
@@ -139,7 +139,7 @@ def figures(demo):
         re.search(rf"\({name}\)" + r" +([\d.]+)%" * 5, printed).groups()
         for name in ("precision", "recall")
     )
-    truly = re.search(r"Truly ([\d,]+) persons", printed)[1]
+    truly = re.search(r"Truly ([\d,]+) people", printed)[1]
     rightly = re.search(r"(\d+) rightly", printed)[1]
     attack = {each["attack"]: each for each in report["attack"]["outcomes"]}
     one, near = attack["exact_free"], attack["probabilistic"]

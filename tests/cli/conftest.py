@@ -50,6 +50,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     return call
 
 
+def lines_on_a_screen(result: Result) -> int:
+    """How many lines of 100 signs it printed."""
+    lines = (result.out.rstrip() + "\n" + result.err.rstrip()).strip().splitlines()
+    return sum(max(1, -(-len(line) // 100)) for line in lines)
+
+
 def done_in(folder: Path, *words: str | Path) -> None:
     """Run a command line in this process, in a folder that several tests share; it must succeed."""
     with pytest.MonkeyPatch.context() as patch:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pytest
-from cli.conftest import RELEASED, done_in
+from cli.conftest import RELEASED, done_in, lines_on_a_screen
 from few_cases import fast_first
 from intruder.generated import persons, schema_of
 
@@ -115,10 +115,13 @@ def test_linked_data_is_attacked_by_who_knows_the_method(
 
 
 def test_the_table_is_read_by_people(files: Path, run: Run) -> None:
-    done = run(
+    words = (
         "attack", "out.csv", "--schema", "schema.toml", "--original", "in.csv", *QUICK,
         "--counts", "--noise", "age=0.1", "--missing", "0.05", "--knows", "age", "--knows", "sex",
     )  # fmt: skip
+    brief, done = run(*words), run(*words, "--details")
+    assert brief.code == done.code
+    assert 15 < lines_on_a_screen(brief) <= 40
     assert done.code in RELEASED
     assert "Limits: public" in done.out
     assert "Evidence\n" in done.out
@@ -214,6 +217,7 @@ def test_another_release_and_a_register(files: Path, run: Run) -> None:
     done = run(
         "attack", "out.csv", "--schema", "schema.toml", "--original", "in.csv",
         "--register", "in.csv", "--prior", "b/out.csv", "--attack", "intersection", "--seed", "1",
+        "--details",
     )  # fmt: skip
     assert done.code in (0, 2)
     assert "intersection" in done.out

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from cli.conftest import PROGRAM, Run, done_in
+from cli.conftest import PROGRAM, Run, done_in, lines_on_a_screen
 from cli.malformed.case import make_folder
 
 import sfumato as sf
@@ -29,7 +29,7 @@ Key = tuple[str, str]
 Visit = tuple[object, ...]
 CLINICS = ("hospital", "practice")
 COLUMNS = ("age", "sex", "zip", "education", "department", "icd9", "charge")
-ASKED = ("demo", "--persons", "400", "--seed", "1", "--output", "clinics")
+ASKED = ("demo", "--persons", "400", "--seed", "1", "--output", "clinics", "--details")
 STAGES = ("link", "review", "linked", "assess", "release", "attack", "report")
 NAMES = (
     *("output/reports/report.html", "output/public/report.html", "output/reports/link.html"),
@@ -135,9 +135,9 @@ def test_persons_are_those_of_the_truth_but_for_the_errors_told(demo: Demo) -> N
     risk = sf.assess(folder / "linked.parquet", sf.load_schema(folder / "linked.toml"))
     assert risk.persons == len(found) == len(true) + splits - merges
     assert risk.records == sum(map(Counter.total, demo.visits.values()))
-    assert f"{len(demo.found):,} patients of two clinics are {len(found):,} persons" in demo.said
+    assert f"{len(demo.found):,} patients of two clinics are {len(found):,} people" in demo.said
     errors = f"two taken for one {merges} times, one for two {splits} times."
-    assert f"Truly {len(true):,} persons: {errors}" in demo.said
+    assert f"Truly {len(true):,} people: {errors}" in demo.said
 
 
 def test_records_per_person_are_those_of_the_truth_but_for_the_errors_told(demo: Demo) -> None:
@@ -221,8 +221,8 @@ def test_the_attack_stands_beside_what_the_release_predicts(demo: Demo) -> None:
         classes[tuple(row[name] for name in COLUMNS[:4])].add(row["person"])
     sizes = [len(persons) for persons in classes.values()]
     everybody = len({row["person"] for row in released})
-    assert f"{len(released):,} visits of these {everybody} persons" in demo.said
-    assert f"fewest persons in a class (pid_k) 1 {min(sizes)}" in demo.said
+    assert f"{len(released):,} visits of these {everybody} people" in demo.said
+    assert f"fewest people in a class (pid_k) 1 {min(sizes)}" in demo.said
     name = "Exact matching, each record on its own"
     shares = re.findall(rf"{name} (\S+)% (\S+)% (\S+)% (\S+)%", demo.said)
     (found, predicted, most, without), *_ = shares
@@ -236,7 +236,7 @@ def test_the_attack_stands_beside_what_the_release_predicts(demo: Demo) -> None:
 
 def test_a_line_for_each_stage(demo: Demo) -> None:
     """With its time."""
-    lines = [line for line in demo.lines if not line.startswith("Warning: ")]
+    lines = [line for line in demo.lines if not line.startswith(("Warning: ", " "))]
     assert lines[0].startswith("Generating two clinics")
     for number, (stage, line) in enumerate(zip(STAGES, lines[1:-1], strict=True), 1):
         assert re.match(rf"{number}/7  {stage} +\d+\.\d s ", line)
@@ -270,6 +270,10 @@ def test_a_second_demo_makes_what_is_missing(demo: Demo, tmp_path: Path, run: Ru
         if not name.endswith(("/report.html", "/release.html")):
             assert (place / name).read_bytes() == (demo.folder / name).read_bytes()
     assert all(len(line) <= 100 for line in result.out.splitlines())
+    brief = run(*ASKED[:-1])
+    assert brief.code == 0
+    assert 20 < lines_on_a_screen(brief) <= 40
+    assert "fewest people in a class" in brief.out
 
 
 def test_its_project_goes_on(demo: Demo, tmp_path: Path, run: Run) -> None:

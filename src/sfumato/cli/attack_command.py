@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sfumato.cli.declared_options import Given, values_of, with_declared
-from sfumato.cli.output import hand_over, progress_bar, write_report
+from sfumato.cli.output import (
+    SCREEN,
+    WIDTH,
+    columns,
+    cut,
+    few,
+    hand_over,
+    progress_bar,
+    write_report,
+)
 from sfumato.cli.own_process import keep_memory
-from sfumato.cli.parameters import Json, Report, argument, check_report, file_option
+from sfumato.cli.parameters import Details, Json, Report, argument, check_report, file_option
 from sfumato.cli.release_checks import MANIFEST, key_of, opened, secret_of
 from sfumato.core.declaration import Place, is_database, layout_of
 from sfumato.core.errors import InputError
@@ -21,6 +31,7 @@ from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Ref
 
 if TYPE_CHECKING:
     from sfumato.core.declaration import LayoutGiven, Progress
+    from sfumato.intruder.attack_result import Attack
     from sfumato.release.release_manifest import Manifest
     from sfumato.release.release_result import Release
     from sfumato.schema import Schema
@@ -79,6 +90,7 @@ def attack(
     ] = None,
     report: Report = None,
     json: Json = False,
+    details: Details = False,
     *,
     given: Given,
 ) -> int:
@@ -143,8 +155,40 @@ def attack(
             **around,
         )
     write_report(found, report)
-    hand_over(found, report, json=json)
+    hand_over(found, report, json=json, text="" if details or json else _brief(found))
     return found.exit_code
+
+
+def _brief(found: Attack) -> str:
+    """What the attacks found on one screen: the rows of the verdict, the worst attacks."""
+    from sfumato.intruder.attack_result import percent
+    from sfumato.reports.adversaries import attack_title
+
+    lines = few([*found.held, *(f"Warning: {each}" for each in found.warnings)], "notes")
+    if found.verdict is not None:
+        lines += ["", *found.verdict.lines()]
+    rows: list[tuple[str, ...]] = [
+        ("attack", "evidence for", "right", "share right", "predicted", "at most", "")
+    ]
+    for each in sorted(found.outcomes, key=lambda each: each.rank):
+        shares = (
+            each.success.value if each.attempts else None,
+            None if each.predicted is None else each.predicted.value,
+            each.allowed,
+        )
+        rows.append(
+            (
+                attack_title(each.attack),
+                each.intruder,
+                f"{each.right:,} of {each.attempts:,}",
+                *("-" if share is None else percent(share) for share in shares),
+                "BEATEN" if each.broken else "by chance" if each.above else "",
+            )
+        )
+    said = wrap(found.sentence, WIDTH)
+    # Two more lines say how many attacks are left and where the report is.
+    room = max(1, SCREEN - 5 - len(lines) - len(said))
+    return "\n".join([*lines, "", *cut(columns(rows, (2, 3, 4, 5)), room, "attacks"), "", *said])
 
 
 def _truth(truth: Place | None, *, same_order: bool) -> str | None:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.output import ABOVE, say
+from sfumato.cli.parameters import Details
 from sfumato.cli.project_commands import run_telling
 from sfumato.core.errors import InputError
 
@@ -18,18 +19,19 @@ def demo(
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
     ] = Path("sfumato-demo"),
     persons: Annotated[
-        int, typer.Option(metavar="NUMBER", help="How many persons to generate.")
+        int, typer.Option(metavar="NUMBER", help="How many people to generate.")
     ] = 2_000,
     seed: Annotated[
         int, typer.Option(metavar="NUMBER", help="Seed of every random choice.")
     ] = 2020,
+    details: Details = False,
 ) -> None:
     """Generate two clinics' patients and visits with a project file, and run that.
 
     Links the patients, lets a simulated worker review, measures the visits, releases them, attacks
-    the release and reports; then says what the numbers mean, beside the truth.
+    the release and reports. --details says what each number means, beside the truth.
     """
-    from sfumato.cli.demo_findings import against_the_truth, findings
+    from sfumato.cli.demo_findings import against_the_truth, brief_files, brief_findings, findings
     from sfumato.core.atomic import check_target
     from sfumato.core.optional_packages import needed
     from sfumato.pipeline.demo_project import write_demo_project
@@ -42,12 +44,15 @@ def demo(
     # What is missing is said before anything is made.
     needed("splink")
     needs_review()
-    say(f"Generating two clinics' patients and visits: {persons:,} persons (seed {seed})")
+    say(f"Generating two clinics' patients and visits: {persons:,} people (seed {seed})")
     place = write_demo_project(output, persons, seed)
-    status = run_telling(place)
-    typer.echo(f"{findings(status, against_the_truth(place))}\n\n{status.verdict}")
+    status = run_telling(place, shown=None if details else 0)
+    verdict, truth = status.verdict, against_the_truth(place)
+    found = findings(status, truth) if details else brief_findings(status, truth)
+    typer.echo(found if verdict is None else f"{found}\n\n{verdict.text(details)}")
+    if not details:
+        typer.echo(f"\n{brief_files(status)}")
     say(f"Done in {time.monotonic() - started:.0f} seconds.")
-    verdict = status.verdict
     raise typer.Exit(ABOVE if verdict is None else verdict.exit_code)
 
 

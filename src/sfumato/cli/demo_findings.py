@@ -32,14 +32,18 @@ WIDTH = 90
 _MEASURES = {
     "classes": "equivalence classes",
     "sample_uniques": "classes with only one person",
-    "pid_k": "fewest persons in a class (pid_k)",
+    "pid_k": "fewest people in a class (pid_k)",
     "max_gidr": "a record's best guess at its person (max_gidr)",
     "avg_gidr": "the same, averaged over classes (avg_gidr)",
-    "marketer": "persons matched by a register (marketer)",
+    "marketer": "people found by a register (marketer)",
     "h_affiliation": "a diagnosis learned about a person (h_affiliation)",
 }
 """What is shown before and after the release; the first three are counts."""
 _COUNTS = ("classes", "sample_uniques", "pid_k")
+_LEADING = ("sample_uniques", "pid_k", "marketer")
+"""Those of them that a screen shows."""
+_FIRST = ("output/reports/report.html", "output/release/release.csv")
+"""The files that a screen names."""
 _ATTACKS = ("exact_free", "probabilistic", "multi_record", "events_2", "inference", "row_order")
 """The attacks that are shown, beside those that found too much; the report has all of them."""
 _OUTPUTS = {
@@ -49,7 +53,7 @@ _OUTPUTS = {
     "reports/link.html": "how good the linkage is, as its model expects",
     "reports/release.html": "what the release gives away, before and after",
     "reports/attack.html": "what the intruder found in it",
-    "release/release.csv": "the release: it goes to whom it is for",
+    "release/release.csv": "the release: it goes to its recipients",
 }
 """What the last stage makes, as far as it is there."""
 
@@ -196,6 +200,30 @@ def findings(status: Status, truth: LinkageTruth) -> str:
     return "\n".join(line for part in parts for line in ("", *part))
 
 
+def brief_findings(status: Status, truth: LinkageTruth) -> str:
+    """The demo in a few lines: the linkage beside the truth, what the release changes."""
+    right, there = (_fine(share) for share in (truth.reviewed.precision, truth.reviewed.recall))
+    release = status.measured(project_folder.RELEASE) or {}
+    return "\n".join(
+        (
+            "",
+            f"Linked: {right} of the pairs are right, {there} of the true ones were found.",
+            *_table(_before_and_after(release, _LEADING), "before", "after"),
+        )
+    )
+
+
+def brief_files(status: Status) -> str:
+    """Which files to open, and how to go on."""
+    folder = project_folder.shell_path(status.place.folder)
+    every = _files_of(status)
+    files = {f"{folder}/{name}": every[name] for name in _FIRST if name in every}
+    width = max(map(len, files), default=0)
+    return "\n".join(
+        (*(f"{name:<{width}}  {what}" for name, what in files.items()), _goes_on(status))
+    )
+
+
 def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> list[str]:
     link, found = measured[project_folder.LINK], measured[project_folder.LINKED]["persons"]["count"]
     rows = [
@@ -205,19 +233,19 @@ def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> lis
             *(_fine(getattr(each, name)) for each in (truth.inferred, truth.reviewed)),
         )
         for name, says in (
-            ("precision", "right pairs within persons"),
-            ("recall", "pairs of one person found"),
+            ("precision", "pairs joined that are right"),
+            ("recall", "true pairs that are joined"),
         )
     ]
     patients = sum(link["records"][name] for name in demo_project.CLINICS)
     matches, possible = (link["outcomes"][name] for name in ("match", "possible_match"))
     said = [
-        f"Linked: {patients:,} patients of two clinics are {found:,} persons, by a proposed",
+        f"Linked: {patients:,} patients of two clinics are {found:,} people, by a proposed",
         f"specification and without labels. Matches: {matches:,}; possible matches, which were",
         f"reviewed: {possible:,}. {_reviewed(measured[project_folder.REVIEW], truth)}",
     ]
     errors = [
-        f"Truly {truth.persons:,} persons: two taken for one {truth.merges:,} times, one for two",
+        f"Truly {truth.persons:,} people: two taken for one {truth.merges:,} times, one for two",
         f"{truth.splits:,} times.",
     ]
     if truth.wrong:
@@ -244,26 +272,33 @@ def _reviewed(review: dict[str, Any], truth: LinkageTruth) -> str:
 
 
 def _of_release(release: dict[str, Any]) -> list[str]:
-    before, loss = release["before"], release["utility"]
-    rows = [
-        (said, _number(before[name], name in _COUNTS), _number(release[name], name in _COUNTS))
-        for name, said in _MEASURES.items()
-    ]
-    two = "persons found with two visits known (found_2)"
+    rows = _before_and_after(release, tuple(_MEASURES))
+    before = release["before"]
+    two = "people found by two visits (found_2)"
     rows.append((two, _two_events(before), _two_events(release)))
+    loss = release["utility"]
     k, h = demo_project.FEWEST, demo_project.H_AFFILIATION
     said = [
-        f"Released: {release['records']:,} visits of these {release['persons']:,} persons. Asked",
+        f"Released: {release['records']:,} visits of these {release['persons']:,} people. Asked",
         f"for: {k} people with about as many visits in every class, h_affiliation <= {h}, and",
         f"known_events: two visits known to within 3 days find at most 1 in {k}.",
     ]
     lost = f"ncp {loss['ncp']:.1%}, mean error of a value (ane) {loss['ane']:.3f}"
     table = _table(rows, "before", "after")
-    return [*_filled(said), "", *table, "", f"  Information lost: {lost}"]
+    return [*_filled(said), "", *table, "", f"  Detail lost in the quasi-identifiers alone: {lost}"]
+
+
+def _before_and_after(release: dict[str, Any], names: Sequence[str]) -> list[tuple[str, ...]]:
+    """What measures say before and after the release."""
+    both = (release["before"], release)
+    return [
+        (_MEASURES[name], *(_number(each[name], name in _COUNTS) for each in both))
+        for name in names
+    ]
 
 
 def _two_events(measures: dict[str, Any]) -> str:
-    """The share of persons found by whoever knows two of their events."""
+    """The share of people found by an intruder who knows two of their events."""
     told = {
         (measure["m"], measure["drawn"]): measure["found"] for measure in measures["known_events"]
     }
@@ -282,8 +317,8 @@ def _of_attack(attack: dict[str, Any]) -> list[str]:
     ]
     said = [
         "Attacked: an intruder who knows the exact quasi-identifiers of everybody in the release",
-        "guesses whose each record is. How many guesses are right: as found, as predicted by the",
-        "release's own measures, at most while chance explains it, and without the release:",
+        "guesses the person of each record. How many guesses are right: as found, as predicted by",
+        "the release's own measures, at most while chance explains it, and without the release:",
     ]
     table = _table(rows, "found", "predicted", "at most", "without")
     return [*_filled(said), "", *table, "", *_filled([attack["sentence"]], "  ")]
@@ -299,16 +334,21 @@ def _of_files(status: Status) -> list[str]:
     place = status.place
     files = _files_of(status)
     width = max(map(len, files))
-    # Started as a module, the program has no name that can be typed.
-    program = "sfumato" if which("sfumato") else sys.argv[0]
-    folder = project_folder.shell_path(place.folder)
     return [
-        f"In {folder}:",
+        f"In {project_folder.shell_path(place.folder)}:",
         "",
         *(f"  {name:<{width}}  {what}" for name, what in files.items()),
         "",
-        f"Go on: change {place.file.name}, then type: {program} run {folder}",
+        _goes_on(status),
     ]
+
+
+def _goes_on(status: Status) -> str:
+    """What to change, and what to type then."""
+    # Started as a module, the program has no name that can be typed.
+    program = "sfumato" if which("sfumato") else sys.argv[0]
+    folder = project_folder.shell_path(status.place.folder)
+    return f"Go on: change {status.place.file.name}, then type: {program} run {folder}"
 
 
 def _fine(value: float) -> str:

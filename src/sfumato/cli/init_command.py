@@ -17,7 +17,7 @@ from sfumato.cli.declared_options import Given, with_declared
 from sfumato.cli.link_commands import named_places
 from sfumato.cli.output import progress_bar, say, tell_careful
 from sfumato.cli.parameters import argument, file_option, option
-from sfumato.cli.project_commands import run_again
+from sfumato.cli.project_commands import command_of
 from sfumato.cli.schema_commands import tables_of
 from sfumato.core.declaration import LAYOUT, Layout, Place, Seeded, layout_of, place_of
 from sfumato.core.errors import InputError
@@ -220,7 +220,7 @@ def _write(wanted: ProposalRequest, output: Path, *, asks: bool) -> None:
     else:
         first = ""
     tell_careful(proposed.unasked)
-    say(f"Next: {first}{run_again(output)}")
+    say(f"Next: {first}{command_of('run', output)}")
 
 
 def _remembering(place: ProjectFolder) -> None:

@@ -59,6 +59,8 @@ def print_found(plain: Any, lines: Iterable[str], *, json: bool) -> None:
 
 WIDTH = 100
 """Signs of a line."""
+SCREEN = 40
+"""Lines of a screen."""
 SHOWN = 4
 """Lines of each kind that a screen has room for."""
 LEADING = (
@@ -70,10 +72,14 @@ LEADING = (
 
 def few(lines: Sequence[str], of: str) -> list[str]:
     """The first lines, each on at most two of a screen, and how many more there are."""
-    cut = [shorten(line, 190, placeholder=" …") for line in lines[:SHOWN]]
-    left = len(lines) - len(cut)
-    more = [f"{left:,} more {of}: --details"] if left > 0 else []
-    return [part for line in (*cut, *more) for part in wrap(line, 100, subsequent_indent="    ")]
+    left = len(lines) - SHOWN
+    return [*on_two(lines[:SHOWN]), *([f"{left:,} more {of}: --details"] if left > 0 else [])]
+
+
+def on_two(lines: Iterable[str]) -> list[str]:
+    """Each line on at most two of a screen."""
+    cut = (shorten(line, 190, placeholder=" …") for line in lines)
+    return [part for line in cut for part in wrap(line, WIDTH, subsequent_indent="    ")]
 
 
 def brief(risk: Risk) -> str:

@@ -6,12 +6,23 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sfumato.cli.output import WAITING, columns, print_found, print_json, progress_bar, say
-from sfumato.cli.parameters import Json, option
+from sfumato.cli.output import (
+    SHOWN,
+    WAITING,
+    WIDTH,
+    columns,
+    on_two,
+    print_found,
+    print_json,
+    progress_bar,
+    say,
+)
+from sfumato.cli.parameters import Details, Json, option
 
 if TYPE_CHECKING:
     from sfumato.core.declaration import Progress
@@ -33,6 +44,7 @@ def run(
         option(metavar="STAGE", help="Make this stage again even if nothing changed. Repeatable."),
     ] = None,
     json: Json = False,
+    details: Details = False,
 ) -> None:
     """Run a project: link, review, assess, release, attack, report.
 
@@ -46,7 +58,7 @@ def run(
     from sfumato.pipeline.release_stages import hand_over
 
     place = open_project(file)
-    status = run_telling(place, until, tuple(force or ()))
+    status = run_telling(place, until, tuple(force or ()), shown=None if details else SHOWN)
     if any(stage.ran and stage.name == "release" for stage in status.stages):
         _say_remembered(place)
     if json:
@@ -54,7 +66,7 @@ def run(
     waiting, verdict = status.waiting, status.verdict
     if waiting is None:
         if verdict is not None and not json:
-            typer.echo(f"\n{verdict}")
+            typer.echo(f"\n{verdict.text(details)}")
         # After the rows, which say why a release is refused.
         if status.is_done and (to := hand_over(place)):
             say(f"Handed over to {to}.")
@@ -71,23 +83,22 @@ def _say_remembered(place: ProjectFolder) -> None:
     section = place.project.ledger
     if section is None or section.remember:
         say(
-            f"Remembered: {ledger_file(place)}, so that later releases are compared with this one; "
-            "a project names another ledger under [ledger], or says 'remember = false' there."
+            f"Remembered: {ledger_file(place)}; later releases are compared with it, "
+            "unless [ledger] says 'remember = false'."
         )
     else:
-        say(
-            "Not remembered: [ledger] says 'remember = false', so that no later release is "
-            "compared with this one."
-        )
+        say("Not remembered: [ledger] says 'remember = false'.")
 
 
-def status(file: ProjectFile = Path("sfumato.toml"), json: Json = False) -> None:
+def status(
+    file: ProjectFile = Path("sfumato.toml"), json: Json = False, details: Details = False
+) -> None:
     """Say how far a project is: each stage, its time, its size, and what waits for whom."""
     from sfumato.pipeline.project_folder import open_project
     from sfumato.pipeline.run import status_of
 
     found = status_of(open_project(file))
-    print_found(found.to_json(), _status_lines(found), json=json)
+    print_found(found.to_json(), _status_lines(found, details), json=json)
 
 
 def dossier(
@@ -122,7 +133,7 @@ def dossier(
             "the project",
             "must be run up to its release",
             found="a stage that is not made of what is there now",
-            advice=f"type: {run_again(place.file)}",
+            advice=f"type: {command_of('run', place.file)}",
         )
     audience = "public" if public else "internal"
     report(results_for(place, recipient), output, audience=audience, recipient=recipient)
@@ -168,15 +179,20 @@ def accept(
     verdict = status_of(open_project(place.file)).verdict
     if verdict is None:
         # A column that promised limits left out: the release with it is another one.
-        say(f"Noted in {file}; the next run keeps it and measures it: {run_again(place.file)}")
+        again = command_of("run", place.file)
+        say(f"Noted in {file}; the next run keeps it and measures it: {again}")
         return EXIT_CODES[State.NOT_MEASURED]
     typer.echo(str(verdict))
-    say(f"Noted in {file}; the next run reports it: {run_again(place.file)}")
+    say(f"Noted in {file}; the next run reports it: {command_of('run', place.file)}")
     return verdict.exit_code
 
 
 def run_telling(
-    place: ProjectFolder, until: str | None = None, force: tuple[str, ...] = ()
+    place: ProjectFolder,
+    until: str | None = None,
+    force: tuple[str, ...] = (),
+    *,
+    shown: int | None = SHOWN,
 ) -> Status:
     """Run a project: a line for each stage, each warning once, a bar while one is made.
 
@@ -184,6 +200,8 @@ def run_telling(
     ----------
     until, force
         As `sfumato.pipeline.run.run` takes them.
+    shown
+        Most warnings that are printed; ``None`` for all, in full.
 
     Raises
     ------
@@ -196,14 +214,18 @@ def run_telling(
     warned: list[str] = []
 
     def tell(state: StageState) -> None:
-        say(_done_line(state, names))
-        for line in _warning_lines(state):
-            # Stages repeat the warnings of those before them.
-            if line not in warned:
-                warned.append(line)
-                say(line)
+        for line in _done_lines(state, names):
+            say(line)
+        # Stages repeat the warnings of those before them.
+        new = [warning for warning in _warnings(state) if warning not in warned]
+        for line in new if shown is None else on_two(new[: max(0, shown - len(warned))]):
+            say(line)
+        warned.extend(new)
 
     status = run(place, until=until, force=force, working=_working, tell=tell)
+    if shown is not None and len(warned) > shown:
+        left = f"{len(warned) - shown}{' more' if shown else ''}"
+        say(f"{left} warnings: {command_of('status', place.file)} --details")
     if status.place.project.accept != place.project.accept:
         say(f"Noted in {place.file.name}, as at_most: how much what stands under [accept] covers.")
     return status
@@ -216,20 +238,21 @@ def _working(name: str) -> Iterator[Progress]:
         yield lambda step, share: progress(f"{name}: {step}", share)
 
 
-def _done_line(state: StageState, names: Sequence[str]) -> str:
-    """A stage of a run, in a line."""
+def _done_lines(state: StageState, names: Sequence[str]) -> list[str]:
+    """A stage of a run, in a line, and what it found in as many as it needs."""
     number = f"{names.index(state.name) + 1}/{len(names)}"
     width = max(map(len, names))
     record = state.record
     if state.waiting is not None:
-        return f"{number}  {state.name:<{width}}  waits for {state.waiting.whom}"
+        return [f"{number}  {state.name:<{width}}  waits for {state.waiting.whom}"]
     if record is None:
-        return f"{number}  {state.name:<{width}}  {state.state.value}"
+        return [f"{number}  {state.name:<{width}}  {state.state.value}"]
     spent = f"{record.seconds:.1f} s" if state.ran else "unchanged"
-    return f"{number}  {state.name:<{width}}  {spent:>9}  {_size(record.bytes):>8}  {record.said}"
+    start = f"{number}  {state.name:<{width}}  {spent:>9}  {_size(record.bytes):>8}  "
+    return wrap(record.said, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
 
 
-def _warning_lines(state: StageState) -> list[str]:
+def _warnings(state: StageState) -> list[str]:
     """The warnings of a stage that this run made."""
     if state.record is None or not state.ran:
         return []
@@ -239,21 +262,25 @@ def _warning_lines(state: StageState) -> list[str]:
 def _waiting_lines(waiting: Waiting, file: Path) -> list[str]:
     """What a project waits for, and what to type."""
     lines = ["", f"Waiting for the {waiting.whom}: {waiting.what}.", "Type:"]
-    return [*lines, *(f"  {command}" for command in waiting.commands), f"  {run_again(file)}"]
+    return [
+        *lines,
+        *(f"  {command}" for command in waiting.commands),
+        f"  {command_of('run', file)}",
+    ]
 
 
-def run_again(file: Path) -> str:
-    """The command that runs a project."""
+def command_of(verb: str, file: Path) -> str:
+    """The command that does something with a project: ``run`` brings it on."""
     from sfumato.pipeline.project_folder import shell_path
     from sfumato.pipeline.project_text import PROJECT_FILE
 
     # The usual file in the present folder needs no name.
     usual = file.resolve() == Path.cwd() / PROJECT_FILE
-    return "sfumato run" if usual else f"sfumato run {shell_path(file)}"
+    return f"sfumato {verb}" if usual else f"sfumato {verb} {shell_path(file)}"
 
 
-def _status_lines(status: Status) -> list[str]:
-    """A project as a table."""
+def _status_lines(status: Status, details: bool) -> list[str]:
+    """A project as a table; as details with every warning and the reason of each acceptance."""
     rows = [("stage", "state", "seconds", "size", "made (UTC)", "found")]
     for stage in status.stages:
         record = stage.record
@@ -263,12 +290,24 @@ def _status_lines(status: Status) -> list[str]:
         made = record.finished[:16].replace("T", " ")
         spent, bytes_ = f"{record.seconds:.1f}", _size(record.bytes)
         rows.append((stage.name, stage.state.value, spent, bytes_, made, record.said))
-    lines = [f"Project: {status.place.project.about.name}", "", *columns(rows, (2, 3))]
+    *table, _ = zip(*rows, strict=True)
+    lines = [f"Project: {status.place.project.about.name}", ""]
+    for start, (*_, said) in zip(columns([*zip(*table, strict=True)], (2, 3)), rows, strict=True):
+        room = len(start) + 2
+        lines += wrap(said, WIDTH, initial_indent=f"{start}  ", subsequent_indent=" " * room) or [
+            start
+        ]
+    if details:
+        warned = (each.record.warnings for each in status.stages if each.record is not None)
+        told = dict.fromkeys(f"Warning: {warning}" for each in warned for warning in each)
+        lines += ["", *told] if told else []
     if status.waiting is not None:
         return [*lines, *_waiting_lines(status.waiting, status.place.file)]
     if status.verdict is not None:
-        lines += ["", *str(status.verdict).splitlines()]
-    return lines if status.is_done else [*lines, "", f"Next: {run_again(status.place.file)}"]
+        lines += ["", *status.verdict.text(details).splitlines()]
+    return (
+        lines if status.is_done else [*lines, "", f"Next: {command_of('run', status.place.file)}"]
+    )
 
 
 def _size(count: int) -> str:

@@ -174,7 +174,7 @@ def _hand_over(
         tuned = tuned.with_files(schema=schema, output=output)
         if report is not None:
             tuned.report(report)
-    if schema == changed:
+    if changed is not None and schema == changed:
         say(f"Schema: {changed}")
     if json:
         warn(tuned.setting.table.warnings)

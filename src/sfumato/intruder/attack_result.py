@@ -303,7 +303,9 @@ class Attack:
     def rows(self) -> list[tuple[str, ...]]:
         """The lines of a table below `HEAD`: texts, row by row of the verdict."""
         order = [*([] if self.verdict is None else [each.intruder for each in self.verdict.rows])]
-        lines = [
+        place = [*order, REVIEW].index
+        every = sorted(self.outcomes, key=lambda each: (place(each.intruder), each.rank))
+        return [
             (
                 outcome.intruder,
                 outcome.attack,
@@ -315,9 +317,8 @@ class Attack:
                 "-" if outcome.control is None else percent(outcome.control.value),
                 "BEATEN" if outcome.broken else "by chance" if outcome.above else "",
             )
-            for outcome in self.outcomes
+            for outcome in every
         ]
-        return sorted(lines, key=lambda line: [*order, REVIEW].index(line[0]))
 
     def __str__(self) -> str:
         lines = [*self.held, *(f"Warning: {warning}" for warning in self.warnings), ""]

@@ -319,9 +319,9 @@ class Together:
             beside = [other for other in others if other is not None]
             if now.found > max([limits.tolerable, *(each.found for each in beside)]):
                 found.append(
-                    f"of release {number} {now.found:.1%} of the persons are found by all of them "
-                    f"together ({self.alone[number].found:.1%} by itself); at most "
-                    f"{limits.tolerable:.1%} may be"
+                    f"all releases together find {100 * now.found:.1f} % of the people of release "
+                    f"{number} ({100 * self.alone[number].found:.1f} % by itself; limit "
+                    f"{100 * limits.tolerable:.1f} %)"
                 )
             for place, promise in enumerate(self.promises[number]):
                 share = now.unkept[place][0]
@@ -331,7 +331,7 @@ class Together:
                 if now.unkept[place] > least and share > limits.unkept:
                     promised.append(
                         f"release {number} promises {said(promise)}; together they break it for "
-                        f"{share:.1%} of its persons"
+                        f"{100 * share:.1f} % of its people"
                     )
         taken = [*found, *promised]
         taken += [

@@ -230,7 +230,7 @@ def _link(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     found = links.settled.persons.count
     return Made.of(
         links,
-        f"{links.records.count:,} records are {found:,} persons by score; "
+        f"{links.records.count:,} records are {found:,} people by score; "
         f"{links.review.num_rows:,} possible matches",
         place,
     )
@@ -290,7 +290,7 @@ def _apply(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             copy_private(place.of_stage(LINK) / name, making / name)
         persons = (read_object(place.of_stage(LINK) / MEASURED) or {}).get("persons", {})
         found = persons.get("count")
-        said = "as linked by score" if found is None else f"{found:,} persons, as linked by score"
+        said = "as linked by score" if found is None else f"{found:,} people, as linked by score"
         return Made({"decisions": None, "persons": persons}, said)
     progress("persons", 0.0)
     asked = place.project.link
@@ -304,7 +304,7 @@ def _apply(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         making, also=lambda folder: write_report(links, place, folder, "Linkage after review")
     )
     whose = "a simulated worker's" if simulated else "people's"
-    return Made.of(links, f"{links.settled.persons.count:,} persons, with {whose} answers", place)
+    return Made.of(links, f"{links.settled.persons.count:,} people, with {whose} answers", place)
 
 
 LINKED_STAGE = Stage(LINKED, _linked_settings, _apply, files=_linked_files, earlier=_linked_earlier)

@@ -40,7 +40,16 @@ from sfumato.risk.intruders import Findings
 from sfumato.risk.learned_values import Share
 from sfumato.risk.risk_thresholds import Preset, thresholds
 from sfumato.risk.threshold_checks import check_numbers
-from sfumato.risk.verdict import LINKAGE, SHARES, Acceptance, Limits, Linkage, Verdict, judged_again
+from sfumato.risk.verdict import (
+    LINKAGE,
+    SHARES,
+    Acceptance,
+    Limits,
+    Linkage,
+    Verdict,
+    judged_again,
+    share_text,
+)
 from sfumato.semantics.request_ledger import RequestLedger
 from sfumato.table.table_files import write_table
 
@@ -99,7 +108,7 @@ def _assess(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     write_report(risk, place, making, "Risk before the release")
     return Made.of(
         risk,
-        f"{risk.records:,} records of {risk.persons:,} persons; {risk.sample_uniques:,} classes "
+        f"{risk.records:,} records of {risk.persons:,} people; {risk.sample_uniques:,} classes "
         "with one person",
         place,
     )
@@ -297,12 +306,12 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             write_table(release.table, making / name, labels=release.content.shown_labels)
         write_report(release, place, making, "Release")
         draft = None if memory is None else memory.remembered()[-1]
-        noted = "" if draft is None else f"; draft {draft.number} of the ledger"
+        noted = "" if draft is None else f"; draft {draft.number}"
     risk = release.risk
     made = Made.of(
         release,
-        f"{release.nothing_left}{risk.records:,} records of {risk.persons:,} persons in "
-        f"{risk.classes:,} classes; information lost: ncp {release.utility.ncp:.1%}{noted}",
+        f"{release.nothing_left}{risk.records:,} records of {risk.persons:,} people; "
+        f"detail lost: {share_text(detail_lost(release))}{noted}",
         place,
     )
     own = {} if draft is None else {"recipient": draft.together, "draft": draft.number}
@@ -357,8 +366,8 @@ def linkage_of(place: ProjectFolder) -> Linkage | None:
     simulated = place.project.review.by is Reviewers.SIMULATED
     if simulated or not answers:
         nobody = "a simulated worker answers by the model" if simulated else "no pair was checked"
-        why = f"{nobody}; [review] lets people look, or: sfumato accept {LINKAGE}"
-        return Linkage(None, None, why)
+        advice = f"[review] lets people look, or: sfumato accept {LINKAGE}"
+        return Linkage(None, None, nobody, advice=advice)
     if precision is None or recall is None:
         why = "the answers do not tell it; 'check' under [link] draws pairs that do"
     elif drawn:

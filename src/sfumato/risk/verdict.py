@@ -180,9 +180,14 @@ class Acceptance:
         within = all(share <= self.at_most[name] * RELATIVE for name, share in shares)
         return within and today <= self.until
 
+    @property
+    def term(self) -> str:
+        """Who answers, and until when."""
+        return f"accepted until {self.until} by {self.by}"
+
     def __str__(self) -> str:
         """Who answers, until when and why."""
-        return f"is accepted until {self.until} by {self.by}, because {self.because}"
+        return f"is {self.term}, because {self.because}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
@@ -267,6 +272,8 @@ class Linkage:
         ``None`` where no pair was checked.
     why
         What the two come from, or why they were not measured, as half a sentence.
+    advice
+        What would measure them, said until it is accepted that they were not.
     accepted
         Who answers for a quality that nobody knows.
     """
@@ -275,6 +282,7 @@ class Linkage:
     recall: Share | None
     why: str
     accepted: Acceptance | None = None
+    advice: str = ""
 
     @property
     def state(self) -> State:
@@ -291,7 +299,9 @@ class Linkage:
     def __str__(self) -> str:
         """The quality in half a sentence."""
         if self.precision is None or self.recall is None:
-            return f"not measured: {self.why}"
+            return f"not measured: {self.why}" + (
+                f"; {self.advice}" if self.advice and self.accepted is None else ""
+            )
         right, there = (
             f"{share_text(each.value)} ({share_text(each.low)} to {share_text(each.high)})"
             for each in (self.precision, self.recall)
@@ -436,7 +446,7 @@ class Verdict:
         else:
             ready = "Ready" if len(measured) == len(self.rows) else "Below the limits so far"
         if self.linkage is not None and self.linkage.state is State.ACCEPTED:
-            ready += ", and a linkage that nobody checked"
+            ready += ", and a linkage that no person checked"
         elsewhere = [row for row in self.rows if row.state is State.DOES_NOT_APPLY and row.why]
         beside = "".join(f" The {each.intruder}: {each.why}." for each in elsewhere)
         return f"{ready}: {below}.{beside}"
@@ -473,25 +483,37 @@ class Verdict:
 
     def __str__(self) -> str:
         """The rows as a table, with what they come from."""
+        return self.text()
+
+    def text(self, details: bool = False) -> str:
+        """The same; as details with the reason of each acceptance."""
         beaten = any(each.beaten or each.raised for each in self.evidence)
         said = f"{self.headline} {beaten_text(self.evidence)}" if beaten else self.headline
-        lines = [*self.lines(), "", *wrap(said, WIDTH), *(["", "Next:"] if self.nexts else [])]
+        lines = [
+            *self.lines(details),
+            "",
+            *_wrapped(said),
+            *(["", "Next:"] if self.nexts else []),
+        ]
         for text in self.nexts:
-            lines += wrap(text, WIDTH, initial_indent="  ", subsequent_indent=" " * 6)
+            lines += _wrapped(text, "  ", " " * 6)
         return "\n".join(lines)
 
-    def lines(self) -> list[str]:
+    def lines(self, details: bool = False) -> list[str]:
         """The rows as a table, with what they come from, without the headline."""
         notes = [(each.intruder, each.why) for each in self.rows if each.why]
-        for row in self.rows:
-            notes += [("", f"{one.column or row.intruder} {one}") for one in row.accepted]
         if self.linkage is not None:
             notes.append((LINKAGE, str(self.linkage)))
-            if self.linkage.accepted is not None:
-                notes.append(("", f"the linkage {self.linkage.accepted}"))
+        accepted = [(one.column or row.intruder, one) for row in self.rows for one in row.accepted]
+        if self.linkage is not None and self.linkage.accepted is not None:
+            accepted.append((LINKAGE, self.linkage.accepted))
+        if details:
+            notes += [("", f"{what} {one}") for what, one in accepted]
+        else:
+            notes += [("accepted", said) for said in _accepted(accepted)]
         lines = [f"Limits: {self.limits}.", "", *self._table(), ""]
         for who, text in notes:
-            lines += wrap(text, WIDTH, initial_indent=f"  {who:<12}  ", subsequent_indent=" " * 16)
+            lines += _wrapped(text, f"  {who:<12}  ", " " * 16)
         return lines
 
     @property
@@ -824,6 +846,23 @@ def _of_bands(found: Found, sample: bool) -> str:
         return f"the number of records, roughly: {alone}"
     same = "one record a person, and knows who is in the file"
     return same if sample else "same as the stranger: one record a person, and no population given"
+
+
+def _accepted(accepted: Sequence[tuple[str, Acceptance]]) -> list[str]:
+    """What the same person accepted until the same day, together; the reasons are details."""
+    together: dict[str, list[str]] = {}
+    for what, one in accepted:
+        together.setdefault(one.term.removeprefix("accepted "), []).append(what)
+    said = [f"{_listed(names)}, {term}" for term, names in together.items()]
+    left = len(said) - SHOWN
+    return [*said[:SHOWN], *([f"{left} more: in the report"] if left > 0 else [])]
+
+
+def _wrapped(text: str, first: str = "", later: str = "") -> list[str]:
+    """Lines of a terminal, which never part a number from its sign."""
+    # A space that does not break would stay in what people copy and search for.
+    lines = wrap(text.replace(" %", "\0%"), WIDTH, initial_indent=first, subsequent_indent=later)
+    return [line.replace("\0", " ") for line in lines]
 
 
 def _finds(row: Row, limits: Limits) -> str:
