@@ -59,7 +59,7 @@ def test_anonymize_in_both_ways_and_again(run, folder, way, records, ids):
 def test_what_cannot_be_met_offers_both_ways(run, folder):
     result = run("anonymize", *WORDS, "--shared-counts", "3", "--output", "out.csv")
     assert result.code == 5
-    assert "shared_counts asks that at least 3 persons" in result.err
+    assert "shared_counts asks that at least 3 people" in result.err
     assert "coarsen_counts='split'" in result.err
     assert not (folder / "out.csv").exists()
 

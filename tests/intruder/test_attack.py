@@ -296,7 +296,7 @@ def test_persons_whom_the_register_lacks_are_said(release: Release, original: pa
     few = original.filter(pc.is_in(original["patient"], pa.array(PATIENTS[:60])))
     found = attack(release, original=original, register=few, seed=1, attacks=["exact"])
     assert found.register_persons == 60
-    assert found.warnings[0].startswith("40 persons of the released file are not in the register")
+    assert found.warnings[0].startswith("40 people of the released file are not in the register")
 
 
 def test_nothing_of_the_data_is_told(release: Release, original: pa.Table) -> None:
@@ -312,7 +312,7 @@ def test_nothing_of_the_data_is_told(release: Release, original: pa.Table) -> No
     [
         ({"schema": None}, "parameter schema must say"),
         ({"original": 1}, "parameter truth must say whose"),
-        ({"truth": ["P1"]}, "must name persons of an original"),
+        ({"truth": ["P1"]}, "must name people of an original"),
         ({"knows": ["age"]}, "only where there is an original"),
         ({"attacks": ["guess"]}, "must name attacks"),
         ({"attacks": ["row_order"]}, "attack 'row_order' needs a register"),

@@ -216,5 +216,5 @@ def test_where_nearly_everybody_fits_it_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(candidates, "MOST_PAIRS", 3)
     assert find_candidates(file, knowledge).fits.nnz == 3
     monkeypatch.setattr(candidates, "MOST_PAIRS", 2)
-    with pytest.raises(InputError, match=r"tell persons apart; found more than 2 pairs"):
+    with pytest.raises(InputError, match=r"tell people apart; found more than 2 pairs"):
         find_candidates(file, knowledge)

@@ -50,7 +50,7 @@ def mislabelled(found: Attack) -> bool:
     with PERSONS.open(encoding="utf-8", newline="") as file:
         number = sum(row["age"] == "50" for row in csv.DictReader(file))
     (warning,) = found.warnings
-    return number > 0 and f"The cells of {number} released persons do not hold" in warning
+    return number > 0 and f"The cells of {number} released people do not hold" in warning
 
 
 def classes_of(rows: list[dict[str, str]]) -> Counter[tuple[str, ...]]:

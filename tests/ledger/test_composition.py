@@ -293,7 +293,7 @@ def test_nobody_followed_where_it_is_expected_is_an_error(tmp_path: Path) -> Non
     with opened(tmp_path) as ledger:
         ledger.hand_over(draft(released(alike, FIRST), tmp_path, "first", ledger), "a")
         two = draft(released(other, SECOND, seed=2), tmp_path, "second", ledger)
-        with pytest.raises(InputError, match="persons in common"):
+        with pytest.raises(InputError, match="people in common"):
             ledger.hand_over(two, "b")
         ledger.waive(two, note="patients of another country", by="carol")
         ledger.hand_over(two, "b")

@@ -394,7 +394,7 @@ def test_what_was_erased_is_said_where_a_release_is_handed_over(tmp_path: Path) 
         found = ledger.hand_over(
             draft(released(of(IDS[200:300]), FIRST), tmp_path, "x", ledger), "a"
         )
-        assert "persons were erased from 3, 5" in found.unknown[-1]
+        assert "people were erased from 3, 5" in found.unknown[-1]
         ledger.expire(by="carol", now=datetime.now(UTC) + timedelta(days=2))
         found = ledger.hand_over(draft(released(small, FIRST), tmp_path, "y", ledger), "a")
         assert any("could not be compared" in each for each in found.unknown)

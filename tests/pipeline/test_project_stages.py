@@ -104,7 +104,7 @@ def test_stages_follow_the_sections(folder: Path) -> None:
 def test_a_schema_of_linked_tables_names_no_person(folder: Path) -> None:
     change(folder, "[schema]", '[schema]\nperson = "patient"')
     [link, *_] = stages_of(open_project(folder))
-    with pytest.raises(InputError, match="linkage finds the persons"):
+    with pytest.raises(InputError, match="linkage finds the people"):
         link.check(open_project(folder))
 
 

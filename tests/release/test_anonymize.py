@@ -439,5 +439,5 @@ def test_withheld_columns_leave_classes_and_promises_as_they_are() -> None:
     assert less.table.equals(whole.table.drop_columns(["patient", "icd9"]))
     assert less.risk.classes == whole.risk.classes
     assert less.records_per_person() is None
-    with pytest.raises(InputError, match="sensitive or insensitive columns, or that of persons"):
+    with pytest.raises(InputError, match="sensitive or insensitive columns, or that of people"):
         sf.anonymize(visits, schema, *asked, withhold=("age",))

@@ -167,7 +167,7 @@ def test_several_pseudonyms_hide_what_is_beside_and_are_counted_as_a_reader_meet
     several = release.utility.histories.divided
     persons = data["person"].iloc[release.source_rows].to_numpy()
     assert several == (release.data.groupby(persons)["person"].nunique() > 1).sum() > 0
-    assert "of which some persons have several" in release.codebook()
+    assert "of which some people have several" in release.codebook()
     page = sf.report(release, tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"the known events of {several} people" in page
     assert "A person may have several" in page

@@ -142,7 +142,7 @@ def test_the_same_release_again() -> None:
 
 
 def test_a_band_of_too_few_is_named() -> None:
-    with pytest.raises(ConstraintsNotMetError, match=r"persons with \d+ to \d+ records"):
+    with pytest.raises(ConstraintsNotMetError, match=r"people with \d+ to \d+ records"):
         sf.anonymize(visits(0), schema(), sf.PidKAnonymity(7), known_counts="bands")
 
 

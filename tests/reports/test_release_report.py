@@ -241,10 +241,10 @@ def test_each_constraint_has_its_line(release: Release) -> None:
     assert "6 of 6 promises are kept." in text
     assert release.verdict.headline in text
     for words in (
-        "is at least 0.8 in every class. Every class then has at least 5 persons.",
-        "at most 50 % of the persons of a class".replace(" %", f"{number_text.NARROW}%"),
+        "is at least 0.8 in every class. Every class then has at least 5 people.",
+        "at most 50 % of the people of a class".replace(" %", f"{number_text.NARROW}%"),
         "Every class has at least 2 records.",
-        "Every class has at least 3 persons.",
+        "Every class has at least 3 people.",
         "Every class shows at least 2 different values of “icd9”.",
     ):
         assert words in text

@@ -181,7 +181,7 @@ def test_a_release_against_a_population_is_judged_by_it(sample, people, schema):
     [line] = promise_lines(release)
     assert line.met
     assert line.limit == 0.1
-    assert "the 3,000 persons of the population" in line.words
+    assert "the 3,000 people of the population" in line.words
     release = held_against(release, sf.thresholds("cancer-registry-research"))
     held = {each.measure: each for each in release.risk.held}
     assert held["marketer"].value == pytest.approx(release.population.marketer.value)

@@ -94,7 +94,7 @@ def test_by_hand():
     assert found.highest_suda_score == 3
     assert [at.row for at, _ in found.highest_where[:2]] == [5, 6]
     assert found.contribution["age"] == pytest.approx((2 + 6) / (2 + 9))
-    assert "persons who stand out by fewer" in str(risk)
+    assert "people who stand out by fewer" in str(risk)
 
 
 def test_only_when_asked():

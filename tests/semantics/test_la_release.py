@@ -166,7 +166,7 @@ def test_missing_values_stay_missing_or_become_anything(schema: Schema) -> None:
 
 def test_local_data_without_the_linked_persons_is_refused(schema: Schema) -> None:
     few = HOSPITAL[HOSPITAL.name != "Alice"]
-    with pytest.raises(InputError, match="1 of 3 linked persons") as caught:
+    with pytest.raises(InputError, match="1 of 3 linked people") as caught:
         LinkageAnonymity(few, 3, AT_TIME_1).apply(LINKED, schema)
     assert "Alice" not in str(caught.value)
     without = few.drop(columns="name")

@@ -263,7 +263,7 @@ def say_draft(draft: Remembered, given: Given) -> None:
     if draft.beyond is not None:
         say(
             f"It is not to be handed over as it is: with what was before, {draft.beyond:.1%} of "
-            f"the persons would be found. 'sfumato ledger hand-over {draft.number}' says what "
+            f"the people would be found. 'sfumato ledger hand-over {draft.number}' says what "
             "would help"
         )
 

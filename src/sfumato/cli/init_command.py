@@ -363,7 +363,7 @@ def _answers(wanted: ProposalRequest, words: type[Reviewers]) -> ProposalRequest
     further = {}
     for name in sources:
         path = typer.prompt(
-            f"A table with further records of the persons of {name}, such as visits (empty: none)",
+            f"A table with further records of the people of {name}, such as visits (empty: none)",
             default="",
             show_default=False,
             err=True,

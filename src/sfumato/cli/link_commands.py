@@ -340,11 +340,12 @@ def next_pairs(
 def inspect(
     folder: LinkFolder,
     persons: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Largest persons, and bridges, at most.")
+        int,
+        typer.Option(min=1, metavar="N", help="People with most records, and bridges, at most."),
     ] = 10,
     show_values: Annotated[
         bool,
-        typer.Option("--show-values", help="Print the largest persons' identifying values too."),
+        typer.Option("--show-values", help="Print identifying values of these people too."),
     ] = False,
     json: Json = False,
 ) -> None:

@@ -42,14 +42,14 @@ Tolerable = Annotated[
     float | None,
     option(
         metavar="SHARE",
-        help="Share of the persons of a release who may be found by all that was handed over.",
+        help="Share of the people of a release who may be found by all that was handed over.",
     ),
 ]
 Unkept = Annotated[
     float | None,
     option(
         metavar="SHARE",
-        help="Share of the persons of a release for whom a promise about its classes may fail by "
+        help="Share of the people of a release for whom a promise about its classes may fail by "
         "all that was handed over.",
     ),
 ]
@@ -202,7 +202,7 @@ def _lines_of_composition(found: Together) -> list[str]:
         )
         for number, each in found.all.items()
     ]
-    more = f"{found.in_several:,} persons are in several of {len(found.all):,} releases."
+    more = f"{found.in_several:,} people are in several of {len(found.all):,} releases."
     unknown = [f"Not known: {each}." for each in found.unknown]
     return [*columns([head, *rows], (0, 1, 2, 3, 4)), more, *unknown]
 
@@ -217,7 +217,7 @@ def waive(
         str | None, option(metavar="NAME", help="Who is taken to share with nobody.")
     ] = None,
     release: Annotated[
-        int | None, option(metavar="N", help="What holds other persons than any other release.")
+        int | None, option(metavar="N", help="What holds other people than any other release.")
     ] = None,
 ) -> None:
     """Waive that a recipient shares with others, or that persons in common must be followed."""

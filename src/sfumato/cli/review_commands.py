@@ -188,7 +188,7 @@ def export(
     shown_truth: Annotated[
         Path | None,
         file_option(
-            help="With --shown: whose record each of its rows is; for whoever scores the attack."
+            help="With --shown: the person of each of its rows, for those who score the attack."
         ),
     ] = None,
     data: server_commands.Data = server_commands.DATA,
@@ -406,7 +406,7 @@ def simulate(
     truth: Annotated[
         Path | None,
         file_option(
-            help="Pairs of known truth (source_l, id_l, source_r, id_r, same), or the persons "
+            help="Pairs of known truth (source_l, id_l, source_r, id_r, same), or the people "
             "of records (the demo's truth.csv: clinic, patient, person)."
         ),
     ] = None,

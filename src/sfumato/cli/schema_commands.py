@@ -99,7 +99,7 @@ def _together(tables: Mapping[str, Place], layout: LayoutGiven) -> tuple[list[st
     made = counted(sources, keys) if keys.persons is not None and not keys.questions else None
     lines = [] if not keys.references else [*columns(words_of_map(keys, made), (3, 4, 5, 6)), ""]
     if made is not None:
-        lines += [f"People: {made.people:,}, of whom {made.silent:,} have no other record.", ""]
+        lines += [f"People: {made.people:,}; {made.silent:,} have no other record.", ""]
     lines += [f"To answer: {question}" for question in keys.questions]
     return lines, map_to_json(keys, made)
 

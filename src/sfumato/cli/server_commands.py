@@ -142,7 +142,7 @@ def _serve_demo(config: ServerConfig) -> None:
                 typer.echo(f"  {name:<{width}}  {password}")
         else:
             typer.echo("Log in with the passwords of the first start.")
-        typer.echo("\nAll persons are made up. Stop with Ctrl-C.")
+        typer.echo("\nAll people are made up. Stop with Ctrl-C.")
 
     run(config, ready)
     say("Stopped.")

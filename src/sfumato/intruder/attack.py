@@ -68,7 +68,7 @@ def _sentences(held: Held, given: Given) -> Iterator[str]:
         yield "What the screens of a clerical review showed, beside the tables that were linked."
     if given.priors:
         several = "s" if len(given.priors) > 1 else ""
-        yield f"{len(given.priors)} other release{several} about the same persons."
+        yield f"{len(given.priors)} other release{several} about the same people."
 
 
 def _errors(shares: attack_options.Shares, what: str) -> Iterator[str]:
@@ -91,7 +91,7 @@ def warnings_of(held: Held, candidates: Candidates) -> tuple[str, ...]:
     strangers = len(np.unique(held.file.unit[held.truth.owner < 0]))
     if strangers:
         warnings.append(
-            f"{strangers:,} persons of the released file are not in the register: no guess about "
+            f"{strangers:,} people of the released file are not in the register: no guess about "
             "them can be right."
         )
     inside = np.flatnonzero(held.truth.owner >= 0)
@@ -100,7 +100,7 @@ def warnings_of(held: Held, candidates: Candidates) -> tuple[str, ...]:
     persons = len(np.unique(held.file.unit[inside][~fits]))
     if persons:
         warnings.append(
-            f"The cells of {persons:,} released persons do not hold what is known of them: their "
+            f"The cells of {persons:,} released people do not hold what is known of them: their "
             "ranges are too narrow, or values were changed or records left out. Exact matching "
             "does not find them, and finds others in their place."
         )

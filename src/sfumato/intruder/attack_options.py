@@ -67,7 +67,7 @@ class Holding:
     register: Annotated[
         Any,
         declaration.Parameter(
-            "Persons with exact values, such as the population. The original where not given: "
+            "People with exact values, such as the population. The original where not given: "
             "what an acquaintance knows; for a release on request, the local data of whoever "
             "asked.",
             "FILE",
@@ -77,7 +77,7 @@ class Holding:
     priors: Annotated[
         Sequence[Any],
         declaration.Parameter(
-            "Another release about the same persons. Repeatable.",
+            "Another release about the same people. Repeatable.",
             "FILE",
             path=True,
             option="--prior",
@@ -182,7 +182,7 @@ class Judging:
     population: Annotated[
         int | None,
         declaration.Parameter(
-            "Persons of the population that the register is of, for what is predicted of a file "
+            "People of the population that the register is of, for what is predicted of a file "
             "that comes without predictions.",
             "N",
             declaration.Count(1),

@@ -138,7 +138,7 @@ def claims_of_file(
     if population is not None and population < file.persons:
         raise InputError(
             "parameter population",
-            "must be at least the number of persons of the released file",
+            "must be at least the number of people of the released file",
             accepted=f"from {file.persons:,}",
         )
     risk = assess(pa.table(columns | silent), schema, population=population, seed=seed)

@@ -393,7 +393,7 @@ def _itself(shown: Any, given: Given) -> Held:
     if given.truth is not None and given.truth != SAME_ORDER:
         raise InputError(
             "parameter truth",
-            "must name persons of an original or register",
+            "must name people of an original or register",
             found="neither of the two",
             advice="give one, or leave the truth out: the file is then its own original",
         )

@@ -519,7 +519,7 @@ def cross(
 def _too_many() -> InputError:
     return InputError(
         "what the intruder knows",
-        "must tell persons apart",
+        "must tell people apart",
         found=f"more than {MOST_PAIRS:,} pairs of a class and somebody who fits it",
         advice="let more be known (knows, missing), or run only the attack probabilistic",
     )

@@ -195,7 +195,7 @@ class LedgerKeys:
                 f"key {PERSONS}",
                 f"must be the key that {what} was noted with",
                 found="another key",
-                advice="restore it from its backup; persons cannot be followed without it",
+                advice="restore it from its backup; people cannot be followed without it",
             )
 
 

@@ -436,7 +436,7 @@ class ReleaseLedger(Ledger):
         # The rule of three: of n drawn at random none, so with 95 % confidence less than 3 / n.
         if looked_at < persons:
             yield (
-                f"{looked_at:,} of {persons:,} persons were looked at, drawn at random: with 95 % "
+                f"{looked_at:,} of {persons:,} people were looked at, drawn at random: with 95 % "
                 f"confidence more may be known of less than {3 / looked_at:.2%} of the others"
             )
         handed = [each for each in self.remembered() if each.to]
@@ -445,7 +445,7 @@ class ReleaseLedger(Ledger):
         if erased:
             yield f"{', '.join(erased)} could not be compared: what was kept of them is erased"
         if fewer:
-            yield f"persons were erased from {', '.join(fewer)}, and are not counted there"
+            yield f"people were erased from {', '.join(fewer)}, and are not counted there"
 
     def waive(self, who: str | int, *, note: str, by: str) -> None:
         """Waive that a recipient shares with others, or that a release has persons in common."""
@@ -631,8 +631,8 @@ def _as_handed(release: Release, key: bytes) -> Handed:
 def _not_followed(first: int, second: str, waived: int) -> InputError:
     return InputError(
         f"releases {first} and {second}",
-        "must have persons in common that can be followed, or be said to hold other people",
-        found="nobody who was recognised for sure, or no persons that are named",
+        "must have people in common that can be followed, or be said to hold other people",
+        found="nobody who was recognised for sure, or no people that are named",
         advice="give both the same person ids, or, where they are of other people, say so: "
         f"sfumato ledger waive --release {waived} --note WHY --by NAME",
     )

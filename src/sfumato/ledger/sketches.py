@@ -98,7 +98,7 @@ class Sketch:
 
     def __repr__(self) -> str:
         """Without the digests."""
-        return f"Sketch({len(self)} persons, {len(self.columns)} columns)"
+        return f"Sketch({len(self)} people, {len(self.columns)} columns)"
 
     def by_name(self) -> dict[str, SketchColumn]:
         """The columns by their names."""

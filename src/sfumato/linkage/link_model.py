@@ -369,7 +369,7 @@ all records of the smaller table can: twins and common names make some percent t
 FEWEST = 20.0
 """Implied matches from which they are judged."""
 _ADVICE = (
-    "persons who have much in common, such as those of a household, seem to be taken for one: "
+    "people who have much in common, such as those of a household, seem to be taken for one: "
     "compare what tells them apart, and not what they share, such as addresses and telephones "
     "(compare = false in the specification, which 'sfumato link suggest' writes; blocking rules "
     "may use it)"
@@ -421,7 +421,7 @@ def check_plausible(
     ]
     if found:
         raise InputError(
-            "the linkage model", "must tell persons apart", found=", ".join(found), advice=advice
+            "the linkage model", "must tell people apart", found=", ".join(found), advice=advice
         )
 
 

@@ -41,7 +41,7 @@ class Comparing:
     previous: Annotated[
         Path | None,
         declaration.Parameter(
-            "An earlier linkage of some of these tables: persons keep their ids, decisions hold, "
+            "An earlier linkage of some of these tables: people keep their ids, decisions hold, "
             "its specification and model are taken.",
             "FOLDER",
         ),
@@ -117,7 +117,7 @@ class LinkedFile:
     attach_tables: Annotated[
         Mapping[str, object],
         declaration.Parameter(
-            "Further records of a table's persons by its ids, such as visits; they stand in the "
+            "Further records of a table's people by its ids, such as visits; they stand in the "
             "linked file instead of the table's own. Repeatable.",
             "SOURCE=FILE",
             flag="attach",
@@ -181,7 +181,7 @@ class NextPairs:
     half_width: Annotated[
         float,
         declaration.Parameter(
-            "Half width of the 95 % intervals of the persons' precision and recall that is narrow "
+            "Half width of the 95 % intervals of the people's precision and recall that is narrow "
             "enough.",
             "HALF_WIDTH",
             declaration.Between(0, 0.5),

@@ -295,7 +295,7 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
 
 NOT_INFERRED = (
     "given names are not compared with surnames or dates of birth, so that nothing tells relatives "
-    "from persons; cannot be known without review"
+    "from people; cannot be known without review"
 )
 NOBODY_FOUND = (
     "No two records were found to be one person's. If the tables have people in common, see in "
@@ -422,7 +422,7 @@ class Links(Found):
             return ()
         said = (
             f"at most {_percent(most)} of the pairs of one person are expected to be "
-            "found: compare what tells persons apart, and where a table has several records of a "
+            "found: compare what tells people apart, and where a table has several records of a "
             'person, link with --dedupe (mode = "link-and-dedupe").'
         )
         return (said,)
@@ -666,7 +666,7 @@ def _followed(links: Links) -> list[str]:
     if followed is None:
         return []
     said = f"Persons before    {len(followed.merges):,} merged, {len(followed.splits):,} split, "
-    return [f"{said}{len(followed.gained):,} with new records; {len(followed.new):,} new persons"]
+    return [f"{said}{len(followed.gained):,} with new records; {len(followed.new):,} new people"]
 
 
 _LINKED_HEADER = """\

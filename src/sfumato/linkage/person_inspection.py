@@ -61,7 +61,7 @@ class Inspection:
         sizes = ", ".join(f"{count:,} of {size:,}" for size, count in self.by_records.items())
         lines = [
             f"Persons           by number of records: {sizes}",
-            f"Sources allow     {most}; {self.above:,} persons have more",
+            f"Sources allow     {most}; {self.above:,} people have more",
             f"Gave way          {self.unmet:,} decisions that contradict surer ones",
         ]
         lines += [

@@ -18,11 +18,11 @@ from sfumato.linkage.reviewed_rates import DRAWS, NO_PATTERN, Cells, draw_rates
 
 BY_REVIEW = "review"
 _WHY = (
-    "pairs drawn at random from all scores and answered; what the persons drawn say, corrected by "
+    "pairs drawn at random from all scores and answered; what the people drawn say, corrected by "
     "the answers"
 )
 _BY_SCORES = (
-    "pairs drawn at random from all scores and answered; nothing tells relatives from persons but "
+    "pairs drawn at random from all scores and answered; nothing tells relatives from people but "
     "the answers, so that the interval can miss the truth"
 )
 LOST_DOUBT = 1.0
@@ -112,7 +112,7 @@ class Reviewed:
         asked, answered = self.asked, self.learned.answered
         said = "narrow enough" if self.is_narrow else "not yet as narrow as wanted"
         if not self.learned.inferred:
-            said = "can miss the truth, as persons were not inferred: use --check"
+            said = "can miss the truth, as people were not inferred: use --check"
         by = "pairs that two answered" if self.learned.twice else "what is usual: no pair has two"
         trust = f"about {100 * self.learned.error:.1f} % wrong, by {by}"
         return [
@@ -122,7 +122,7 @@ class Reviewed:
             *(
                 f"By review         {each.name} {100 * each.value:.2f} % "
                 f"({100 * (each.low or 0.0):.2f} % to {100 * (each.high or 0.0):.2f} %) of the "
-                "persons"
+                "people"
                 for each in self.quality
             ),
         ]

@@ -244,7 +244,7 @@ def _check_link(place: ProjectFolder) -> None:
             "schema.person",
             "must be left out where records are linked",
             found="a column",
-            advice="the linkage finds the persons; to name records, give 'id' of the sources",
+            advice="the linkage finds the people; to name records, give 'id' of the sources",
         )
     asked = place.project.link or Link()
     # Read here, too: a file that is no key is refused before any work.

@@ -197,7 +197,7 @@ def _check_of_use(request: ProposalRequest) -> None:
                 f"option --{name}",
                 "is for tables that are linked",
                 found="one table",
-                advice="name another table, or look for the same persons within it with --dedupe",
+                advice="name another table, or look for the same people within it with --dedupe",
             )
     for name, given in of_review.items():
         if given and not reviewed:

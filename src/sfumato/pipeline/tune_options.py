@@ -75,7 +75,7 @@ class Searching:
     suppress: Annotated[
         float,
         Parameter(
-            "Largest share of persons that may be suppressed; 0 for nobody.",
+            "Largest share of people that may be suppressed; 0 for nobody.",
             "SHARE",
             Share(zero=True, one=False),
         ),
@@ -126,11 +126,11 @@ class Circumstances(Layout):
         Parameter("Each `Acceptance` of what an intruder may find above these limits."),
     ] = ()
     register: Annotated[
-        Any, Parameter("The population that the file's persons come from.", "FILE", path=True)
+        Any, Parameter("The population that the file's people come from.", "FILE", path=True)
     ] = None
     population: Annotated[
         int | None,
-        Parameter("Persons of the population that the file is a sample of.", "N", Count(1)),
+        Parameter("People of the population that the file is a sample of.", "N", Count(1)),
     ] = None
     values: Annotated[Form, Parameter("Form of released quasi-identifiers.")] = Form.RANGE
     threshold: Annotated[

@@ -452,7 +452,7 @@ def _check_coarsening(
         raise InputError(
             "parameter pseudonym_key",
             "makes one pseudonym per person, the same in every release",
-            found="coarsen_counts='split', which gives persons several",
+            found="coarsen_counts='split', which gives people several",
             advice="leave the key out, or drop records instead (coarsen_counts='drop')",
         )
 
@@ -462,7 +462,7 @@ def _check_named(parameter: str, schema: Schema, names: Sequence[str], person: s
     known = {*schema.sensitive, *schema.insensitive, *([person] if person else [])}
     for name in names:
         if name not in known:
-            or_person = ", or that of persons" if person else ""
+            or_person = ", or that of people" if person else ""
             raise InputError(
                 f"parameter {parameter}",
                 f"must name sensitive or insensitive columns{or_person}",

@@ -597,7 +597,7 @@ def _too_narrow(promise: KnownEvents, width: int) -> ConstraintsNotMetError:
                 "written of their events."
             ),
         ),
-        (f"classes of at least {width} persons (pid_k = {width}), or the technique 'widen'",),
+        (f"classes of at least {width} people (pid_k = {width}), or the technique 'widen'",),
     )
 
 
@@ -606,7 +606,7 @@ def _too_few(promise: KnownEvents, persons: int) -> ConstraintsNotMetError:
         (
             (
                 f"known_events ({promise.known}) is not kept by one class of all {persons} "
-                "persons, whatever is written of their events."
+                "people, whatever is written of their events."
             ),
         ),
         ("a higher risk, fewer known events, or more techniques",),

@@ -84,7 +84,7 @@ class HistoryUtility:
                 self.co_occurring,
                 "share of pairs of events as they were but for dates, together",
             ),
-            ("divided", self.divided, "number of persons with several pseudonyms"),
+            ("divided", self.divided, "number of people with several pseudonyms"),
             ("intervals_exact", self.intervals_exact, "share of times between dates as they were"),
             ("intervals_near", self.intervals_near, "share of them within 7 days"),
             ("in_order", self.in_order, "share of dates that still come one after the other"),
@@ -101,7 +101,7 @@ class HistoryUtility:
 
 
 UNCHANGED = "unchanged"
-DIVIDED = "a pseudonym, of which some persons have several, so that less is learned by one"
+DIVIDED = "a pseudonym, of which some people have several, so that less is learned by one"
 """What is written of persons, where some have several pseudonyms."""
 _WRITTEN = {
     "exact": UNCHANGED,

@@ -303,7 +303,7 @@ def _check_suppressed(
             "write large households as several in the household column",
         )
     said = (
-        f"household_k asks that {k} households have the same members; {len(gone)} persons live in "
+        f"household_k asks that {k} households have the same members; {len(gone)} people live in "
         "households of a size that too few have, or that keep no other promise."
     )
     raise ConstraintsNotMetError((said,), options)

@@ -114,10 +114,10 @@ def _of_band(band: int, persons: int, error: ConstraintsNotMetError) -> Constrai
     least, most = (*BANDS, 0)[band - 1 : band + 1]
     ends = f"{least} to {most - 1}" if most else f"{least} or more"
     ends = f"{least}" if most == least + 1 else ends
-    who = f"persons with {ends} records, divided by themselves (known_counts, {persons:,} persons)"
+    who = f"people with {ends} records, divided by themselves (known_counts, {persons:,} people)"
     return ConstraintsNotMetError(
         (f"{who}: {error.failures[0]}", *error.failures[1:]),
-        (*error.options, "a larger share of persons who may be suppressed, or no known_counts"),
+        (*error.options, "a larger share of people who may be suppressed, or no known_counts"),
     )
 
 

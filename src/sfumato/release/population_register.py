@@ -46,7 +46,7 @@ LARGEST_POINT = 1 << 53
 """Points of a domain are below this, so that sums of them are exact."""
 COUNTED = (
     "counted in the register: every person of it who lies in a class's cells is in that class; "
-    "where persons lie in the cells of several classes, the true risk is lower"
+    "where people lie in the cells of several classes, the true risk is lower"
 )
 MODEL = "cell model"
 """The name of the estimator where only the number of persons is known."""
@@ -204,7 +204,7 @@ class Population:
         if self.persons < sample:
             raise InputError(
                 "parameter population",
-                "must have at least as many persons as the file",
+                "must have at least as many people as the file",
                 found="fewer",
                 accepted=f"{sample:,} or more",
             )
@@ -238,13 +238,13 @@ def check_population(
     if register and population is not None:
         raise InputError(
             "parameters register and population",
-            "say the same thing: who the file's persons come from",
-            advice="give the register alone; the number of its persons follows",
+            "say the same thing: who the file's people come from",
+            advice="give the register alone; the number of its people follows",
         )
     if options.effort and (register or population is not None):
         raise InputError(
             "parameter effort",
-            "moves persons between classes, whose cells must be those that the population is "
+            "moves people between classes, whose cells must be those that the population is "
             "counted in",
             found="a register" if register else "a size of the population",
             advice="leave it out, or give 0",
@@ -262,7 +262,7 @@ def check_population(
             "constraint presence",
             "needs a population register: a table of everybody who may be in the file, with the "
             "same quasi-identifiers",
-            found="none" if population is None else "only the number of its persons",
+            found="none" if population is None else "only the number of its people",
             advice=f"give one ({typed('register=...', '--register FILE')}); without one, "
             "marketer risk can be estimated, not promised, for a population of known size "
             f"({typed('population=N', '--population N')})",
@@ -283,7 +283,7 @@ def _check_options(options: Options, name: str, *, labels: bool) -> None:
         )
     refused = {Form.MEAN: "a mean says nothing about who lies near it"}
     if labels:
-        refused[Form.HIERARCHY] = "a label may stand for persons of several classes"
+        refused[Form.HIERARCHY] = "a label may stand for people of several classes"
     if options.values in refused:
         raise InputError(
             "parameter values",
@@ -443,7 +443,7 @@ class PopulationRisk:
         if not self.strangers:
             return ()
         warning = (
-            f"{self.strangers:,} persons of the release have no counterpart of their own in the "
+            f"{self.strangers:,} people of the release have no counterpart of their own in the "
             "register: it is not the whole population of the file, or its values are written "
             "differently; each counts as one more person of the population."
         )

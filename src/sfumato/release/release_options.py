@@ -147,7 +147,7 @@ class Options:
     effort: Annotated[
         int | None,
         Parameter(
-            "Most passes of the search that moves persons between the classes of the tree; 0 "
+            "Most passes of the search that moves people between the classes of the tree; 0 "
             "leaves them as they are cut.",
             "N",
             Count(0),
@@ -180,7 +180,7 @@ class Options:
     ] = None
     keep_order: Annotated[
         bool,
-        Parameter("Do not shuffle the records; their order may give persons away."),
+        Parameter("Do not shuffle the records; their order may give people away."),
     ] = False
     cap_records: Annotated[
         int | None,
@@ -212,7 +212,7 @@ class Options:
     suppress: Annotated[
         float,
         Parameter(
-            "Largest share of persons to suppress: where nothing else meets the promises, and "
+            "Largest share of people to suppress: where nothing else meets the promises, and "
             "then those whose suppression gains most for the others.",
             "SHARE",
             Share(zero=True, one=False),
@@ -247,7 +247,7 @@ class Options:
         tuple[str, ...],
         Parameter(
             "A column that is left out of the file whose promises are kept with it: sensitive, "
-            "insensitive, or that of persons, so that nobody sees whose records belong together. "
+            "insensitive, or that of people, so that nobody sees whose records belong together. "
             "Repeatable.",
             "COLUMN",
         ),
@@ -338,7 +338,7 @@ class Options:
         if self.effort:
             raise InputError(
                 "parameter effort",
-                "is for local recoding, whose classes can be any set of persons",
+                "is for local recoding, whose classes can be any set of people",
                 found="full-domain recoding",
                 advice="leave it out",
             )
@@ -352,7 +352,7 @@ class Options:
         if self.coarsen_counts is not None:
             raise InputError(
                 "parameter coarsen_counts",
-                "works on persons who are in one class each",
+                "works on people who are in one class each",
                 found="full-domain recoding, which may put a person into several",
                 advice="leave it out, or use local recoding",
             )
@@ -444,7 +444,7 @@ class Circumstances(declaration.Layout):
     register: Annotated[
         Any,
         Parameter(
-            "The population that the persons come from: a table with the same quasi-identifiers "
+            "The population that the people come from: a table with the same quasi-identifiers "
             "and exact values. Marketer risk and presence are counted in it.",
             "FILE",
             path=True,
@@ -453,7 +453,7 @@ class Circumstances(declaration.Layout):
     population: Annotated[
         int | None,
         Parameter(
-            "Persons of the population, where there is no register: marketer risk is estimated.",
+            "People of the population, where there is no register: marketer risk is estimated.",
             "N",
             Count(1),
         ),

@@ -288,7 +288,7 @@ def _coarsen_option(whole: ClassSummary, constraints: Sequence[promise.Constrain
         return ""
     return (
         "make the numbers of records coarser within classes: coarsen_counts='drop' leaves "
-        "records out, coarsen_counts='split' gives persons several pseudonyms"
+        "records out, coarsen_counts='split' gives people several pseudonyms"
     )
 
 

@@ -223,7 +223,7 @@ class Utility:
         """The lines of the printed table."""
         return [
             _row("ane", self.ane, "average distance from the class mean, on [0, 1]"),
-            _row("ane_persons", self.ane_persons, "the same averaged over persons"),
+            _row("ane_persons", self.ane_persons, "the same averaged over people"),
             _row("ncp", self.ncp, "share of its domain that an average cell may stand for"),
             *([] if self.least_ncp is None else [self._bound_row()]),
             _row("sse_sst", self.sse_sst, "share of the variance that lies within classes"),
@@ -233,7 +233,7 @@ class Utility:
                 "pairs of records that cannot be told apart",
             ),
             _row("average_class_records", self.average_class_records, "records of a class"),
-            _row("average_class_persons", self.average_class_persons, "persons of a class"),
+            _row("average_class_persons", self.average_class_persons, "people of a class"),
             _suppressed("suppressed_records", self.suppressed_records, self.records),
             _suppressed("suppressed_persons", self.suppressed_persons, self.persons),
             *([] if self.counts is None else _count_rows(self.counts, self.persons)),
@@ -294,7 +294,7 @@ def _count_rows(lost: CountLoss, persons: int) -> list[render.Row]:
         render.Row(
             "persons_affected",
             render.count(lost.persons_affected),
-            f"persons with fewer records or several pseudonyms, of {render.count(persons)}",
+            f"people with fewer records or several pseudonyms, of {render.count(persons)}",
         ),
         _row("links_lost", lost.links_lost, "share of pairs of a person's records unlinked"),
     ]

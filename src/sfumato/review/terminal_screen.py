@@ -203,7 +203,7 @@ LEFT = 43
 """Columns of the keys."""
 _EDITS = (Mark.INSERTED, Mark.DELETED, Mark.SUBSTITUTED, Mark.TRANSPOSED)
 _TEXT = (
-    "KAPR says how far what shows narrows down who the persons are: 0 for nothing,",
+    "KAPR says how far what shows narrows down who the people are: 0 for nothing,",
     "1 for all. A cost is the most that an opening can add to it. What is opened",
     "stays open and paid for. Every key is saved before the next screen.",
 )

@@ -39,7 +39,7 @@ class Measuring:
         ),
     ] = ()
     special_uniques: Annotated[
-        bool, Parameter("Look for persons who stand out by few columns; costs time.")
+        bool, Parameter("Look for people who stand out by few columns; costs time.")
     ] = False
     msu_size: Annotated[int, Parameter("Most columns of such a combination.", "N", Count(1))] = 3
     recursive_l: Annotated[
@@ -68,7 +68,7 @@ class Measuring:
     cluster: Annotated[
         str | None,
         Parameter(
-            "Column of the areas, practices or households that were drawn, where persons of the "
+            "Column of the areas, practices or households that were drawn, where people of the "
             "population were not drawn one by one.",
             "COLUMN",
         ),
@@ -76,7 +76,7 @@ class Measuring:
     clusters: Annotated[
         int | None,
         Parameter(
-            "Number of such clusters in the population, where some of their persons were drawn; "
+            "Number of such clusters in the population, where some of their people were drawn; "
             "without it they were taken whole.",
             "N",
             Count(1),
@@ -93,9 +93,9 @@ class Circumstances(Layout):
     population: Annotated[
         Any,
         Parameter(
-            "What is known of the population that the file is a sample of: its number of persons, "
+            "What is known of the population that the file is a sample of: its number of people, "
             "the share of them who are in the file, the column with sampling weights, or a "
-            "register: all persons with the same quasi-identifiers and exact values, as a "
+            "register: all people with the same quasi-identifiers and exact values, as a "
             "dataframe or the path of a file; on Spark, a path that Spark reads. With a register "
             "nothing is estimated, and δ-presence is measured."
         ),
@@ -149,7 +149,7 @@ class KnownPopulation:
 
     population: Annotated[
         int | None,
-        Parameter("Persons of the population that the file is a sample of.", "N", Count(1)),
+        Parameter("People of the population that the file is a sample of.", "N", Count(1)),
     ] = None
     fraction: Annotated[
         float | None,

@@ -519,7 +519,7 @@ def _check_clusters(asked: Measuring, known: Given | None) -> None:
     if asked.cluster is not None and (known is None or known.register is not None):
         raise InputError(
             "parameter cluster",
-            "says how persons were drawn from a population that is estimated",
+            "says how people were drawn from a population that is estimated",
             found="no population" if known is None else "a register, in which they are counted",
             advice="give its size, a sampling fraction or weights, or leave it out",
         )

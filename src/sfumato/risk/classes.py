@@ -428,7 +428,7 @@ def _check(
     if class_of.min() < 0 or class_of.max() >= classes:
         raise InputError("parameter class_of", "must number the classes from 0 to classes - 1")
     if person.min() < 0:
-        raise InputError("parameter person", "must number the persons from 0")
+        raise InputError("parameter person", "must number the people from 0")
 
 
 RowOf = Callable[[ClassSummary, int], int]
@@ -518,7 +518,7 @@ def spread_warning(memberships: int, persons: int) -> tuple[str, ...]:
         return ()
     warning = (
         f"a person has records in {memberships / persons:.2f} equivalence classes on average; each "
-        "class is measured by itself, so whoever can tell which records belong to one person "
+        "class is measured by itself. Who can tell which records belong to one person "
         "learns more than these numbers say."
     )
     return (warning,)

@@ -752,7 +752,7 @@ class _Search:
             # Everybody was looked at: only the choices are open, and those in one direction.
             if whole and drawn == "worst":
                 low, high = value, _mean(upper)
-            why = f"{number:,} of {self.persons:,} persons"
+            why = f"{number:,} of {self.persons:,} people"
             return Measure(name, value, low, high, "sample", why)
 
         several = self._number[told.whom] >= told.m

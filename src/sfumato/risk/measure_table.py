@@ -35,7 +35,7 @@ MEANINGS = {
     "household_k": "households that have the same members, by their classes, where fewest do",
     "max_composition_risk": "highest chance to find a household all of whose members are known",
     "avg_composition_risk": "that chance, averaged over households",
-    "special_uniques": "persons who stand out by fewer than all quasi-identifiers",
+    "special_uniques": "people who stand out by fewer than all quasi-identifiers",
     "highest_suda_score": "largest score of a person; higher for more and shorter combinations",
     "population": "people of the population",
     "sampling_fraction": "share of the population who are in the file",

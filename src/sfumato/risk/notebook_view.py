@@ -62,12 +62,12 @@ def class_sizes_picture(shapes: Mapping[str, ClassShape]) -> str:
     for place, label in enumerate(_labels()):
         x = _LEFT + (place + 0.5) * step
         parts.append(svg_text(x, _TOP + _HEIGHT + 14, label, "middle"))
-    parts.append(svg_text(_LEFT, _TOP + _HEIGHT + 30, "persons per equivalence class", "start"))
+    parts.append(svg_text(_LEFT, _TOP + _HEIGHT + 30, "people per equivalence class", "start"))
     for series, (name, colour) in enumerate(zip(shapes, colours, strict=True)):
         x = _LEFT + 130 * series
         parts.append(f'<rect x="{x}" y="4" width="10" height="10" fill="{colour}"/>')
-        parts.append(svg_text(x + 14, 13, f"{name}: share of persons", "start"))
-    title = "Share of persons by the size of their class"
+        parts.append(svg_text(x + 14, 13, f"{name}: share of people", "start"))
+    title = "Share of people by the size of their class"
     return svg(title, _WIDTH, _TOP + _HEIGHT + _FOOT, parts)
 
 

@@ -374,21 +374,21 @@ class TableSchema(Frozen):
     @model_validator(mode="after")
     def _is_one_kind(self) -> TableSchema:
         if self.persons and self.lookup:
-            raise ValueError("a table is of persons or a lookup table, not both")
+            raise ValueError("a table is of people or a lookup table, not both")
         if self.persons and (self.key is None or not self.quasi_identifiers):
-            raise ValueError("the table of persons needs a 'key' and 'quasi_identifiers'")
+            raise ValueError("the table of people needs a 'key' and 'quasi_identifiers'")
         if not self.persons and self.quasi_identifiers:
             raise ValueError(
-                "'quasi_identifiers' are of the table of persons; name a column that says one "
+                "'quasi_identifiers' are of the table of people; name a column that says one "
                 "again under 'same'"
             )
         if (self.persons or self.lookup) and self.events:
-            raise ValueError("'events' are of tables that belong to the table of persons")
+            raise ValueError("'events' are of tables that belong to the table of people")
         if self.lookup and self.key is None:
             raise ValueError("a lookup table needs the 'key' that others refer to")
         if self.persons and self.of:
             raise ValueError(
-                "the table of persons has no 'of': what a person refers to would go out for each "
+                "the table of people has no 'of': what a person refers to would go out for each "
                 "alone; name the column under 'quasi_identifiers', which classes make coarser"
             )
         if self.lookup and self.of:

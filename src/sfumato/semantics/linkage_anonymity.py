@@ -167,7 +167,7 @@ def _check_contains(linked: Linked, local: Local, table: Table) -> None:
     if person is not None and person == table.schema.person:
         theirs = _ids(linked.table, person)
         absent = len(theirs) - int(pc.sum(pc.is_in(theirs, _ids(table, person))).as_py() or 0)
-        missing = f"{absent:,} of {len(theirs):,} linked persons who are not in it"
+        missing = f"{absent:,} of {len(theirs):,} linked people who are not in it"
     else:
         columns = linked.columns_of(local)
         codes = linked.codes[:, columns]
@@ -178,7 +178,7 @@ def _check_contains(linked: Linked, local: Local, table: Table) -> None:
     if absent:
         raise InputError(
             f"local data '{local.name}'",
-            "must contain the linked persons, with the values that the linked data has",
+            "must contain the linked people, with the values that the linked data has",
             found=missing,
             advice="give the local data that was linked, all of it",
         )

@@ -469,7 +469,7 @@ def _check_readable(
             raise InputError(
                 f"attribute '{name}'",
                 f"must be generalised as in release {release.number}, which has shown it of the "
-                "same persons",
+                "same people",
                 found="a code list without its labels"
                 if name in hierarchies
                 else "no quasi-identifier of that name",

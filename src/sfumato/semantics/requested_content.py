@@ -432,7 +432,7 @@ def digests_of_members(members: Members, tuples: int, key: bytes) -> Digests:
         raise InputError(
             "the members of a release",
             "must be a person and the number of a tuple each",
-            found="another number of persons than of tuples, or a tuple that is none",
+            found="another number of people than of tuples, or a tuple that is none",
         )
     persons = digests_of(members.persons, key)
     # Two numbers, big end first, sort as the bytes do, and sort faster.

@@ -218,7 +218,7 @@ EXPLAINED = 10
 """Of so many associations, those that changed most, the derivation is given."""
 LINES = 60
 """Lines of a derivation at most: rule 5 holds for every tuple that shows the value."""
-INTERSECTION = "what earlier releases showed of the same persons"
+INTERSECTION = "what earlier releases showed of the same people"
 
 
 @dataclass(frozen=True)
@@ -430,8 +430,8 @@ NOT_COVERED = (
     "associations that nobody accepted, and what one tells of those for whom it does not hold",
     "older states of the local data, and columns that are no quasi-identifier of it",
     "several records of one person put together under one pseudonym",
-    "releases that are not in the ledger, or in it without digests of persons",
-    "what persons with the same tuple have in common",
+    "releases that are not in the ledger, or in it without digests of people",
+    "what people with the same tuple have in common",
 )
 
 
@@ -581,7 +581,7 @@ class RequestedRelease:
             found.append(
                 "nothing is claimed about the intersection with releases "
                 + ", ".join(map(str, self.known.unfollowed))
-                + ", whose persons cannot be followed"
+                + ", whose people cannot be followed"
             )
         if self.exposed:
             found.append(

@@ -447,7 +447,7 @@ def intersection(releases: Sequence[Tuples], hierarchies: Sequence[Hierarchy]) -
         Codes and levels of the intersections.
     """
     if not releases or len({array.shape for release in releases for array in release}) > 1:
-        raise InputError("releases", "must show the same persons and attributes, one or more times")
+        raise InputError("releases", "must show the same people and attributes, one or more times")
     codes, levels = releases[0][0].copy(), releases[0][1].copy()
     for column, hierarchy in enumerate(hierarchies):
         table = local_data.shown_table(hierarchy)

@@ -285,7 +285,7 @@ def _of_few(column: _Values) -> Held | None:
     if len(names) == len(texts) and _are_known_names(texts):
         several = all(re.search(r"\S[ ,]+\S", text) for text in texts)
         content = Content.FULL_NAME if several else Content.GIVEN_NAME
-        return Held(content, CERTAIN, "frequent names of persons among its few values")
+        return Held(content, CERTAIN, "frequent names of people among its few values")
     return None
 
 
@@ -774,7 +774,7 @@ def _name(column: _Values) -> Held | None:
     if form.distinct < 8 or column.share(r"\d") > 0.1 or column.share(_NAME) < MOSTLY:
         return None
     if column.share(_TITLE) > MOSTLY:
-        return Held(Content.FULL_NAME, 0.9, "titles before names of persons")
+        return Held(Content.FULL_NAME, 0.9, "titles before names of people")
     if max(column.share(_SAINT), column.share(_DIVISION)) > BY_CHANCE:
         return Held(Content.PLACE, 0.7, "words that stand before or behind the names of places")
     if column.share(_HAN_NAME) > MOSTLY and form.distinct > FEW:
@@ -794,7 +794,7 @@ def _known_names(column: _Values) -> Held | None:
     # Other words end like surnames, too, so that endings count beside some known surnames only.
     family = max(known, ended if ended > 0.35 and known > 0.03 else 0.0)
     several = float(weights[[len(token) > 1 for token in tokens]].sum())
-    said = "names of persons: {:.0f} % of the records have a frequent {}"
+    said = "names of people: {:.0f} % of the records have a frequent {}"
     if (
         several > 0.7
         and form.distinct > 20

@@ -352,7 +352,7 @@ def check_event_leaks(table: Table, withheld: Collection[str] = ()) -> None:
 def untested_events(table: Table) -> tuple[str, ...]:
     """That columns were not held against events, where there are too few persons."""
     said = "Whether other columns give away the events is untested: it takes"
-    return () if table.persons >= LEAST_PERSONS else (f"{said} {LEAST_PERSONS} persons to say so.",)
+    return () if table.persons >= LEAST_PERSONS else (f"{said} {LEAST_PERSONS} people to say so.",)
 
 
 def _refuse_leaks(leaks: Mapping[str, str], accepted: str, advice: str) -> None:

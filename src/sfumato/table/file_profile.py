@@ -364,10 +364,10 @@ class FileProfile:
         if not steps:
             return ""
         return bars(
-            f"Share of {self.persons:,} persons who are unique on columns",
+            f"Share of {self.persons:,} people who are unique on columns",
             [each.column for each in steps],
             {
-                f"of {self.persons:,} persons unique on all but this": [
+                f"of {self.persons:,} people unique on all but this": [
                     each.without for each in steps
                 ],
                 "unique on this and those above": [each.up_to for each in steps],

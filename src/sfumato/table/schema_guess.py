@@ -270,7 +270,7 @@ def guess_schema(data: object, **layout: Unpack[LayoutGiven]) -> Guess:
         elif person is not None and name in person.rivals and not _is_amount(column):
             roles[name] = _rival(column, person.rivals[name])
         elif _weak(found, person, column):
-            roles[name] = Proposed("direct identifier", 0.65, "numbers that few persons share")
+            roles[name] = Proposed("direct identifier", 0.65, "numbers that few people share")
         else:
             roles[name] = _proposed(column, constant=constant.get(name))
     # Each step overrules those before it, so that what columns tell of each other comes last.
@@ -498,7 +498,7 @@ def _is_amount(column: ColumnProfile) -> bool:
 def _rival(column: ColumnProfile, reason: str) -> Proposed:
     named_persons = column.content in _NAMES_PERSONS
     return Proposed("direct identifier", 0.9 if named_persons else 0.7,
-                    f"it may number persons, too: {reason}")  # fmt: skip
+                    f"it may number people, too: {reason}")  # fmt: skip
 
 
 def _proposed(column: ColumnProfile, *, constant: bool | None) -> Proposed:
@@ -549,7 +549,7 @@ def _by_content(column: ColumnProfile, *, constant: bool | None) -> Proposed:  #
         return Proposed("household", 0.8, f"its name says household; {why}")
     if content in _NAMES_PERSONS:
         if content in _NAMES and hinted(column.name, "place") and not hinted(column.name, "direct"):
-            return Proposed("quasi-identifier", 0.7, "its name says a place, called as persons are")
+            return Proposed("quasi-identifier", 0.7, "its name says a place, called as people are")
         doubtful = sure < 0.8 and (quasi or sensitive) and not hinted(column.name, "direct")
         if not doubtful:
             return Proposed("direct identifier", max(sure, CERTAIN), why)

@@ -496,7 +496,7 @@ def read_clusters(source: Source, column: str) -> Codes:
             f"column '{column}' of {source.subject}",
             "must say in which cluster each person was drawn",
             found=f"{values.null_count:,} missing values",
-            advice="give those persons a cluster, or leave their records out",
+            advice="give those people a cluster, or leave their records out",
         )
     codes = values.combine_chunks().dictionary_encode().indices
     return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int32)

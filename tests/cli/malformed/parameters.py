@@ -449,7 +449,7 @@ NOT_MET = [
     ),
     promise(
         "more persons than there are",
-        f"{NO_RELEASE}.*pid_k asks for at least 7 persons; the file has 6",
+        f"{NO_RELEASE}.*pid_k asks for at least 7 people; the file has 6",
         "--pid-k",
         "7",
         code=5,

@@ -83,7 +83,7 @@ def test_pitman_recovers_a_population_of_its_own():
 def test_pitman_where_nobody_shares_a_class():
     found = population_uniques("pitman", SampleClasses(np.ones(20, dtype=np.int64), 500))
     assert found == 500
-    with pytest.raises(EstimationFailedError, match="two persons"):
+    with pytest.raises(EstimationFailedError, match="two people"):
         population_uniques("pitman", SampleClasses(np.array([1]), 500))
 
 

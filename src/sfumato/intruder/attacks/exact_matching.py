@@ -46,7 +46,7 @@ def exact(scene: Scene) -> Iterator[Staged]:
     yield scene.judged("exact_one_to_one", named, whole, "marketer", one_to_one=True, own=own)
     yield scene.judged(
         "exact_surest",
-        f"{knows} and counts only the guesses about records that fewest persons fit.",
+        f"{knows} and counts only the guesses about records that fewest people fit.",
         free,
         "journalist" if scene.against_register else "prosecutor",
         surest=True,

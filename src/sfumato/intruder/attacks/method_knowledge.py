@@ -50,7 +50,7 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
     unjudged = predicates.without + len(np.unique(predicates.class_of[~judged]))
     note = f"{unjudged:,} classes have no range with a value between two ends and were not tried."
     warning = (
-        "The ends of ranges single persons out: one end of a range, and what else its class shows, "
+        "The ends of ranges single people out: one end of a range, and what else its class shows, "
         f"holds of exactly one person for {100 * outcome.success.value:.3g} % of the ends tried, "
         f"where a value between the ends would for {100 * outcome.baseline.value:.3g} %."
     )
@@ -80,7 +80,7 @@ def _members(scene: Scene) -> Iterator[Staged]:
         "people dealt out to the members at random",
     )
     warning = (
-        "Sets single persons out: one member of a set, and what else its class shows, holds of "
+        "Sets single people out: one member of a set, and what else its class shows, holds of "
         f"exactly one person for {100 * outcome.success.value:.3g} % of the members tried, by "
         f"chance for {100 * outcome.baseline.value:.3g} %."
     )

@@ -21,7 +21,7 @@ def intersection(scene: Scene) -> Iterator[Staged]:
         rng = scene.rng(name)
         found = intersect(scene.file, prior, scene.uncounted, rng, targets=targets)
         by = "the same pseudonyms" if found.linked else "sensitive values that agree"
-        what = f"The intruder holds another release, joined by {by}, and looks for persons in both"
+        what = f"The intruder holds another release, joined by {by}, and looks for people in both"
         for end, surest, measure, said in (
             ("", False, "marketer", "everybody counts"),
             ("_surest", True, "prosecutor", "only those of whom he is surest"),
@@ -61,8 +61,8 @@ def trajectory(scene: Scene) -> Iterator[Staged]:
         yield scene.judged(
             name,
             f"The intruder holds another release, takes {len(found.joined):,} of "
-            f"{scene.file.persons:,} persons for the same in both by what their records keep "
-            f"({', '.join(found.columns)}), and looks for persons in both.",
+            f"{scene.file.persons:,} people for the same in both by what their records keep "
+            f"({', '.join(found.columns)}), and looks for people in both.",
             found.identification,
             "marketer",
             targeted=True,

@@ -48,7 +48,7 @@ def inference(scene: Scene) -> Iterator[Staged]:
                 scene.truth,
                 file,
                 rng,
-                what="The intruder guesses the value that most persons have in the classes that "
+                what="The intruder guesses the value that most people have in the classes that "
                 f"the target fits; {said}.",
                 targets=targets,
                 predicted=None if labelled else scene.claim(measure, column.name),

@@ -77,7 +77,7 @@ def _checked(targets: npt.ArrayLike, persons: int) -> Ints:
     if numbers.ndim != 1 or not whole or ((numbers < 0) | (numbers >= persons)).any():
         raise InputError(
             "parameter targets",
-            "must hold numbers of register persons",
+            "must hold numbers of register people",
             accepted=f"0 to {persons - 1}",
         )
     return numbers.astype(np.int64)

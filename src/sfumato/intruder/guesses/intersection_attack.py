@@ -359,7 +359,7 @@ def intersect(
     persons = np.arange(knowledge.persons, dtype=np.int64)
     chosen = persons if targets is None else np.asarray(targets, dtype=np.int64)
     if len(chosen) and not 0 <= int(chosen.min()) <= int(chosen.max()) < len(persons):
-        raise InputError("parameter targets", "must be numbers of register persons")
+        raise InputError("parameter targets", "must be numbers of register people")
     here, there = Side.of(first, knowledge), Side.of(second, knowledge)
     pairs = np.column_stack([here.group, there.group])
     joint, joint_of = np.unique(pairs, axis=0, return_inverse=True)

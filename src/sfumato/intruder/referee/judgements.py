@@ -87,7 +87,7 @@ def owned(owner: Ints, persons: int, values: Mapping[str, PersonValues] | None =
     if owner.size and not (owner.min() >= -1 and owner.max() < persons):
         raise InputError(
             "the truth",
-            "must name persons of the register",
+            "must name people of the register",
             found="another number",
             accepted=f"-1 (outside the register) to {persons - 1}",
         )
@@ -132,9 +132,7 @@ def owned_by_id(
     """
     number = {one: i for i, one in enumerate(register_ids) if one is not None}
     if len(number) < sum(one is not None for one in register_ids):
-        raise InputError(
-            "the register", "must have one id per person", found="an id of two persons"
-        )
+        raise InputError("the register", "must have one id per person", found="an id of two people")
     owner = [-1 if one is None else number.get(one, -1) for one in record_ids]
     return owned(np.array(owner, dtype=np.int64), len(register_ids), values)
 
@@ -247,7 +245,7 @@ def random_units(owners: Owners, person: Ints) -> Measure:
 def most_frequent_value(has_it: Bools) -> Measure:
     """Success of guessing the most frequent value of the whole file for every target."""
     value = float(np.mean(has_it)) if len(has_it) else 0.0
-    return Measure("baseline", value, why="the value that most persons of the file have")
+    return Measure("baseline", value, why="the value that most people of the file have")
 
 
 def pinned_outside(person: Ints, truth: Truth) -> Measure | None:
@@ -270,7 +268,7 @@ def right_outside(right: Bools) -> Measure | None:
         return None
     count = int(right.sum())
     low, high = clopper_pearson(count, len(right))
-    why = f"the same guess for {len(right)} persons who are not in the release"
+    why = f"the same guess for {len(right)} people who are not in the release"
     return Measure("control", count / len(right), low, high, "Clopper-Pearson", why)
 
 

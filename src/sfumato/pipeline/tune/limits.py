@@ -330,7 +330,7 @@ def check_measurable(
         Part.POPULATION: (
             population,
             "a population",
-            "give its register, or the number of its persons (population, --population)",
+            "give its register, or the number of its people (population, --population)",
         ),
     }
     for threshold in thresholds:

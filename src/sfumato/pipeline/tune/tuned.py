@@ -195,7 +195,7 @@ class Tuned:
             found.append(f"ask for {' and '.join(wider)}: the nearest point, trial {number}")
         found += next((trial.helps for trial in self.trials if trial.helps), ())
         if self.suppress < MOST_SUPPRESSED:
-            found.append(f"allow more persons to be suppressed than {100 * self.suppress:g} %")
+            found.append(f"allow more people to be suppressed than {100 * self.suppress:g} %")
         if self.stopped != "found":
             found.append("try more: a larger number of trials, or more time")
         return tuple(found)

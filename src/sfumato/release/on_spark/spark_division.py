@@ -212,7 +212,7 @@ _PERSONS, _UPPER = 0.2, 0.5
 """Shares of the work that are done when the persons and the upper levels are known."""
 ELSEWHERE = (
     "take engine='embedded', which can cap the records of a person, make their numbers coarser "
-    "or suppress persons, and says what each would lose"
+    "or suppress people, and says what each would lose"
 )
 """What may help where promises cannot be met: nothing that Spark does."""
 

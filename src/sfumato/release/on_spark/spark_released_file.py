@@ -543,7 +543,7 @@ class ReleasedFrame:
     def records_per_person(self, person: str) -> Mapping[int, int]:
         """How many persons have each number of records."""
         functions = needed("pyspark.sql.functions", extra="spark", by="engine spark")
-        with said_plainly("count the records of persons"):
+        with said_plainly("count the records of people"):
             counted = self.frame.select(column(person).alias("person")).groupBy("person").count()
             sizes = counted.groupBy(COUNT).agg(functions.count(functions.lit(1)).alias("persons"))
             found = sizes.orderBy(COUNT).collect()

@@ -44,7 +44,7 @@ class DeltaPresence(promise.Promise):
     low: Annotated[
         float,
         Parameter(
-            "Of the register's persons who look like a class, at least a share A is in DATA.",
+            "Of the register's people who look like a class, at least a share A is in DATA.",
             "A",
             Share(zero=True, one=True),
             flag="presence_low",
@@ -53,7 +53,7 @@ class DeltaPresence(promise.Promise):
     high: Annotated[
         float,
         Parameter(
-            "Of the register's persons who look like a class, at most a share B is in DATA.",
+            "Of the register's people who look like a class, at most a share B is in DATA.",
             "B",
             Share(zero=False, one=True),
             flag="presence_high",
@@ -101,7 +101,7 @@ class DeltaPresence(promise.Promise):
         population = max(int(whole.population[0]), int(whole.persons[0]))
         return (
             f"presence asks for a share of {self.low:.4g} to {self.high:.4g}; with all records in "
-            f"one class {whole.persons[0]} of {population} persons of the register are in the "
+            f"one class {whole.persons[0]} of {population} people of the register are in the "
             f"file, {whole.persons[0] / population:.4g}."
         )
 
@@ -143,7 +143,7 @@ class DeltaPresence(promise.Promise):
         """As shares of the population."""
         least = f"at least {percent(self.low)} and " if self.low else ""
         return (
-            "Of the population’s persons who look like a class, the share who are in the release "
+            "Of the population’s people who look like a class, the share who are in the release "
             f"is {least}at most {percent(self.high)} in every class."
         )
 

@@ -111,7 +111,7 @@ class GBalance(Promise):
         return (
             "No person dominates a class: g-balance, 1 less the sum of the squared shares of its "
             f"records that each person has, is at least {number(self.g)} in every class. Every "
-            f"class then has at least {count(fewest)} {'person' if fewest == 1 else 'persons'}."
+            f"class then has at least {count(fewest)} {'person' if fewest == 1 else 'people'}."
         )
 
 

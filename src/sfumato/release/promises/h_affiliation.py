@@ -97,7 +97,7 @@ class HAffiliation(AboutAttribute):
         ]
         return (
             f"h_affiliation asks for at most {self.h:.4g}; with all records in one class "
-            f"{', '.join(broken)} (the share of persons who have the most shared value)."
+            f"{', '.join(broken)} (the share of people who have the most shared value)."
         )
 
     def offenders(self, persons: PersonTable) -> Ints:
@@ -126,7 +126,7 @@ class HAffiliation(AboutAttribute):
         """As a share of the persons of a class."""
         return (
             f"No value of “{attribute}” is shared by too many: at most {percent(self.h)} of the "
-            "persons of a class have the same value."
+            "people of a class have the same value."
         )
 
 

@@ -62,7 +62,7 @@ class HouseholdK(Promise):
     def shortfall(self, whole: ClassSummary) -> str:
         """The number of persons beside k."""
         return (
-            f"household_k asks for at least {self.k} households, and so for as many persons; the "
+            f"household_k asks for at least {self.k} households, and so for as many people; the "
             f"file has {whole.persons[0]}."
         )
 

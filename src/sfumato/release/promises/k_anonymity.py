@@ -70,7 +70,7 @@ class PidKAnonymity(Promise):
     name = "pid_k"
     order = 4
 
-    k: Annotated[int, Parameter("At least K persons in every class.", "K", Count(1), flag="pid_k")]
+    k: Annotated[int, Parameter("At least K people in every class.", "K", Count(1), flag="pid_k")]
 
     def met(self, classes: ClassSummary) -> Verdicts:
         """n_t ≥ K."""
@@ -83,7 +83,7 @@ class PidKAnonymity(Promise):
 
     def shortfall(self, whole: ClassSummary) -> str:
         """The number of persons beside K."""
-        return f"pid_k asks for at least {self.k} persons; the file has {whole.persons[0]}."
+        return f"pid_k asks for at least {self.k} people; the file has {whole.persons[0]}."
 
     @property
     def fewest_persons(self) -> int:
@@ -92,7 +92,7 @@ class PidKAnonymity(Promise):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of persons."""
-        return f"Every class has at least {count(self.k)} persons."
+        return f"Every class has at least {count(self.k)} people."
 
 
 def _persons(risk: float) -> PidKAnonymity:

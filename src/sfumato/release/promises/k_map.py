@@ -47,7 +47,7 @@ class KMap(AboutCells):
     k: Annotated[
         int,
         Parameter(
-            "At least K persons of the population look like each class, by --register, without one "
+            "At least K people of the population look like each class, by --register, without one "
             "in the file itself; by --population it is estimated, not promised.",
             "K",
             Count(1),
@@ -65,14 +65,14 @@ class KMap(AboutCells):
         """The chance that all persons as one class look like too few."""
         fewer = self.cells.smaller(self.k, whole.persons, whole.population)[0]
         return (
-            f"k_map asks for {self.k} persons of the population; with all records in one class "
+            f"k_map asks for {self.k} people of the population; with all records in one class "
             f"there are fewer with a chance of {fewer:.4g}."
         )
 
     def in_population(self, population: PopulationMeasures) -> InPopulation:
         """The persons of the population who look like a class, where fewest do."""
         return self.said_of(
-            f"At least {count(self.k)} of the {count(population.persons)} persons of the "
+            f"At least {count(self.k)} of the {count(population.persons)} people of the "
             "population look like each class.",
             population.k_map,
         )
@@ -83,7 +83,7 @@ class KMap(AboutCells):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of persons."""
-        return f"At least {count(self.k)} persons look like each class."
+        return f"At least {count(self.k)} people look like each class."
 
 
 KMap.measures = {"k_map": lambda limit: KMap(ceil(limit))}

@@ -61,8 +61,8 @@ class MarketerRisk(AboutCells):
     def in_population(self, population: PopulationMeasures) -> InPopulation:
         """The expected share of the release's persons who are matched with the population."""
         return self.said_of(
-            f"When everybody is matched with the {count(population.persons)} persons of the "
-            f"population, at most {percent(self.tau)} of the release’s persons are expected to be "
+            f"When everybody is matched with the {count(population.persons)} people of the "
+            f"population, at most {percent(self.tau)} of the release’s people are expected to be "
             "matched rightly.",
             population.marketer,
         )
@@ -70,7 +70,7 @@ class MarketerRisk(AboutCells):
     def sentence(self, attribute: str = "") -> str:
         """As a share of the persons, when everybody is matched."""
         return (
-            f"When everybody is matched, at most {percent(self.tau)} of the persons are expected "
+            f"When everybody is matched, at most {percent(self.tau)} of the people are expected "
             "to be matched rightly, over the whole release."
         )
 

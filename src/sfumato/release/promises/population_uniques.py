@@ -42,7 +42,7 @@ class PopulationUniques(AboutCells):
     share: Annotated[
         float,
         Parameter(
-            "At most a share S of the persons are alone in the population, by --register, without "
+            "At most a share S of the people are alone in the population, by --register, without "
             "one in the file itself; by --population it is estimated, not promised.",
             "S",
             Share(zero=False, one=True),
@@ -63,8 +63,8 @@ class PopulationUniques(AboutCells):
     def in_population(self, population: PopulationMeasures) -> InPopulation:
         """The share of the release's persons who are alone in the population, at its upper end."""
         return self.said_of(
-            f"At most {percent(self.share)} of the release’s persons are the only one of the "
-            f"{count(population.persons)} persons of the population who looks like them.",
+            f"At most {percent(self.share)} of the release’s people are the only one of the "
+            f"{count(population.persons)} people of the population who looks like them.",
             population.population_uniques,
         )
 
@@ -74,7 +74,7 @@ class PopulationUniques(AboutCells):
 
     def sentence(self, attribute: str = "") -> str:
         """As a share of the persons."""
-        return f"At most {percent(self.share)} of the persons are alone in their class."
+        return f"At most {percent(self.share)} of the people are alone in their class."
 
 
 PopulationUniques.measures = {"population_uniques": PopulationUniques}

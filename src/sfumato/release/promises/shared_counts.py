@@ -45,7 +45,7 @@ class SharedCounts(Promise):
     m: Annotated[
         int,
         Parameter(
-            "At least M persons share each number of records that a class has.",
+            "At least M people share each number of records that a class has.",
             "M",
             Count(1),
             flag="shared_counts",
@@ -66,7 +66,7 @@ class SharedCounts(Promise):
         fewest = int(whole.fewest_sharing[0])
         has = "1 person has" if fewest == 1 else f"{fewest} persons have"
         return (
-            f"shared_counts asks that at least {self.m} persons of a class share each number of "
+            f"shared_counts asks that at least {self.m} people of a class share each number of "
             f"records; of all in one class, only {has} the rarest number."
         )
 
@@ -80,7 +80,7 @@ class SharedCounts(Promise):
     def sentence(self, attribute: str = "") -> str:
         """As a number of persons."""
         return (
-            f"Nobody stands out by the number of records: at least {count(self.m)} persons of a "
+            f"Nobody stands out by the number of records: at least {count(self.m)} people of a "
             "class share each number of records that a pseudonym shows."
         )
 

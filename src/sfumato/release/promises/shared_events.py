@@ -114,7 +114,7 @@ class KnownEvents(Promise):
         str,
         Parameter(
             "Who knows up to M events of a person finds at most a share RISK of all; or every M "
-            "events are shared by K persons of the class.",
+            "events are shared by K people of the class.",
             "M:RISK|M:kK",
             Knowledge(),
             flag="known_events",
@@ -123,7 +123,7 @@ class KnownEvents(Promise):
     p95: Annotated[
         float,
         Parameter(
-            "The same for the 95th percentile of the persons.",
+            "The same for the 95th percentile of the people.",
             "RISK",
             Share(zero=False, one=True),
             flag="known_events_p95",
@@ -196,7 +196,7 @@ class KnownEvents(Promise):
         """The number of persons beside those that are needed."""
         needed = self.fewest_persons
         return (
-            f"known_events asks for at least {needed} persons in a class; the file has "
+            f"known_events asks for at least {needed} people in a class; the file has "
             f"{whole.persons[0]}."
         )
 
@@ -311,13 +311,13 @@ class KnownEvents(Promise):
         if self.k:
             return (
                 f"Whoever knows {events} of a person, beside the quasi-identifiers, has at least "
-                f"{count(self.k)} persons of the class to choose from."
+                f"{count(self.k)} people of the class to choose from."
             )
         does = "is found" if self.of is Success.FOUND else "is found and something new learned"
         return (
-            f"Of the persons of whom {events}, drawn at random, are known beside the "
+            f"Of the people of whom {events}, drawn at random, are known beside the "
             f"quasi-identifiers, a share of at most {percent(self.risk)} {does}; for 95 % of the "
-            f"persons the chance is at most {percent(self.p95)}."
+            f"people the chance is at most {percent(self.p95)}."
         )
 
 

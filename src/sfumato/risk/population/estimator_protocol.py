@@ -61,7 +61,7 @@ class SampleClasses:
         if self.population < self.n:
             raise InputError(
                 "parameter population",
-                "must have at least as many persons as the sample",
+                "must have at least as many people as the sample",
                 found="fewer",
                 accepted=f"{self.n:,} or more",
             )

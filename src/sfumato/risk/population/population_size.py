@@ -70,7 +70,7 @@ def given_fraction(fraction: float) -> Given:
     if not 0 < fraction <= 1:
         raise InputError(
             "parameter fraction",
-            "must be the share of the population's persons who are in the file",
+            "must be the share of the population's people who are in the file",
             accepted="a number above 0 and at most 1",
         )
     return Given(fraction=fraction)
@@ -83,7 +83,7 @@ def _is_size(number: float) -> bool:
 def _no_number() -> InputError:
     return InputError(
         "parameter population",
-        "must be a number of persons, a sampling fraction, a column of weights, or a register",
+        "must be a number of people, a sampling fraction, a column of weights, or a register",
         accepted="a whole number of 1 to 10^12, a share in (0, 1], a column's name, a dataframe "
         "or the path of a file",
     )
@@ -123,7 +123,7 @@ def population_size(given: Given, persons: int) -> int:
     if size < persons:
         raise InputError(
             "parameter population",
-            "must have at least as many persons as the file",
+            "must have at least as many people as the file",
             found="fewer",
             accepted=f"{persons:,} or more",
         )
@@ -135,7 +135,7 @@ def _at_most(subject: str, persons: float) -> int:
     if not persons <= LARGEST:
         raise InputError(
             subject,
-            "must come to a population of persons",
+            "must come to a population of people",
             found="far more than there can be",
             accepted=f"{LARGEST:,} at most",
         )

@@ -131,9 +131,9 @@ def _design_in_words(sample: protocol.SampleClasses) -> str:
     """How persons were drawn; where nobody said so, what clusters could do: F_j is at least f_j."""
     if sample.clusters is not None:
         taken = "taken whole" if sample.clusters.within == 1 else "drawn in two stages"
-        return f"persons were drawn in clusters that were {taken}"
+        return f"people were drawn in clusters that were {taken}"
     return (
-        "persons count as drawn one by one: if whole areas, practices or households were, it is up "
+        "people count as drawn one by one: if whole areas, practices or households were, it is up "
         f"to {100 * sample.classes / sample.n:.3g} % (name their column: cluster)"
     )
 
@@ -141,7 +141,7 @@ def _design_in_words(sample: protocol.SampleClasses) -> str:
 def _check_in_words(check: SubsampleCheck | None) -> str:
     """How an estimator did on subsamples; ``None`` where the file is too small for them."""
     if check is None:
-        return "not checked on subsamples of persons"
+        return "not checked on subsamples of people"
     error = f"{100 * check.error:+.1f} %"
     said = f"on {check.subsamples} subsamples of the file it was off by {error} on average"
     return f"{said}: not sure" if abs(check.error) > UNSURE else said

@@ -18,7 +18,7 @@ from sfumato.risk.population.estimator_protocol import EstimationFailedError, Sa
 
 Counts = Ints | Floats
 """Class sizes i that occur, ascending, or numbers f_i of classes of each; shape (sizes,)."""
-NEEDS_TWO = "Pitman's model needs a sample of two persons or more"
+NEEDS_TWO = "Pitman's model needs a sample of two people or more"
 # Up to it the model is Ewens' to some 6 digits; at 1 Γ(1 − σ) has its pole.
 SMALLEST_SIGMA = 1e-6
 LARGEST_SIGMA = 1 - 1e-9
@@ -409,14 +409,14 @@ def _snb(sample: SampleClasses) -> float:
     sizes, classes = sample.counts_of_sizes
     twos = float(classes[sizes == 2].sum())
     if not twos:
-        raise EstimationFailedError("the SNB model needs a class of two persons in the sample")
+        raise EstimationFailedError("the SNB model needs a class of two people in the sample")
     # K ≤ d + N − n. Sh3 is no estimate that keeps to bounds by itself.
     most = sample.classes + sample.population - sample.n
     count = float(np.clip(sh3(sizes, classes, sample.population), sample.classes, most))
     fit = fit_snb(float(classes[0]), twos, count, sample.fraction)
     if fit is None:
         raise EstimationFailedError(
-            "no SNB model expects the sample's numbers of classes of one and of two persons"
+            "no SNB model expects the sample's numbers of classes of one and of two people"
         )
     shape, logit = fit
     # β = 1 / (1 + e^(−logit)), so that β^α = e^(−α log(1 + e^(−logit))).

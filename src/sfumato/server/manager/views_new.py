@@ -34,7 +34,7 @@ from sfumato.server.manager.forms import (
 from sfumato.server.permissions import Action
 
 _TOO_LARGE = (
-    f"Files of {uploads.MOST_BYTES >> 20} MiB together can be uploaded. Whoever runs the server "
+    f"Files of {uploads.MOST_BYTES >> 20} MiB together can be uploaded. Who runs the server "
     "can make a project of larger ones: sfumato review create."
 )
 
