@@ -32,6 +32,7 @@ PARTS = {
     "linkage": ["linkage.py"],
     "truth": ["truth.py"],
     "simulated_reviews": ["simulated_reviews.py"],
+    "clerks": ["simulated_reviews.py", "10", "--clerks"],
     "linkage_anonymity": ["linkage_anonymity.py"],
     "by_hand": ["by_hand.py"],
     "intake": ["intake.py", "--release"],

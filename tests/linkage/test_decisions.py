@@ -15,6 +15,7 @@ from sfumato.linkage.match_decisions import (
     Decisions,
     Verdicts,
     join_workers,
+    no_verdicts,
     read_decisions,
     renumbered,
     together,
@@ -186,10 +187,11 @@ def test_decisions_hold_when_records_are_renumbered_and_pairs_are_new():
 def verdicts_of(rows):
     """Verdicts from rows (left, right, result)."""
     left, right, result = (np.array(each, dtype=np.int64) for each in zip(*rows, strict=True))
-    ones = np.ones(len(rows))
+    ones, votes = np.ones(len(rows)), no_verdicts().votes
     return Verdicts(
-        left, right, np.arange(len(rows)), result.astype(np.int8), ones, ones.astype(int), ones > 0
-    )
+        left, right, np.arange(len(rows)), result.astype(np.int8), ones, ones.astype(int), ones > 0,
+        votes,
+    )  # fmt: skip
 
 
 def test_a_contradiction_is_listed_with_its_chain():

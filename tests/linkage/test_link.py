@@ -62,13 +62,24 @@ def folder(links: Links, tmp_path: Path) -> Path:
     return links.write(tmp_path / "out")
 
 
-def write_answers(path: Path, rows: list[tuple[str, int, bool]], minute: int = 0) -> Path:
-    """Decisions of one worker: pair, answer, withdrawn."""
+AGREED = ("w1", "w2", "w3", "w4")
+"""Workers enough for no score to stand against what they say."""
+
+
+def write_answers(
+    path: Path,
+    rows: list[tuple[str, int, bool]],
+    minute: int = 0,
+    workers: tuple[str, ...] = ("w1",),
+) -> Path:
+    """Decisions of workers, who all say the same: pair, answer, withdrawn."""
+    worker = [each for each in workers for _ in rows]
+    rows = rows * len(workers)
     pair, answer, withdrawn = zip(*rows, strict=True)
     table = pa.table(
         {
             "pair": pa.array(pair),
-            "worker": pa.array(["w1"] * len(rows)),
+            "worker": pa.array(worker),
             "answer": pa.array(answer, pa.int8()),
             "time": pa.array([datetime(2026, 3, 2, 9, minute, tzinfo=UTC)] * len(rows)),
             "withdrawn": pa.array(withdrawn),
@@ -189,7 +200,9 @@ def test_decisions_change_persons_and_can_be_withdrawn(links: Links, folder: Pat
     )
     joined = next(row for row in pairs if row["outcome"] == "match")
     file = write_answers(
-        folder / "decisions.parquet", [(apart["pair"], 3, False), (joined["pair"], -3, False)]
+        folder / "decisions.parquet",
+        [(apart["pair"], 3, False), (joined["pair"], -3, False)],
+        workers=AGREED,
     )
     made = apply_decisions(folder, file)
     made.write(folder)
@@ -205,7 +218,7 @@ def test_decisions_change_persons_and_can_be_withdrawn(links: Links, folder: Pat
     assert set(linked["person"].to_pylist()) == set(after.values())
 
     withdrawn = [(apart["pair"], 3, True), (joined["pair"], -3, True)]
-    apply_decisions(folder, write_answers(file, withdrawn, minute=5)).write(folder)
+    apply_decisions(folder, write_answers(file, withdrawn, 5, AGREED)).write(folder)
     again = persons_by_record(folder)
     groups = [
         {frozenset(k for k in each if each[k] == person) for person in set(each.values())}
@@ -264,8 +277,10 @@ def test_a_later_table_finds_the_persons_of_before(
 ) -> None:
     """Person ids stay, decisions hold, new records join persons of before or get new ids."""
     match = int(np.flatnonzero(links.outcomes == MATCH)[0])
-    answers = write_answers(tmp_path / "d.parquet", [(f"p{match + 1}", -3, False)])
-    apply_decisions(folder, answers).write(folder)
+    answers = [(f"p{match + 1}", -3, False)]
+    apply_decisions(folder, write_answers(tmp_path / "d.parquet", answers, workers=AGREED)).write(
+        folder
+    )
     before = persons_by_record(folder)
     old = tables["hospital"].slice(0, 60)
     other = pa.array([f"N{n}" for n in range(60)])

@@ -5,6 +5,8 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.linkage.linkage_quality import quality_of_pairs
+from sfumato.linkage.match_decisions import Decisions, join_workers
+from sfumato.linkage.match_thresholds import Pairs
 from sfumato.linkage.person_inference import infer_persons
 
 
@@ -55,11 +57,23 @@ def test_persons_that_a_careless_clerk_made_are_held_against_the_scores():
     same = truth[left] == truth[right]
     assert made.quality[0].value == pytest.approx(np.mean(same[taken]), abs=0.04)
     assert made.quality[1].value == pytest.approx(np.mean(taken[same]), abs=0.04)
-    assert not made.answered
+    assert made.weighed is None
 
 
-@pytest.mark.parametrize("merged", [False, True])
-def test_across_and_within_sources_by_counting_in_every_draw(merged):
+def answers_of(*given):
+    """Verdicts from answers (left, right, same, worker)."""
+    left, right, same, worker = (np.array(each) for each in zip(*given, strict=True))
+    count = len(given)
+    every = Decisions(
+        left, right, worker.astype(object), np.where(same, 3, -3).astype(np.int8),
+        np.arange(count), np.zeros(count, dtype=bool),
+    )  # fmt: skip
+    none = np.zeros(0, dtype=np.int64)
+    return join_workers(every, Pairs(none, none, np.zeros(0), {}, none.astype(np.int16)))
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_across_and_within_sources_by_counting_in_every_draw(answered):
     """Also where people said that some records are one person's."""
     rng = np.random.default_rng(4)
     truth = np.repeat(np.arange(60), 4)
@@ -68,13 +82,11 @@ def test_across_and_within_sources_by_counting_in_every_draw(merged):
     some = (truth[left] == truth[right]) | (rng.random(len(left)) < 0.01)
     left, right = left[some], right[some]
     score = np.where(truth[left] == truth[right], 0.7, 0.1)
-    node = np.where(
-        np.arange(len(truth)) % 8 == 1, np.arange(len(truth)) - 1, np.arange(len(truth))
-    )
-    node = np.unique(node, return_inverse=True)[1] if merged else None
+    verdicts = answers_of(*((n, n + 1, True, "w") for n in range(0, len(truth), 8)))
     made = infer_persons(
-        left, right, score, np.full(len(truth), -1), source=source, node=node, lost=(9.0, 4.0)
-    )
+        left, right, score, np.full(len(truth), -1), source=source,
+        verdicts=verdicts if answered else None, lost=(9.0, 4.0),
+    )  # fmt: skip
     for of, lost in ((made.quality, 9.0), (made.across, None), (made.within, None)):
         shares = []
         for draw, out, inside in zip(made.draws, *made.beyond, strict=True):
@@ -107,15 +119,47 @@ def test_lost_matches_count():
     assert other.quality[0].value == one.quality[0].value
 
 
-def test_decisions_hold():
-    """Records called the same are one person; those called different are not."""
-    left, right = np.array([0, 1]), np.array([2, 2])
-    score, limited = np.array([0.99, 0.99]), np.full(3, -1)
-    impossible = (np.array([0]), np.array([2]))
-    found = infer_persons(left, right, score, limited, node=np.arange(3), impossible=impossible)
-    assert found.label[0] != found.label[2]
-    joined = infer_persons(left[:0], right[:0], score[:0], limited, node=np.array([0, 1, 0]))
-    assert joined.label[0] == joined.label[2] != joined.label[1]
+@pytest.mark.parametrize("score", [0.99, 0.01])
+def test_one_answer_against_the_score_leaves_a_pair_in_doubt_and_two_decide_it(score):
+    """Of many alike, which one clerk or three contradict; all others stay as they are."""
+    left, right = np.arange(0, 400, 2), np.arange(1, 400, 2)
+    limited, said = np.full(400, -1), score < 0.5
+
+    def joined(clerks):
+        given = [(n, n + 1, said, clerk) for n in range(0, 20, 2) for clerk in clerks]
+        # What they say of other pairs is as the scores have it, so that nobody is known to err.
+        given += [(n, n + 1, not said, clerk) for n in range(20, 400, 2) for clerk in clerks]
+        found = infer_persons(
+            left, right, np.full(200, score), limited, verdicts=answers_of(*given)
+        )
+        return (found.draws[:, left] == found.draws[:, right]).mean(axis=0), found.weighed
+
+    share, weighed = joined("a")
+    assert 0.1 < share[:10].mean() < 0.9
+    assert share[:10].mean() == pytest.approx(weighed.probability[:10].mean(), abs=0.1)
+    assert abs(share[10:].mean() - (not said)) < 0.02
+    share, _ = joined("abc")
+    assert abs(share[:10].mean() - said) < 0.05
+
+
+def test_two_denials_part_a_record_and_not_the_others():
+    """A record of three that are likely one person's, called another's than the two by a clerk."""
+    left, right = np.array([0, 0, 1]), np.array([1, 2, 2])
+    verdicts = answers_of((0, 1, False, "w"), (0, 2, False, "w"))
+    found = infer_persons(left, right, np.full(3, 0.9), np.full(3, -1), verdicts=verdicts)
+    assert found.label[0] != found.label[1] == found.label[2]
+    alone = infer_persons(left, right, np.full(3, 0.9), np.full(3, -1))
+    before, after = ((e.draws[:, 1] == e.draws[:, 2]).mean() for e in (alone, found))
+    assert after > before - 0.1
+
+
+def test_a_source_that_has_each_person_once_goes_before_answers():
+    """Three clerks who call its records one person's are not believed."""
+    none = np.zeros(0, dtype=np.int64)
+    verdicts = answers_of(*((0, 1, True, clerk) for clerk in "abc"))
+    found = infer_persons(none, none, np.zeros(0), np.zeros(2, np.int64), verdicts=verdicts)
+    assert found.label[0] != found.label[1]
+    assert np.all(found.draws[:, 0] != found.draws[:, 1])
 
 
 def test_too_many_limited_sources():

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from few_cases import fast_first
 from scipy.special import expit
-from scipy.stats import beta
 
-from sfumato.linkage.match_decisions import Decisions, join_workers, together
+from sfumato.linkage.answer_evidence import Worlds, kinds_of_pairs, weigh
+from sfumato.linkage.match_decisions import Decisions, join_workers
 from sfumato.linkage.match_thresholds import Pairs, Records
 from sfumato.linkage.next_batch import with_pairs
 from sfumato.linkage.review_sample import (
@@ -24,9 +24,9 @@ from sfumato.linkage.review_sample import (
 )
 from sfumato.linkage.reviewed_persons import (
     _answers,
+    _known_in_draws,
     _lumps,
     _misjudged,
-    _worker_errors,
     learn,
 )
 from sfumato.linkage.reviewed_rates import NO_PATTERN, Cells, draw_rates, instrument, rounded
@@ -109,7 +109,15 @@ def sample_of(records, pairs, person):
 
 
 def nobody(pairs):
-    return join_workers(decisions(pairs, np.empty(0, np.int64), np.empty(0, bool)), pairs)
+    return join_workers(decisions(pairs, np.empty(0, np.int64), np.empty(0, bool)), pairs), None
+
+
+def weighed(verdicts, pairs):
+    """Verdicts and what they are worth against the scores."""
+    before = np.log(pairs.score[verdicts.pair] / (1 - pairs.score[verdicts.pair]))
+    kinds = kinds_of_pairs(verdicts.pair, pairs.levels)
+    worlds = Worlds(before[None] > 0, np.abs(before), np.arange(len(before)))
+    return verdicts, weigh(verdicts, worlds, kinds, 40, np.random.default_rng(1))
 
 
 def decisions(pairs, number, same):
@@ -143,7 +151,7 @@ def test_totals_weighted_by_the_recorded_chances_have_no_bias():
     for seed in range(200):
         rng = np.random.default_rng(seed)
         left, right, stratum, chance, _ = sample.draw(
-            NONE_ASKED, nobody(pairs), learned.rates, NO_WIDER, 60, rng
+            NONE_ASKED, nobody(pairs)[0], learned.rates, NO_WIDER, 60, rng
         )
         own = stratum < CHAINED
         _, number = with_pairs(pairs, left[own], right[own], records.count)
@@ -167,7 +175,7 @@ def test_when_all_is_answered_only_wrong_answers_are_open():
     judged = np.where(np.arange(120) % 60 < 50, truth, np.arange(120) + 1000)
     judged = np.unique(judged, return_inverse=True)[1]
     rng = np.random.default_rng(9)
-    learned = learn(sample, asked, verdicts, judged, None, rng)
+    learned = learn(sample, asked, weighed(verdicts, pairs), judged, None, rng)
     assert learned.precision.value == pytest.approx(1, abs=0.01)
     assert learned.recall.low < 50 / 60 < learned.recall.high
     assert learned.recall.value == pytest.approx(50 / 60, abs=0.05)
@@ -214,7 +222,8 @@ def test_pairs_that_no_draw_joins_say_nothing_of_those_that_no_score_suspects():
     for number in likely.tolist():
         now[now == now[right[number]]] = now[left[number]]
     now = np.unique(now, return_inverse=True)[1]
-    learned = learn(sample, asked, verdicts, now, np.tile(now, (40, 1)), np.random.default_rng(1))
+    rng, answers = np.random.default_rng(1), weighed(verdicts, pairs)
+    learned = learn(sample, asked, answers, now, np.tile(now, (40, 1)), rng)
     unlikely = score < 0.5
     assert learned.rates.probability[unlikely].mean() < 1.2e-4
     assert learned.recall.value == pytest.approx(0.98, abs=0.02)
@@ -230,11 +239,11 @@ def test_answers_between_two_persons_count_as_one():
     number, said = np.array([0, 1, 2, 3, 4, 5, 9]), np.array([1, 1, 1, 1, 1, 1, 0]) > 0
     one = np.ones(7)
     asked = Asked(number, sample.stratum[number], one.astype(np.int64), one, 0.5 * one)
-    _, same, answered = _answers(
-        sample, asked, join_workers(decisions(pairs, number, said), pairs), None
-    )
+    verdicts = join_workers(decisions(pairs, number, said), pairs)
+    _, same, answered, wrong = _answers(sample, asked, weighed(verdicts, pairs), None)
     assert same.sum() == pytest.approx(1)
     assert answered.sum() == pytest.approx(2)
+    assert np.all((wrong > 0) & (wrong < 0.2))
 
 
 def test_what_came_into_persons_is_no_longer_lost():
@@ -259,42 +268,41 @@ def test_lumps_are_those_counted_person_by_person():
         assert lump == pytest.approx(sum(n * n for n in counted) / sum(counted))
 
 
-def test_disputed_pairs_say_how_often_a_worker_errs():
-    """Two workers who err about a tenth of the pairs; where one answers, as often as is usual."""
-    _, pairs, _ = linkage(np.random.default_rng(14), persons=400)
-    rng, number = np.random.default_rng(15), np.arange(1000)
-    truth = rng.random(1000) < 0.5
-    one, two = (decisions(pairs, number, truth ^ (rng.random(1000) < 0.1)) for _ in range(2))
-    once = join_workers(one, pairs)
-    alone = _worker_errors(once, rng)
-    assert alone.mean() == pytest.approx(0.03, abs=0.005)
-    low, high = beta(3, 97).ppf([0.025, 0.975])
-    assert np.quantile(alone, [0.025, 0.975]) == pytest.approx([low, high], abs=0.01)
-    two = replace(two, worker=np.array(["v"] * 1000, dtype=object))
-    both = join_workers(together(one, two), pairs)
-    assert _worker_errors(both, rng).mean() == pytest.approx(0.1, abs=0.02)
-
-
-def test_wrong_answers_are_expected_where_they_contradict_what_was_foretold():
-    """Sums of Bayes' rule over the pairs, each with all pairs of both its persons."""
-    records, pairs, person = linkage(np.random.default_rng(16))
-    sample, number = sample_of(records, pairs, person), np.arange(300)
-    one, before = np.ones(300), np.arange(records.count) // 3
+def test_wrong_answers_count_with_all_pairs_of_both_persons():
+    """By score: in each draw the pairs that the answers join, or part, that are wrong in it."""
+    records, pairs, _ = linkage(np.random.default_rng(16))
+    number, before = np.arange(300), np.arange(records.count) // 3
     left, right = pairs.left[:300], pairs.right[:300]
-    for likely in (0.02, 0.98):
-        asked = Asked(number, sample.stratum[:300], one.astype(np.int64), one, likely * one)
-        for said in (True, False):
-            now = np.zeros(records.count, np.int64) if said else before
-            verdicts = join_workers(decisions(pairs, number, (one > 0) == said), pairs)
-            rng = np.random.default_rng(17)
-            found = _misjudged(sample, asked, verdicts, np.full(500, 0.05), (now, before), rng)
-            sizes = [np.count_nonzero(before == before[e]) for e in (*left, *right)]
-            both = np.prod(np.reshape(sizes, (2, -1)), axis=0)
-            both[before[left] == before[right]] = 2 if said else 0
-            against = 1 - likely if said else likely
-            share = 0.05 * against / (0.05 * against + 0.95 * (1 - against))
-            assert found[not said].mean() == pytest.approx(share * both.sum(), rel=0.1)
-            assert not found[said].any()
+    sizes = [np.count_nonzero(before == before[e]) for e in (*left, *right)]
+    both = np.prod(np.reshape(sizes, (2, -1)), axis=0)
+    for said in (True, False):
+        now = np.zeros(records.count, np.int64) if said else before
+        verdicts, worth = weighed(
+            join_workers(decisions(pairs, number, said * both > 0), pairs), pairs
+        )
+        found = _misjudged(verdicts, worth, (now, before))
+        wide = both.copy()
+        wide[before[left] == before[right]] = 2 if said else 0
+        place = np.argsort(left * records.count + right)
+        wrong = worth.wrong & worth.believed
+        assert found[not said].tolist() == (wrong @ wide[place]).tolist()
+        assert found[not said].any()
+        assert not found[said].any()
+
+
+def test_pairs_that_answers_imply_are_right_or_wrong_as_each_draw_has_them():
+    """Three records by two answers one person's: of the three pairs two are wrong in a draw."""
+    ids = (pa.array([str(n) for n in range(5)], pa.large_string()),)
+    pairs = Pairs(
+        np.array([0, 1, 3]), np.array([1, 2, 4]), np.full(3, 0.5), {}, np.zeros(3, np.int16)
+    )
+    person = np.array([0, 0, 0, 1, 2])
+    sample = sample_of(Records(("a",), ids), pairs, person)
+    given = decisions(pairs, np.arange(3), np.array([True, True, False]))
+    draws = np.array([[0, 0, 0, 1, 2], [0, 1, 1, 2, 2]])
+    wrong, missed = _known_in_draws(sample, join_workers(given, pairs), person, draws)
+    assert wrong.tolist() == [0, 2]
+    assert missed.tolist() == [0, 1]
 
 
 def test_wider_blocks_count_as_every_pair_counted():

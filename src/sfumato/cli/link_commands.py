@@ -292,8 +292,8 @@ def apply(
 ) -> None:
     """Take people's decisions: outcomes, persons and the linked file again.
 
-    Decisions go before scores; those that contradict each other are listed. Answers applied
-    before hold until they are changed or withdrawn. Persons keep their ids where they can.
+    Decisions are evidence beside the scores; those that contradict each other are listed. Answers
+    applied before hold until they are changed or withdrawn. Persons keep their ids where they can.
     """
     from sfumato.core.atomic import check_target_folder
     from sfumato.linkage.earlier_linkage import apply_decisions

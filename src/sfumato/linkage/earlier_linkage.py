@@ -339,11 +339,8 @@ def settled_again(
     them: rates hold for pairs whose other pairs speak, too, and scores are before that. The same
     answers give the same result.
     """
-    sample, verdicts = earlier.reviewed, match_decisions.join_workers(answers, earlier.pairs)
+    sample = earlier.reviewed
     scored = None
-    if sample is not None and len(verdicts) and not earlier.model.by_relations:
-        learned = learn(sample, earlier.asked, verdicts, sample.person, None, _learning(earlier))
-        scored = learned.rates.probability if learned.answered else None
 
     def settled_with(answers: match_decisions.Decisions | None) -> Settled:
         return settle(
@@ -358,10 +355,16 @@ def settled_again(
     settled = settled_with(answers)
     if sample is None:
         return settled, None
+    weighed = settled.verdicts, settled.weighed
+    if settled.weighed is not None and not earlier.model.by_relations:
+        learned = learn(sample, earlier.asked, weighed, sample.person, None, _learning(earlier))
+        scored = learned.rates.probability if learned.answered else None
+        settled = settled_with(answers)
+        weighed = settled.verdicts, settled.weighed
     person, inferred = settled.persons.person.astype(np.int64), settled.persons.inferred
     draws = None if inferred is None else inferred.draws
     alone = None if scored is None else settled_with(None).persons.person.astype(np.int64)
-    learned = learn(sample, earlier.asked, verdicts, person, draws, _learning(earlier), alone=alone)
+    learned = learn(sample, earlier.asked, weighed, person, draws, _learning(earlier), alone=alone)
     half_width = float(earlier.manifest.review["half_width"])
     return settled, Reviewed(len(earlier.asked.pair), learned, half_width)
 

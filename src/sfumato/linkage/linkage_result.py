@@ -263,8 +263,8 @@ def persons_json(found: Found, unknown: str, reviewed: Reviewed | None = None) -
         quality, within, of_all = reviewed.quality, None, True
     if not found.found_any:
         expected["precision"]["why"] = NOTHING_JOINED
-    answered = inferred is not None and inferred.answered
-    decided = "; what people decided taken to be right" if answered else ""
+    answered = inferred is not None and inferred.weighed is not None
+    decided = "; what people decided weighed as evidence" if answered else ""
     expected |= {
         each.name: {
             "value": each.value,
@@ -651,10 +651,10 @@ def _decided(links: Links) -> list[str]:
         return []
     said = decisions_json(links)
     lines = [f"Decisions         {said['decided_pairs']:,} pairs decided, "]
-    lines[0] += f"{said['undecided_pairs']:,} left open, {said['gave_way']:,} gave way to others"
+    lines[0] += f"{said['undecided_pairs']:,} left open, {said['gave_way']:,} not believed"
     inferred = links.settled.persons.inferred
-    if links.reviewed is None and inferred is not None and inferred.answered:
-        lines.append("                  taken to be right, in what is expected, too")
+    if links.reviewed is None and inferred is not None and inferred.weighed is not None:
+        lines.append("                  weighed as evidence, in what is expected, too")
     for each in said["contradictions"]:
         against = f"{each['different']} different" if each["different"] else "one per source"
         lines.append(f"Contradiction     {', '.join(each['same'])} same, but {against}")

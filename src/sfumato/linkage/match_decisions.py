@@ -207,6 +207,26 @@ DIFFERENT = -1
 
 
 @dataclass(frozen=True, eq=False)
+class Votes:
+    """The answers that count; arrays of shape (votes,), ascending by verdict.
+
+    Attributes
+    ----------
+    verdict
+        Number of the verdict.
+    worker
+        Number of who gave it, among the workers.
+    same
+        Whether it says one person.
+    """
+
+    verdict: Ints
+    worker: Ints
+    same: Bools
+    workers: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Verdicts:
     """One result for each two records that somebody answered about; arrays of shape (verdicts,).
 
@@ -233,10 +253,24 @@ class Verdicts:
     confidence: Floats
     workers: Ints
     agreed: Bools
+    votes: Votes
 
     def __len__(self) -> int:
         """Number of verdicts."""
         return len(self.left)
+
+    def take(self, which: Bools) -> Verdicts:
+        """Some of the verdicts, with the answers about them."""
+        votes, number = self.votes, np.cumsum(which) - 1
+        own = which[votes.verdict]
+        columns = {
+            each.name: getattr(self, each.name)[which]
+            for each in fields(self)
+            if each.name != "votes"
+        }
+        verdict = number[votes.verdict[own]]
+        kept = Votes(verdict, votes.worker[own], votes.same[own], votes.workers)
+        return replace(self, votes=kept, **columns)
 
 
 def join_workers(decisions: Decisions | None, pairs: Pairs) -> Verdicts:
@@ -252,24 +286,26 @@ def join_workers(decisions: Decisions | None, pairs: Pairs) -> Verdicts:
         return no_verdicts()
     low = np.minimum(decisions.left, decisions.right)
     high = np.maximum(decisions.left, decisions.right)
-    counts = _in_force(decisions, low, high)
+    workers, worker = np.unique(decisions.worker.astype(str), return_inverse=True)
+    counts = _in_force(decisions, low, high, worker)
+    counts = counts[np.lexsort((high[counts], low[counts]))]
     low, high, answer = low[counts], high[counts], decisions.answer[counts].astype(np.int64)
-    order = np.lexsort((high, low))
-    low, high, answer = low[order], high[order], answer[order]
-    starts = np.flatnonzero(_changes(low, high))
+    change = _changes(low, high)
+    starts = np.flatnonzero(change)
     if not len(starts):
         return no_verdicts()
     # Votes with their confidence as weight: 3 + (−1) says same.
     total = np.add.reduceat(answer, starts)
-    workers = np.diff(np.append(starts, len(answer)))
+    number = np.diff(np.append(starts, len(answer)))
     return Verdicts(
         left=low[starts],
         right=high[starts],
         pair=_numbers(low[starts], high[starts], pairs),
         result=np.sign(total).astype(np.int8),
-        confidence=np.abs(total) / workers,
-        workers=workers,
-        agreed=np.abs(np.add.reduceat(np.sign(answer), starts)) == workers,
+        confidence=np.abs(total) / number,
+        workers=number,
+        agreed=np.abs(np.add.reduceat(np.sign(answer), starts)) == number,
+        votes=Votes(np.cumsum(change) - 1, worker[counts], answer > 0, tuple(workers.tolist())),
     )
 
 
@@ -284,12 +320,12 @@ def no_verdicts() -> Verdicts:
         confidence=none.astype(np.float64),
         workers=none,
         agreed=none.astype(np.bool_),
+        votes=Votes(none, none, none.astype(np.bool_), ()),
     )
 
 
-def _in_force(decisions: Decisions, low: Ints, high: Ints) -> Ints:
+def _in_force(decisions: Decisions, low: Ints, high: Ints, worker: Ints) -> Ints:
     """Rows that are their worker's latest about the two records, and not withdrawn."""
-    _, worker = np.unique(decisions.worker.astype(str), return_inverse=True)
     order = np.lexsort((decisions.time, worker, high, low))  # stable: equal times keep file order
     change = _changes(low[order], high[order], worker[order])
     # Withdrawn ones are dropped after this, or an older answer would stand again.

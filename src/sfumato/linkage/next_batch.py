@@ -20,14 +20,24 @@ from sfumato.core.atomic import all_or_none, atomic_folder, check_target_folder
 from sfumato.core.cluster_questions import CLUSTERS, ClusterQuestions
 from sfumato.core.errors import InputError
 from sfumato.linkage import linkage_files, review_pairs
+from sfumato.linkage.answer_evidence import change_by_answer
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier, settled_again
 from sfumato.linkage.link_options import NextPairs
 from sfumato.linkage.link_spec import Mode
 from sfumato.linkage.linkage_manifest import file_hash
 from sfumato.linkage.match_decisions import join_workers
 from sfumato.linkage.match_thresholds import Codes, Pairs, joined
-from sfumato.linkage.review_sample import NO_RULE, Asked, Wider, odds_of_lost, wider_blocks
+from sfumato.linkage.person_clusters import Settled
+from sfumato.linkage.review_sample import (
+    NO_RULE,
+    Asked,
+    Wider,
+    odds_of_lost,
+    pair_key,
+    wider_blocks,
+)
 from sfumato.linkage.reviewed_persons import Reviewed
+from sfumato.linkage.reviewed_rates import BY_CHANGE
 from sfumato.table.table_files import write_table
 
 
@@ -39,22 +49,26 @@ class Batch:
     ----------
     pairs
         Number of its pairs, those of batches before that nobody has answered among them.
+    again
+        Number of its pairs that were answered before, for another clerk to answer.
     reviewed
         What answers so far say of the persons.
     """
 
     pairs: int
+    again: int
     clusters: int
     reviewed: Reviewed
 
     def to_json(self) -> dict[str, Any]:
         """Numbers about it as plain values."""
-        counts = {"pairs": self.pairs, "clusters": self.clusters}
+        counts = {"pairs": self.pairs, "asked_again": self.again, "clusters": self.clusters}
         return {**counts, "review": self.reviewed.to_json()}
 
     def __str__(self) -> str:
         """The batch in a few lines."""
         batch = f"Batch             {self.pairs:,} pairs, {self.clusters:,} clusters"
+        batch += f"; {self.again:,} pairs again, for another clerk" if self.again else ""
         return "\n".join([batch, *self.reviewed.lines()])
 
 
@@ -102,7 +116,9 @@ def next_batch(
         _write_batch(earlier, after.pairs, batch, clusters, identifying, Path(output))
         _record(earlier, after.pairs, after.asked, number)
     progress("draw", 1.0)
-    return Batch(len(batch), len(clusters), reviewed)
+    before = join_workers(earlier.answers, earlier.pairs).pair
+    again = int(np.count_nonzero(np.isin(batch, before)))
+    return Batch(len(batch), again, len(clusters), reviewed)
 
 
 def begun(
@@ -134,23 +150,55 @@ def drawn(earlier: Earlier, wider: Wider, size: int, number: int) -> tuple[Earli
         Number of pairs, those of batches before that nobody has answered among them.
     """
     rng = _stream(earlier.manifest.review["seed"], number).spawn(1)[0]
-    sample, reviewed = earlier.reviewed, settled_again(earlier, earlier.answers)[1]
+    sample = earlier.reviewed
+    settled, reviewed = settled_again(earlier, earlier.answers)
     assert sample is not None
     assert reviewed is not None
-    verdicts = join_workers(earlier.answers, earlier.pairs)
+    verdicts = settled.verdicts
     # What was drawn and not answered is asked again: leaving it out would bias towards easy pairs.
     open_pairs = np.setdiff1d(earlier.asked.pair, verdicts.pair)
+    size = max(size - len(open_pairs), 0)
+    again = asked_again(earlier, settled, int(BY_CHANGE * size))
     left, right, stratum, chance, foretold = sample.draw(
-        earlier.asked, verdicts, reviewed.learned.rates, wider, max(size - len(open_pairs), 0), rng
+        earlier.asked, verdicts, reviewed.learned.rates, wider, size - len(again), rng
     )
     pairs, new = with_pairs(earlier.pairs, left, right, earlier.records.count)
     asked = earlier.asked.and_these(
         Asked(new, stratum, np.full(len(new), number), chance, foretold)
     )
     # Mixed, so that the order tells neither stratum nor score.
-    batch = rng.permutation(np.concatenate([open_pairs, new]))
+    batch = rng.permutation(np.concatenate([open_pairs, again, new]))
     reviewed = replace(reviewed, asked=len(asked.pair))
     return earlier.with_review(pairs, asked, earlier.answers), batch, reviewed
+
+
+_OPEN, _READINGS = 0.01, 3
+"""Probability of either truth from which an answered pair is in doubt, and the number of answers
+after which it is not asked again."""
+
+
+def asked_again(earlier: Earlier, settled: Settled, most: int) -> Ints:
+    """Answered pairs that are in doubt, those first that one more answer would change most.
+
+    As `ReviewSample.draw` does, counted in pairs of records within persons. They are chosen and not
+    drawn, and say nothing of others.
+    """
+    verdicts, weighed, answers = settled.verdicts, settled.weighed, earlier.answers
+    if weighed is None or answers is None:
+        return np.empty(0, dtype=np.int64)
+    own, given = (
+        pair_key(each.left, each.right, earlier.records.count) for each in (verdicts, answers)
+    )
+    # Those of the same clerk, too: who was asked twice has nothing new to say.
+    given = given[~answers.withdrawn & np.isin(given, own)]
+    readings = np.bincount(np.searchsorted(own, given), minlength=len(own))
+    doubt = np.minimum(weighed.probability, 1 - weighed.probability)
+    person = settled.persons.person
+    size, one, two = np.bincount(person), person[verdicts.left], person[verdicts.right]
+    moved = np.where(one == two, size[one] - 1, size[one] * size[two])
+    change = moved * change_by_answer(weighed.probability, weighed.error)
+    open_ = np.flatnonzero((verdicts.pair >= 0) & (readings < _READINGS) & (doubt >= _OPEN))
+    return verdicts.pair[open_[np.argsort(-change[open_], kind="stable")][:most]]
 
 
 _DOUBTFUL = 0.05

@@ -10,12 +10,14 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import logit
 
 from sfumato.core.arrays import Bools, Floats, Integers, Ints
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.kernels.record_pairs import merge
+from sfumato.linkage.answer_evidence import SUREST_SCORE, Weighed, Worlds, kinds_of_pairs, weigh
 from sfumato.linkage.link_spec import WantedRates
 from sfumato.linkage.match_decisions import (
     DIFFERENT,
@@ -105,14 +107,6 @@ def find_persons(
     """
     limited = limited_sources(records, one_per_source)
     verdicts = no_verdicts() if verdicts is None else verdicts
-    person, count = _clustered(records, pairs, matches, verdicts, limited)
-    return _persons(person, count, pairs, matches, verdicts)
-
-
-def _clustered(
-    records: Records, pairs: Pairs, matches: Bools, verdicts: Verdicts, limited: Ints
-) -> tuple[npt.NDArray[np.int32], int]:
-    """Person of each record, and their number, by decisions and matches."""
     edges = _edges(pairs, matches, verdicts)
     component = joined(edges.left[edges.joins], edges.right[edges.joins], records.count)
     broken = _broken(edges, component, limited)
@@ -120,7 +114,8 @@ def _clustered(
     # Connected components are the answer wherever nothing forbids one, and take linear time.
     if np.any(broken):
         label = _walked(edges, component, broken, limited)
-    return number_by_first_appearance(label, records.count)
+    person, count = number_by_first_appearance(label, records.count)
+    return _persons(person, count, pairs, matches, verdicts)
 
 
 def _persons(
@@ -151,10 +146,7 @@ def inferred_persons(
     lost: float,
     hidden: float,
 ) -> Persons:
-    """Persons by inference, with decisions as `find_persons` has them.
-
-    Records that were called the same are one node, unless decisions contradict each other; pairs
-    that were called different or left undecided are not joined for their score.
+    """Persons by inference, with what people answered as evidence.
 
     Parameters
     ----------
@@ -170,22 +162,12 @@ def inferred_persons(
         Expected number of matches that are no candidate pairs, and how many of them are within
         sources.
     """
-    # By decisions alone: scores join nothing before the draws.
-    nobody = np.zeros(len(pairs), dtype=np.bool_)
-    node, _ = _clustered(records, pairs, nobody, verdicts, limited)
-    open_pairs = np.ones(len(pairs), dtype=np.bool_)
-    # Decided or left undecided: in either case the score has no say any more.
-    open_pairs[verdicts.pair[verdicts.pair >= 0]] = False
-    one, other = node[verdicts.left].astype(np.int64), node[verdicts.right].astype(np.int64)
-    different = (verdicts.result == DIFFERENT) & (one != other)
     inferred = infer_persons(
         pairs.left,
         pairs.right,
         probability,
         limited,
-        node=node.astype(np.int64) if len(verdicts) else None,
-        open_pairs=open_pairs,
-        impossible=(one[different], other[different]),
+        verdicts=verdicts,
         cut=cut,
         lost=(lost, hidden),
         source=records.source_of(np.arange(records.count)),
@@ -507,6 +489,7 @@ def expected_quality(
 
 USUAL = Thresholds(lower=0.1, upper=0.9)
 """The thresholds where nobody asked for others."""
+_EDGE, _DRAWS = 1e-12, 40
 LABELS = 50
 """Decided pairs from which the scores are corrected by them."""
 
@@ -561,6 +544,7 @@ class Settled:
     by_score: Codes
     outcome: Codes
     verdicts: Verdicts
+    weighed: Weighed | None
     persons: Persons
     contradictions: tuple[Contradiction, ...]
     workload: Workload
@@ -606,11 +590,18 @@ def settle(
     thresholds = _thresholds(pairs, probability, spec)
     by_score = classify(score, thresholds)
     matches = by_score == MATCH
+    weighed = None
     if not inferred:
         limited = limited_sources(records, spec.one_per_source)
-        persons = find_persons(
-            records, pairs, matches, verdicts, one_per_source=spec.one_per_source
-        )
+        alone = find_persons(records, pairs, matches, one_per_source=spec.one_per_source)
+        persons = alone
+        if len(verdicts):
+            weighed = _weighed(pairs, verdicts, probability, alone.person)
+            believed = verdicts.take(weighed.believed)
+            made = find_persons(
+                records, pairs, matches, believed, one_per_source=spec.one_per_source
+            )
+            persons = _persons(made.person, made.count, pairs, matches, verdicts)
     else:
         limited = limited_sources(records, {*spec.one_per_source, *once})
         asked = spec.thresholds is not None or spec.rates is not None
@@ -620,18 +611,42 @@ def settle(
             cut=min(thresholds.upper, 1.0) if asked else CUT,
             lost=lost, hidden=hidden,
         )  # fmt: skip
+        weighed = None if persons.inferred is None else persons.inferred.weighed
     return Settled(
         thresholds=thresholds,
         probability=probability,
         calibrated=calibrated,
         by_score=by_score,
-        outcome=after_review(by_score, verdicts.pair, verdicts.result),
+        outcome=by_score if weighed is None else _outcome(by_score, verdicts, weighed),
         verdicts=verdicts,
+        weighed=weighed,
         persons=persons,
         contradictions=tuple(find_contradictions(verdicts, records.count, limited)),
         workload=workload(pairs.score, thresholds, probability),
         quality=expected_quality(probability, matches, lost=lost),
     )
+
+
+def _weighed(pairs: Pairs, verdicts: Verdicts, probability: Floats, person: Integers) -> Weighed:
+    """The answers against the scores, where matches by score join records.
+
+    Pairs that no rule brought together have no score: they are as likely as not where others have
+    joined them, and unlikely where not.
+    """
+    together = person[verdicts.left] == person[verdicts.right]
+    before = np.where(together, 0.0, -SUREST_SCORE)
+    scored = (verdicts.pair >= 0) & (pairs.score[verdicts.pair] > 0)
+    before[scored] = logit(np.clip(probability[verdicts.pair[scored]], _EDGE, 1 - _EDGE))
+    kinds = kinds_of_pairs(verdicts.pair, pairs.levels)
+    worlds = Worlds(before[np.newaxis] > 0, np.abs(before), np.arange(len(before)))
+    return weigh(verdicts, worlds, kinds, _DRAWS, np.random.default_rng(0))
+
+
+def _outcome(by_score: Codes, verdicts: Verdicts, weighed: Weighed) -> Codes:
+    """Outcomes with what people answered: a pair that stays in doubt is a possible match."""
+    known = (weighed.probability >= USUAL.upper).astype(np.int8)
+    known -= weighed.probability < USUAL.lower
+    return after_review(by_score, verdicts.pair, known)
 
 
 def _probability(pairs: Pairs, verdicts: Verdicts, spec: Wishes) -> tuple[Floats, int]:

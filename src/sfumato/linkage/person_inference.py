@@ -15,8 +15,12 @@ from scipy.special import expit, logit
 from sfumato.core.arrays import Bools, Codes, Floats, Integers, Ints, Levels, Words
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.kernels.key_numbering import number_by_first_appearance
 from sfumato.kernels.loop_calls import floats, in_threads, ints
+from sfumato.kernels.record_pairs import merge
 from sfumato.kernels.record_partitions import Graph
+from sfumato.linkage.answer_evidence import Weighed, Worlds, kinds_of_pairs, weigh
+from sfumato.linkage.match_decisions import SAME, Verdicts
 from sfumato.linkage.match_thresholds import joined
 
 VARIANTS, DRAWS = 10, 4
@@ -52,6 +56,8 @@ _SURE = 4.0
 _LEAST_SHIFT, _MOST_SHIFT = -4.0, 10.0
 # The normal quantile of a two-sided interval of 95 %.
 _WIDE = 1.96
+_ANSWERS = 1
+"""The stream of the seed that the truth of answered pairs is drawn from."""
 _BY_DRAWS = (
     "partitions drawn by the probabilities of the pairs, whose odds are true to a factor of three"
 )
@@ -86,8 +92,8 @@ class Inferred:
     across, within
         Over the pairs of two sources, and of one; ``None`` where only one source is there, or
         where no person is expected to have two records of one.
-    answered
-        Whether the draws take what people decided to be right.
+    weighed
+        The answers that the draws take into account; ``None`` where nobody answered.
     """
 
     label: Codes
@@ -97,7 +103,7 @@ class Inferred:
     quality: Quality
     across: Quality | None
     within: Quality | None
-    answered: bool
+    weighed: Weighed | None
 
     @property
     def stated(self) -> Quality:
@@ -114,7 +120,7 @@ class Inferred:
         """
         own = np.unique(label, return_inverse=True)[1].astype(np.int32)
         qualities = _expected(own, self.draws, _records_of(self.source), self.beyond)
-        return Inferred(own, self.draws, self.source, self.beyond, *qualities, self.answered)
+        return Inferred(own, self.draws, self.source, self.beyond, *qualities, self.weighed)
 
 
 def infer_persons(
@@ -123,9 +129,7 @@ def infer_persons(
     score: Floats,
     limited: Ints,
     *,
-    node: Ints | None = None,
-    open_pairs: Bools | None = None,
-    impossible: tuple[Ints, Ints] | None = None,
+    verdicts: Verdicts | None = None,
     cut: float = CUT,
     lost: tuple[float, float] = (0.0, 0.0),
     source: Ints | None = None,
@@ -138,7 +142,7 @@ def infer_persons(
     manner of a posterior over linkage structures (Steorts, Hall and Fienberg 2016, JASA
     111:1660-1672). As one match of a record speaks against another, the log odds are first
     shifted, so that the draws hold as many matches among pairs of about one score as the scores
-    add up to; decisions have no part in that. As the scores rest on a model, each of ten sets of
+    add up to. As the scores rest on a model, each of ten sets of
     draws takes the log odds of the pairs that differ, and those of what blocking has lost, to be
     wrong by a standard error of `DOUBT`: half of its variance is common to all pairs, half to those
     that differ in the same columns. The persons are the partition of least posterior expected loss
@@ -151,13 +155,8 @@ def infer_persons(
         Records of each candidate pair; shape (pairs,).
     limited
         Source of each record where it has at most one record per person, else -1.
-    node
-        A number for each record, one for all that somebody called the same; each record's own if
-        not given.
-    open_pairs
-        Whether each pair may be joined for its score; all if not given.
-    impossible
-        Nodes that must not be one person's, pair by pair.
+    verdicts
+        What people answered: evidence, as `_with_answers` weighs it.
     cut
         Probability from which two records are joined.
     lost
@@ -183,51 +182,142 @@ def infer_persons(
     source = np.zeros(len(limited), dtype=np.int64) if source is None else source
     beyond = _beyond(doubt, wrong, np.where(far, score, 0.0), source[left] == source[right], lost)
     records = np.arange(len(limited))
-    # Without decisions: the shifts are to undo what pairs do to each other, not what people said.
-    alone = _Graph(left[near], right[near], np.ones(len(limited), np.int64), held, records, None)
-    shifted, wrong = _shifted(alone, weight[near], seed), wrong[near]
-    graph = alone
-    if node is not None:
-        left, right = node[left], node[right]
-        joins = near & (left != right)
-        if open_pairs is not None:
-            joins &= open_pairs
-        shifted, wrong = shifted[joins[near]], wrong[joins[near]]
-        size = np.bincount(node)
-        # A node of several records holds every source that one of them holds.
-        of_nodes = np.zeros(len(size), dtype=np.uint64)
-        np.bitwise_or.at(of_nodes, node, held)
-        first = np.full(len(size), len(node))
-        np.minimum.at(first, node, records)
-        graph = _Graph(left[joins], right[joins], size, of_nodes, first, impossible)
+    size = np.ones(len(limited), dtype=np.int64)
+    graph = _Graph(left[near], right[near], size, held, records, None)
+    shifted, wrong = _shifted(graph, weight[near], seed), wrong[near]
+    odds = [shifted + each[wrong] for each in doubt]
     draws = np.concatenate(
         in_threads(
             [
-                partial(graph.drawn, shifted + each[wrong], DRAWS, seed + _ROUNDS + number)
-                for number, each in enumerate(doubt)
+                partial(graph.drawn, own, DRAWS, seed + _ROUNDS + number)
+                for number, own in enumerate(odds)
             ]
         )
     )
-    size = graph.size
+    weighed = None
+    if verdicts is not None and len(verdicts):
+        touched = _Touched.by(verdicts, graph, limited)
+        worlds = _worlds(verdicts, weight, draws, touched.component)
+        kinds = kinds_of_pairs(verdicts.pair, levels or {})
+        rng = np.random.default_rng([seed, _ANSWERS])
+        weighed = weigh(verdicts, worlds, kinds, len(draws), rng)
+        _draw_with_answers(draws, odds, touched, (verdicts, weighed), seed)
     # P(i, j are one person's) by the draws, which Binder's loss needs and nothing else.
     one, two, share = _together(draws, size)
     # Rare pairs cannot win, and leaving them out keeps the graph small; a lower cut needs them.
     likely = share > min(_UNLIKELY, cut)
-    best = Graph(one[likely], two[likely], size, graph.held, graph.first)
-    # What joining two nodes saves: Σ over their record pairs of P − cut; pairs left out count −cut
-    # each.
-    worth = ((share - cut) * size[one] * size[two])[likely]
-    label = best.partitions(worth, apart=-cut)[0]
+    best = Graph(one[likely], two[likely], size, held, records)
+    # What joining two records saves is P − cut; pairs left out count −cut each.
+    label = best.partitions((share - cut)[likely], apart=-cut)[0]
     # The draws of a variant share its doubt, and stand one behind the other.
     beyond = Beyond(*(np.repeat(each, DRAWS) for each in beyond))
-    records_of = _records_of(source)
-    if node is not None:
-        of_records, records_of = records_of, np.zeros((len(size), records_of.shape[1]), np.int64)
-        np.add.at(records_of, node, of_records)
-    qualities = _expected(label, draws, records_of, beyond)
-    if node is not None:
-        label, draws = graph.first[label][node].astype(np.int32), draws[:, node]
-    return Inferred(label, draws, source, beyond, *qualities, node is not None)
+    qualities = _expected(label, draws, _records_of(source), beyond)
+    return Inferred(label.astype(np.int32), draws, source, beyond, *qualities, weighed)
+
+
+def _worlds(verdicts: Verdicts, weight: Floats, draws: Codes, component: Ints) -> Worlds:
+    """What the draws say of answered pairs, which all other pairs speak for, too.
+
+    Draws that all agree say no more than that by themselves: there the score says how much more.
+    """
+    number = len(draws)
+    together = draws[:, verdicts.left] == draws[:, verdicts.right]
+    count, least = np.count_nonzero(together, axis=0), math.log(2 * number + 1)
+    # Of pairs that no rule brought together nothing but the draws is known.
+    score = np.zeros(len(verdicts))
+    score[verdicts.pair >= 0] = weight[verdicts.pair[verdicts.pair >= 0]]
+    surer = np.where(count == 0, -score, np.where(count == number, score, 0.0))
+    return Worlds(together, np.maximum(surer, least), component)
+
+
+def _draw_with_answers(
+    draws: Codes,
+    odds: list[Floats],
+    touched: _Touched,
+    answers: tuple[Verdicts, Weighed],
+    seed: int,
+) -> None:
+    """Draw the components again that answers are about, in place.
+
+    In each draw the answers hold that are right in it: "same" makes one node of two records,
+    "different" keeps two nodes apart, the surest first where they contradict each other or a
+    source's rule. Those that are wrong in it say nothing.
+    """
+    verdicts, weighed = answers
+    said = np.flatnonzero(weighed.side)
+    surest = said[np.argsort(-np.abs(weighed.probability[said] - 0.5), kind="stable")]
+    one, two = (touched.number[each[surest]] for each in (verdicts.left, verdicts.right))
+    joins, holds = weighed.side[surest] == SAME, ~weighed.wrong[:, surest]
+
+    def again(draw: int) -> None:
+        own = holds[draw]
+        merged, _ = merge(one[own], two[own], joins[own], touched.limited)
+        node, count = number_by_first_appearance(merged, len(merged))
+        apart = own & ~joins & (node[one] != node[two])
+        impossible = node[one[apart]].astype(np.int64), node[two[apart]].astype(np.int64)
+        made, edges = touched.contracted(node.astype(np.int64), count, impossible)
+        weight = odds[draw // DRAWS][touched.edge[edges]]
+        label = made.drawn(weight, 1, seed + _ROUNDS + VARIANTS + draw)[0]
+        draws[draw, touched.record] = made.first[label][node]
+
+    in_threads([partial(again, draw) for draw in range(len(draws))])
+
+
+@dataclass(frozen=True, eq=False)
+class _Touched:
+    """The components that answers are about, with numbers of their own for their records.
+
+    Attributes
+    ----------
+    record
+        Their records, ascending.
+    number
+        Number of each record among these, -1 for all others.
+    edge
+        Numbers of their edges.
+    left, right
+        Ends of these, as numbers of records among these.
+    component
+        A number of each answer's; shape (verdicts,).
+    """
+
+    record: Ints
+    number: Ints
+    edge: Ints
+    left: Ints
+    right: Ints
+    held: Words
+    limited: Ints
+    component: Ints
+
+    @classmethod
+    def by(cls, verdicts: Verdicts, graph: _Graph, limited: Ints) -> _Touched:
+        """The components, an answer being an edge."""
+        one, two = np.append(graph.left, verdicts.left), np.append(graph.right, verdicts.right)
+        component = joined(one, two, len(limited))
+        asked = np.zeros(len(limited), dtype=np.bool_)
+        asked[component[verdicts.left]] = True
+        record = np.flatnonzero(asked[component])
+        number = np.full(len(limited), -1, dtype=np.int64)
+        number[record] = np.arange(len(record))
+        edge = np.flatnonzero(asked[component[graph.left]])
+        left, right = number[graph.left[edge]], number[graph.right[edge]]
+        own = graph.held[record], limited[record], component[verdicts.left]
+        return cls(record, number, edge, left, right, *own)
+
+    def contracted(
+        self, node: Ints, count: int, impossible: tuple[Ints, Ints]
+    ) -> tuple[_Graph, Bools]:
+        """The graph of some nodes, and which edges are between two of them."""
+        left, right = node[self.left], node[self.right]
+        edges = left != right
+        held = np.zeros(count, dtype=np.uint64)
+        # A node of several records holds every source that one of them holds.
+        np.bitwise_or.at(held, node, self.held)
+        first = np.full(count, self.record[-1])
+        np.minimum.at(first, node, self.record)
+        size = np.bincount(node)
+        return _Graph(left[edges], right[edges], size, held, first, impossible), edges
 
 
 def _beyond(

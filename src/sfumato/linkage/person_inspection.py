@@ -34,7 +34,7 @@ class Inspection:
         Likely pairs without which a person falls in two: pair, person, and records of the smaller
         part; those that part most first.
     unmet
-        Number of decisions that gave way to surer ones, as they contradict them.
+        Number of decisions that the persons break, as scores or other decisions outweigh them.
     """
 
     by_records: dict[int, int]
@@ -62,7 +62,7 @@ class Inspection:
         lines = [
             f"Persons           by number of records: {sizes}",
             f"Sources allow     {most}; {self.above:,} people have more",
-            f"Gave way          {self.unmet:,} decisions that contradict surer ones",
+            f"Gave way          {self.unmet:,} decisions that scores or others outweigh",
         ]
         lines += [
             f"Large             {each['person']}: {each['records']:,} records of "

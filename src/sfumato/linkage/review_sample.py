@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy.special import logit
 
 from sfumato.core.arrays import Bools, Floats, Ints
+from sfumato.linkage.answer_evidence import change_by_answer
 from sfumato.linkage.chance_agreement import pairs_of_equal
 from sfumato.linkage.linkage_quality import weights
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
@@ -106,6 +107,8 @@ class Rates:
         Of each pair, corrected; shape (pairs,).
     mean, variance
         Of each stratum; shape (strata,).
+    error
+        Share of the answers that are wrong.
     """
 
     foretold: Floats
@@ -113,6 +116,7 @@ class Rates:
     probability: Floats
     mean: Floats
     variance: Floats
+    error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,9 +304,7 @@ class ReviewSample:
         size = np.bincount(self.person)
         one, other = self.person[self.pairs.left], self.person[self.pairs.right]
         moved = np.where(one == other, size[one] - 1, size[one] * size[other])
-        likely = rates.probability
-        # P(1 − P) is the chance that an answer differs from what is likelier, at even odds of both.
-        change = (moved * likely * (1 - likely))[free]
+        change = (moved * change_by_answer(rates.probability, rates.error))[free]
         return np.bincount(self.stratum[free], change, self.strata).astype(np.float64)
 
     def _is_new(self, left: Ints, right: Ints) -> Bools:

@@ -13,6 +13,7 @@ from scipy.special import expit, logit
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.measure import Measure
 from sfumato.linkage import review_sample
+from sfumato.linkage.answer_evidence import ErrorRate, Weighed
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
 from sfumato.linkage.reviewed_rates import DRAWS, NO_PATTERN, Cells, draw_rates
 
@@ -38,12 +39,8 @@ _BY_SCORE = 2.0
 _CHAINED, _PARTED = -1, -2
 """Kinds of pairs that no rule brought together: within a person, and parted by answers; those of
 wider blocks follow."""
-# A choice: nobody is taken to be always right. A mean of 3 %, and .6 to 7 % in 95 of 100.
-CLERK = (3.0, 97.0)
-"""Parameters of the Beta distribution of the share of pairs that a person judges wrongly, before
-two have answered the same ones."""
-_STEPS = 500
-"""Shares between 0 and one half that are told apart."""
+_WORST_CLERKS = 3
+"""Lines of error rates, the worst ones; all are in the file."""
 _LOOKED_AT = 8
 """Draws that say how errors come together."""
 
@@ -57,7 +54,9 @@ class Learned:
     precision, recall
         Of persons, with 95 % intervals.
     error
-        Share of the pairs that one worker is taken to judge wrongly.
+        Share of the answers that are taken to be wrong.
+    clerks
+        The same by clerk and kind of pair, the worst first.
     twice
         Number of pairs that two workers or more answered, which tell it.
     inferred
@@ -70,6 +69,7 @@ class Learned:
     recall: Measure
     answered: int
     error: float
+    clerks: tuple[ErrorRate, ...]
     twice: int
     inferred: bool
 
@@ -103,6 +103,7 @@ class Reviewed:
             "half_width": self.half_width,
             "answers_wrong": self.learned.error,
             "answered_twice": self.learned.twice,
+            "clerks": [each.to_json() for each in self.learned.clerks],
             "narrow_enough": self.is_narrow,
             **{each.name: each.to_json() for each in self.quality},
         }
@@ -115,9 +116,11 @@ class Reviewed:
             said = "can miss the truth, as people were not inferred: use --check"
         by = "pairs that two answered" if self.learned.twice else "what is usual: no pair has two"
         trust = f"about {100 * self.learned.error:.1f} % wrong, by {by}"
+        clerks = [f"                  {each}" for each in self.learned.clerks[:_WORST_CLERKS]]
         return [
             f"Review            {answered:,} of {asked:,} pairs answered",
             f"Answers           {trust}",
+            *clerks,
             f"Intervals         {said} (± {100 * self.half_width:g} %)",
             *(
                 f"By review         {each.name} {100 * each.value:.2f} % "
@@ -131,7 +134,7 @@ class Reviewed:
 def learn(
     sample: review_sample.ReviewSample,
     asked: review_sample.Asked,
-    verdicts: Verdicts,
+    answers: tuple[Verdicts, Weighed | None],
     person: Ints,
     draws: npt.NDArray[np.integer[Any]] | None,
     rng: np.random.Generator,
@@ -140,7 +143,8 @@ def learn(
 ) -> Learned:
     """Rates, probabilities, and precision and recall of persons, by the answers so far.
 
-    What was answered, or follows from answers, is known. Of all other pairs the partitions drawn
+    Of pairs that were answered, or that follow from answers that are believed, the draws say what
+    is true. Of all other pairs the partitions drawn
     given the answers say how likely they are, by cells of pairs of about one score that differ in
     the same columns. By how much that is wrong, the answers to the pairs drawn for review say:
     each was foretold when it was asked (Dawid 1984, JRSS A 147:278-292). Errors come in
@@ -149,8 +153,10 @@ def learn(
 
     Parameters
     ----------
+    answers
+        What people answered, and what it is worth; ``None`` where nobody did.
     draws
-        Partitions drawn given what people decided, where persons are inferred; shape (draws,
+        Partitions drawn given what people answered, where persons are inferred; shape (draws,
         records). The scores speak where there are none.
     alone
         Person of each record as they are without any decision, by what answers have taught:
@@ -159,11 +165,12 @@ def learn(
     """
     # Draws say how likely a pair is on either side; by score alone the sides have to be told apart.
     side = None if draws is not None else sample.together(sample.person if alone is None else alone)
-    groups, same, answered = _answers(sample, asked, verdicts, side)
-    unknown = _unknown(sample, asked, verdicts, person, draws)
-    error = _worker_errors(verdicts, rng)
+    verdicts, weighed = answers
+    believed = verdicts if weighed is None else verdicts.take(weighed.believed)
+    groups, same, answered, error = _answers(sample, asked, answers, side)
+    unknown = _unknown(sample, asked, believed, person, draws)
     rate, moved = _rates(
-        groups, same, answered, unknown.cells, rng, doubt=sample.doubt, error=float(error.mean())
+        groups, same, answered, unknown.cells, rng, doubt=sample.doubt, error=error
     )
     lumps = _lumps(draws, person)
     # A Poisson number of lumps: same mean as of single pairs, variance as many times larger as a
@@ -182,8 +189,12 @@ def learn(
     )
     before = sample.person if alone is None else alone
     # Wrong answers joined or parted persons, and are in no cell, as answered pairs count as known.
-    misjudged = _misjudged(sample, asked, verdicts, error, (person, before), rng)
-    wrong, missed = wrong + misjudged[0], missed + misjudged[1]
+    if draws is not None:
+        misjudged = _known_in_draws(sample, believed, person, draws)
+    else:
+        misjudged = _misjudged(verdicts, weighed, (person, before))
+    picked = rng.integers(len(misjudged[0]), size=len(missed))
+    wrong, missed = wrong + misjudged[0][picked], missed + misjudged[1][picked]
     right = np.maximum(sample.pairs_within(person) - wrong, 0)
     again = logit(np.clip(unknown.likely, _EDGE, 1 - _EDGE))
     again[unknown.cell >= 0] += moved[unknown.cell[unknown.cell >= 0]]
@@ -195,6 +206,7 @@ def learn(
         np.where(unknown.cell >= 0, expit(again), unknown.likely),
         mean,
         variance,
+        0.0 if weighed is None else weighed.error,
     )
     why = _WHY if draws is not None else _BY_SCORES
     return Learned(
@@ -202,67 +214,53 @@ def learn(
         _measure("precision", right, wrong, why, is_open=not (answered - same)[joined].sum()),
         _measure("recall", right, missed, why, is_open=not same[~joined].sum()),
         int(np.count_nonzero(np.isin(asked.pair, verdicts.pair[verdicts.result != 0]))),
-        float(np.median(error)),
+        rates.error,
+        () if weighed is None else weighed.rates,
         int(np.count_nonzero(verdicts.workers > 1)),
         draws is not None,
     )
 
 
-def _worker_errors(verdicts: Verdicts, rng: np.random.Generator) -> Floats:
-    """Share of the pairs that one worker judges wrongly, drawn; shape (DRAWS,).
-
-    Of the pairs that two answered who err about a share e, independently, 2e(1 − e) are disputed.
-    Where nobody answered a pair that another did, only `CLERK` says how often people err.
-    """
-    twice = verdicts.workers > 1
-    disputed, agreed = (
-        np.count_nonzero(twice & each) for each in (~verdicts.agreed, verdicts.agreed)
-    )
-    # People are right oftener than not: the rest of [0, 1] is left out.
-    error = (np.arange(_STEPS) + 0.5) / (2 * _STEPS)
-    of_two = 2 * error * (1 - error)
-    wrong, right = CLERK
-    log = (wrong - 1) * np.log(error) + (right - 1) * np.log1p(-error)
-    log += disputed * np.log(of_two) + agreed * np.log1p(-of_two)
-    likely = np.exp(log - log.max())
-    return rng.choice(error, DRAWS, p=likely / likely.sum())
+def _known_in_draws(
+    sample: review_sample.ReviewSample,
+    verdicts: Verdicts,
+    person: Ints,
+    draws: npt.NDArray[np.integer[Any]],
+) -> tuple[Ints, Ints]:
+    """Pairs that answers say or imply, joined by the persons and not by each draw, and contrary."""
+    known, is_same, node = sample.known(verdicts)
+    now = sample.together(person)
+    joined, others = sample.pairs_within(node, person), known & ~is_same & now
+    wrong, missed = [], []
+    for draw in draws.astype(np.int64):
+        drawn = sample.together(draw)
+        apart = joined - sample.pairs_within(node, person, draw)
+        wrong.append(apart + np.count_nonzero(others & ~drawn))
+        missed.append(np.count_nonzero(known & ~now & drawn))
+    return np.array(wrong), np.array(missed)
 
 
 def _misjudged(
-    sample: review_sample.ReviewSample,
-    asked: review_sample.Asked,
-    verdicts: Verdicts,
-    error: Floats,
-    persons: tuple[Ints, Ints],
-    rng: np.random.Generator,
+    verdicts: Verdicts, weighed: Weighed | None, persons: tuple[Ints, Ints]
 ) -> tuple[Ints, Ints]:
     """Number of pairs that wrong answers "same" join, and that wrong answers "different" part.
 
-    Which answers of one worker are wrong, Bayes' rule says by what was foretold of the pair. A
-    wrong one is wrong about all records of both persons: those that would be apart without it, by
+    A wrong one is wrong about all records of both persons: those that would be apart without it, by
     the persons (now, before), or that are apart for it.
     """
-    likely = sample.pairs.score.copy()
-    likely[asked.pair] = asked.foretold
-    # Two workers who agree are taken to be right: both err about e² of the time.
-    once = (verdicts.pair >= 0) & (verdicts.workers == 1)
+    if weighed is None:
+        return np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     now, before = persons
     together = now[verdicts.left] == now[verdicts.right]
     of_both = np.unique(now * (int(before.max(initial=0)) + 1) + before, return_inverse=True)[1]
 
     def number(result: int, of: Ints, counts: Bools) -> Ints:
-        own = once & (verdicts.result == result)
-        same = likely[verdicts.pair[own]]
-        against = np.clip(1 - same if result == SAME else same, _EDGE, 1 - _EDGE)
-        share = error[:, None] * against
-        # P(wrong | answer) = e P(other) / (e P(other) + (1 − e) P(as said)), by what was foretold.
-        share /= share + (1 - error[:, None]) * (1 - against)
+        own = weighed.believed & (weighed.side == result)
         size, one, other = np.bincount(of), of[verdicts.left[own]], of[verdicts.right[own]]
         # Apart, all n n' pairs are wrong; together, the record's n − 1 pairs with the rest of the
         # person.
         pairs = np.where(one == other, np.maximum(size[one] - 1, 1), size[one] * size[other])
-        drawn = rng.random(share.shape) < share
-        return np.asarray(drawn @ (pairs * counts[own]), dtype=np.int64)
+        return np.asarray(weighed.wrong[:, own] @ (pairs * counts[own]), dtype=np.int64)
 
     return number(SAME, of_both, together), number(DIFFERENT, now, ~together)
 
@@ -347,7 +345,8 @@ def _unknown(
         cell,
         likely,
         foretold,
-        int(np.count_nonzero(is_same & ~now)),
+        # Draws say this of persons that are inferred.
+        int(np.count_nonzero(is_same & ~now)) if draws is None else 0,
         int(gained - np.count_nonzero(now & ~before & ruled)),
     )
 
@@ -408,16 +407,21 @@ def _places(
 def _answers(
     sample: review_sample.ReviewSample,
     asked: review_sample.Asked,
-    verdicts: Verdicts,
+    answers: tuple[Verdicts, Weighed | None],
     side: Bools | None,
-) -> tuple[Cells, Floats, Floats]:
-    """Answers to the pairs that were drawn, those alike together: as cells, said same, and all.
+) -> tuple[Cells, Floats, Floats, Floats]:
+    """Answers to the pairs that were drawn, those alike together.
 
+    Gives them as cells, how many said same, how many there are, and the share that is wrong.
     Pairs between two persons of the beginning are all matches or none: their answers count as one.
     """
-    result = np.zeros(len(sample.pairs), dtype=np.int8)
-    there = verdicts.pair >= 0
-    result[verdicts.pair[there]] = verdicts.result[there]
+    result, wrong = np.zeros(len(sample.pairs), dtype=np.int8), np.zeros(len(sample.pairs))
+    verdicts, weighed = answers
+    if weighed is not None:
+        there = verdicts.pair >= 0
+        result[verdicts.pair[there]] = weighed.side[there]
+        # What the answers speak with, turned into the share of such answers that are wrong.
+        wrong[verdicts.pair[there]] = expit(-np.abs(weighed.evidence[there]))
     given = np.flatnonzero(result[asked.pair])
     pair, stratum = asked.pair[given], asked.stratum[given]
     rate = asked.foretold[given]
@@ -443,8 +447,11 @@ def _answers(
     # One answer about two persons settles all pairs between them, which are no further evidence.
     weight = 1 / times[lump]
     said = weight * (result[pair] == SAME)
-    same, whole = (np.asarray(np.bincount(place, each, len(keys[0]))) for each in (said, weight))
-    return groups, same.astype(np.float64), whole.astype(np.float64)
+    same, whole, error = (
+        np.bincount(place, each, len(keys[0])).astype(np.float64)
+        for each in (said, weight, weight * wrong[pair])
+    )
+    return groups, same, whole, error / np.maximum(whole, _EDGE)
 
 
 def _rates(
@@ -455,19 +462,19 @@ def _rates(
     rng: np.random.Generator,
     *,
     doubt: float,
-    error: float,
+    error: Floats,
 ) -> tuple[Floats, Floats]:
     """Rates drawn for all cells, and by how much answers have moved their log odds."""
     every = groups.and_these(cells)
     none = np.zeros(len(cells.odds))
-    same, answered = np.append(same, none), np.append(answered, none)
+    same, answered, error = (np.append(each, none) for each in (same, answered, error))
     wider = every.kind < _PARTED
     drawn = np.empty((DRAWS, len(every.odds)))
     for own, scale in ((~wider, doubt), (wider, LOST_DOUBT)):
         # Apart: capture and recapture errs for other reasons than the model, and neither teaches
         # the other.
         drawn[:, own] = draw_rates(
-            every[own], same[own], answered[own], rng, scale=scale, error=error
+            every[own], same[own], answered[own], rng, scale=scale, error=error[own]
         )
     drawn = drawn[:, len(groups.odds) :]
     # Without answers the mean differs by chance of the draws only, which would be noise in the

@@ -79,7 +79,7 @@ def draw_rates(
     rng: np.random.Generator,
     *,
     scale: float,
-    error: float = 0.0,
+    error: Floats | float = 0.0,
 ) -> Floats:
     """Log odds of a match in each cell, drawn given the answers; shape (draws, cells).
 
@@ -98,7 +98,7 @@ def draw_rates(
     scale
         How many times as wrong as usual the model may be.
     error
-        Share of the answers that are wrong.
+        Share of the answers that are wrong, of all cells or of each.
     """
     # Cells alike in all have equal rows, of which there is no Cholesky factor without a little more
     # on the diagonal.
@@ -110,12 +110,13 @@ def draw_rates(
         return np.asarray(odds + drawn)
     own, said, unsaid = covariance[np.ix_(seen, seen)], same[seen], (answered - same)[seen]
     root = np.linalg.cholesky(own)
+    wrong = np.broadcast_to(error, odds.shape)[seen]
 
     def likelihood(errors: Floats) -> Floats:
         at = odds[seen] + errors
-        if error:
+        if np.any(wrong):
             # P("same") = p (1 − e) + (1 − p) e = e + (1 − 2e) p.
-            rate = error + (1 - 2 * error) * expit(at)
+            rate = wrong + (1 - 2 * wrong) * expit(at)
             return np.asarray(np.log(rate) @ said + np.log1p(-rate) @ unsaid)
         # log p = min(x, 0) − log(1 + e^−|x|): no exponential of a large number.
         over = np.log1p(np.exp(-np.abs(at)))
@@ -125,7 +126,7 @@ def draw_rates(
     at = _near_mode(own, odds[seen], said, unsaid, rng)
     value = likelihood(at)
     # Where answers may be wrong there may be other modes than Laplace's, which takes more steps.
-    for _ in range(_MORE_STEPS if error else _STEPS):
+    for _ in range(_MORE_STEPS if np.any(wrong) else _STEPS):
         aside = rng.standard_normal(at.shape) @ root.T
         at, value = _slice_step(at, value, aside, likelihood, rng)
     # What is drawn for all, moved to where the cells with answers are (Matheron's rule).

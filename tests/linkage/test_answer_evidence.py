@@ -1,0 +1,151 @@
+"""What answers are worth: errors of clerks by double reading and by scores, and what is asked."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import beta
+
+from sfumato.linkage.answer_evidence import (
+    PRIOR,
+    SUREST_SCORE,
+    Worlds,
+    change_by_answer,
+    kinds_of_pairs,
+    weigh,
+)
+from sfumato.linkage.match_decisions import DIFFERENT, SAME, Decisions, join_workers, together
+from sfumato.linkage.match_thresholds import Pairs
+
+COUNT = 600
+
+
+def pairs_of(count=COUNT, **levels):
+    number, none = np.arange(count), np.zeros(count, np.int16)
+    return Pairs(number, number + count, np.full(count, 0.5), levels, none)
+
+
+def answers(same, worker, number=None):
+    number = np.arange(len(same)) if number is None else number
+    count = len(same)
+    return Decisions(
+        number, number + COUNT, np.full(count, worker, dtype=object),
+        np.where(same, 3, -3).astype(np.int8), np.arange(count), np.zeros(count, dtype=bool),
+    )  # fmt: skip
+
+
+def weighed(given, before, pairs=None, draws=200):
+    pairs = pairs_of() if pairs is None else pairs
+    verdicts = join_workers(given, pairs)
+    kinds = kinds_of_pairs(verdicts.pair, pairs.levels)
+    rng = np.random.default_rng(1)
+    odds = np.broadcast_to(before, len(verdicts))
+    worlds = Worlds(odds[None] > 0, np.abs(odds), np.arange(len(odds)))
+    return weigh(verdicts, worlds, kinds, draws, rng)
+
+
+def test_the_prior_is_that_of_the_disputed_pairs_of_four_linkages():
+    """Gupta et al. 2024, abstract: 1.8 to 13.6 % of the pairs disputed, of which 2e(1 − e) by e."""
+    quantiles = beta(*PRIOR).ppf([0.2, 0.8])
+    assert 2 * quantiles * (1 - quantiles) == pytest.approx([0.018, 0.136], rel=0.03)
+
+
+def test_of_a_clerk_of_whom_nothing_is_known_the_prior_is_stated():
+    """Even odds before: an answer says nothing of who gave it, and speaks with log((1 − e)/e)."""
+    (rate,) = weighed(answers([True], "one"), 0.0, draws=4000).rates
+    mean = PRIOR[0] / sum(PRIOR)
+    assert rate.value == pytest.approx(mean, abs=0.006)
+    assert (rate.answered, rate.twice) == (1, 0)
+    assert "unknown" in rate.to_json()["by"]
+    assert rate.low < 0.005
+    assert rate.high > 0.15
+
+
+def test_double_reading_says_how_often_each_clerk_errs():
+    """Three who err about 1, 10 and 20 % of the same pairs, of which scores say nothing."""
+    rng = np.random.default_rng(2)
+    truth, errors = rng.random(COUNT) < 0.5, {"one": 0.01, "two": 0.1, "three": 0.2}
+    given = [answers(truth ^ (rng.random(COUNT) < e), name) for name, e in errors.items()]
+    found = weighed(together(together(given[0], given[1]), given[2]), 0.0)
+    for rate in found.rates:
+        assert rate.value == pytest.approx(errors[rate.worker], abs=0.03)
+        assert rate.low <= errors[rate.worker] <= rate.high
+        assert rate.twice == rate.answered == COUNT
+    assert [rate.worker for rate in found.rates] == ["three", "two", "one"]
+    assert np.mean((found.probability > 0.5) == truth) > 0.97
+
+
+def test_who_errs_on_twins_is_believed_of_other_pairs():
+    """One who takes twins for one person, who differ in the given name, and one who does not."""
+    rng = np.random.default_rng(3)
+    truth, twins = rng.random(COUNT) < 0.5, np.arange(COUNT) < 60
+    truth &= ~twins
+    levels = {"given": np.where(twins, 0, 2).astype(np.int8), "sex": np.full(COUNT, 1, np.int8)}
+    given = together(answers(truth | twins, "one"), answers(truth, "two"))
+    rates = {(r.worker, r.kind): r for r in weighed(given, 0.0, pairs_of(**levels)).rates}
+    assert rates["one", ()].high < 0.05
+    assert rates["two", ("given",)].value != rates["one", ("given",)].value
+    once = together(
+        answers(truth | twins, "one"), answers(truth[::2], "two", np.arange(0, COUNT, 2))
+    )
+    before = np.where(twins, -2.0, 0.0)
+    found = weighed(once, before, pairs_of(**levels))
+    assert {r.worker: r for r in found.rates if r.kind == ("given",)}["one"].low > 0.2
+    assert np.median(found.probability[twins]) < 0.5
+    assert np.mean((found.probability > 0.5) == truth)[()] > 0.95
+
+
+def test_evidence_adds_up_over_clerks_and_not_over_the_answers_of_one():
+    """The later answer of a clerk takes the place of the earlier one."""
+    number = np.arange(COUNT)
+    right = [answers(number % 2 > 0, name) for name in ("one", "two")]
+    again = replace(right[0], time=right[0].time + COUNT)
+    once, twice = (weighed(each, 0.0) for each in (right[0], together(right[0], again)))
+    assert np.array_equal(once.evidence, twice.evidence)
+    both = weighed(together(*right), 0.0)
+    assert np.all(np.abs(both.evidence) > 1.5 * np.abs(once.evidence))
+    assert np.array_equal(both.side, np.where(number % 2, SAME, DIFFERENT))
+
+
+@pytest.mark.parametrize("odds", [-30.0, 30.0])
+def test_no_score_is_so_sure_that_clerks_who_agree_are_not_believed(odds):
+    """Beyond seven nats scores count no more; one answer leaves such a pair in doubt."""
+    said = np.arange(COUNT) % 2 > 0
+    before = np.where(np.arange(COUNT) < 10, odds, np.where(said, 4.0, -4.0))
+    said[:10] = odds < 0
+    one = weighed(answers(said, "one"), before)
+    doubt = np.where(said[:10], one.probability[:10], 1 - one.probability[:10])
+    assert np.all((doubt > 0.01) & (doubt < 0.5))
+    assert np.allclose(doubt, expit(np.abs(one.evidence[:10]) - SUREST_SCORE), atol=0.2)
+    three = together(together(answers(said, "one"), answers(said, "two")), answers(said, "three"))
+    assert np.all(weighed(three, before).believed)
+
+
+def test_answers_that_outweigh_each_other_leave_what_the_scores_say():
+    said = np.arange(COUNT) % 2 > 0
+    found = weighed(together(answers(said, "one"), answers(~said, "two")), 3.0)
+    assert np.median(np.abs(found.evidence)) < 0.5
+    assert np.median(found.probability) > 0.9
+
+
+def test_kinds_are_the_columns_that_enough_pairs_differ_in():
+    given, sex = np.full(40, 2, np.int8), np.full(40, 1, np.int8)
+    given[:20], sex[15:18] = 0, 0
+    kind, names = kinds_of_pairs(np.append(np.arange(40), -1), {"given": given, "sex": sex})
+    assert names == (None, (), ("given",))
+    assert kind.tolist() == [2] * 15 + [0] * 3 + [2] * 2 + [1] * 20 + [0]
+
+
+@pytest.mark.parametrize("error", [0.0, 0.05, 0.3, 0.499])
+def test_an_answer_lessens_doubt_by_what_bayes_rule_says(error):
+    """The mean of P(1 − P) after either answer, less that before."""
+    for likely in (0.001, 0.2, 0.5, 0.9):
+        after = 0.0
+        for right in (1 - error, error):
+            said = likely * right + (1 - likely) * (1 - right)
+            if said:
+                now = likely * right / said
+                after += said * now * (1 - now)
+        fall = likely * (1 - likely) - after
+        assert change_by_answer(np.array(likely), error) == pytest.approx(fall, abs=1e-9)
