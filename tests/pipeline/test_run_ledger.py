@@ -121,7 +121,10 @@ def test_a_dossier_is_for_one_recipient_with_all_that_left(call: Call, tmp_path:
     assert call("run").code in RELEASED
     before = (tmp_path / "book" / "ledger.sqlite").read_bytes()
     project.write_text(project.read_text() + stated)
+    assert call("run", "--json").ran() == []  # what is signed stays as it is
+    assert "clause 7" not in (tmp_path / "output" / "reports" / "project.json").read_text()
     inside = dossier()
+    assert "clause 7" in json.dumps(inside)
     (other,) = inside["others"]
     assert (other["to"], other["compared"]) == ([south], True)
     assert (tmp_path / "book" / "ledger.sqlite").read_bytes() == before  # nothing was noted

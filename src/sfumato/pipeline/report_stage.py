@@ -53,13 +53,7 @@ def _settings(place: project_folder.ProjectFolder) -> dict[str, Any]:
         "forms": list(_forms(place)),
         "limits": asdict(place.project.judged_by),
         "accept": place.project.accept.model_dump(mode="json", exclude_none=True),
-        "dossier": _stated(place),
     }
-
-
-def _stated(place: project_folder.ProjectFolder) -> dict[str, Any]:
-    """What the custodian states of each recipient."""
-    return {to: each.model_dump(mode="json") for to, each in place.project.dossier.items()}
 
 
 def _forms(place: project_folder.ProjectFolder) -> tuple[str, ...]:
@@ -77,13 +71,15 @@ def _earlier(place: project_folder.ProjectFolder) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _collected(place: project_folder.ProjectFolder, to: str = "") -> dict[str, Any]:
+def _collected(
+    place: project_folder.ProjectFolder, recipient: Findings | None = None
+) -> dict[str, Any]:
     """What every stage measured, with its record, and what the project file says of the release.
 
     Parameters
     ----------
-    to
-        Whom all of it is for, with what that recipient may hold by now; empty for anybody.
+    recipient
+        What one recipient finds; without it who holds all that was handed over when it was made.
     """
     stages: dict[str, dict[str, Any]] = {}
     for name in place.stage_names[:-1]:
@@ -101,24 +97,21 @@ def _collected(place: project_folder.ProjectFolder, to: str = "") -> dict[str, A
     if project_folder.RELEASE in stages:
         stages[project_folder.RELEASE]["measured"].pop("verdict", None)
     about = place.project.about.model_dump(mode="json", exclude_none=True)
-    handed, recipient = _handed(place, stages.get(project_folder.RELEASE, {}), to)
     verdict = verdict_of(place, recipient)
     return {
         "project": place.project.about.name,
         "verdict": None if verdict is None else verdict.to_json(),
         "context": {name: about[name] for name in CONTEXT if name in about},
         "reasons": about["reasons"],
-        "stated": _stated(place),
-        "handed": handed,
         "stages": stages,
     }
 
 
 def _handed(
-    place: project_folder.ProjectFolder, release: Mapping[str, Any], to: str
+    place: project_folder.ProjectFolder, to: str
 ) -> tuple[dict[str, Any] | None, Findings | None]:
     """What the ledger says of a release and of all others that left, and what a recipient finds."""
-    measured = release.get("measured", {})
+    measured = read_object(place.of_stage(project_folder.RELEASE) / MEASURED) or {}
     request = measured.get("ledger", {}).get("release") or 0
     with ledger_of(place) as memory:
         if memory is None:
@@ -132,7 +125,7 @@ def _handed(
         if not own:
             return None, None
         number, held = own[0].number, {each.number for each in memory.may_hold(to)}
-        beside = memory.beside(number, to) if to and not request else None
+        beside = memory.beside(number, to) if own[0].kept_in and not request else None
         others = [
             {**fields_of(each, "number name persons handed"), "to": list(each.to)}
             | {"compared": each.number in held}
@@ -157,7 +150,11 @@ def results_for(place: project_folder.ProjectFolder, to: str) -> ProjectResults:
     InputError
         If the project was not run to its release.
     """
-    return ProjectResults.from_json(_collected(place, to))
+    # What is stated and who holds what may change after the run, which is signed as it was made.
+    handed, recipient = _handed(place, to)
+    stated = {name: each.model_dump(mode="json") for name, each in place.project.dossier.items()}
+    found = _collected(place, recipient)
+    return ProjectResults.from_json(found | {"stated": stated, "handed": handed})
 
 
 def _is_contradicted(stages: Mapping[str, Mapping[str, Any]]) -> bool:
