@@ -269,8 +269,31 @@ def test_a_broken_promise_and_a_successful_attack_stand_first(release: Release) 
     assert "Promises: 1 of 2 kept" in checked
     assert "Defect in sfumato: exact_free found 11 %, predicted 10 %" in checked
     outside = content(found, Audience.PUBLIC)["verdict"]["answers"]["How it was checked"]
-    assert "1 of 2 attacks found more than was predicted." in outside
+    assert re.search(r"1 of 2 attacks found more than", " ".join(outside))
     assert "not kept" in draw_project(plain)
+
+
+@pytest.mark.parametrize("way", ["beaten", "raised"])
+def test_outside_an_attack_has_no_exact_share(release: Release, way: str) -> None:
+    found = results(release)
+    found.stages["attack"].measured["evidence"][0][way] = True
+    inside, outside = (content(found, each)["attack"]["sentence"] for each in Audience)
+    assert "11 %" in inside
+    assert re.findall(r"\d+", outside) == ["1", "2"]
+
+
+def test_outside_no_share_of_the_records_is_told_of_a_coding(release: Release) -> None:
+    found, name = results(release), release.schema.sensitive[0]
+    found.stages["release"].measured["utility"]["histories"] = {
+        "done": {name: {"exact": 0.387, "suppressed": 0.613}}
+    }
+    inside, outside = (
+        next(each["done"] for each in content(found, audience)["variables"] if each["name"] == name)
+        for audience in Audience
+    )
+    assert re.findall(r"[\d.]+", inside) == ["38.7", "61.3"]
+    assert re.findall(r"[\d.]+", outside) == []
+    assert "“*”" in outside
 
 
 def test_a_column_that_is_lost_in_all_records_stands_first(release: Release) -> None:

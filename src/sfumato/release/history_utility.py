@@ -113,13 +113,15 @@ _WRITTEN = {
 }
 
 
-def written(ways: Mapping[str, float]) -> str:
+def written(ways: Mapping[str, float], *, exact: bool = True) -> str:
     """How the cells of a column of events are written, and in which share of the records.
 
     Parameters
     ----------
     ways
         The share of records that are written in each way, as `HistoryUtility.done` has it.
+    exact
+        Whether the shares are told.
     """
     if ways.get("exact") == 1:
         return UNCHANGED
@@ -131,8 +133,9 @@ def written(ways: Mapping[str, float]) -> str:
             words = f"the days after ‘{what.removeprefix(AFTER)}’"
         coarser = f" by {period}" if period not in ("", "days") else ""
         if share > 0:
-            said.append(f"{words}{coarser} in {percent(share)} of the records")
-    return "; ".join(said)
+            said.append(f"{words}{coarser}")
+            said[-1] += f" in {percent(share)} of the records" if exact else ""
+    return ("; " if exact else " or ").join(said)
 
 
 @dataclass(frozen=True, eq=False)

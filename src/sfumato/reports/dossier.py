@@ -141,9 +141,6 @@ def _first_page(made: _Made) -> dict[str, Any]:
     Who accepts what stands under the assumptions.
     """
     first = {name: each for name, each in made.report["verdict"].items() if name != "answers"}
-    if made.show.is_public:
-        # The headline has exact shares, the table below it coarse ones.
-        first["headline"] = f"{first['headline'].partition('; the highest is')[0].rstrip('.')}."
     first["sentences"] = [*first["sentences"], *_recipient(made)]
     accepted = {each["intruder"]: len(each.get("accepted", ())) for each in _rows(made)}
     first["rows"] = []

@@ -330,15 +330,15 @@ def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[s
         return None
     tried = evidence_of(found["evidence"])
     section = results.settings(project_results.ATTACK).get("attack", {})
-    said, broken = beaten_text(tried), len(found["broken"])
-    if broken and show.is_public:
+    said, beaten = beaten_text(tried), sum(each.beaten or each.raised for each in tried)
+    if beaten and show.is_public:
         # Outside the shares of few people are left out.
-        said = f"{broken} of {len(tried)} attacks found more than was predicted."
+        said = f"{beaten} of {len(tried)} attacks found more than was predicted or measured."
     return {
         "sentence": said,
         "attacks": len(tried),
         "unpredicted": sum(each.predicted is None for each in tried),
-        "broken": broken,
+        "broken": len(found["broken"]),
         "register_persons": None if show.is_public else found["register_persons"],
         "knows": section.get("knows"),
         "counts": bool(section.get("counts")),

@@ -233,7 +233,7 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
     events = results.measured(RELEASE).get("utility", {}).get("histories", {}).get("done", {})
     for role, names in ((SENSITIVE, schema["sensitive"]), (INSENSITIVE, schema["insensitive"])):
         for name in names:
-            done = written(events[name]) if name in events else UNCHANGED
+            done = written(events[name], exact=not show.is_public) if name in events else UNCHANGED
             done = REMOVED if name in withheld else done
             lines.append(_line(results, name, role, done))
     lines += [_line(results, name, UNDECIDED, REMOVED) for name in schema["undecided"]]

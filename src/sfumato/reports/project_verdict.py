@@ -52,11 +52,14 @@ def first_page(
             "helps": [],
             "answers": answers,
         }
-    limits = verdict["limits"]
+    limits, headline = verdict["limits"], verdict["headline"]
+    if show.is_public:
+        # It has exact shares, the table below it coarse ones.
+        headline = f"{headline.partition('; the highest is')[0].rstrip('.')}."
     return {
         "ready": verdict["ready"],
         "state": verdict["state"],
-        "headline": f"{hidden}{verdict['headline']}",
+        "headline": f"{hidden}{headline}",
         "sentences": [] if show.is_public else verdict["sentences"][:2],
         "limits": f"Limits: {limits['preset']}, at most {share_text(limits['found'])} of people "
         f"found, {share_text(limits['person'])} for one person, {share_text(limits['learned'])} "
