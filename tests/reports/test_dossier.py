@@ -161,6 +161,64 @@ def test_what_is_estimated_is_not_called_counted(audience: Audience, tmp_path: P
     assert not any("→" in each["says"] for each in told)
 
 
+def several_columns(release: Release, shares: dict[str, float]) -> ProjectResults:
+    """Results of a release with a `max_gsar` of each sensitive column."""
+    found = results(release)
+    found.stages["release"].record["settings"]["schema"]["sensitive"] = list(shares)
+    known = {name: share for name, share in shares.items() if share}
+    for measured in (found.stages["release"].measured, found.stages["release"].measured["before"]):
+        for name in ("max_gsar", "avg_gsar", "l_distinct", "t_closeness"):
+            measured[name] = known
+    return found
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+def test_the_worst_sensitive_columns_stand_first(
+    release: Release, tmp_path: Path, audience: Audience
+) -> None:
+    shares = {"a": 0.04, "b": 0.5, "c": 0.3, "d": 0.09, "e": 1.0, "f": 0.0, "g": 0.0}
+    plain, _ = dossier(several_columns(release, shares), tmp_path, audience)
+    every = plain["headings"]["Attributes and membership"]
+    named = [each["title"][-1] for each in every if each["title"][-3:-1] == ": "]
+    assert named == ["e", "b", "c"]
+    by_title = items(plain)
+    # Of the others two are lower, and two were measured by nothing.
+    assert by_title["Further sensitive columns"]["says"].startswith("2 ")
+    assert by_title["Other sensitive columns"]["kind"] == GAP
+    assert re.findall(r"\d+", by_title["Other sensitive columns"]["says"]) == ["2", "7"]
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+def test_what_is_learned_is_an_item_of_each_intruder(
+    release: Release, tmp_path: Path, audience: Audience
+) -> None:
+    found = results(release)
+    for row in (found.verdict or {})["rows"]:
+        if row["intruder"] == "insider":
+            row["learned"] = []
+    by_title = items(dossier(found, tmp_path, audience)[0])
+    kinds = {
+        title.rpartition(", ")[2]: each["kind"]
+        for title, each in by_title.items()
+        if title.startswith("Inference")
+    }
+    assert kinds == {
+        "stranger": MEASURED, "acquaintance": MEASURED, "insider": GAP, "recipient": GAP
+    }  # fmt: skip
+
+
+def test_outside_what_was_not_measured_is_a_gap(release: Release, tmp_path: Path) -> None:
+    found = results(release)
+    measured = found.stages["release"].measured
+    for each in (measured, measured["before"]):
+        each["sample_uniques"], each["records"], each["persons"] = None, 12, 12
+    by_title = items(dossier(found, tmp_path, "public")[0])
+    assert by_title["Singling out: classes with one person"]["kind"] == GAP
+    hidden = [each for each in by_title.values() if each["says"].startswith("Left out here")]
+    assert hidden  # it was measured, of few people
+    assert all(each["kind"] == MEASURED for each in hidden)
+
+
 def random_release(seed: int) -> Release:
     """A release of a random file with a canary in every column."""
     draw = np.random.default_rng(seed)

@@ -306,8 +306,9 @@ def _kept(what: str, lines: Iterable[Mapping[str, Any]], key: str) -> Iterator[I
     for (name, _), every in grouped.items():
         reached = "reached" if key == "name" else "value"
         least = every[0]["bound"] == "at least"
-        worst = sorted(every, key=lambda each: plain_number(each[reached]) or 0, reverse=not least)
-        kept, first = sum(each["met"] for each in every), worst[0]
+        worst = sorted(every, key=lambda each: _rank(each[reached]), reverse=not least)
+        kept = sum(each["met"] for each in every)
+        first = min(worst, key=lambda each: each["met"])
         says, of = first.get("says") or f"{limit_words(first)}.", "kept" if kept else "not kept"
         if len(every) > 1:
             says, of = f"{limit_words(first)}.", f"kept for {kept} of {len(every)} columns"
@@ -335,7 +336,7 @@ def _before_after(line: Mapping[str, Any], made: _Made, against: str = "") -> It
     title = f"{line['means'][:1].upper()}{line['means'][1:]}{above}"
     ends = [each for each in (line["before"], line["after"]) if each is not None]
     told = [_told(each, line["scale"]) for each in ends]
-    if not told and not made.show.is_public:
+    if not line["measured"]:
         return Item(title, f"Not measured: {line['name']}.", GAP)
     after = "" if line["after"] is not None else " before the release"
     said = f"{' → '.join(told)}{after}" if told else "Left out here: it tells of few people."
@@ -369,28 +370,37 @@ def _three(made: _Made) -> Iterator[Item]:
     else:
         said = "Not measured: what several releases tell together."
         yield Item("Linkability: releases joined", said, GAP)
-    learned = [each for each in made.report["verdict"]["rows"] if each["learned"]]
-    for each in learned:
-        title = f"Inference: value learned, {each['intruder'].lower()}"
-        how = f"of {made.people}, beyond guesses without the file"
-        yield Item(title, str(each["learned"]), MEASURED, how)
-    if not learned:
-        said = "Not measured: what is learned of a sensitive value."
-        yield Item("Inference: value learned", said, GAP)
+    title = "Inference: value learned"
+    if not made.report["sensitive"]:
+        yield Item(title, "No column is sensitive.", NONE)
+        return
+    rows = made.report["verdict"]["rows"]
+    for each in rows or [{"learned": None}]:
+        who = f"{title}, {each['intruder'].lower()}" if rows else title
+        if each["learned"]:
+            how = f"of {made.people}, beyond guesses without the file"
+            yield Item(who, str(each["learned"]), MEASURED, how)
+        else:
+            yield Item(who, "Not measured: what is learned of a sensitive value.", GAP)
 
 
 def _attributes(made: _Made) -> Iterator[Item]:
-    lines = [
+    every = [
         next(line for line in group["lines"] if line["name"] == "max_gsar")
         | {"means": f"Largest share of a class’s people with one value: {group['attribute']}"}
         for group in made.report["sensitive"]
     ]
-    lines.sort(key=lambda each: -(plain_number(each["after"]) or plain_number(each["before"]) or 0))
+    lines = [each for each in every if each["measured"]]
+    lines.sort(key=lambda each: _rank(_latest(each)), reverse=True)
     yield from (_before_after(each, made) for each in lines[:_WORST])
     if len(lines) > _WORST:
-        said = f"{len(lines) - _WORST} columns, none above these."
+        told = "told to be " if made.show.is_public else ""
+        said = f"{len(lines) - _WORST} columns, none {told}above these."
         yield Item("Further sensitive columns", said, MEASURED, "counted likewise")
-    if not lines:
+    if len(lines) < len(every):
+        said = f"Not measured: the classes of {len(every) - len(lines)} of {len(every)} columns."
+        yield Item("Other sensitive columns", said, GAP)
+    if not every:
         yield Item("Attributes", "No column is sensitive.", NONE)
     yield from (_before_after(each, made) for each in made.report["membership"])
     if not made.report["membership"]:
@@ -403,7 +413,7 @@ def _loss(made: _Made) -> Iterator[Item]:
         if changes[name] is not None:
             scale = NUMBER if name == "correlation_change" else SHARE
             yield Item(title, _told(changes[name], scale), MEASURED, f"over {made.records}")
-    worst = sorted(changes["columns"], key=lambda each: -(plain_number(each["ncp"]) or 0))[:_WORST]
+    worst = sorted(changes["columns"], key=lambda each: _rank(each["ncp"]), reverse=True)[:_WORST]
     if worst:
         told = [f"{each['name']} {_told(each['ncp'], SHARE)}" for each in worst]
         yield Item("Columns that lose most", f"{listed(told)}.", MEASURED, "mean over cells")
@@ -479,6 +489,18 @@ def _signature(made: _Made) -> Iterator[Item]:
         sha256 = made.report["manifest"]["release_sha256"]
         kind, how = (MEASURED, "of the file as it was written") if sha256 else (GAP, "")
         yield Item("Released file (SHA-256)", sha256 or "Not noted.", kind, how)
+
+
+def _latest(line: Mapping[str, Any]) -> Any:
+    """What is told of the release, or of the file before where nothing is."""
+    return line["before"] if line["after"] is None else line["after"]
+
+
+def _rank(told: Any) -> tuple[float, int]:
+    """How high a number is that is told: what is more than a bound stands above it."""
+    value, keys = plain_number(told), told.keys() if isinstance(told, dict) else ()
+    beyond = ("more_than" in keys or "above" in keys) - ("fewer_than" in keys or "below" in keys)
+    return -1.0 if value is None else value, beyond
 
 
 def _told(value: Any, scale: str) -> str:

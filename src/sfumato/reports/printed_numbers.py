@@ -89,7 +89,7 @@ def plain_number(told: Any) -> float | None:
     """The number in what an audience is told, exact or coarse; ``None`` where there is none."""
     if not isinstance(told, dict):
         return None if told is None else float(told)
-    keys = ("value", "about", "below", "above", "at_most")
+    keys = ("value", *_COARSE)
     return plain_number(next((told[key] for key in keys if key in told), None))
 
 

@@ -305,13 +305,15 @@ def _line(
     estimate = isinstance(before.get(name), dict) and not attribute
     meaning = IN_POPULATION.get(name) if estimate else None
     kind = measure_kind(name)
+    values = [_of_attribute(each, name, attribute) for each in (before, after)]
     return {
         "name": name,
         "means": meaning or _MEANINGS[name],
         "over": kind.over,
         "scale": kind.scale,
-        "before": disclosed_measure(name, _of_attribute(before, name, attribute), before, show),
-        "after": disclosed_measure(name, _of_attribute(after, name, attribute), after, show),
+        "measured": any(each is not None for each in values),
+        "before": disclosed_measure(name, values[0], before, show),
+        "after": disclosed_measure(name, values[1], after, show),
     }
 
 
