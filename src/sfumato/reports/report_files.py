@@ -88,8 +88,8 @@ def report(
     audience
         ``"internal"``, or of a project ``"public"``: coarse numbers, which may be published.
     recipient
-        Of a project the dossier for this recipient, in place of its report. ``sfumato dossier`` adds
-        what the ledger and ``[dossier]`` say.
+        Of a project the dossier for this recipient, in place of its report. ``sfumato dossier``
+        adds what the ledger and ``[dossier]`` say.
 
     Returns
     -------
