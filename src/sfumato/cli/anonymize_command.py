@@ -149,7 +149,7 @@ def anonymize(
     check_apart((place,), (given["secret"],))
     check_report(report)
     check_memory(given, on_spark=on_spark)
-    promises, making = _plan(context, given, presets, earlier)
+    promises, making = _plan(context, given, output, presets, earlier)
     if earlier is not None:
         release_checks.check_same(earlier, data, declared_as)
         release_checks.check_register(earlier, register)
@@ -181,11 +181,15 @@ def anonymize(
 
 
 def _plan(
-    context: typer.Context, given: Given, presets: tuple[Preset, ...], earlier: Manifest | None
+    context: typer.Context,
+    given: Given,
+    output: str,
+    presets: tuple[Preset, ...],
+    earlier: Manifest | None,
 ) -> tuple[tuple[Constraint | Budget, ...], dict[str, Any]]:
     """The promises and the options, those of a manifest that is repeated or of a series."""
     if given["continues"] is not None:
-        release_checks.check_continue(context)
+        release_checks.check_continue(context, Path(given["continues"]), Path(output))
         return (), {"continues": given["continues"], "seed": given["seed"]}
     if earlier is None:
         making = {each.name: given[each.key] for each in declared(Options)}

@@ -318,14 +318,21 @@ def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manif
     return manifest
 
 
-def check_continue(context: typer.Context) -> None:
-    """Refuse what a file that continues a series takes from the one before.
+def check_continue(context: typer.Context, continues: Path, output: Path) -> None:
+    """Refuse what a file that continues a series takes from the one before, and its place.
 
     Raises
     ------
     InputError
-        If the command line says it, too.
+        If the command line says it, too, or the file would take the place of the one before.
     """
+    if continues.parent.resolve() == output.parent.resolve():
+        raise InputError(
+            f"output {output.name}",
+            "must be in another folder than the file which is continued",
+            found="the same one, whose release.series would be lost",
+            advice="give each file of a series a folder of its own",
+        )
     check_no_other(
         context,
         "option --continue",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -13,13 +14,13 @@ from sfumato.core import declaration
 from sfumato.core.errors import InputError, typed
 from sfumato.core.secret_keys import Secret, Secrets, check_key
 from sfumato.release import release_options
-from sfumato.release.assembly import make_release
+from sfumato.release.assembly import fingerprint, make_release
 from sfumato.release.coarsen_counts import promised
 from sfumato.release.cures import LimitSearch, Plan, cures
 from sfumato.release.database_release import release_database
 from sfumato.release.household_classes import household_of
 from sfumato.release.known_counts import check_beside
-from sfumato.release.lasting_classes import Earlier, ids_of
+from sfumato.release.lasting_classes import Earlier, ids_of, sealed
 from sfumato.release.lost_columns import lost_columns
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.population_register import check_population
@@ -205,18 +206,45 @@ def _of_series(
     source = open_source(data, **declaration.layout_of(given))
     read = partial(open_classified, schema=schema, unclassified=options.unclassified)
     table = read(source, progress=progress)
+    _check_one_each(table)
+    name = hashlib.sha256(manifest.identity + fingerprint(table)).hexdigest()
     if earlier is not None:
-        lasting = replace(earlier.lasting, present=frozenset(ids_of(table)))
+        name, lasting = (
+            earlier.lasting.name,
+            replace(earlier.lasting, present=frozenset(ids_of(table))),
+        )
         earlier = replace(earlier, lasting=lasting)
-        source = lasting.with_who_left(source)
+        assert schema.person is not None
+        source = lasting.with_who_left(source, schema.person)
         table = read(source)
+        _check_one_each(table)
     check_table(table, options, manifest.constraints)
     manifest = replace(manifest, preparation=table.preparation)
-    secrets = Secrets(secret, secret.bound(b"series"))
+    secrets = Secrets(secret, secret.bound(b"series", name.encode()))
     release = make_release(table, manifest, secrets, progress, None, _frame(data), earlier)
     assert release.lasting is not None
     before = release.lasting if earlier is None else earlier.lasting
-    return replace(release, lasting=release.lasting.keeping(source, table, before))
+    kept = release.lasting.keeping(source, table, before)
+    kept = replace(kept, name=name, seal=sealed(manifest, secret))
+    noted = {**release.manifest.series, "classes_sha256": kept.sha256}
+    manifest = replace(release.manifest, series=noted)
+    return replace(release, lasting=kept, manifest=manifest)
+
+
+def _check_one_each(table: Table) -> None:
+    """Refuse a snapshot with several records of a person.
+
+    Raises
+    ------
+    InputError
+        If there are any: numbers of records that change would tell people apart.
+    """
+    if table.records > table.persons:
+        raise InputError(
+            "parameter series",
+            "is for files with one record of each person, which says how they stand",
+            found=f"{table.records:,} records of {table.persons:,} people",
+        )
 
 
 def _check_of_series(
@@ -243,6 +271,10 @@ def _check_of_series(
     )
     for is_so, found in (
         (schema.person is None, "no column that names the person"),
+        (
+            any(line.sources for line in schema.recipe.values()),
+            "a recipe that makes columns of others, which are not kept of who leaves",
+        ),
         (not counted, "no promise of how many people a class has"),
         (any(isinstance(each, promise.Budget) for each in promises), "a budget of all classes"),
         (limited, "limits that plans are tried for"),

@@ -122,9 +122,8 @@ def assemble(
         if name in released:
             columns |= released[name]
         elif name == table.schema.person and pseudonyms is not None:
-            columns[name] = pa.DictionaryArray.from_arrays(
-                from_numpy(table.person[order]), pseudonyms
-            )
+            # Encoded as they leave: a dictionary in the order of the file would tell that order.
+            columns[name] = pseudonyms.take(from_numpy(table.person[order])).dictionary_encode()
         else:
             column = cells.get(name, table.source.column(name))
             columns[name] = column.take(from_numpy(order))
@@ -346,7 +345,7 @@ def _in_series(
     if manifest.options.series is None:
         return manifest, None
     lasting = LastingClasses.of(finished.draft, finished.released)
-    return replace(manifest, series=lasting.noted), lasting
+    return replace(manifest, series={"file": lasting.files}), lasting
 
 
 def _continued(
@@ -359,9 +358,14 @@ def _continued(
     """The records in the classes that their persons have, newcomers in classes of their own."""
     lasting.check_columns(table)
     constraints = [each for each in manifest.constraints if not isinstance(each, Budget)]
-    lasting = lasting.opening(_newcomers(table, lasting, manifest, progress, rng))
-    suppress = manifest.options.suppress
-    found = Continued.of(with_coded_ends(table), lasting, constraints, suppress)
+    coded, new = with_coded_ends(table), _newcomers(table, lasting, manifest, progress, rng)
+    try:
+        found = Continued.of(coded, lasting.opening(new), constraints)
+    except ConstraintsNotMetError:
+        if new is None:
+            raise
+        # Newcomers may change what is compared with the whole file: they wait once more.
+        found = Continued.of(coded, lasting.opening(None), constraints)
     return _Generalised(found.draft, found.released, found.draft.table.person, series=found)
 
 

@@ -31,8 +31,12 @@ from sfumato.core.arrays import Bools, Ints
 from sfumato.core.atomic import atomic_path
 from sfumato.core.errors import ConstraintsNotMetError, InputError, typed
 from sfumato.core.secret_keys import FOR_REPEATING, Secret, read_secret
-from sfumato.engines.embedded.counts import group
-from sfumato.release.generalisation import ExtraValues, ReleasedColumn, ReleasedColumns
+from sfumato.release.generalisation import (
+    ExtraValues,
+    ReleasedColumn,
+    ReleasedColumns,
+    is_snapped,
+)
 from sfumato.release.partitioning import Draft
 from sfumato.release.promises.promise import Constraint, ordered_attributes
 from sfumato.release.release_manifest import Manifest, load_manifest
@@ -44,6 +48,7 @@ from sfumato.schema import Kind
 from sfumato.table.scalars import natural_order
 from sfumato.table.sources import Source, from_numpy
 from sfumato.table.table import EPOCH_TIME, MISSING, CodedColumn, Codes, NumberDomain, Table
+from sfumato.table.table_files import content_sha256
 
 SERIES_FILE = "release.series"
 """The records of everybody in a series and the classes that they are in, beside its manifest."""
@@ -73,6 +78,10 @@ class LastingClasses:
         Files of the series so far, and the last one of them with new classes.
     present
         Who is in the file that is made now, by their ids.
+    seal
+        What tells the series' secret and promises from others.
+    name
+        What its pseudonyms are keyed for beside the secret.
     """
 
     class_of: Mapping[str, int] = field(repr=False)
@@ -82,6 +91,8 @@ class LastingClasses:
     files: int = 1
     opened: int = 1
     present: frozenset[str] = field(repr=False, default_factory=frozenset)
+    seal: str = ""
+    name: str = ""
 
     @classmethod
     def of(cls, draft: Draft, released: ReleasedColumns) -> LastingClasses:
@@ -104,11 +115,6 @@ class LastingClasses:
     def classes(self) -> int:
         """Number of classes."""
         return len(next(iter(self.cells.values())))
-
-    @property
-    def noted(self) -> dict[str, Any]:
-        """What the manifest of every file says of it."""
-        return {"file": self.files, "classes_sha256": self.sha256}
 
     def opening(self, new: LastingClasses | None) -> LastingClasses:
         """The same in the next file, with the classes of newcomers."""
@@ -138,7 +144,10 @@ class LastingClasses:
         """
         ids = np.array(ids_of(table), dtype=object)
         rows = np.flatnonzero([name in self.class_of for name in ids[table.person]])
-        names = [name for name in source.names if name not in table.schema.direct_identifiers]
+        # What has no role goes out in no file, and is not kept either.
+        roles = {table.schema.person, *table.schema.quasi_identifiers, *table.schema.sensitive}
+        roles |= {*table.schema.insensitive, table.schema.household}
+        names = [name for name in source.names if name in roles]
         whole = pa.Table.from_batches(list(source.batches(names)))
         of = table.person[rows]
         records = whole.take(from_numpy(rows)).append_column(_PERSON, pa.array(ids[of].tolist()))
@@ -194,17 +203,36 @@ class LastingClasses:
             for name in names
         }
 
-    def with_who_left(self, source: Source) -> Source:
-        """A file with the last records of everybody who is in it no longer."""
-        there = pa.array(sorted(self.present), pa.string())
-        left = self.records.filter(pc.invert(pc.is_in(self.records.column(_PERSON), there)))
+    def with_who_left(self, source: Source, person: str) -> Source:
+        """A file with the last records of everybody who is in it no longer.
+
+        Parameters
+        ----------
+        person
+            The column that names them.
+
+        Raises
+        ------
+        InputError
+            If hardly anybody of the file before is in it, as where ids are written otherwise.
+        """
+        people = self.records.column(_PERSON)
+        gone = pc.invert(pc.is_in(people, pa.array(sorted(self.present), pa.string())))
+        left = self.records.filter(gone)
+        if 2 * left.num_rows > self.records.num_rows:
+            raise InputError(
+                f"column '{person}'",
+                "must name at least half of the people of the file which is continued",
+                found=f"{self.records.num_rows - left.num_rows:,} of {self.records.num_rows:,}",
+                advice="write ids as in that file, or open another series",
+            )
 
         def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
             schema = None
             for batch in source.batches(columns):
                 schema = batch.schema
                 yield batch
-            yield from _shaped(left, columns, schema).to_batches()
+            yield from _shaped(left, columns, schema, person).to_batches()
 
         rows = None if source.rows is None else source.rows + left.num_rows
         return replace(source, batches=batches, rows=rows, column=None)
@@ -230,27 +258,34 @@ class LastingClasses:
 
     @property
     def sha256(self) -> str:
-        """A hash of who is in which class and what that shows, which the manifest keeps."""
-        said = json.dumps([self._described(), sorted(self.class_of.items())], sort_keys=True)
+        """A hash of all of it, which the manifest keeps."""
+        table = self._as_table()
+        said = json.dumps(self._described(), sort_keys=True)
+        said += content_sha256(table.column_names, table.to_batches())
         return hashlib.sha256(said.encode()).hexdigest()
 
     def _described(self) -> dict[str, Any]:
         return {
             "files": self.files,
             "opened": self.opened,
+            "seal": self.seal,
+            "name": self.name,
             "cells": {name: list(texts) for name, texts in self.cells.items()},
             "columns": {
                 name: [kind, sorted(labels)] for name, (kind, labels) in self.columns.items()
             },
         }
 
+    def _as_table(self) -> pa.Table:
+        """The records, each with the class of its person."""
+        of_record = [self.class_of[name] for name in self.records.column(_PERSON).to_pylist()]
+        return self.records.append_column(_CLASS, pa.array(of_record, pa.int32()))
+
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write it, whole or not at all, to a file that its owner alone may read."""
-        of_record = [self.class_of[name] for name in self.records.column(_PERSON).to_pylist()]
-        table = self.records.append_column(_CLASS, pa.array(of_record, pa.int32()))
-        described = json.dumps(self._described())
+        described = {_ABOUT: json.dumps(self._described())}
         with atomic_path(path) as part:
-            pq.write_table(table.replace_schema_metadata({_ABOUT: described}), part)
+            pq.write_table(self._as_table().replace_schema_metadata(described), part)
 
     @classmethod
     def read(cls, path: Path, sha256: str) -> LastingClasses:
@@ -278,6 +313,8 @@ class LastingClasses:
                 table.drop_columns([_CLASS]),
                 said["files"],
                 said["opened"],
+                seal=said["seal"],
+                name=said["name"],
             )
         except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
             pass  # whatever is wrong with it is one mistake to its reader
@@ -316,21 +353,31 @@ def _said(table: Table, name: str) -> Ints:
     return said
 
 
-def _shaped(records: pa.Table, columns: Sequence[str], schema: pa.Schema | None) -> pa.Table:
+def _shaped(
+    records: pa.Table, columns: Sequence[str], schema: pa.Schema | None, person: str
+) -> pa.Table:
     """Some columns of records in the types of another file; what was not kept is missing."""
     made = {}
     for name in columns:
         kept = name in records.column_names
         column = records.column(name) if kept else pa.nulls(records.num_rows)
+        if schema is None:
+            made[name] = column
+            continue
+        kind = schema.field(name).type
         try:
-            made[name] = column if schema is None else pc.cast(column, schema.field(name).type)
+            made[name] = pc.cast(column, kind)
+            # An id that is written otherwise would be another person, or somebody else's.
+            same = name != person or made[name].cast(pa.string()) == column.cast(pa.string())
         except pa.ArrowException:
+            same = False
+        if not same:
             raise InputError(
                 f"column '{name}'",
                 "must be of the type that it has in the file which is continued",
-                found=str(schema.field(name).type) if schema is not None else "",
+                found=str(kind),
                 accepted=str(column.type),
-            ) from None
+            )
     return pa.table(made, schema=schema)
 
 
@@ -368,6 +415,13 @@ class Earlier:
         secret = read_secret(path.with_name(FOR_REPEATING), "parameter continues")
         classes = manifest.series["classes_sha256"]
         lasting = LastingClasses.read(path.with_name(SERIES_FILE), classes)
+        if lasting.seal != sealed(manifest, Secret(secret)):
+            raise InputError(
+                "parameter continues",
+                "must have the secret, promises and options that the series was opened with",
+                found=f"another {FOR_REPEATING}, or a {path.name} that was changed",
+                advice="bring back the files as they were written",
+            )
         return cls(manifest, Secret(secret), lasting)
 
     def check_next(self, schema_sha256: str, input_sha256: str) -> None:
@@ -393,6 +447,13 @@ class Earlier:
             )
 
 
+def sealed(manifest: Manifest, secret: Secret) -> str:
+    """What only the secret of a series makes of its promises and options."""
+    plain = manifest.to_dict()
+    said = json.dumps([plain["options"], plain["constraints"]], sort_keys=True, default=str)
+    return secret.bound(b"series file", said.encode()).hex()
+
+
 def _no_series(found: str) -> InputError:
     return InputError(
         "parameter continues",
@@ -408,8 +469,8 @@ class Continued:
 
     Attributes
     ----------
-    waiting, held_back
-        People who wait for classes of their own, and of classes that no longer keep a promise.
+    waiting
+        People who wait for classes of their own.
     changed
         By quasi-identifier, people whose value is no longer in the cell that they keep.
     """
@@ -418,30 +479,25 @@ class Continued:
     released: ReleasedColumns
     lasting: LastingClasses
     waiting: int
-    held_back: int
     changed: Mapping[str, int]
 
     @classmethod
     def of(
-        cls,
-        table: Table,
-        lasting: LastingClasses,
-        constraints: Sequence[Constraint],
-        suppress: float,
+        cls, table: Table, lasting: LastingClasses, constraints: Sequence[Constraint]
     ) -> Continued:
         """The records of a file in the classes of their persons, with the cells that these have.
+
+        Classes that look the same stay apart: who knows when people came tells them.
 
         Parameters
         ----------
         lasting
             The classes, those of newcomers included.
-        suppress
-            Largest share of persons who may be held back.
 
         Raises
         ------
         ConstraintsNotMetError
-            If more would have to be held back for the promises.
+            If a class no longer keeps a promise.
         """
         own = np.array([lasting.class_of.get(name, WAITING) for name in ids_of(table)], np.int32)
         columns = [
@@ -455,30 +511,19 @@ class Continued:
         ]
         admitted = np.flatnonzero(own[table.person] != WAITING)
         there = table.take(admitted)
-        waiting = table.persons - there.persons
-        in_class = own[table.person[admitted]]
-        # Classes that look the same are one to a reader.
-        number, _ = group(
-            [each.text_of_class[in_class] for each in columns],
-            [len(each.distinct) for each in columns],
-        )
-        kept = _keeping(there, number, constraints, suppress)
-        held = there.persons - len(np.unique(there.person[kept]))
-        some = there.take(kept)
-        _, first, seen = np.unique(number[kept], return_index=True, return_inverse=True)
-        of_classes, classes = in_class[kept][first], seen.astype(np.int32)
-        values = [each.values(of_classes) for each in columns]
+        used, number = np.unique(own[table.person[admitted]], return_inverse=True)
+        class_of = number.astype(np.int32)
+        _check_kept(there, class_of, constraints)
+        values = [each.values(used) for each in columns]
         extra = ExtraValues(
             tuple(codes for codes, _ in values), tuple(of for _, of in values), alone=True
         )
-        of_person = classes[np.unique(some.person, return_index=True)[1]]
-        tree = Partition(of_person, len(first), 0).measured(np.bincount(some.person))
-        draft = Draft(admitted[kept], some, classes, tree, len(first), extra=extra)
-        released: ReleasedColumns = {
-            each.column.name: (each.shown(of_classes),) for each in columns
-        }
+        of_person = class_of[np.unique(there.person, return_index=True)[1]]
+        tree = Partition(of_person, len(used), 0).measured(np.bincount(there.person))
+        draft = Draft(admitted, there, class_of, tree, len(used), extra=extra)
+        released: ReleasedColumns = {each.column.name: (each.shown(used),) for each in columns}
         changed = {each.column.name: each.outside(table.person, own) for each in columns}
-        return cls(draft, released, lasting, waiting, held, changed)
+        return cls(draft, released, lasting, table.persons - there.persons, changed)
 
     def noted(self, before: str) -> dict[str, Any]:
         """What a manifest says of it.
@@ -489,10 +534,9 @@ class Continued:
             The hash of the released file that it continues.
         """
         return {
-            **self.lasting.noted,
+            "file": self.lasting.files,
             "continues_sha256": before,
             "waiting": self.waiting,
-            "held_back": self.held_back,
             "changed": {name: people for name, people in self.changed.items() if people},
         }
 
@@ -508,39 +552,33 @@ class Continued:
                 )
 
 
-def _keeping(
-    table: Table, class_of: Codes, constraints: Sequence[Constraint], suppress: float
-) -> Ints:
-    """The records of classes that keep all promises; the others are held back."""
+def _check_kept(table: Table, class_of: Codes, constraints: Sequence[Constraint]) -> None:
+    """Refuse a file in which a class no longer keeps a promise.
+
+    Nobody is held back instead: a class that is gone for a month tells what it broke.
+    """
     count = int(class_of.max(initial=-1)) + 1
-    ordered = ordered_attributes(constraints, table.schema.sensitive)
     summary = summarize(
         class_of,
         count,
         table.person,
         {column.name: column.codes for column in table.sensitive},
-        ranks=ranks_of(table, ordered),
+        ranks=ranks_of(table, ordered_attributes(constraints, table.schema.sensitive)),
         rows=rows_of_tables(table),
     )
     broken = {each.name: ~each.met(summary) for each in constraints}
-    breaking = np.logical_or.reduce([np.zeros(count, np.bool_), *broken.values()])
-    lost = int(summary.persons[breaking].sum())
-    if lost > suppress * table.persons:
-        share = np.ceil(lost / table.persons * 1e4) / 1e4
-        failures = [
-            f"{name} is no longer kept by {int(which.sum())} of {count} classes, of "
-            f"{int(summary.persons[which].sum())} people."
-            for name, which in broken.items()
-            if which.any()
-        ]
-        held = f"hold {lost} of {table.persons} people back, whose classes break it "
-        held += f"({typed(f'suppress={share:g}', f'--suppress {share:g}')} of the first file)"
+    failures = [
+        f"{name} is no longer kept by {int(which.sum())} of {count} classes, of "
+        f"{int(summary.persons[which].sum())} people."
+        for name, which in broken.items()
+        if which.any()
+    ]
+    if failures:
         raise ConstraintsNotMetError(
             tuple(failures),
-            (held, "open another series; who holds both finds more"),
+            ("open another series; who holds both finds more",),
             "This file cannot continue the series.",
         )
-    return np.flatnonzero(~breaking[class_of])
 
 
 def _kind_of(column: CodedColumn) -> str:
@@ -557,7 +595,11 @@ def _labels_of(column: CodedColumn) -> frozenset[str]:
 
 
 class _Cells:
-    """The cells of the classes in one column, held against the values of a file."""
+    """The cells of the classes in one column, held against the values of a file.
+
+    A cell covers a run of values and may cover a missing one; where cells are sets, or labels of a
+    hierarchy, it covers any of them.
+    """
 
     def __init__(
         self,
@@ -573,95 +615,125 @@ class _Cells:
         # Of this file's labels, too: a hierarchy may have got new ones since.
         known = labels | _labels_of(column)
         self.said = [hierarchies.parse_released(text, column.kind, known) for text in self.distinct]
-        inside = [self._inside(each) for each in self.said]
-        self.inside: Bools = np.array(inside).reshape(len(inside), column.domain.size + 1)
-        """Whether each cell covers each value, missing ones last; shape (texts, values + 1)."""
+        domain = column.domain
+        numbers = isinstance(domain, NumberDomain)
+        own = () if numbers else map(domain.label, range(domain.size))
+        self.code_of = {label: code for code, label in enumerate(own)}
+        several = any(isinstance(each, hierarchies.OneOf) for each in self.said)
+        hierarchy = None if column.lone is not None else column.hierarchy
+        self.levels = [
+            ({label: index for index, label in enumerate(names)}, above)
+            for names, above in (
+                () if hierarchy is None else zip(hierarchy.labels, hierarchy.ancestors, strict=True)
+            )
+        ]
+        self.run = np.array([self._run(each) for each in self.said], dtype=np.int64).reshape(-1, 2)
+        anything = (hierarchies.Anything, hierarchies.Missing)
+        self.missing: Bools = np.array([isinstance(each, anything) for each in self.said], np.bool_)
+        self.inside: Bools | None = None
+        if several or self.levels:
+            self.inside = np.array([self._inside(at) for at in range(len(self.said))], np.bool_)
+            self.inside = self.inside.reshape(len(self.said), domain.size)
 
     def outside(self, person: Codes, class_of: Codes) -> int:
         """People of whom a record has a value that their cell does not cover."""
-        own = class_of[person]
-        covered = self.inside[self.text_of_class[own], self.column.codes] | (own == WAITING)
+        own, codes = class_of[person], self.column.codes
+        text, value = self.text_of_class[own], np.maximum(codes, 0)
+        if self.inside is None:
+            covered = (self.run[text, 0] <= value) & (value <= self.run[text, 1])
+        else:
+            covered = self.inside[text, value]
+        covered = np.where(codes == MISSING, self.missing[text], covered) | (own == WAITING)
         return len(np.unique(person[~covered]))
 
     def values(self, classes: Codes) -> tuple[Codes, Codes]:
-        """The values that the cells of some classes cover, and the place of the class of each."""
-        place, code = np.nonzero(self.inside[self.text_of_class[classes]])
-        code = np.where(code == self.column.domain.size, MISSING, code)
-        return code.astype(np.int32), place.astype(np.int32)
+        """The values that tell the cells of some classes, and the place of the class of each."""
+        text = self.text_of_class[classes]
+        if self.inside is None:
+            has = np.flatnonzero(self.run[text, 0] <= self.run[text, 1])
+            place, code = np.repeat(has, 2), self.run[text[has]].ravel()
+        else:
+            place, code = np.nonzero(self.inside[text])
+        missing = np.flatnonzero(self.missing[text])
+        code = np.append(code, np.full(len(missing), MISSING))
+        return code.astype(np.int32), np.append(place, missing).astype(np.int32)
 
     def shown(self, classes: Codes) -> ReleasedColumn:
         """The cells of some classes as a column of a release."""
         used, text = np.unique(self.text_of_class[classes], return_inverse=True)
-        leaves = self.inside[used, :-1].sum(axis=1)
-        penalty = np.array([*map(self._penalty, map(self.said.__getitem__, used), leaves)])
+        leaves = np.maximum(self.run[used, 1] - self.run[used, 0] + 1, 0)
+        if self.inside is not None:
+            leaves = self.inside[used].sum(axis=1)
+        penalty = None
+        if is_snapped(self.column) and self.column.ends is None:
+            # Its printed ends are points of a grid, which follow from no value.
+            penalty = np.array([self._width(self.said[at]) for at in used])[text]
         name, texts = self.column.name, tuple(self.distinct[each] for each in used)
         return ReleasedColumn(
-            name, name, texts, text.astype(np.int32), leaves[text], penalty=penalty[text]
+            name, name, texts, text.astype(np.int32), leaves[text], penalty=penalty
         )
 
-    def _penalty(self, cell: hierarchies.Released, leaves: int) -> float:
-        """NCP of a cell, by its printed ends where it has some."""
+    def _width(self, cell: hierarchies.Released) -> float:
+        """How much of the domain lies between the printed ends of a range."""
         domain = self.column.domain
-        if domain.size < 2 or isinstance(cell, hierarchies.Missing):
+        assert isinstance(domain, NumberDomain)
+        if isinstance(cell, hierarchies.Anything):
+            return 1.0
+        if domain.size < 2 or not isinstance(cell, hierarchies.Range):
             return 0.0
-        if isinstance(cell, hierarchies.Range) and isinstance(domain, NumberDomain):
-            width = _point(cell.high, domain) - _point(cell.low, domain)
-            return min(float(width) / float(np.ptp(domain.points)), 1.0)
-        return max(leaves - 1, 0) / (domain.size - 1)
+        width = _point(cell.high, domain) - _point(cell.low, domain)
+        return min(float(width) / float(np.ptp(domain.points)), 1.0)
 
-    def _inside(self, cell: hierarchies.Released) -> Bools:
-        """Whether a cell covers each value of the domain, a missing one last."""
-        size = self.column.domain.size
+    def _run(self, cell: hierarchies.Released) -> tuple[int, int]:
+        """The first and the last value that a cell covers, the last before the first for none."""
         match cell:
             case hierarchies.Anything():
-                return np.ones(size + 1, np.bool_)
-            case hierarchies.Missing():
-                return np.append(np.zeros(size, np.bool_), True)
-            case hierarchies.Exact(label):
-                found = self._below(label)
-            case hierarchies.OneOf(members):
-                found = np.logical_or.reduce([self._below(member) for member in members])
+                return 0, self.column.domain.size - 1
             case hierarchies.Range(low, high):
-                found = self._between(low, high)
+                return self._between(low, high)
             case hierarchies.AtLeast(low):
-                found = self._between(low, None)
+                return self._between(low, None)
             case hierarchies.AtMost(high):
-                found = self._between(None, high)
-        covered: Bools = np.append(found, False)
-        return covered
+                return self._between(None, high)
+            case hierarchies.Exact(label) if isinstance(self.column.domain, NumberDomain):
+                return self._between(label, label) if _is_point(label) else (1, 0)
+            case hierarchies.Exact(label) if label in self.code_of:
+                return self.code_of[label], self.code_of[label]
+        return 1, 0
 
-    def _below(self, label: str) -> Bools:
-        """The values that a label is, or stands above."""
-        domain, hierarchy = self.column.domain, self.column.hierarchy
-        found: Bools
-        if isinstance(domain, NumberDomain) and _is_point(label):
-            found = self._between(label, label)
-        else:
-            found = np.array([domain.label(code) == label for code in range(domain.size)], bool)
-        if hierarchy is not None and self.column.lone is None:
-            for names, above in zip(hierarchy.labels, hierarchy.ancestors, strict=True):
-                if label in names:
-                    found |= above == names.index(label)
+    def _inside(self, at: int) -> Bools:
+        """Whether a cell covers each value of the domain."""
+        cell, size = self.said[at], self.column.domain.size
+        low, high = self.run[at]
+        found: Bools = (np.arange(size) >= low) & (np.arange(size) <= high)
+        members = cell.members if isinstance(cell, hierarchies.OneOf) else ()
+        for label in (cell.label,) if isinstance(cell, hierarchies.Exact) else members:
+            first, last = self._run(hierarchies.Exact(label))
+            found[first : last + 1] = True
+            for index_of, above in self.levels:
+                if label in index_of:
+                    found |= above == index_of[label]
         return found
 
-    def _between(self, low: str | None, high: str | None) -> Bools:
-        """The values between two ends, both inside; ``None`` is no end."""
+    def _between(self, low: str | None, high: str | None) -> tuple[int, int]:
+        """The first and the last value between two ends, both inside; ``None`` is no end."""
         domain = self.column.domain
-        ends = [end for end in (low, high) if end is not None]
         if isinstance(domain, NumberDomain):
-            places, limits = domain.points, {end: _point(end, domain) for end in ends}
+            places: Any = domain.points
+            first = None if low is None else ceil(_point(low, domain))
+            last = None if high is None else floor(_point(high, domain))
         else:
-            own = [domain.label(code) for code in range(domain.size)]
             # An end need not occur in this file.
-            order = self.order or (own if {*ends} <= {*own} else natural_order({*own, *ends}))
-            place = {label: Decimal(number) for number, label in enumerate(order)}
-            places, limits = np.array([int(place[label]) for label in own]), place
-        found: Bools = np.ones(domain.size, np.bool_)
-        if low is not None:
-            found &= places >= ceil(limits[low])
-        if high is not None:
-            found &= places <= floor(limits[high])
-        return found
+            ends = {end for end in (low, high) if end is not None}
+            occurring = list(self.code_of)
+            strange = not ends <= self.code_of.keys()
+            order = self.order or (natural_order(ends.union(occurring)) if strange else occurring)
+            place = {label: number for number, label in enumerate(order)}
+            places = [place[label] for label in occurring]
+            first, last = (None if end is None else place[end] for end in (low, high))
+        begin = 0 if first is None else int(np.searchsorted(places, first))
+        end = domain.size if last is None else int(np.searchsorted(places, last, side="right"))
+        return begin, end - 1
 
 
 def _is_point(label: str) -> bool:

@@ -307,6 +307,7 @@ class Options:
             ("cap_records", self.cap_records is not None, "records that are drawn in each file"),
             ("coarsen_counts", self.coarsen_counts is not None, "numbers that are made coarser"),
             ("known_counts", self.known_counts is not None, "numbers that differ in each file"),
+            ("keep_order", self.keep_order, "an order that shows who has left"),
         ):
             if is_set:
                 raise InputError(

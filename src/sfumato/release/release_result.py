@@ -261,8 +261,9 @@ class Disclosed:
     def found(self) -> Found:
         """What intruders find in the release, whatever it promises."""
         class_of, own = (each.astype(np.int32) for each in (self.class_of, self.pseudonym_of))
-        found = measured(shown(self.table, class_of, self._further, self.withheld, own))
-        return found if self.files is None else found.over(self.files)
+        file = shown(self.table, class_of, self._further, self.withheld, own)
+        found = measured(file)
+        return found if self.files is None else found.over(file, self.files)
 
     def _further(self, name: str) -> FurtherColumn:
         """A column that is no quasi-identifier, as its cells are released."""
@@ -564,6 +565,7 @@ class Release:
         """Write the secret to a file, where there is one, and what the next file needs."""
         if self.lasting is not None:
             self.lasting.write(manifest.with_name(SERIES_FILE))
+            file = file or manifest.with_name(FOR_REPEATING)
         if file is None:
             return
         if self.secret is None:

@@ -138,34 +138,39 @@ class Found:
     over_files: bool = False
     left: int = 0
 
-    def over(self, files: SeveralFiles) -> Found:
+    def over(self, file: ShownFile, files: SeveralFiles) -> Found:
         """The same where pseudonyms join the file with earlier ones of its series.
 
         The insider knows a value of this file and one of an earlier file. The acquaintance knows
         who has left, and finds them among those whose records have not changed since.
         """
-        insiders = dict(self.insiders)
+        crowds, insiders = file.by_class, dict(self.insiders)
+        one, everybody = crowds.person.astype(np.int64), np.arange(len(crowds.person))
         for name, (now, *before) in files.said.items():
             for then in before:
-                chance = _chances([files.class_of, now, then])
-                own = insiders.get(name, self.stranger)
+                cell, chance = _cells([files.class_of, now, then])
+                home = cell[one]
+                learned = learned_values.learned(
+                    crowds, everybody, home, (home, everybody), seen={name}
+                )
                 most = _percentile(np.sort(chance), whole=True)
-                if chance.mean() > own.found.value:
-                    insiders[name] = _at_least(own, chance, most)
-        gone = files.left > 0
+                own = insiders.get(name, self.stranger)
+                insiders[name] = _at_least(own, chance, most, learned)
         acquaintance = self.acquaintance
-        if gone.any():
-            in_class = _chances([files.class_of])
-            beyond = self.acquaintance.found.value - self.stranger.found.value
-            chance = np.where(gone, files.among_unchanged(), in_class)
-            chance = np.minimum(chance + max(beyond, 0.0), 1.0)
-            acquaintance = _at_least(acquaintance, chance, Share.of(float(chance.max())))
+        if (files.left > 0).any():
+            home, listed, chance = files.among_unchanged()
+            # By record, of which everybody has one.
+            record = np.empty(len(one), dtype=np.int64)
+            record[one] = everybody
+            on = listed[0], record[listed[1]]
+            learned = learned_values.learned(crowds, everybody, home[one], on)
+            acquaintance = _at_least(acquaintance, chance, Share.of(float(chance.max())), learned)
         return replace(
             self,
             insiders=insiders,
             acquaintance=acquaintance,
             over_files=True,
-            left=int(gone.sum()),
+            left=int((files.left > 0).sum()),
         )
 
 
@@ -188,36 +193,62 @@ class SeveralFiles:
     said: Mapping[str, Sequence[Ints]]
     left: Ints
 
-    def among_unchanged(self) -> Floats:
-        """For each person 1 over the people of their class who have not changed since they left."""
-        chance = np.ones(len(self.left))
+    def among_unchanged(self) -> tuple[Ints, tuple[Ints, Ints], Floats]:
+        """The list of candidates of each person, who is on which list, and 1 over their number.
+
+        Of who left these are the people of the class who have not changed since, of others all.
+        """
+        everybody = np.arange(len(self.left))
+        home = self.class_of.astype(np.int64)
+        lists, people, number = [home.copy()], [everybody], int(home.max()) + 1
+        classes = number
         for last in np.unique(self.left[self.left > 0]).tolist():
             same = np.ones(len(self.left), dtype=np.bool_)
             for now, *before in self.said.values():
                 for then in before[last - 1 :]:
                     same &= then == now
-            here = np.bincount(self.class_of[same], minlength=int(self.class_of.max()) + 1)
-            who = self.left == last
-            chance[who] = 1 / np.maximum(here[self.class_of[who]], 1)
-        return chance
+            gone = self.left == last
+            home[gone] = number + self.class_of[gone]
+            lists.append(number + self.class_of[same].astype(np.int64))
+            people.append(everybody[same])
+            number += classes
+        of, one = np.concatenate(lists), np.concatenate(people)
+        asked = np.isin(of, home)
+        sizes = np.bincount(of, minlength=number)
+        return home, (of[asked], one[asked]), 1 / sizes[home]
 
 
-def _chances(alike: Sequence[Ints | Codes]) -> Floats:
-    """For each person 1 over the people of whom all of it is the same."""
+def _cells(alike: Sequence[Ints | Codes]) -> tuple[Ints, Floats]:
+    """A number of all that is alike for each person, and 1 over the people of whom it is."""
     _, cell, size = np.unique(
         np.column_stack(alike), axis=0, return_inverse=True, return_counts=True
     )
-    chances: Floats = 1 / size[cell.ravel()]
-    return chances
+    cell = cell.ravel()
+    return cell, 1 / size[cell]
 
 
-def _at_least(findings: Findings, chance: Floats, most: Share) -> Findings:
+def _at_least(
+    findings: Findings, chance: Floats, most: Share, learned: Sequence[Learned]
+) -> Findings:
     """What an intruder finds who has these chances, or more if more was found otherwise."""
     found = Share.of(float(chance.mean()))
+    more = {each.column: each for each in learned}
+    known = {each.column for each in findings.learned}
+    every = [*findings.learned, *(each for each in learned if each.column not in known)]
     return replace(
         findings,
         found=max(findings.found, found, key=lambda share: share.value),
         person=max(findings.person, most, key=lambda share: share.value),
+        learned=tuple(_more_of(each, more.get(each.column, each)) for each in every),
+    )
+
+
+def _more_of(one: Learned, other: Learned) -> Learned:
+    """The larger numbers of two that are learned of a column."""
+    return replace(
+        one,
+        beyond=max(one.beyond, other.beyond, key=lambda share: share.high),
+        certain=max(one.certain, other.certain, key=lambda share: share.high),
     )
 
 
