@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from datetime import date
@@ -72,6 +73,37 @@ def test_a_signed_release_is_handed_over_and_checked_elsewhere(call: Call, tmp_p
     assert call("verify", "mail", "--signer", "anna.pub").code == 2
     assert call("run", "--json").ran() == []  # the signature is no change of the project
     assert call("verify", "output", "--signer", "anna.pub").code == 0
+
+
+def test_a_dossier_says_for_whom_its_release_is_signed(call: Call, tmp_path: Path) -> None:
+    assert call("run").code == 0
+    assert call(*SIGN, "--to", "university").code == 0
+    project = tmp_path / "sfumato.toml"
+    stated = '\n[dossier.university]\nby = "officer"\non = {}\ncontract = "clause 7"\n'
+    project.write_text(READY + stated.format("2026-11-01"))
+    assert call("verify", "output", "--signer", "anna.pub").code == 0
+    assert call("run", "--json").ran() == []
+    with ReleaseLedger.open(tmp_path / "book" / "ledger.sqlite", tmp_path / "keys") as book:
+        ((number, noted),) = book.signatures().items()
+        assert list(book.handed_to(number)) == ["university"]
+    today = noted["time"][:10]
+    for to in ("university", "clinic"):
+        made = call("dossier", to, "--output", "d.json")
+        assert made.code == 0, made.err
+        plain = json.loads((tmp_path / "d.json").read_text())
+        by_title = {each["title"]: each for every in plain["headings"].values() for each in every}
+        own = to == "university"
+        assert by_title["Signature"]["kind"] == "assumed"
+        assert today in by_title["Signature"]["how"]
+        assert ("Signature for the recipient" in by_title) is not own
+        assert (today in by_title["Hand-over"]["says"]) is own
+        others = [each for each in plain["verdict"]["sentences"] if "1 other recipient" in each]
+        assert len(others) == (not own)
+        assert all("university" in each for each in others)
+    project.write_text(READY + stated.format("9999-11-01"))
+    refused = call("dossier", "university")
+    assert refused.code == 1
+    assert "dossier.university.on" in refused.err
 
 
 def test_what_is_above_is_refused_or_not_signed(call: Call, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ OTHERS = [
 ]  # fmt: skip
 HANDED = {
     "number": 7, "handed": "2026-11-29T10:00:00+00:00", "signed": None, "others": OTHERS,
-    "unknown": [],
+    "elsewhere": [], "unknown": [],
 }  # fmt: skip
 SAID = {"by": "privacy officer (A. Person)", "on": "2026-11-30"} | dict.fromkeys(STATED, "")
 
@@ -83,7 +83,8 @@ def test_each_item_is_a_number_an_assumption_or_a_named_gap(
 
 
 def test_what_the_custodian_left_blank_is_a_gap(release: Release, tmp_path: Path) -> None:
-    stated = {TO: SAID | {"contract": "clause 7", "training": "  "}, "another": SAID}
+    blank = {"training": "  ", "means": "\u200b", "security": "\u00a0\n"}
+    stated = {TO: SAID | {"contract": "clause 7"} | blank, "another": SAID}
     by_title = items(dossier(results(release, stated=stated), tmp_path)[0])
     assert by_title[STATED["contract"]]["kind"] == ASSUMED
     assert by_title[STATED["contract"]]["says"] == "clause 7"
@@ -92,7 +93,9 @@ def test_what_the_custodian_left_blank_is_a_gap(release: Release, tmp_path: Path
     }
     assert {by_title[STATED[each]]["kind"] for each in STATED if each != "contract"} == {GAP}
     plain, text = dossier(results(release, stated=stated), tmp_path, "public")
-    assert items(plain)[STATED["contract"]]["kind"] == ASSUMED
+    by_title = items(plain)
+    assert by_title[STATED["contract"]]["kind"] == ASSUMED
+    assert {by_title[STATED[each]]["kind"] for each in STATED if each != "contract"} == {GAP}
     assert "clause 7" not in text
     assert "A. Person" not in text
     assert "privacy officer" in text
@@ -125,6 +128,35 @@ def test_where_no_ledger_remembers_that_is_a_gap(release: Release, tmp_path: Pat
     assert items(plain)["Hand-over"]["kind"] == GAP
     assert items(plain)["Linkability: releases joined"]["kind"] == GAP
     assert sum(each.startswith("Not measured") for each in plain["verdict"]["sentences"]) == 2
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+def test_what_no_longer_holds_is_said(release: Release, tmp_path: Path, audience: Audience) -> None:
+    signed = {
+        "by": "DPO (A. Person)", "time": "2026-11-20T10:00:00+00:00", "decision": "refused",
+        "to": "Dr. Southern",
+    }  # fmt: skip
+    expired = {
+        "intruder": "insider", "column": "icd9", "by": "DPO", "until": "2026-10-01",
+        "because": "a reason", "at_most": {},
+    }  # fmt: skip
+    said = {"handed": HANDED | {"signed": signed, "elsewhere": ["Dr. Southern", "Dr. Northern"]}}
+    said |= {"expired": [expired], "context": CONTEXT | {"review_date": "2020-01-01"}}
+    plain, text = dossier(results(release, **said), tmp_path, audience)
+    first, public = plain["verdict"]["sentences"], audience is Audience.PUBLIC
+    assert "2 other recipients" in first[0]
+    assert "2026-11-20" in first[1]
+    by_title = items(plain)
+    for title in ("Acceptance expired", "To be reviewed on", "Signature for the recipient"):
+        assert by_title[title]["kind"] == GAP
+    assert "2026-10-01" in by_title["Acceptance expired"]["says"]
+    for hidden in ("Dr. Southern", "Dr. Northern", "A. Person"):
+        assert (hidden in text) is not public
+    assert "DPO until" not in text if public else "DPO until" in text
+    signed["decision"] = "released"
+    again = dossier(results(release, **said), tmp_path, audience)[0]["verdict"]["sentences"]
+    assert again[1] != first[1]
+    assert "2026-11-20" in again[1]
 
 
 def test_numbers_are_those_of_the_release_and_agree(release: Release, tmp_path: Path) -> None:

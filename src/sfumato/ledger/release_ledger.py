@@ -379,7 +379,18 @@ class ReleaseLedger(Ledger):
     def signatures(self) -> dict[int, Mapping[str, Any]]:
         """What was noted of the signature of each release, by its number."""
         entries = (entry for entry in self._log.entries() if entry.kind == _SIGNED)
-        return {entry.details["release"]: {"by": entry.actor, **entry.details} for entry in entries}
+        return {
+            entry.details["release"]: {"by": entry.actor, "time": entry.time, **entry.details}
+            for entry in entries
+        }
+
+    def handed_to(self, number: int) -> dict[str, str]:
+        """Who got a release, and when (UTC)."""
+        return {
+            entry.actor: entry.time
+            for entry in self._log.entries()
+            if entry.kind == _HANDED and entry.details["release"] == number
+        }
 
     def _limits(self, limits: Judged | None) -> Limits:
         """What may be given away together: what a release's own limits and the terms allow."""

@@ -16,6 +16,7 @@ import tomlkit
 from sfumato.core.atomic import write_text
 from sfumato.core.declaration import Progress, fields_of
 from sfumato.core.errors import InputError
+from sfumato.core.signatures import SIGNATURE
 from sfumato.pipeline import project_folder
 from sfumato.pipeline.project_model import ReportForm
 from sfumato.pipeline.release_stages import (
@@ -28,6 +29,7 @@ from sfumato.pipeline.release_stages import (
 )
 from sfumato.pipeline.stage import MEASURED, PAGE, TWIN, Made, Stage, read_object, read_record
 from sfumato.release.codebook import codebook_name
+from sfumato.release.release_manifest import file_sha256
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import CONTEXT, ProjectResults
 from sfumato.reports.report_files import HTML, JSON, PDF, write_project
@@ -132,10 +134,16 @@ def _handed(
             for each in every
             if each.to and each.number != number
         ]
+        got, signed = memory.handed_to(number), memory.signatures().get(number)
+        file = place.of_stage(project_folder.REPORT) / SIGNATURE
+        if signed and file.is_file() and file_sha256(file) == signed["sha256"]:
+            # Whom it is for the signature says, and not the ledger.
+            signed = {**signed, "to": ((read_object(file) or {}).get("statement") or {}).get("to")}
         return {
             "number": number,
-            "handed": own[0].handed if to in own[0].to else "",
-            "signed": memory.signatures().get(number),
+            "handed": got.get(to, ""),
+            "elsewhere": [each for each in got if each != to],
+            "signed": signed,
             "others": others,
             "waived": memory.waivers(),
             "unknown": [] if beside is None else list(beside.unknown),
@@ -148,13 +156,23 @@ def results_for(place: project_folder.ProjectFolder, to: str) -> ProjectResults:
     Raises
     ------
     InputError
-        If the project was not run to its release.
+        If the project was not run to its release, or something is stated of a day to come.
     """
+    today = datetime.now(tz=UTC).astimezone().date()
+    if to in place.project.dossier and place.project.dossier[to].on > today:
+        raise InputError(
+            f"dossier.{to}.on",
+            "must not be later than today",
+            found="a day to come",
+            advice="state what is so by now",
+        )
     # What is stated and who holds what may change after the run, which is signed as it was made.
     handed, recipient = _handed(place, to)
     stated = {name: each.model_dump(mode="json") for name, each in place.project.dossier.items()}
     found = _collected(place, recipient)
-    return ProjectResults.from_json(found | {"stated": stated, "handed": handed})
+    expired = [each.to_json() for each in place.project.answers if each.until < today]
+    more = {"stated": stated, "handed": handed, "expired": expired}
+    return ProjectResults.from_json(found | more)
 
 
 def _is_contradicted(stages: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -11,6 +11,7 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from sfumato.core.measure import is_estimate
+from sfumato.core.signatures import Decision
 from sfumato.reports import project_results
 from sfumato.reports.audience import AVERAGE, MAXIMUM, WHOLE, Audience, Discretion
 from sfumato.reports.printed_numbers import (
@@ -141,7 +142,7 @@ def _first_page(made: _Made) -> dict[str, Any]:
     Who accepts what stands under the assumptions.
     """
     first = {name: each for name, each in made.report["verdict"].items() if name != "answers"}
-    first["sentences"] = [*first["sentences"], *_recipient(made)]
+    first["sentences"] = [*_standing(made), *first["sentences"], *_recipient(made)]
     accepted = {each["intruder"]: len(each.get("accepted", ())) for each in _rows(made)}
     first["rows"] = []
     for row in made.report["verdict"]["rows"]:
@@ -151,6 +152,20 @@ def _first_page(made: _Made) -> dict[str, Any]:
         held = intruder == "recipient" and row["found"]
         first["rows"].append({**row, "notes": [] if held else notes})
     return first
+
+
+def _standing(made: _Made) -> Iterator[str]:
+    """What was decided and done of this release before: it may be for others, or no longer hold."""
+    handed = made.results.handed or {}
+    others, signed = handed.get("elsewhere", ()), handed.get("signed")
+    if others:
+        names = "" if made.show.is_public else f": {listed(others)}"
+        many = "1 other recipient" if len(others) == 1 else f"{len(others)} other recipients"
+        yield f"This release was handed over to {many}{names}."
+    if signed and signed["decision"] == Decision.REFUSED:
+        yield f"Refused by {role_of(signed['by'], made.show)} on {signed['time'][:10]}."
+    elif signed and not made.report["verdict"]["ready"]:
+        yield f"It was signed on {signed['time'][:10]}, before this verdict."
 
 
 def _rows(made: _Made) -> list[Mapping[str, Any]]:
@@ -185,17 +200,22 @@ def _recipient(made: _Made) -> Iterator[str]:
 
 def _given(title: str, text: str | None, key: str, how: str) -> Item:
     """What a person states; a gap where it is blank."""
-    if not (text or "").strip():
+    if _is_blank(text):
         return Item(title, f"Not stated: {key}.", GAP)
     return Item(title, str(text), ASSUMED, how)
+
+
+def _is_blank(text: str | None) -> bool:
+    """Whether a text shows no sign, as that of spaces or of signs without a width."""
+    return not any(sign.isprintable() and not sign.isspace() for sign in text or "")
 
 
 def _stated(made: _Made, name: str) -> Item:
     """What the custodian states of the recipient; outside only that it is stated, and by whom."""
     stated = made.results.stated.get(made.to, {})
     text = stated.get(name)
-    if made.show.is_public:
-        text = text and "Stated; the words stay inside."
+    if made.show.is_public and not _is_blank(text):
+        text = "Stated; the words stay inside."
     how = f"stated by {role_of(stated['by'], made.show)} on {stated['on']}" if stated else ""
     return _given(STATED[name], text, f"{name} under [dossier]", how)
 
@@ -459,6 +479,10 @@ def _assumptions(made: _Made) -> Iterator[Item]:
     for every in alike.values():
         names = [each["column"] or each["intruder"] for each in every]
         yield Item("Accepted", accepted_words(every[0], ", ".join(names), made.show), ASSUMED)
+    for each in made.results.expired:
+        who, what = role_of(each["by"], made.show), each["column"] or each["intruder"]
+        said = f"{what}: accepted by {who} until {each['until']}."
+        yield Item("Acceptance expired", said, GAP)
     for each in (made.results.handed or {}).get("waived", ()):
         if made.show.is_public:  # names of people and of recipients
             said, how = "The custodian waived a comparison with what left.", ""
@@ -482,9 +506,16 @@ def _signature(made: _Made) -> Iterator[Item]:
         yield Item("Signature", "Not signed: sfumato sign.", GAP)
     else:
         said = f"{signed['decision'].capitalize()}, by {role_of(signed['by'], made.show)}."
-        yield Item("Signature", said, ASSUMED, "noted in the ledger")
+        yield Item("Signature", said, ASSUMED, f"noted in the ledger on {signed['time'][:10]}")
+        if signed.get("to") not in (made.to, "", None):
+            whom = "another recipient" if made.show.is_public else signed["to"]
+            said = f"Not signed for this recipient: it is for {whom}."
+            yield Item("Signature for the recipient", said, GAP)
     day = made.report["context"]["review_date"]
-    yield _given("To be reviewed on", day, "review_date under [project]", _SAYS)
+    if day and day < made.report["report"]["date"]:
+        yield Item("To be reviewed on", f"Not reviewed since: it was due on {day}.", GAP)
+    else:
+        yield _given("To be reviewed on", day, "review_date under [project]", _SAYS)
     if not made.show.is_public:
         sha256 = made.report["manifest"]["release_sha256"]
         kind, how = (MEASURED, "of the file as it was written") if sha256 else (GAP, "")

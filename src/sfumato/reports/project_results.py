@@ -71,6 +71,8 @@ class ProjectResults:
         What the custodian states of each recipient.
     handed
         What the ledger says of the release and of all others that left; ``None`` where it is off.
+    expired
+        Acceptances that count no more.
     """
 
     name: str
@@ -80,6 +82,7 @@ class ProjectResults:
     verdict: Mapping[str, Any] | None = None
     stated: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     handed: Mapping[str, Any] | None = None
+    expired: Iterable[Mapping[str, Any]] = ()
 
     @property
     def is_on_request(self) -> bool:
@@ -169,7 +172,8 @@ class ProjectResults:
                 advice="run the project first: sfumato run",
             )
         stated, handed = dict(plain.get("stated") or {}), plain.get("handed")
-        return cls(name, stages, said, reasons, plain.get("verdict"), stated, handed)
+        expired = tuple(plain.get("expired") or ())
+        return cls(name, stages, said, reasons, plain.get("verdict"), stated, handed, expired)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ProjectResults:

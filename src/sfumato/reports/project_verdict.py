@@ -120,7 +120,10 @@ def accepted_words(acceptance: Mapping[str, Any], what: str, show: Discretion) -
 
 def role_of(by: str, show: Discretion) -> str:
     """Who answers: outside the role alone, which stands before the bracket with the name."""
-    return by.partition("(")[0].strip() if show.is_public else by
+    if not show.is_public:
+        return by
+    role, bracket, _ = by.partition("(")
+    return role.strip() if bracket and role.strip() else "a named person"
 
 
 def _learned(row: Mapping[str, Any]) -> Mapping[str, float] | None:
