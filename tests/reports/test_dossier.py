@@ -159,6 +159,45 @@ def test_what_no_longer_holds_is_said(release: Release, tmp_path: Path, audience
     assert "2026-11-20" in again[1]
 
 
+@pytest.mark.parametrize("audience", list(Audience))
+@pytest.mark.parametrize("others", [OTHERS, OTHERS[:1], []])
+def test_joined_are_those_that_were_compared(
+    release: Release, tmp_path: Path, audience: Audience, others: list[dict[str, Any]]
+) -> None:
+    found = results(release, handed=HANDED | {"others": others})
+    own = (found.verdict or {})["rows"]
+    known = next(row for row in own if row["intruder"] == "acquaintance")
+    rows = [known | {"intruder": "recipient"} if row["intruder"] == "recipient" else row
+            for row in own]  # fmt: skip
+    found = results(release, handed=found.handed, verdict={**(found.verdict or {}), "rows": rows})
+    by_title = items(dossier(found, tmp_path, audience)[0])
+    joined = by_title["Linkability: releases joined"]
+    assert joined["kind"] == MEASURED
+    assert ("(1 of 2)" in joined["says"]) is (len(others) == 2)
+    assert ("all that left" in joined["says"]) is (len(others) == 1)
+    gap = by_title.get("Linkability: not compared")
+    assert (gap is not None) is (len(others) == 2)
+    assert gap is None or gap["kind"] == GAP
+
+
+def test_of_several_tables_what_no_run_notes_is_a_gap(release: Release, tmp_path: Path) -> None:
+    found = results(release)
+    schema = {"key": "person", "persons": True, "events": {"code": "code"}, "sensitive": ["level"]}
+    found.stages["release"].record["settings"]["schema"] = {"tables": {"visits": schema}}
+    plain, _ = dossier(found, tmp_path)
+    every = plain["headings"]["Every variable"]
+    (told,) = (each for each in every if "visits.code" in each["says"])
+    assert told["kind"] == GAP
+    assert items(plain)["Left out"]["kind"] == GAP
+    assert [each["says"] for each in every if each["title"] == "Warning"]
+
+
+def test_a_recipient_has_a_name(release: Release, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="recipient"):
+        report(results(release), tmp_path / "d.html", recipient=" ")
+    assert not list(tmp_path.iterdir())
+
+
 def test_numbers_are_those_of_the_release_and_agree(release: Release, tmp_path: Path) -> None:
     plain, text = dossier(results(release, handed=HANDED), tmp_path)
     risk = release.risk

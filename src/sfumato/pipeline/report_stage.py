@@ -130,7 +130,7 @@ def _handed(
         beside = memory.beside(number, to) if own[0].kept_in and not request else None
         others = [
             {**fields_of(each, "number name persons handed"), "to": list(each.to)}
-            | {"compared": each.number in held}
+            | {"compared": each.number in held, "persons": each.persons if each.kept_in else None}
             for each in every
             if each.to and each.number != number
         ]

@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import Any, NamedTuple
 
+from sfumato.core.errors import InputError
 from sfumato.core.measure import is_estimate
 from sfumato.core.signatures import Decision
+from sfumato.release.history_utility import UNCHANGED
 from sfumato.reports import project_results
 from sfumato.reports.audience import AVERAGE, MAXIMUM, WHOLE, Audience, Discretion
 from sfumato.reports.printed_numbers import (
@@ -70,6 +72,16 @@ class _Made(NamedTuple):
     show: Discretion
 
     @property
+    def has_tables(self) -> bool:
+        """Whether the release is of several tables."""
+        return "tables" in self.results.settings(project_results.RELEASE).get("schema", {})
+
+    @property
+    def others(self) -> list[Mapping[str, Any]]:
+        """The other releases that left, by the ledger."""
+        return list((self.results.handed or {}).get("others", ()))
+
+    @property
     def people(self) -> str:
         return f"{printed(self.report['changes']['persons'], COUNT)} people"
 
@@ -97,7 +109,14 @@ def dossier_content(
     ----------
     report
         The report of the project for the same audience, as `project_content` gives it.
+
+    Raises
+    ------
+    InputError
+        If the recipient has no name.
     """
+    if _is_blank(recipient):
+        raise InputError("recipient", "must name who gets the release", found="nothing")
     made = _Made(report, results, recipient, Discretion(Audience(report["report"]["audience"])))
     headings = {
         "Recipient and context": _context(made),
@@ -245,12 +264,18 @@ def _variables(made: _Made) -> Iterator[Item]:
     grouped: dict[tuple[str, str, str], list[str]] = {}
     lines = made.report["variables"]
     for each in lines:
-        grouped.setdefault((each["role"], each["done"], each["why"]), []).append(each["name"])
+        # Of several tables the run notes no coding of events.
+        unknown = made.has_tables and each["done"] == UNCHANGED
+        done = "not measured how its cells are written" if unknown else each["done"]
+        grouped.setdefault((each["role"], done, each["why"]), []).append(each["name"])
     for (role, done, why), names in grouped.items():
-        kind = GAP if role == UNDECIDED else ASSUMED
+        kind = GAP if role == UNDECIDED or done.startswith("not measured") else ASSUMED
         many = role if len(names) == 1 else f"{role}, {len(names)} columns"
         yield Item(many.capitalize(), f"{', '.join(names)}: {done}.", kind, why)
     own = sum(each["custodians_reason"] for each in lines)
+    if made.has_tables:
+        for each in made.report["manifest"]["warnings"]:
+            yield Item("Warning", each["says"], MEASURED, "noted by the run")
     if own < len(lines):
         missing = f"Not stated: the custodian’s own reason for {len(lines) - own} of {len(lines)} "
         yield Item("Justification", f"{missing}columns (project.reasons).", GAP)
@@ -385,8 +410,15 @@ def _three(made: _Made) -> Iterator[Item]:
             yield Item(f"Singling out: {each['title'].lower()}", said, MEASURED, "simulated attack")
     row = made.row("recipient")
     if row.get("found"):
-        said = f"{row['found']} of {made.people} are found by all that left."
-        yield Item("Linkability: releases joined", said, MEASURED, "counted over the ledger")
+        left = [each for each in made.others if not each["compared"]]
+        of = f"{len(made.others) - len(left)} of {len(made.others)}"
+        by = f"those that were compared ({of})" if left else "all that left"
+        said = f"{row['found']} of {made.people} are found by {by if made.others else 'it alone'}."
+        how = "counted over the ledger" if made.others else "the ledger knows no other release"
+        yield Item("Linkability: releases joined", said, MEASURED, how)
+        if left:
+            said = f"Not compared: {len(left)} of {len(made.others)} releases."
+            yield Item("Linkability: not compared", said, GAP)
     else:
         said = "Not measured: what several releases tell together."
         yield Item("Linkability: releases joined", said, GAP)
@@ -438,8 +470,8 @@ def _loss(made: _Made) -> Iterator[Item]:
         told = [f"{each['name']} {_told(each['ncp'], SHARE)}" for each in worst]
         yield Item("Columns that lose most", f"{listed(told)}.", MEASURED, "mean over cells")
     out = changes["suppressed_records"]
-    if out is None:
-        yield Item("Left out", "Not measured: records left out.", GAP)
+    if out is None or made.has_tables:
+        yield Item("Left out", "Not measured: records left out of each table.", GAP)
     else:
         people = printed(changes["suppressed_persons"], COUNT)
         said = f"{printed(out, COUNT)} records, {people} people."

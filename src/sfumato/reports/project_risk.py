@@ -29,7 +29,7 @@ GAPS = {
     "own. That overstates the risk from an intruder who does not know who is in it.",
     "membership": "Membership was not measured: no register of the population was given. The "
     "intruders above are taken to know who is in the file.",
-    "linkage": "Nothing was linked: the release is of one table.",
+    "linkage": "Nothing was linked.",
 }
 """What was not measured, in the words of every report of a project."""
 _ADVERSARIES = (
