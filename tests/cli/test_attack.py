@@ -18,6 +18,7 @@ from cli.conftest import RELEASED, done_in, lines_on_a_screen
 from few_cases import fast_first
 from intruder.generated import persons, schema_of
 
+import sfumato as sf
 from sfumato.schema import dump_schema
 
 Run = Callable[..., Any]
@@ -127,6 +128,38 @@ def test_the_table_is_read_by_people(files: Path, run: Run) -> None:
     assert "Evidence\n" in done.out
     assert "Of everybody the quasi-identifiers: age, sex." in done.out
     assert "Of column age, 10 % of the values are wrong." in done.out
+
+
+def test_a_screen_shows_warnings_and_whole_columns_of_every_attack(made: Path) -> None:
+    """Long titles give way, and sentences about what was held: not a mark, nor a limit."""
+    from sfumato.cli.attack_command import _brief
+    from sfumato.cli.output import WIDTH
+
+    found = sf.attack(made / "out.csv", schema=sf.load_schema(made / "schema.toml"), seed=1)
+    longest = ("inference_minimality:diagnosis", "exact_free", "probabilistic", "informed")
+    kind = next(each for each in found.outcomes if each.attempts and each.allowed is not None)
+    shown = [
+        replace(kind, attack=name, attempts=39_000, right=12_345, intruder="acquaintance")
+        for name in longest
+    ]
+    beaten = replace(shown[0], broken=True, allowed=0.12345)
+    lines = _brief(
+        replace(
+            found,
+            outcomes=(*shown[1:], beaten),
+            held=("held",) * 9,
+            warnings=("the warning",),
+        )
+    ).splitlines()
+    assert all(len(line) <= WIDTH for line in lines)
+    head = next(place for place, line in enumerate(lines) if line.startswith("attack "))
+    assert lines[head].endswith("at most")
+    rows = lines[head + 1 : head + 1 + len(longest)]
+    assert "BEATEN" in rows[0]
+    assert rows[0].endswith("12.3 %")
+    assert ": diagnosis " in rows[0]
+    assert len({row.split("  ")[0] for row in rows}) == len(longest)
+    assert sum("the warning" in line for line in lines) == 1
 
 
 def test_a_prediction_that_is_exceeded_ends_with_2(files: Path, run: Run) -> None:

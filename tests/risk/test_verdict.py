@@ -116,6 +116,24 @@ def test_the_worst_column_that_nobody_accepted_counts() -> None:
     assert set(verdict.to_json()["found"]["insiders"]) == set(insiders)
 
 
+def test_reasons_are_printed_where_there_are_no_details() -> None:
+    insiders = {f"c{place}": HIGH for place in range(9)}
+    own = [accepted(column=name, because=f"why {name}", by=f"officer {name}") for name in insiders]
+    verdict = judge(found(insiders=insiders), accepted=own, today=TODAY)
+    for text in (str(verdict), verdict.text(details=True), "\n".join(verdict.lines())):
+        assert all(f"why {name}" in text for name in insiders)
+    short = verdict.text(details=False)
+    assert "why c" not in short
+    assert "6 more: --details" in short
+
+
+def test_advice_is_told_where_there_is_some() -> None:
+    for advice in ("", "look at some pairs"):
+        told = Linkage(None, None, "no pair was checked", advice=advice).to_json()
+        assert told.get("advice") == (advice or None)
+        assert ("advice" in told) == bool(advice)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

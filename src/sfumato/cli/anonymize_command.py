@@ -327,7 +327,7 @@ def _brief(release: Release) -> str:
         f"Released: {people}{where}. {lost}",
         *few([f"Promise: {each}" for each in _promises(release)], "promises"),
     ]
-    return "\n".join([*lines, "", str(release.verdict)])
+    return "\n".join([*lines, "", release.verdict.text(False)])
 
 
 def _promises(release: Release) -> Iterator[str]:

@@ -32,6 +32,7 @@ from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Ref
 if TYPE_CHECKING:
     from sfumato.core.declaration import LayoutGiven, Progress
     from sfumato.intruder.attack_result import Attack
+    from sfumato.intruder.referee.attack_odds import Outcome
     from sfumato.release.release_manifest import Manifest
     from sfumato.release.release_result import Release
     from sfumato.schema import Schema
@@ -159,36 +160,54 @@ def attack(
     return found.exit_code
 
 
+_TITLE = 34
+"""Signs of an attack's title."""
+
+
 def _brief(found: Attack) -> str:
     """What the attacks found on one screen: the rows of the verdict, the worst attacks."""
-    from sfumato.intruder.attack_result import percent
     from sfumato.reports.adversaries import attack_title
 
-    lines = few([*found.held, *(f"Warning: {each}" for each in found.warnings)], "notes")
-    if found.verdict is not None:
-        lines += ["", *found.verdict.lines()]
-    rows: list[tuple[str, ...]] = [
-        ("attack", "evidence for", "right", "share right", "predicted", "at most", "")
+    lines = [
+        *few([f"Warning: {each}" for each in found.warnings], "warnings"),
+        *few(found.held, "notes"),
     ]
-    for each in sorted(found.outcomes, key=lambda each: each.rank):
-        shares = (
-            each.success.value if each.attempts else None,
-            None if each.predicted is None else each.predicted.value,
-            each.allowed,
-        )
-        rows.append(
-            (
-                attack_title(each.attack),
-                each.intruder,
-                f"{each.right:,} of {each.attempts:,}",
-                *("-" if share is None else percent(share) for share in shares),
-                "BEATEN" if each.broken else "by chance" if each.above else "",
-            )
-        )
+    if found.verdict is not None:
+        lines += ["", *found.verdict.lines(False)]
+    worst = sorted(found.outcomes, key=lambda each: each.rank)
+    heads = ("", "evidence for", "right", "share", "predicted", "at most")
+    marks = columns([heads, *map(_marked, worst)], (2, 3, 4, 5))
+    # The last columns decide: where numbers are long, titles give way.
+    room = min(_TITLE, WIDTH - 2 - max(map(len, marks)))
+    titles = ("attack", *(_short(attack_title(each.attack), room) for each in worst))
     said = wrap(found.sentence, WIDTH)
     # Two more lines say how many attacks are left and where the report is.
-    room = max(1, SCREEN - 5 - len(lines) - len(said))
-    return "\n".join([*lines, "", *cut(columns(rows, (2, 3, 4, 5)), room, "attacks"), "", *said])
+    left = max(1, SCREEN - 5 - len(lines) - len(said))
+    table = columns([*zip(titles, marks, strict=True)])
+    return "\n".join([*lines, "", *cut(table, left, "attacks"), "", *said])
+
+
+def _marked(each: Outcome) -> tuple[str, ...]:
+    """An attack in a row, first whether it found more than a prediction allows."""
+    from sfumato.intruder.attack_result import percent
+
+    shares = (
+        each.success.value if each.attempts else None,
+        None if each.predicted is None else each.predicted.value,
+        each.allowed,
+    )
+    return (
+        "BEATEN" if each.broken else "by chance" if each.above else "",
+        each.intruder,
+        f"{each.right:,} of {each.attempts:,}",
+        *("-" if share is None else percent(share) for share in shares),
+    )
+
+
+def _short(title: str, room: int) -> str:
+    """A title with its two ends: the last part may be a column."""
+    half = room // 2
+    return title if len(title) <= room else f"{title[:half]}…{title[half + 1 - room :]}"
 
 
 def _truth(truth: Place | None, *, same_order: bool) -> str | None:

@@ -31,7 +31,7 @@ def demo(
     Links the patients, lets a simulated worker review, measures the visits, releases them, attacks
     the release and reports. --details says what each number means, beside the truth.
     """
-    from sfumato.cli.demo_findings import against_the_truth, brief_files, brief_findings, findings
+    from sfumato.cli.demo_findings import against_the_truth, brief_end, brief_findings, findings
     from sfumato.core.atomic import check_target
     from sfumato.core.optional_packages import needed
     from sfumato.pipeline.demo_project import write_demo_project
@@ -48,10 +48,10 @@ def demo(
     place = write_demo_project(output, persons, seed)
     status = run_telling(place, shown=None if details else 0)
     verdict, truth = status.verdict, against_the_truth(place)
-    found = findings(status, truth) if details else brief_findings(status, truth)
+    found = findings(status, truth) if details else brief_findings(status)
     typer.echo(found if verdict is None else f"{found}\n\n{verdict.text(details)}")
     if not details:
-        typer.echo(f"\n{brief_files(status)}")
+        typer.echo(f"\n{brief_end(status, truth)}")
     say(f"Done in {time.monotonic() - started:.0f} seconds.")
     raise typer.Exit(ABOVE if verdict is None else verdict.exit_code)
 

@@ -22,6 +22,7 @@ from sfumato.linkage.linkage_quality import Rates, quality_of_pairs
 from sfumato.pipeline import demo_project, project_folder
 from sfumato.reports.adversaries import ATTACK_TITLES
 from sfumato.review.review_decisions import DECISIONS
+from sfumato.risk.verdict import share_text
 
 if TYPE_CHECKING:
     from sfumato.pipeline.run import Status
@@ -200,27 +201,32 @@ def findings(status: Status, truth: LinkageTruth) -> str:
     return "\n".join(line for part in parts for line in ("", *part))
 
 
-def brief_findings(status: Status, truth: LinkageTruth) -> str:
-    """The demo in a few lines: the linkage beside the truth, what the release changes."""
-    right, there = (_fine(share) for share in (truth.reviewed.precision, truth.reviewed.recall))
+def brief_findings(status: Status) -> str:
+    """The demo in a few lines: what the release changes."""
     release = status.measured(project_folder.RELEASE) or {}
-    return "\n".join(
-        (
-            "",
-            f"Linked: {right} of the pairs are right, {there} of the true ones were found.",
-            *_table(_before_and_after(release, _LEADING), "before", "after"),
-        )
+    return "\n".join(("", *_table(_before_and_after(release, _LEADING), "before", "after")))
+
+
+def brief_end(status: Status, truth: LinkageTruth) -> str:
+    """The linkage by the truth, which files to open, and how to go on."""
+    right, there = (
+        share_text(share) for share in (truth.reviewed.precision, truth.reviewed.recall)
     )
-
-
-def brief_files(status: Status) -> str:
-    """Which files to open, and how to go on."""
+    known = [
+        f"By the made-up truth, which only a demo knows: {right} of the pairs joined are right,",
+        f"{there} of the true pairs are joined.",
+    ]
     folder = project_folder.shell_path(status.place.folder)
     every = _files_of(status)
     files = {f"{folder}/{name}": every[name] for name in _FIRST if name in every}
     width = max(map(len, files), default=0)
     return "\n".join(
-        (*(f"{name:<{width}}  {what}" for name, what in files.items()), _goes_on(status))
+        (
+            *_filled(known),
+            "",
+            *(f"{name:<{width}}  {what}" for name, what in files.items()),
+            _goes_on(status),
+        )
     )
 
 

@@ -76,9 +76,13 @@ def few(lines: Sequence[str], of: str) -> list[str]:
     return [*on_two(lines[:SHOWN]), *([f"{left:,} more {of}: --details"] if left > 0 else [])]
 
 
+MOST = 190
+"""Signs that two lines of a screen have room for."""
+
+
 def on_two(lines: Iterable[str]) -> list[str]:
     """Each line on at most two of a screen."""
-    cut = (shorten(line, 190, placeholder=" …") for line in lines)
+    cut = (shorten(line, MOST, placeholder=" …") for line in lines)
     return [part for line in cut for part in wrap(line, WIDTH, subsequent_indent="    ")]
 
 
@@ -98,7 +102,7 @@ def brief(risk: Risk) -> str:
     lines += few([f"Warning: {warning}" for warning in risk.warnings], "warnings")
     if risk.columns:
         lines.append(f"Of each further column: --details ({len(risk.columns)} columns).")
-    return "\n".join([*lines, *([] if risk.verdict is None else ["", str(risk.verdict)])])
+    return "\n".join([*lines, *([] if risk.verdict is None else ["", risk.verdict.text(False)])])
 
 
 def _sensitive(risk: Risk) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.output import (
+    MOST,
     SHOWN,
     WAITING,
     WIDTH,
@@ -66,7 +67,8 @@ def run(
     waiting, verdict = status.waiting, status.verdict
     if waiting is None:
         if verdict is not None and not json:
-            typer.echo(f"\n{verdict.text(details)}")
+            more = _release_lines(status) if details else []
+            typer.echo("\n".join([*more, "", verdict.text(details)]))
         # After the rows, which say why a release is refused.
         if status.is_done and (to := hand_over(place)):
             say(f"Handed over to {to}.")
@@ -83,11 +85,11 @@ def _say_remembered(place: ProjectFolder) -> None:
     section = place.project.ledger
     if section is None or section.remember:
         say(
-            f"Remembered: {ledger_file(place)}; later releases are compared with it, "
-            "unless [ledger] says 'remember = false'."
+            f"Remembered: {ledger_file(place)}; later releases are compared with it. [ledger] "
+            "chooses another one (file, keys), or none (remember = false)."
         )
     else:
-        say("Not remembered: [ledger] says 'remember = false'.")
+        say("Not remembered ([ledger]: remember = false): later releases are not compared with it.")
 
 
 def status(
@@ -217,18 +219,28 @@ def run_telling(
         for line in _done_lines(state, names):
             say(line)
         # Stages repeat the warnings of those before them.
-        new = [warning for warning in _warnings(state) if warning not in warned]
+        new = [each for each in dict.fromkeys(_warnings(state)) if each not in warned]
         for line in new if shown is None else on_two(new[: max(0, shown - len(warned))]):
             say(line)
         warned.extend(new)
 
-    status = run(place, until=until, force=force, working=_working, tell=tell)
-    if shown is not None and len(warned) > shown:
-        left = f"{len(warned) - shown}{' more' if shown else ''}"
-        say(f"{left} warnings: {command_of('status', place.file)} --details")
+    try:
+        status = run(place, until=until, force=force, working=_working, tell=tell)
+    finally:
+        # Of a run that is refused or interrupted, too.
+        if shown is not None and (hidden := _hidden(warned, shown)):
+            say(f"{hidden}: {command_of('status', place.file)} --details")
     if status.place.project.accept != place.project.accept:
         say(f"Noted in {place.file.name}, as at_most: how much what stands under [accept] covers.")
     return status
+
+
+def _hidden(warned: Sequence[str], shown: int) -> str:
+    """What a run did not print of its warnings; empty where it printed them whole."""
+    left = len(warned) - shown
+    if left > 0:
+        return f"{left:,}{' more' if shown else ''} warning{'s' * (left > 1)}"
+    return "The warnings in full" if any(len(each) > MOST for each in warned) else ""
 
 
 @contextmanager
@@ -301,6 +313,7 @@ def _status_lines(status: Status, details: bool) -> list[str]:
         warned = (each.record.warnings for each in status.stages if each.record is not None)
         told = dict.fromkeys(f"Warning: {warning}" for each in warned for warning in each)
         lines += ["", *told] if told else []
+        lines += _release_lines(status)
     if status.waiting is not None:
         return [*lines, *_waiting_lines(status.waiting, status.place.file)]
     if status.verdict is not None:
@@ -308,6 +321,17 @@ def _status_lines(status: Status, details: bool) -> list[str]:
     return (
         lines if status.is_done else [*lines, "", f"Next: {command_of('run', status.place.file)}"]
     )
+
+
+def _release_lines(status: Status) -> list[str]:
+    """Classes and lost information of a release, which are details."""
+    from sfumato.pipeline.project_folder import RELEASE
+
+    found = status.measured(RELEASE) or {}
+    if "classes" not in found or "utility" not in found:
+        return []
+    lost = f"information lost: ncp {100 * found['utility']['ncp']:.1f} %"
+    return ["", f"Release: {found['classes']:,} classes; {lost}"]
 
 
 def _size(count: int) -> str:

@@ -311,8 +311,11 @@ class Linkage:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         words = {State.DOES_NOT_APPLY: "measured", State.ACCEPTED: "not measured, accepted"}
+        own = asdict(self)
+        if not self.advice:
+            del own["advice"]
         return {
-            **asdict(self),
+            **own,
             "state": words.get(self.state, self.state.value),
             "accepted": None if self.accepted is None else self.accepted.to_json(),
         }
@@ -482,11 +485,11 @@ class Verdict:
         return f"{said} {beaten_text(self.evidence)}"
 
     def __str__(self) -> str:
-        """The rows as a table, with what they come from."""
+        """The rows as a table, with what they come from and why something was accepted."""
         return self.text()
 
-    def text(self, details: bool = False) -> str:
-        """The same; as details with the reason of each acceptance."""
+    def text(self, details: bool = True) -> str:
+        """The same; short without the reasons of acceptances, which are details."""
         beaten = any(each.beaten or each.raised for each in self.evidence)
         said = f"{self.headline} {beaten_text(self.evidence)}" if beaten else self.headline
         lines = [
@@ -499,7 +502,7 @@ class Verdict:
             lines += _wrapped(text, "  ", " " * 6)
         return "\n".join(lines)
 
-    def lines(self, details: bool = False) -> list[str]:
+    def lines(self, details: bool = True) -> list[str]:
         """The rows as a table, with what they come from, without the headline."""
         notes = [(each.intruder, each.why) for each in self.rows if each.why]
         if self.linkage is not None:
@@ -855,7 +858,7 @@ def _accepted(accepted: Sequence[tuple[str, Acceptance]]) -> list[str]:
         together.setdefault(one.term.removeprefix("accepted "), []).append(what)
     said = [f"{_listed(names)}, {term}" for term, names in together.items()]
     left = len(said) - SHOWN
-    return [*said[:SHOWN], *([f"{left} more: in the report"] if left > 0 else [])]
+    return [*said[:SHOWN], *([f"{left} more: --details"] if left > 0 else [])]
 
 
 def _wrapped(text: str, first: str = "", later: str = "") -> list[str]:
