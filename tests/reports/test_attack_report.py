@@ -20,6 +20,7 @@ from sfumato.intruder.attacks import exact_matching
 from sfumato.release.release_result import Release, ReleasedTable
 from sfumato.reports.adversaries import ATTACK_TITLES, attack_title
 from sfumato.reports.attack_report import (
+    _figures,
     calibration_figure,
     draw_attack,
     predicted_figure,
@@ -67,6 +68,33 @@ def test_the_verdict_stands_first_and_every_number_follows(attacked: Attack) -> 
         assert sentence in page
 
 
+def test_the_page_begins_with_the_worst(attacked: Attack) -> None:
+    """Its heading has the largest share of any row; the pictures are of the worst by rank."""
+    assert attacked.verdict is not None
+    rows = [each.findings for each in attacked.verdict.rows if each.findings is not None]
+    most = percent(max(each.found.value for each in rows))
+    page = draw_attack(attacked, "Visits", DAY)
+    heading = page.partition('<h2 id="verdict">')[2].partition("</h2>")[0]
+    assert most in heading
+    assert f"{len(attacked.outcomes)} attacks" in heading
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page.partition('class="attacks"')[2])
+    assert heads[:2] == ["Attack", "Share right"]
+    # With one more, the last by rank is not drawn, wherever it stands.
+    (kind, bins), *_ = attacked.calibration.items()
+    one = next(each for each in attacked.outcomes if each.attack == kind)
+    share = one.baseline.value
+    success = [replace(one.success, value=share + 0.01 * place) for place in range(4)]
+    outcomes = [
+        replace(one, attack=f"inference:c{place}", success=each)
+        for place, each in enumerate(success)
+    ]
+    calibration = {each.attack: bins for each in outcomes}
+    more = replace(attacked, outcomes=(*outcomes,), calibration=calibration)
+    *_, picture = _figures(more)
+    assert "the worst 3 of 4" in picture.title
+    assert [f"c{place}" in picture.svg for place in range(4)] == [False, True, True, True]
+
+
 def test_a_broken_prediction_is_said_in_red(caught: Attack) -> None:
     page = draw_attack(caught, "Visits", DAY)
     assert '<section class="verdict failed"' in page
@@ -103,7 +131,7 @@ def test_the_pictures_are_pictures(attacked: Attack) -> None:
     for figure in (
         success_figure(with_words),
         predicted_figure(with_words),
-        calibration_figure(attacked.calibration),
+        calibration_figure(attacked.calibration, len(attacked.calibration)),
     ):
         ET.fromstring(str(figure.svg))
         assert "aria-label" in figure.svg

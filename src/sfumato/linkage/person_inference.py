@@ -59,7 +59,8 @@ _WIDE = 1.96
 _ANSWERS = 1
 """The stream of the seed that the truth of answered pairs is drawn from."""
 _BY_DRAWS = (
-    "partitions drawn by the probabilities of the pairs, whose odds are true to a factor of three"
+    "partitions drawn by the probabilities of the pairs, whose odds are true to about a factor of "
+    "three"
 )
 
 

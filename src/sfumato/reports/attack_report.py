@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 
 from sfumato.core.measure import Measure
-from sfumato.core.number_text import NONE, percent
+from sfumato.core.number_text import NONE, count, percent
 from sfumato.intruder.attack_result import Attack
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
 from sfumato.reports import pictures
@@ -42,9 +42,27 @@ def draw_attack(attack: Attack, title: str, made: date) -> str:
         title=title,
         made=made,
         attack=attack,
+        headline=_headline(attack),
         outcomes=sorted(attack.outcomes, key=lambda each: each.rank),
         failed=bool(attack.exit_code or attack.broken),
         figures=_figures(attack),
+    )
+
+
+def _headline(attack: Attack) -> str:
+    """The worst that the attacks bring to light, and whether one beat its prediction."""
+    rows = [] if attack.verdict is None else attack.verdict.rows
+    found = [(row.findings.found.value, row) for row in rows if row.findings is not None]
+    if not found:
+        return attack.sentence
+    share, row = max(found, key=lambda each: each[0])
+    # Of the insider a column says more than the name.
+    by = row.column or f"{'an' if row.intruder[0] in 'ai' else 'a'} {row.intruder}"
+    beaten, of = len(attack.broken), len(attack.outcomes)
+    none = f"{beaten:,} beat a prediction" if beaten else "none beat its prediction"
+    return (
+        f"Worst: {percent(share)} of {count(attack.persons)} people found by {by}; "
+        f"{of:,} attack{'s' * (of != 1)}, {none}"
     )
 
 
@@ -69,7 +87,12 @@ def _figures(attack: Attack) -> list[pictures.Figure]:
     if predicted:
         figures.append(predicted_figure(predicted))
     if attack.calibration:
-        figures.append(calibration_figure(dict([*attack.calibration.items()][:_DRAWN])))
+        ranked = {each.attack: each.rank for each in made}
+        # What was not tried has no rank.
+        worst = sorted(ranked.keys() & attack.calibration.keys(), key=lambda name: ranked[name])
+        bins = {name: attack.calibration[name] for name in worst[:_DRAWN]}
+        if bins:
+            figures.append(calibration_figure(bins, len(worst)))
     return figures
 
 
@@ -205,13 +228,15 @@ def predicted_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
     )
 
 
-def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]]) -> pictures.Figure:
+def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]], of: int) -> pictures.Figure:
     """Realised share of right guesses against the intruder's own chance.
 
     Parameters
     ----------
     bins
         By attack, guesses grouped by the chance that the intruder gave them.
+    of
+        How many attacks have such guesses.
     """
     rows = [
         {
@@ -226,6 +251,7 @@ def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]]) -> pictures
         for each in several
     ]
     names = [attack_title(name) for name in bins]
+    drawn = f"the worst {len(names)} of {of}" if len(names) < of else f"{of} attacks"
     colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(names))]
     scale = alt.Scale(domain=names, range=colours)
     colour = alt.Color("attack:N", scale=scale).legend(columns=1, labelLimit=300)
@@ -242,7 +268,7 @@ def calibration_figure(bins: Mapping[str, Sequence[CalibrationBin]]) -> pictures
         pictures.picture(
             chart, "calibration", f"Points: right share by the intruder's chance. {said}."
         ),
-        "How sure the intruder was, and how right",
+        f"How sure the intruder was, and how right; {drawn}",
         "Guesses grouped by the chance that the intruder gave them. On the line he knew how right "
         "he was.",
     )

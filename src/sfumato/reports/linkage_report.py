@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints, Levels
-from sfumato.core.number_text import count, percent
+from sfumato.core.number_text import count, number, percent
 from sfumato.linkage import match_thresholds
 from sfumato.linkage.encoding_linkage import EncodedLinks
 from sfumato.linkage.link_model import LevelWeight
@@ -26,12 +26,16 @@ _LEAST, _MOST = -20.0, 40.0
 """Farthest ends of the axis of match weights, in bits."""
 _WIDTH = 2
 """Bits in a bar."""
-_THOUSAND = log2(1000)
-"""Bits between ticks: odds of a thousand times as much."""
+_TEN = log2(10)
+"""Bits between ticks: odds of ten times as much."""
+_HALF_TICKS = 4
+"""Ticks that half a picture has room for."""
 _LARGE = {1e12: " trillion", 1e9: " billion", 1e6: " million"}
 _POWER = "pow(2, abs(datum.value))"
-_TIMES = f"""({_POWER} < 1e6 ? format({_POWER}, ',.0f') : {_POWER} < 1e9 ?
- format({_POWER} / 1e6, ',.0f') + ' million' : format({_POWER} / 1e9, ',.0f') + ' billion')"""
+# Ticks are powers of ten, which come out a little below themselves.
+_TIMES = f"""({_POWER} < 9e5 ? format({_POWER}, ',.0f') : {_POWER} < 9e8 ?
+ format({_POWER} / 1e6, ',.0f') + ' million' : {_POWER} < 9e11 ?
+ format({_POWER} / 1e9, ',.0f') + ' billion' : format({_POWER} / 1e12, ',.0f') + ' trillion')"""
 _AS_ODDS = f"datum.value < 0 ? '1 : ' + {_TIMES} : {_TIMES} + ' : 1'"
 _AS_TIMES = f"abs(datum.value) < 1e-9 ? '1' : (datum.value < 0 ? '÷ ' : '× ') + {_TIMES}"
 """Labels of ticks, whose values are logarithms: people read odds, and how many times as many."""
@@ -64,6 +68,7 @@ def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
     if isinstance(links, EncodedLinks):
         return fill_template(
             "linkage_encodings.html",
+            {"with_odds": _with_odds},
             found=links.to_json(),
             thresholds=_thresholds(links, upper) if links.estimated else [],
             summary_figures=[_scores_figure(links), _quality_figure(links)]
@@ -74,7 +79,7 @@ def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
         )
     return fill_template(
         "linkage.html",
-        {"times": _times},
+        {"times": _times, "with_odds": _with_odds},
         found=links.to_json(),
         work=links.settled.workload,
         compared=_compared(links),
@@ -137,7 +142,8 @@ def _bits(score: Floats) -> Floats:
 def _ends(links: Found) -> tuple[float, float]:
     """Where the axis of the pairs' odds begins and ends: with the pairs and the thresholds."""
     limits = [each for each in (links.thresholds.lower, links.thresholds.upper) if isfinite(each)]
-    drawn = _bits(np.array([*links.pairs.score, *limits, 0.5]))
+    score = links.pairs.score
+    drawn = _bits(np.array([score.min(initial=0.5), score.max(initial=0.5), *limits]))
     least, most = (
         _WIDTH * float(turn(end / _WIDTH))
         for turn, end in ((np.floor, drawn.min()), (np.ceil, drawn.max()))
@@ -150,14 +156,20 @@ def _odds_axis(field: str, title: str, least: float, most: float) -> alt.X:
     axis: alt.X = (
         alt.X(f"{field}:Q", title=title)
         .scale(domain=[least, most], nice=False)
-        .axis(grid=False, values=_ticks((least, most)), labelExpr=_AS_ODDS)
+        .axis(
+            grid=False,
+            values=_ticks((least, most), _HALF_TICKS),
+            labelExpr=_AS_ODDS,
+            labelOverlap=True,
+        )
     )
     return axis
 
 
 def _times(bits: float) -> str:
     """How many times as many a weight stands for."""
-    return f"{'÷' if bits < 0 else '×'} {_large(2 ** abs(bits))}"
+    large = _large(2 ** abs(bits))
+    return f"{'÷' if bits < 0 and large != '1' else '×'} {large}"
 
 
 def _odds(bits: float) -> str:
@@ -166,10 +178,22 @@ def _odds(bits: float) -> str:
     return f"1 : {large}" if bits < 0 else f"{large} : 1"
 
 
-def _large(value: float) -> str:
-    """A number of two digits, with a word for its size."""
+def _with_odds(score: float) -> str:
+    """A score and its odds."""
+    if not 0 < score < 1:
+        return number(score)
+    odds = score / (1 - score)
+    said = f"{_large(odds, 3)} : 1" if odds >= 1 else f"1 : {_large(1 / odds, 3)}"
+    return f"{number(score)} ({said})"
+
+
+def _large(value: float, digits: int = 2) -> str:
+    """A number of some digits, with a word for its size."""
+    # Rounded first: what rounds to a million is one.
+    value = float(f"{value:.{digits}g}")
     scale = next((each for each in _LARGE if value >= each), 1.0)
-    return f"{float(f'{value / scale:.2g}'):,g}{_LARGE.get(scale, '')}"
+    shown = value / scale
+    return f"{f'{shown:,.0f}' if shown >= 10 else f'{shown:g}'}{_LARGE.get(scale, '')}"
 
 
 def _scores_figure(links: Found) -> pictures.Figure:
@@ -396,6 +420,7 @@ def _waterfall_figure(pattern: _Pattern, key: str) -> pictures.Figure:
             gridColor=pictures.FAINT,
             values=_ticks(row[end] for row in rows for end in ("low", "high")),
             labelExpr=_AS_ODDS,
+            labelOverlap=True,
         ),
         x2=alt.X2("high:Q"),
         color=_side(),
@@ -416,12 +441,23 @@ def _step(name: str, start: float, end: float, bits: float, whole: bool = False)
     return {"level": name, "low": low, "high": high, "side": side, "text": _times(bits)}
 
 
-def _ticks(ends: Iterable[float]) -> list[float]:
-    """Ticks of an axis of weights: powers of ten, of a thousand or a million where it is long."""
-    least, *_, most = sorted(ends)
-    steps = (_THOUSAND / 3, _THOUSAND, 2 * _THOUSAND)
-    step = next((each for each in steps if most - least < 5 * each), steps[-1])
-    return [place * step for place in range(ceil(least / step), floor(most / step) + 1)]
+def _ticks(ends: Iterable[float], most: int = 5) -> list[float]:
+    """Ticks of an axis of weights: powers of ten, or farther apart where it is long.
+
+    Parameters
+    ----------
+    most
+        How many the picture has room for.
+    """
+    least, *_, last = sorted(ends)
+    ticks: list[float] = []
+    # Of 10, 100, a thousand, a million, a billion, a trillion.
+    for tens in (1, 2, 3, 6, 9, 12):
+        step = tens * _TEN
+        ticks = [place * step for place in range(ceil(least / step), floor(last / step) + 1)]
+        if len(ticks) <= most:
+            break
+    return ticks
 
 
 def _named(each: LevelWeight) -> str:
@@ -437,7 +473,9 @@ def _bars(rows: list[dict[str, Any]], names: list[str], title: str) -> alt.Layer
     bars = base.mark_bar(height=_ROW - 7).encode(
         x=alt.X("bits:Q", title=title)
         .scale(domain=[ends[0] - room, ends[1] + room], nice=False)
-        .axis(gridColor=pictures.FAINT, values=_ticks(ends), labelExpr=_AS_TIMES),
+        .axis(
+            gridColor=pictures.FAINT, values=_ticks(ends), labelExpr=_AS_TIMES, labelOverlap=True
+        ),
         color=_side(),
     )
     right = base.transform_filter("datum.bits >= 0").mark_text(align="left", dx=4)
