@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from server import forked
 from server.booted import emptied
-from server.edits import EDITS, journey, main
+from server.edits import EDITS, HONEST, journey, main
 from server.servers import postgresql
 
 
@@ -61,6 +62,42 @@ def test_an_edit_is_named(project: Any, name: str) -> None:
     assert any(re.match(pattern, each) for each in said), said
 
 
+@pytest.mark.parametrize("name", HONEST)
+def test_an_edit_is_named_after_honest_writes(project: Any, name: str) -> None:
+    edit, pattern = EDITS[name]
+    edit(project)
+    HONEST[name](project)
+    said = found()
+    assert any(re.match(pattern, each) for each in said), said
+
+
+def test_what_is_stated_twice_in_an_entry_adds_up() -> None:
+    from sfumato.server.replay import Replay
+    from sfumato.server.stated_rows import rows_of
+
+    replay = Replay()
+    for rows in (
+        [("allowance", "1", {"budget": 0.5}), ("allowance", "1", {"+units": 2})],
+        [("allowance", "1", {"+units": 3}), ("allowance", "1", {"+units": 4})],
+        [("dealt", "1", {"+modes": [0, 1, 0]}), ("dealt", "1", {"+modes": [1, 1, 0]})],
+    ):
+        replay.take(json.dumps({"rows": rows_of(rows)}).replace(": ", ":"))
+    assert replay.rows["allowance"]["1"] == {"budget": 0.5, "units": 9}
+    assert replay.rows["dealt"]["1"] == {"modes": "120"}
+
+
+def test_many_rows_go_on_in_the_next_entry(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sfumato.server import audit_log
+    from sfumato.server.live.worker_tasks import deal
+    from sfumato.server.store.models import Account, AuditEntry
+
+    monkeypatch.setattr(audit_log, "MOST_ROWS", 2)
+    before = AuditEntry.objects.count()
+    deal(project, Account.objects.get(name="olga"), [0, 1])
+    assert AuditEntry.objects.count() > before + 1
+    assert found() == ()
+
+
 @pytest.mark.slow
 def test_every_edit_is_named_on_postgresql(tmp_path: Path) -> None:
     job = {name: str(tmp_path / name) for name in ("data", "keys")}
@@ -84,9 +121,11 @@ def _as_before(count: int) -> None:
     from sfumato.core.chain import START, Head, next_row
     from sfumato.server.audit_log import _FIELDS
     from sfumato.server.store.models import AuditEntry
+    from sfumato.server.vault import LOG_BEGAN
 
     MigrationExecutor(connection).migrate([("store", "0003_attempt_subject")])
     AuditEntry.objects.all().delete()
+    (settings.SFUMATO.keys / LOG_BEGAN).unlink(missing_ok=True)
     last = Head(0, START)
     for number in range(count):
         told = ("", "act", f"project {number}", "{}")
@@ -107,6 +146,7 @@ def _upgraded() -> None:
 def test_a_database_of_an_earlier_version_is_taken_over_by_one_entry(
     project: Any, name: str
 ) -> None:
+    from sfumato.server.audit_log import verify
     from sfumato.server.store.models import AuditEntry
 
     _as_before(3)
@@ -114,6 +154,10 @@ def test_a_database_of_an_earlier_version_is_taken_over_by_one_entry(
     last = AuditEntry.objects.order_by("number").last()
     assert (last.number, last.action) == (4, "take over")
     assert found() == ()
+    stated = json.loads(last.detail)["rows"]
+    (note,) = verify().notes
+    assert note.startswith("entry 4 ")
+    assert f" {sum(map(len, stated.values()))} rows" in note
     edit, pattern = EDITS[name]
     edit(project)
     assert any(re.match(pattern, each) for each in found())
@@ -137,6 +181,21 @@ def test_a_database_is_taken_over_once(project: Any) -> None:
     # Who may write the database may also have it forget that it was upgraded.
     MigrationExecutor(connection).migrate([("store", "0003_attempt_subject")])
     with pytest.raises(InputError, match="taken over"):
+        _upgraded()
+    MigrationExecutor(connection).migrate([("store", "0004_rows_stated")], fake=True)
+
+
+def test_a_log_that_was_deleted_is_not_begun_anew(project: Any) -> None:
+    from django.conf import settings
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    from sfumato.core.errors import InputError
+    from sfumato.server.vault import LOG_BEGAN
+
+    _as_before(0)
+    (settings.SFUMATO.keys / LOG_BEGAN).touch()
+    with pytest.raises(InputError, match=re.escape(LOG_BEGAN)):
         _upgraded()
     MigrationExecutor(connection).migrate([("store", "0004_rows_stated")], fake=True)
 

@@ -150,6 +150,7 @@ def test_an_id_that_was_planted_is_not_taken_over() -> None:
 
 
 def test_sessions_of_earlier_versions_are_deleted() -> None:
+    from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
     from django.contrib.sessions.models import Session
@@ -157,7 +158,9 @@ def test_sessions_of_earlier_versions_are_deleted() -> None:
     from django.db.migrations.executor import MigrationExecutor
 
     from sfumato.server.store.models import Account
+    from sfumato.server.vault import LOG_BEGAN
 
+    (settings.SFUMATO.keys / LOG_BEGAN).unlink(missing_ok=True)
     account = Account.objects.make("wanda", PASSWORD, ["worker"])  # no entry of this version
     MigrationExecutor(connection).migrate([("store", "0001_initial")])
     old = SessionStore()

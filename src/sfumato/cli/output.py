@@ -213,6 +213,8 @@ def show_verdict(what: str, verdict: Verdict) -> None:
     typer.Exit
         If it is not.
     """
+    for note in verdict.notes:
+        say(f"Unproved: {note}.")
     if not verdict.whole:
         if verdict.fault:
             say(f"The {what} is not whole: {verdict.fault}.")

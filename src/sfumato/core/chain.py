@@ -74,12 +74,15 @@ class Verdict:
         The last entry.
     differences
         What else is not as the entries state it, a sentence each.
+    notes
+        What the entries do not prove, a sentence each.
     """
 
     entries: int
     fault: str
     head: Head
     differences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain as chain_of
+from itertools import islice
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Length
 
 from sfumato.core import chain
@@ -18,6 +23,7 @@ from sfumato.server.replay import Replay, differences, one_view
 from sfumato.server.stated_rows import ROWS, Stated, rows_of, stated, stated_pairs
 from sfumato.server.store.models import Account, AuditEntry
 from sfumato.server.store.statements import Statement, ask, locks_rows
+from sfumato.server.vault import LOG_BEGAN
 
 # One number for all processes: entries are chained, so that one at a time is added.
 _LOCK = 7_033_2001
@@ -28,6 +34,9 @@ _FIELDS = (
     *("previous", "digest", "signature"),
 )
 _DETAIL = _FIELDS.index("detail")
+MOST_ROWS = 10_000
+"""Rows that an entry states at most; more of them go on in the next."""
+TAKE_OVER = "take over"
 KEYED = 32
 """Bytes of the signature of an entry: an HMAC."""
 _ADD = f"""
@@ -58,15 +67,34 @@ def append(
     rows
         What it states of every row that the transaction writes.
     """
-    changed = rows_of(rows)
-    told_of = {**(detail or {}), **({ROWS: changed} if changed else {})}
     # No savepoint: a failed entry takes down with it what it tells of.
+    with transaction.atomic(savepoint=False):
+        left = iter(rows)
+        changed = rows_of(islice(left, MOST_ROWS))
+        entry = _add(actor, action, resource, {**(detail or {}), **_told(changed)}, along)
+        while changed := rows_of(islice(left, MOST_ROWS)):
+            told = {"follows entry": entry.number, **_told(changed)}
+            entry = _add(actor, action, resource, told)
+        return entry
+
+
+def _told(changed: Mapping[str, object]) -> dict[str, object]:
+    return {ROWS: changed} if changed else {}
+
+
+def _add(
+    actor: Account | None,
+    action: str,
+    resource: str,
+    detail: Mapping[str, object],
+    along: Sequence[Statement] = (),
+) -> AuditEntry:
     with transaction.atomic(savepoint=False):
         before: list[Statement] = [("SELECT pg_advisory_xact_lock(%s)", [_LOCK])]
         *_, last = ask(*(before if locks_rows() else ()), (_LAST, ()))
         before_it = Head(*last[0]) if last else Head(0, START)
         name = actor.pseudonym if actor else ""
-        told = (name, action, resource, detail_text(told_of))
+        told = (name, action, resource, detail_text(detail))
         entry = chain.next_row(before_it, told, chain.keyed(settings.SFUMATO_KEYS.chaining))
         ask(*along, (_ADD, entry))
         return AuditEntry(**dict(zip(_FIELDS, entry, strict=True)))
@@ -94,11 +122,21 @@ def take_over(models: Sequence[Any], projects: Iterable[Any]) -> None:
             found="entries of this version",
             advice="restore it from its backup",
         )
-    rows = [stated(row) for model in models for row in model.objects.order_by("pk").iterator()]
-    rows += map(stated_pairs, projects)
-    if rows:
+    began = (settings.SFUMATO.keys / LOG_BEGAN).exists()
+    if began and any(model.objects.exists() for model in models):
+        raise InputError(
+            "the database",
+            "must have the audit log that this server began",
+            found=f"none, although {LOG_BEGAN} is in the key folder",
+            advice="restore the database from its backup; only if that is of an earlier version, "
+            f"remove {LOG_BEGAN}",
+        )
+    found = (row for model in models for row in model.objects.order_by("pk").iterator())
+    rows = chain_of(map(stated, found), map(stated_pairs, projects))
+    # All rows are never in memory at once.
+    for first in rows:
         told = {"state": "taken over at upgrade, unproved before"}
-        append(None, "take over", "database", told, rows=rows)
+        append(None, TAKE_OVER, "database", told, rows=chain_of((first,), rows))
 
 
 def head() -> Head:
@@ -136,7 +174,17 @@ def verify(against: Head | None = None) -> Verdict:
         verdict = chain.follow(links, signed, "log", "this server", against)
         for _ in links:
             pass  # what follows a fault states rows, too
-        return replace(verdict, differences=tuple(differences(replay)))
+        told = tuple(_taken_over())
+        return replace(verdict, differences=tuple(differences(replay)), notes=told)
+
+
+def _taken_over() -> Iterator[str]:
+    found = AuditEntry.objects.filter(action=TAKE_OVER).order_by("number")
+    for number, time, detail in found.values_list("number", "time", "detail"):
+        with suppress(ValueError, AttributeError):
+            count = sum(map(len, json.loads(detail)[ROWS].values()))
+            rows = f"{count:,} rows that were unproved before"
+            yield f"entry {number} of {time[:10]} took over {rows}"
 
 
 def signed_by() -> Callable[[bytes, bytes], bool]:
@@ -149,9 +197,23 @@ def signed_by() -> Callable[[bytes, bytes], bool]:
     )
 
 
-def _links(replay: Replay, signed: Callable[[bytes, bytes], bool]) -> Iterator[Link]:
+def replay_of(table: str, key: object) -> Replay:
+    """What the entries that this server signed state of a row of a table, and of some others."""
+    replay = Replay(frozenset({table}))
+    found = AuditEntry.objects.filter(detail__contains=f'"{table}":')
+    for _ in _links(replay, signed_by(), found.filter(detail__contains=f'"{key}":')):
+        pass  # each is replayed as it is read
+    return replay
+
+
+def _links(
+    replay: Replay,
+    signed: Callable[[bytes, bytes], bool],
+    entries: QuerySet[AuditEntry] | None = None,
+) -> Iterator[Link]:
     """The entries in their order, while those that this server signed are replayed."""
-    rows = AuditEntry.objects.order_by("number").values_list(*_FIELDS)
+    found = AuditEntry.objects.all() if entries is None else entries
+    rows = found.order_by("number").values_list(*_FIELDS)
     for row in rows.iterator(chunk_size=2000):
         link = Link.of(row)
         if chain.is_signed(link, signed):

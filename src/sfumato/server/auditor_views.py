@@ -77,6 +77,10 @@ def entries(asked: dict[str, Any]) -> QuerySet[AuditEntry]:
     return found
 
 
+_SHOWN = 400
+"""Letters of a detail that the list shows at most."""
+
+
 def details(text: str) -> list[tuple[str, str]]:
     """The details of an entry as names and texts."""
     try:
@@ -86,7 +90,8 @@ def details(text: str) -> list[tuple[str, str]]:
     if not isinstance(found, dict):
         return [("unreadable", text)]
     # Which rows were written is for the check; who reads it all has the download.
-    return [(name, _plain(value)) for name, value in found.items() if name != ROWS]
+    told = [(name, _plain(value)) for name, value in found.items() if name != ROWS]
+    return [(name, text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…") for name, text in told]
 
 
 def readable(resource: str, titles: Mapping[str, str]) -> str:

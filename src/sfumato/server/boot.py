@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,7 +13,7 @@ from django.core.management import call_command
 from sfumato.core.errors import InputError
 from sfumato.server.config import DATABASE_FILE, ServerConfig, check_config, database_settings
 from sfumato.server.discretion import header_settings
-from sfumato.server.vault import Keys, load_keys
+from sfumato.server.vault import LOG_BEGAN, Keys, load_keys
 
 _HERE = Path(__file__).parent
 Settings = dict[str, object]
@@ -178,6 +179,9 @@ def boot(config: ServerConfig) -> Keys:
         (config.data / DATABASE_FILE).touch(mode=0o600)
         (config.data / DATABASE_FILE).chmod(0o600)
     call_command("migrate", interactive=False, verbosity=0)
+    # A key folder may be read-only; then who has the log forget is named by the check alone.
+    with suppress(OSError):
+        (config.keys / LOG_BEGAN).touch(mode=0o600)
     return keys
 
 

@@ -11,6 +11,8 @@ from django.http import HttpRequest, HttpResponse
 
 from sfumato.server.accounts.backend import plain_name
 from sfumato.server.accounts.sessions import BEGAN, SEEN, begin_session, is_over
+from sfumato.server.error_pages import problem
+from sfumato.server.live.live_projects import Stop
 from sfumato.server.store.models import Account
 
 _NOTED = 20
@@ -41,6 +43,12 @@ class SessionRulesMiddleware:
             elif now - seen > idle / _NOTED and not request.path.endswith(_BY_ITSELF):
                 request.session[SEEN] = now
         return self._get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Say why a request is not done, where its page does not say so itself."""
+        if isinstance(exception, Stop):
+            return problem(request, exception.status, exception.reason)
+        return None
 
 
 def _log_in_by_header(request: HttpRequest) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from django.db import connection
 
 from sfumato.server.stated_rows import (
+    MORE,
     PAIRS,
     ROWS,
     STATED,
@@ -21,6 +22,7 @@ from sfumato.server.stated_rows import (
     columns_of_pairs,
     image,
     table_of,
+    with_more,
 )
 from sfumato.server.store import models
 from sfumato.server.store.statements import locks_rows
@@ -60,10 +62,8 @@ class Replay:
             for key, columns in of_table.items():
                 if columns is None:
                     known.pop(key, None)
-                elif key in known:
-                    known[key].update(columns)
                 else:
-                    known[key] = columns
+                    _build(known.setdefault(key, {}), columns, table)
             if table == "project":
                 self._purge(of_table)
 
@@ -92,6 +92,16 @@ class Replay:
             del events[key]
         for key in purged:
             self.rows.get(PAIRS, {}).pop(key, None)
+
+
+def _build(known: Columns, columns: Columns, table: str) -> None:
+    for name, value in columns.items():
+        column = name.removeprefix(MORE)
+        if column == name:
+            known[name] = value
+        else:
+            had = known[column] if column in known else _TABLES[table].usual[column]
+            known[column] = with_more(had, value)
 
 
 def differences(replay: Replay) -> Iterator[str]:

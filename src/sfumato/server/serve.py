@@ -111,8 +111,9 @@ def setup_link(config: ServerConfig) -> str:
         return ""
     token = secrets.token_urlsafe(24)
     with transaction.atomic():
-        before = list(Link.objects.filter(purpose="setup"))
-        Link.objects.filter(purpose="setup").delete()
+        # Locked, and by their keys: one may be used between the two statements.
+        before = list(Link.objects.select_for_update().filter(purpose="setup", used=None))
+        Link.objects.filter(pk__in=[each.pk for each in before]).delete()
         made = Link.objects.create(
             token=digest_of_token(token),
             purpose="setup",

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +29,8 @@ Columns = dict[str, Any]
 Stated = tuple[str, str, "Columns | None"]
 """Table, key of the row, its columns; ``None`` where it is gone."""
 PAIRS = "pair"
+MORE = "+"
+"""Before a column of which an entry states how much was added."""
 STATED = (
     *(models.Account, models.Link, models.Project, models.Member, models.Grant),
     *(models.Allowance, models.Spent, models.Dealt, models.DecisionEvent, models.Resolution),
@@ -112,6 +115,41 @@ def stated(row: Any, *names: str) -> Stated:
     return table.name, str(row.pk), columns
 
 
+def added(row: Any, **more: Any) -> Stated:
+    """What is stated of columns that build on what the database had: what was added.
+
+    A total that somebody forged is so never stated as if it were ours.
+
+    Parameters
+    ----------
+    **more
+        By column, a number, or a list of what is added to each digit of a text.
+    """
+    columns = {f"{MORE}{name}": value for name, value in more.items() if value}
+    return table_of(row.__class__).name, str(row.pk), columns
+
+
+def added_digits(before: str, after: str) -> list[int]:
+    """What is added to each digit of a text.
+
+    Parameters
+    ----------
+    before
+        It may be shorter: what it lacks is 0.
+    """
+    pairs = zip_longest(before, after, fillvalue="0")
+    return [int(digit) - int(had) for had, digit in pairs]
+
+
+def with_more(value: Any, more: Any) -> Any:
+    """A value with what was added."""
+    if not isinstance(more, list):
+        return value + more
+    # The value may be one that was forged, and no digits.
+    pairs = zip_longest(value, more, fillvalue=0)
+    return "".join(str(int(digit) + by) for digit, by in pairs)
+
+
 def gone(rows: Iterable[Any]) -> Iterator[Stated]:
     """What is stated of rows that are removed."""
     for row in rows:
@@ -140,8 +178,22 @@ def rows_of(changes: Iterable[Stated]) -> dict[str, dict[str, Columns | None]]:
     for table, key, columns in changes:
         of_table = rows.setdefault(table, {})
         before = of_table.get(key)
-        of_table[key] = columns if before is None or columns is None else before | columns
+        of_table[key] = columns if before is None or columns is None else _both(before, columns)
     return rows
+
+
+def _both(before: Columns, columns: Columns) -> Columns:
+    """What is stated of a row that one entry states twice."""
+    both = dict(before)
+    for name, value in columns.items():
+        column = name.removeprefix(MORE)
+        if column == name:
+            both.pop(f"{MORE}{name}", None)
+            both[name] = value
+        else:
+            place = column if column in both else name
+            both[place] = with_more(both[place], value) if place in both else value
+    return both
 
 
 def _digest(text: str) -> str:

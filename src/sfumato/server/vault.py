@@ -18,6 +18,9 @@ from sfumato.core.atomic import atomic_path
 from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import make_key, read_key
 
+LOG_BEGAN = "log.began"
+"""A file beside the keys: the log of their server states rows. Who writes only to the database
+cannot remove it."""
 _NAMES = ("wrapping.key", "signing.key", "session.key", "fingerprint.key")
 
 
@@ -28,7 +31,7 @@ class Keys:
     Attributes
     ----------
     signing
-        Of it the keys of the audit log and its heads are made.
+        Of it the key of the audit log is made.
     session
         Django's secret: digests of session ids, what it signs.
     fingerprint
@@ -50,11 +53,6 @@ class Keys:
         """The key of the entries of the audit log."""
         # Another one than the signer's, of the same file: a key is used in one way only.
         return hmac.digest(self.signing, b"entries of the audit log", "sha256")
-
-    @cached_property
-    def heads(self) -> bytes:
-        """The key of the file with the heads of the log."""
-        return hmac.digest(self.signing, b"heads of the audit log", "sha256")
 
     def fingerprint_of(self, data: bytes) -> str:
         """Keyed fingerprint of some bytes, in hexadecimal digits."""

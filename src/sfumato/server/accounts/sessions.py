@@ -20,6 +20,7 @@ from django.utils.crypto import salted_hmac
 
 from sfumato.server.accounts.backend import digest_of_token
 from sfumato.server.audit_log import append
+from sfumato.server.live.proved_rows import check_stated
 from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link, Member, Project, ProjectState
 from sfumato.server.store.statements import ask, value
@@ -190,8 +191,10 @@ def reset_link(by: Account, account: Account) -> str:
     """The address at which somebody sets a new password; earlier ones can no longer be used."""
     with transaction.atomic():
         # A link that was lost may be in somebody else's hands.
-        before = list(Link.objects.filter(account=account, used=None))
-        Link.objects.filter(account=account, used=None).delete()
+        lost = Link.objects.select_for_update().filter(account=account, used=None)
+        # Locked, and by their keys: one may be used between the two statements.
+        before = list(lost)
+        Link.objects.filter(pk__in=[each.pk for each in before]).delete()
         address, link = _make("reset", by, RESET_DAYS, account=account)
         rows = [*gone(before), stated(link)]
         append(by, "reset password", resource_of(account), {"days": RESET_DAYS}, rows=rows)
@@ -222,13 +225,19 @@ def find_link(token: str, *, lock: bool = False) -> Link | None:
 
 def spend_link(link: Link, account: Account) -> None:
     """Use a link up: its roles and its project are the account's, whose password may be new."""
+    check_stated(link)
     link.used = timezone.now()
     link.save(update_fields=["used"])
-    # Roles are added: a link for a project must not take away what somebody is already.
-    account.roles = sorted({*account.roles, *link.roles})
-    account.save(update_fields=["roles"])
+    rows = [stated(link, "used")]
+    if link.account_id is None:
+        check_stated(account, "roles")
+        # Roles are added: a link for a project must not take away what somebody is already.
+        account.roles = sorted({*account.roles, *link.roles})
+        account.save(update_fields=["roles"])
+        rows.append(stated(account, "roles"))
+    else:
+        rows.append(stated(account, "password"))
     detail: dict[str, object] = {"purpose": link.purpose, "roles": link.roles}
-    rows = [stated(link, "used"), stated(account, "roles", "password")]
     if link.project is not None:
         member, new = Member.objects.get_or_create(project=link.project, account=account)
         rows += [stated(member)] if new else []

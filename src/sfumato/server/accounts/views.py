@@ -29,6 +29,7 @@ from sfumato.server.accounts import backend, forms, sessions
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import problem
 from sfumato.server.live.live_projects import Stop
+from sfumato.server.live.proved_rows import check_stated
 from sfumato.server.permissions import Action, decide
 from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link, Project, ProjectState, Role
@@ -589,6 +590,7 @@ def _set_roles(request: HttpRequest, account: Account) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Tick one role at least.")
         return _back(account)
+    check_stated(account, "roles")
     before, account.roles = account.roles, sorted(form.cleaned_data["roles"])
     if before != account.roles:
         account.save(update_fields=["roles"])

@@ -14,8 +14,9 @@ from django.utils import timezone
 from sfumato.review.review_settings import NO_LIMIT
 from sfumato.server.audit_log import append
 from sfumato.server.live.live_projects import Stop, forget_project, lock_of, locked, remove_files
+from sfumato.server.live.proved_rows import check_stated
 from sfumato.server.permissions import Action, decide
-from sfumato.server.stated_rows import Stated, gone, stated, table_of
+from sfumato.server.stated_rows import Stated, gone, stated
 from sfumato.server.store.models import (
     Account,
     Allowance,
@@ -32,6 +33,11 @@ from sfumato.server.store.models import (
 BEFORE, AFTER, REVOKED = "before", "after", "revoked"
 """In the detail of a grant: the value before and after, and when it was revoked."""
 PROJECT_BUDGET = "project_budget"
+_PURGED = (
+    *("state", "wrapped_key", "attributes", "settings", "weights"),
+    *("rows", "combined_units"),
+)
+"""Columns that a purge changes."""
 
 
 def limit(budget: float | None) -> str:
@@ -64,6 +70,7 @@ def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float |
         allowance = found.first()
         if allowance is None:
             raise Stop(404, "There is no such worker in this project.")
+        check_stated(allowance, "budget")
         _check_raise(allowance.budget, budget)
         detail = {BEFORE: allowance.budget, AFTER: budget}
         allowance.budget = budget
@@ -138,6 +145,8 @@ def use_identity_grant(project: Project) -> Grant:
     """
     grant, now = identity_grant(project), timezone.now()
     # By one statement: a grant that two exports want at once is used once.
+    if grant is not None:
+        check_stated(grant)
     if grant is not None and Grant.objects.filter(pk=grant.pk, used=None).update(used=now):
         grant.used = now
         return grant
@@ -158,6 +167,7 @@ def revoke(by: Account, project_id: UUID, number: int) -> Grant:
             raise Stop(404, "There is no such grant.")
         if not is_revocable(grant):
             raise Stop(409, "This grant is over already.")
+        check_stated(grant)
         rows = [] if grant.kind == GrantKind.IDENTITY_EXPORT else _undo(project, grant)
         # Also where the grant has no end: it is over from now on.
         now = timezone.now()
@@ -211,6 +221,7 @@ def _present(project: Project, grant: Grant) -> tuple[Any, Callable[[Any], list[
     allowance = Allowance.objects.select_for_update().get(project=project, worker=grant.to)
 
     def restore(value: Any) -> list[Stated]:
+        check_stated(allowance, "budget")
         allowance.budget = value
         allowance.save(update_fields=["budget"])
         return [stated(allowance, "budget")]
@@ -219,6 +230,7 @@ def _present(project: Project, grant: Grant) -> tuple[Any, Callable[[Any], list[
 
 
 def _set(project: Project, name: str, value: Any) -> list[Stated]:
+    check_stated(project, "settings")
     project.settings = {**project.settings, name: value}
     project.save(update_fields=["settings"])
     return [stated(project, "settings")]
@@ -276,10 +288,13 @@ def purge(by: Account | None, project_id: UUID) -> None:
             project.state, project.wrapped_key = ProjectState.PURGED, b""
             project.attributes, project.settings, project.weights = [], {}, {}
             project.rows = project.combined_units = 0
-            project.closed = project.closed or timezone.now()
-            project.save()
+            changed = list(_PURGED)
+            if project.closed is None:
+                project.closed = timezone.now()
+                changed.append("closed")
+            project.save(update_fields=changed)
             # In the same transaction: there is no purge without its entry.
-            rows = [stated(project, *table_of(Project).secret), *gone(resolved)]
+            rows = [stated(project, *changed), *gone(resolved)]
             append(by, "purge project", f"project {project_id}", {"pairs": pairs}, rows=rows)
         # After the commit: had it failed, the project would still be there.
         forget_project(project_id)

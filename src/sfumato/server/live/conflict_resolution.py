@@ -17,7 +17,7 @@ from sfumato.server.live import live_projects
 from sfumato.server.live.worker_actions import PairView, Standing
 from sfumato.server.live.worker_tasks import Task, begin, modes_text, plain_state
 from sfumato.server.permissions import Action, decide
-from sfumato.server.stated_rows import stated
+from sfumato.server.stated_rows import added, added_digits, stated
 from sfumato.server.store import models
 
 Modes = tuple[Mode, ...]
@@ -195,10 +195,11 @@ def _task(
     # Never fewer: with fewer rows, what was shown before would be a larger share.
     rows = max(allowance.rows, 2 * len(_in_conflict(project) | set(pairs)))
     if new is not None or allowance.rows != rows:
+        told = [added(allowance, rows=rows - allowance.rows, version=1)]
         allowance.rows, allowance.version = rows, allowance.version + 1
         allowance.save(update_fields=["rows", "version"])
         live.combined_version += 1
-        told = [stated(allowance, "rows", "version"), *([] if new is None else [stated(new)])]
+        told += [] if new is None else [stated(new)]
         append(account, "take up conflicts", f"project {project.pk}", rows=told)
     task = Task(
         account, project, live, allowance, spent, _manager_state(live, account, allowance, pairs)
@@ -259,11 +260,11 @@ def _book(
             {**detail, "refused": answer.reason.value},
         )
         return
-    resolution.modes = modes_text(task.state.modes(number))
+    before, resolution.modes = resolution.modes, modes_text(task.state.modes(number))
     resolution.save(update_fields=["modes"])
     told = {**detail, "cost": answer.cost, "modes": resolution.modes}
-    charge = task.charge(answer)
-    rows = [stated(resolution, "modes"), *task.stated()]
+    charge, rows = task.charge(answer)
+    rows.append(added(resolution, modes=added_digits(before, resolution.modes)))
     append(task.account, action, _resource(task, number), told, charge, rows)
 
 

@@ -423,10 +423,11 @@ def decide_pair(account: Account, project_id: UUID, token: str, decision: int) -
             raise Stop(409, "Look at the pair first; it was not shown yet.")
         if dealt.answer != decision or dealt.skipped:
             # The first decision alone: later changes of mind say nothing of how long it takes.
+            written = ["answer", "skipped"]
             if dealt.seconds is None:
                 dealt.seconds = _seconds(task, dealt.shown)
+                written.append("seconds")
             dealt.answer, dealt.skipped = decision, False
-            written = ("answer", "skipped", "seconds")
             dealt.save(update_fields=written)
             _happened(task, dealt, EventKind.DECIDED, written, decision)
         return answer(task, dealt)
@@ -450,7 +451,7 @@ def mark(account: Account, project_id: UUID, token: str, kind: EventKind) -> Ans
             for name, value in wanted.items():
                 setattr(dealt, name, value)
             dealt.save(update_fields=list(wanted))
-            _happened(task, dealt, kind, tuple(wanted))
+            _happened(task, dealt, kind, list(wanted))
         return answer(task, dealt)
 
 
@@ -481,7 +482,7 @@ def write_note(account: Account, project_id: UUID, token: str, text: str) -> Ans
 
 
 def _happened(
-    task: Task, dealt: Dealt, kind: EventKind, written: tuple[str, ...], decision: int = 0
+    task: Task, dealt: Dealt, kind: EventKind, written: list[str], decision: int = 0
 ) -> None:
     event = DecisionEvent.objects.create(dealt=dealt, kind=kind, answer=decision)
     rows = [stated(dealt, *written), stated(event)]

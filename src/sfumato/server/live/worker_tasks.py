@@ -19,8 +19,9 @@ from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, CombinedState, Refusal, WorkerState
 from sfumato.server.audit_log import append
 from sfumato.server.live import live_projects
+from sfumato.server.live.proved_rows import check_stated
 from sfumato.server.permissions import Action, decide, know_member
-from sfumato.server.stated_rows import Stated, stated
+from sfumato.server.stated_rows import Stated, added, added_digits, stated
 from sfumato.server.store.models import (
     Account,
     Allowance,
@@ -60,11 +61,8 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
         rows: list[Stated] = []
         member, new = Member.objects.get_or_create(project=project, account=worker)
         rows += [stated(member)] if new else []
-        allowance, _ = Allowance.objects.select_for_update().get_or_create(
-            project=project,
-            worker=worker,
-            defaults={"budget": live_projects.settings_of(project).budget},
-        )
+        allowance, new = _allowance(project, worker, live_projects.settings_of(project).budget)
+        rows += [stated(allowance)] if new else []
         mine = Dealt.objects.filter(project=project, worker=worker)
         had = set(mine.values_list("pair__number", flat=True))
         again = _mark(mine.filter(taken_back__isnull=False), pairs, None)
@@ -142,16 +140,37 @@ def _count_rows(allowance: Allowance) -> list[Stated]:
     )
     # What was charged never falls: KAPR of the same openings rises as rows get fewer.
     more = max(0.0, score - allowance.spent)
-    spent, _ = Spent.objects.select_for_update().get_or_create(
-        fingerprint=project.fingerprint, worker=worker.pseudonym
-    )
+    spent, new = _spent(project, worker)
+    told = [stated(spent)] if new else []
     if more:
         spent.score += more
         spent.save(update_fields=["score"])
+    told += [
+        added(allowance, rows=rows - allowance.rows, spent=more, version=1),
+        added(spent, score=more),
+    ]
     allowance.rows, allowance.spent = rows, allowance.spent + more
     allowance.version += 1
     allowance.save(update_fields=["rows", "spent", "version"])
-    return [stated(allowance), stated(spent)]
+    return told
+
+
+def _allowance(project: Project, account: Account, budget: float | None) -> tuple[Allowance, bool]:
+    """What somebody may be shown of a project, locked, and whether it is new."""
+    found, new = Allowance.objects.select_for_update().get_or_create(
+        project=project, worker=account, defaults={"budget": budget}
+    )
+    if new:
+        # Its budget is the project's.
+        check_stated(project, "settings")
+    return found, new
+
+
+def _spent(project: Project, account: Account) -> tuple[Spent, bool]:
+    """What somebody was shown of a project's source, locked, and whether it is new."""
+    return Spent.objects.select_for_update().get_or_create(
+        fingerprint=project.fingerprint, worker=account.pseudonym
+    )
 
 
 def state_of(
@@ -461,41 +480,38 @@ class Task:
         if isinstance(answer, Refusal):
             self.note(dealt, action, {**detail, "refused": answer.reason.value})
             return
-        dealt.modes = modes_text(self.state.modes(dealt.pair.number))
+        before, dealt.modes = dealt.modes, modes_text(self.state.modes(dealt.pair.number))
         # The charge and the entry go together: nothing is shown that is not in the log.
-        along = [write_shown(dealt), *self.charge(answer)]
+        charge, rows = self.charge(answer)
+        along = [write_shown(dealt), *charge]
+        rows.append(added(dealt, modes=added_digits(before, dealt.modes)))
+        if action == "show":
+            rows.append(stated(dealt, "shown"))
         detail = {**detail, "cost": answer.cost, "modes": dealt.modes}
         if answer.below_k:
             detail["below k"] = True
-        self.note(dealt, action, detail, along, [stated(dealt, "modes", "shown"), *self.stated()])
+        self.note(dealt, action, detail, along, rows)
 
-    def stated(self) -> list[Stated]:
-        """What an entry states of a charge."""
-        rows = [
-            stated(self.allowance, "units", "spent", "version"),
-            stated(self.spent, "score"),
-        ]
-        combined = self.live.combined
-        if combined is not None:
-            rows.append(stated(self.project, "combined_units"))
-        return rows
-
-    def charge(self, answer: Charge) -> list[Statement]:
-        """Statements that write a charge into the database, which memory holds already."""
+    def charge(self, answer: Charge) -> tuple[list[Statement], list[Stated]]:
+        """Statements that write a charge, which memory holds already, and what is stated of it."""
         allowance, combined = self.allowance, self.live.combined
         allowance.units += answer.units
         allowance.spent += answer.cost
         allowance.version += 1
+        rows = [added(allowance, units=answer.units, spent=answer.cost, version=1)]
         self.held.version = allowance.version
         self.live.combined_version += 1
         # Without units nothing was disclosed, and the score must not grow by rounding.
         if answer.units:
             self.spent.score += answer.cost
+            rows.append(added(self.spent, score=answer.cost))
         # Mostly nothing is new to all workers together: the project's row need not be written.
         if combined is None or combined.units == self.project.combined_units:
-            return write_charge(None, allowance, self.spent)
+            return write_charge(None, allowance, self.spent), rows
+        more = combined.units - self.project.combined_units
+        rows.append(added(self.project, combined_units=more))
         self.project.combined_units = combined.units
-        return write_charge(self.project, allowance, self.spent)
+        return write_charge(self.project, allowance, self.spent), rows
 
 
 @contextmanager
@@ -564,14 +580,11 @@ def _task(account: Account, rows: Rows) -> Task:
 
 def begin(project: Project, account: Account, budget: float | None) -> tuple[Allowance, Spent]:
     """What somebody may be shown of a project and was shown of its source, made where missing."""
-    allowance, new = Allowance.objects.select_for_update().get_or_create(
-        project=project, worker=account, defaults={"budget": budget}
-    )
-    spent, first = Spent.objects.select_for_update().get_or_create(
-        fingerprint=project.fingerprint, worker=account.pseudonym
-    )
+    allowance, new = _allowance(project, account, budget)
+    spent, first = _spent(project, account)
     if new or first:
-        rows = [stated(allowance), stated(spent)]
+        made = [row for row, is_new in ((allowance, new), (spent, first)) if is_new]
+        rows = list(map(stated, made))
         append(account, "begin", f"project {project.pk}", rows=rows)
     return allowance, spent
 

@@ -30,6 +30,7 @@ from sfumato.server.audit_log import append
 from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
 from sfumato.server.live.conflict_resolution import open_conflict, resolve, show_conflict
 from sfumato.server.live.live_projects import Stop, locked
+from sfumato.server.live.proved_rows import check_stated
 from sfumato.server.manager import project_figures
 from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back
 from sfumato.server.manager.forms import DealForm, InviteWorkerForm, TakeBackForm
@@ -285,6 +286,7 @@ def close(request: HttpRequest, project: Project) -> HttpResponse:
         left = "; ".join(_ready(progress, project_figures.quality_of(open_one)))
         closes = left in ("", request.POST.get("anyway"))
         if closes:
+            check_stated(open_one, "state")
             open_one.state, open_one.closed = ProjectState.CLOSED, timezone.now()
             open_one.save(update_fields=["state", "closed"])
             # In the transaction: no project is closed without its entry.
