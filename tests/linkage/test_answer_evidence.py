@@ -1,12 +1,15 @@
 """What answers are worth: errors of clerks by double reading and by scores, and what is asked."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from scipy.special import expit
+from scipy.special import expit, logit
 from scipy.stats import beta
 
+from sfumato.linkage import answer_evidence
 from sfumato.linkage.answer_evidence import (
     PRIOR,
     SUREST_SCORE,
@@ -16,7 +19,8 @@ from sfumato.linkage.answer_evidence import (
     weigh,
 )
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Decisions, join_workers, together
-from sfumato.linkage.match_thresholds import Pairs
+from sfumato.linkage.match_thresholds import Pairs, Records
+from sfumato.linkage.person_clusters import settle
 
 COUNT = 600
 
@@ -149,3 +153,100 @@ def test_an_answer_lessens_doubt_by_what_bayes_rule_says(error):
                 after += said * now * (1 - now)
         fall = likely * (1 - likely) - after
         assert change_by_answer(np.array(likely), error) == pytest.approx(fall, abs=1e-9)
+
+
+@pytest.mark.parametrize("count", [1, 10, 40, 200])
+def test_answers_of_one_clerk_against_scores_are_worth_the_same_however_many_they_are(count):
+    """A score does not tell whether it or the answer is wrong: P is that of one answer alone."""
+    found = weighed(answers(np.ones(count, bool), "one"), logit(0.1), draws=40)
+    error = beta(*PRIOR).ppf((np.arange(10_000) + 0.5) / 10_000)
+    assert found.probability == pytest.approx(np.mean((1 - error) / (1 + 8 * error)), abs=0.01)
+    assert np.all(found.believed)
+    (rate,) = found.rates
+    assert rate.value == found.error == pytest.approx(PRIOR[0] / sum(PRIOR))
+    assert (rate.low, rate.high) == pytest.approx(beta(*PRIOR).ppf([0.025, 0.975]))
+
+
+def test_only_pairs_with_two_answers_teach_how_often_a_clerk_errs():
+    """One who errs about 20 %, known by every fifth pair, and by no score."""
+    rng = np.random.default_rng(4)
+    truth, twice = rng.random(COUNT) < 0.5, np.arange(0, COUNT, 5)
+    said = truth ^ (rng.random(COUNT) < 0.2)
+    both = together(answers(said, "one"), answers(truth[twice], "two", twice))
+    found = {
+        rate.worker: rate
+        for rate in weighed(both, np.where(np.isin(np.arange(COUNT), twice), 0.0, 9.0)).rates
+    }
+    assert found["one"].twice == found["two"].twice == len(twice)
+    disputed = np.mean(said[twice] != truth[twice])
+    assert found["one"].value + found["two"].value == pytest.approx(disputed, abs=0.05)
+
+
+def test_many_components_are_drawn_as_few_are(monkeypatch):
+    """Blocks of one component each leave what is likely as it is."""
+    given = together(answers(np.arange(60) % 2 > 0, "one"), answers(np.arange(20) % 3 > 0, "two"))
+    whole = weighed(given, 0.5)
+    monkeypatch.setattr(answer_evidence, "_AT_ONCE", 1)
+    parts = weighed(given, 0.5)
+    assert parts.probability == pytest.approx(whole.probability, abs=0.05)
+    assert parts.same.mean(axis=0) == pytest.approx(parts.probability, abs=0.2)
+
+
+def test_worlds_speak_of_several_pairs_together():
+    """Two pairs that are one person's in the same worlds: an answer to one tells the other."""
+    given = answers(np.array([True, True]), "one")
+    verdicts = join_workers(given, pairs_of())
+    worlds = Worlds(np.repeat([[True] * 2, [False] * 2], 2, axis=0), np.full(2, 7.0), np.zeros(2))
+    found = weigh(verdicts, worlds, (np.zeros(2, int), (None,)), 400, np.random.default_rng(1))
+    alone = weighed(given, 0.0, draws=400)
+    assert np.all(found.probability > alone.probability)
+    assert np.mean(found.same[:, 0] == found.same[:, 1]) > 0.97
+    assert found.same.mean(axis=0) == pytest.approx(found.probability, abs=0.05)
+
+
+def settled(count, said, score, *, inferred=False, pairs=None):
+    """Two records for each pair, each person one of two sources, with what each worker answered."""
+    ids = pa.array([str(each) for each in range(count)])
+    number = np.arange(count if pairs is None else pairs)
+    candidates = Pairs(
+        number, number + count, np.full(len(number), score),
+        {"name": np.zeros(len(number), np.int8)}, np.zeros(len(number), np.int16),
+    )  # fmt: skip
+    workers = [(worker, each) for worker, each in enumerate(said)]
+    left = np.concatenate([np.arange(len(each)) for _, each in workers])
+    given = Decisions(
+        left, left + count,
+        np.concatenate([np.full(len(each), str(worker), object) for worker, each in workers]),
+        np.concatenate(said).astype(np.int8), np.arange(len(left)), np.zeros(len(left), bool),
+    )  # fmt: skip
+    spec = SimpleNamespace(thresholds=None, rates=None, one_per_source=())
+    records = Records(("x", "y"), (ids, ids))
+    return settle(records, candidates, spec, given, inferred=inferred)
+
+
+@pytest.mark.parametrize("inferred", [False, True])
+@pytest.mark.parametrize("side", [SAME, DIFFERENT])
+def test_persons_are_what_the_answers_say_together_with_the_scores(side, inferred):
+    """One very sure answer against two less sure ones and the score: three speak for one side."""
+    said = [np.array([each]) * side for each in (-3, 1, 1)]
+    found = settled(1, said, 0.95 if side == SAME else 0.05, inferred=inferred)
+    person = found.persons.person
+    assert (person[0] == person[1]) == (side == SAME)
+    assert found.verdicts.result.tolist() == found.weighed.side.tolist() == [side]
+    assert not len(found.persons.unmet)
+
+
+@pytest.mark.parametrize(("score", "answer"), [(0.3, 3), (0.7, -3), (0.5, 3), (0.7, 3)])
+def test_draws_join_a_pair_as_often_as_score_and_answers_say(score, answer):
+    """Of pairs that nothing else speaks for: the score counts once."""
+    found = settled(200, [np.full(200, answer)], score, inferred=True)
+    draws = found.persons.inferred.draws
+    share = np.mean(draws[:, :200] == draws[:, 200:])
+    assert share == pytest.approx(found.weighed.probability.mean(), abs=0.015)
+
+
+@pytest.mark.parametrize("inferred", [False, True])
+def test_earlier_answers_are_kept_where_no_pairs_are_left(inferred):
+    found = settled(3, [np.array([3])], 0.5, inferred=inferred, pairs=0)
+    assert found.verdicts.pair.tolist() == [-1]
+    assert np.all((found.weighed.probability > 0) & (found.weighed.probability < 1))

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.special import expit, logit
+from scipy.special import betaincinv, expit, logit
 
 from sfumato.core.arrays import Bools, Floats, Ints, Levels
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Verdicts
 
 # In four linkages of patients two trained reviewers disagreed about 1.8 to 13.6 % of the pairs
-# (Gupta, Xu, Li, Vest and Grannis 2024, Appl Clin Inform 15:620-628). Of two who err
+# (Gupta, Xu, Li, Vest and Grannis 2024, doi 10.1055/a-2291-1391, abstract). Of two who err
 # independently, 2e(1 − e) are disputed: e is .9 to 7.3 %. The distribution is the Beta whose 1/5
 # and 4/5 quantiles, where the least and the greatest of four are expected, are those two.
 PRIOR = (0.9, 19.2)
@@ -24,10 +24,16 @@ anything is known of the clerk: 4.5 % on average, .1 to 17 % in 95 of 100."""
 # As `person_inference.FEWEST`: a score that says less than one in a thousand is not true to that.
 SUREST_SCORE = 7.0
 """Log odds beyond which no score counts against an answer."""
+# A choice: fewer would leave the prior as it is, which weighs 20 answers.
 _FEW = 8
 """Answers from which a kind of pair has error rates of its own."""
+# A choice: the first half is left out, as it still depends on the prior's mean, where chains begin.
 _ROUNDS = 60
+# A choice: arrays of eight megabytes, whatever the number of answers.
+_AT_ONCE = 2**20
+"""Draws times worlds times components that are looked at together."""
 _EDGE = 1e-12
+_ENDS = (0.025, 0.975)
 # Somebody who errs oftener than not would be taken at the contrary of what they say.
 _WORST = 0.499
 
@@ -106,6 +112,10 @@ class Weighed:
         """What the answers say: `SAME`, `DIFFERENT`, or 0 where they outweigh each other."""
         return np.sign(np.round(self.evidence, 9)).astype(np.int8)
 
+    def of(self, verdicts: Verdicts) -> Verdicts:
+        """The verdicts, with what their answers say in the place of a vote."""
+        return replace(verdicts, result=self.side)
+
     @property
     def believed(self) -> Bools:
         """Whether what the answers say is likelier than not."""
@@ -126,11 +136,10 @@ def kinds_of_pairs(
     Twins differ in the given name alone, a namesake in the date of birth: who takes one such pair
     for a person's does so again. Kinds of few pairs are one, the first.
     """
-    names, code = list(levels), np.zeros(len(pair), dtype=np.int64)
+    # Pairs of an earlier linkage, of which nothing is compared now, have no code.
+    names, code, there = list(levels), np.where(pair < 0, -1, 0), pair >= 0
     for number, name in enumerate(names):
-        code |= np.where(levels[name][pair] == 0, 1 << number, 0)
-    # Pairs of an earlier linkage, of which nothing is compared now.
-    code[pair < 0] = -1
+        code[there] |= np.where(levels[name][pair[there]] == 0, 1 << number, 0)
     codes, kind, count = np.unique(code, return_inverse=True, return_counts=True)
     usual = (count >= _FEW) & (codes >= 0)
     of_code = np.where(usual, np.cumsum(usual), 0)
@@ -157,18 +166,78 @@ class Worlds:
     odds: Floats
     component: Ints
 
-    @property
-    def of_part(self) -> tuple[Ints, csr_array]:
-        """Number of each verdict's component, and verdicts by worlds of each component."""
-        part, (worlds, verdicts) = (
-            np.unique(self.component, return_inverse=True)[1],
-            (self.together.shape),
-        )
-        place = part[:, None] * worlds + np.arange(worlds)
-        shape = verdicts, (int(part.max()) + 1) * worlds
-        starts = np.arange(verdicts + 1) * worlds
-        values = self.together.T.astype(np.float64).ravel()
-        return part, csr_array((values, place.ravel(), starts), shape)
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Some components, with their answers.
+
+    Attributes
+    ----------
+    verdict
+        Numbers of their verdicts, ascending.
+    part
+        Number of the component of each, from 0.
+    of_world
+        Verdicts by worlds of each component; shape (verdicts, components times worlds).
+    cell, says, place
+        Clerk and kind, side (1 or -1), and verdict of each answer; shape (answers,).
+    told
+        Answers to pairs with several, by cell; shape (answers, cells).
+    """
+
+    verdict: Ints
+    together: Bools
+    odds: Floats
+    part: Ints
+    of_world: csr_array
+    cell: Ints
+    says: Floats
+    place: Ints
+    told: csr_array
+
+    @classmethod
+    def of(
+        cls, verdict: Ints, verdicts: Verdicts, worlds: Worlds, cell: Ints, cells: int
+    ) -> _Block:
+        """The block of some verdicts."""
+        votes, together = verdicts.votes, worlds.together[:, verdict]
+        part = np.unique(worlds.component[verdict], return_inverse=True)[1]
+        # A column for each world of each component: sums over worlds are products.
+        number, place = np.nonzero(together)
+        shape = len(verdict), (int(part.max()) + 1) * len(together)
+        column = part[place] * len(together) + number
+        of_world = csr_array((np.ones(len(place)), (place, column)), shape)
+        own = np.flatnonzero(np.isin(votes.verdict, verdict))
+        place, cell = np.searchsorted(verdict, votes.verdict[own]), cell[own]
+        both = np.flatnonzero(verdicts.workers[votes.verdict[own]] > 1)
+        told = csr_array((np.ones(len(both)), (both, cell[both])), (len(own), cells))
+        odds = np.minimum(worlds.odds[verdict], SUREST_SCORE)
+        says = np.where(votes.same[own], 1.0, -1.0)
+        return cls(verdict, together, odds, part, of_world, cell, says, place, told)
+
+    def draw(self, error: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Bools]:
+        """P(one person), the answers' log odds, and what is true; shape (draws, verdicts) each."""
+        draws, odds = len(error), self.odds
+        yes, no = -np.logaddexp(0, -odds), -np.logaddexp(0, odds)
+        spoken = -logit(error).reshape(draws, -1)[:, self.cell] * self.says
+        starts = np.searchsorted(self.place, np.arange(len(odds)))
+        evidence = np.add.reduceat(spoken, starts, axis=1)
+        # log P(answers | together) − log P(answers | apart) in a world, its own doubt summed over.
+        ratio = np.logaddexp(yes + evidence, no) - np.logaddexp(no + evidence, yes)
+        worth = (ratio @ self.of_world).reshape(draws, -1, len(self.together))
+        weight = np.exp(worth - worth.max(axis=2, keepdims=True))
+        upto = np.cumsum(weight, axis=2)
+        world = np.argmax(upto > rng.random((*upto.shape[:2], 1)) * upto[:, :, -1:], axis=2)
+        together = self.together[world[:, self.part], np.arange(len(odds))]
+        apart, joined = expit(evidence - odds), expit(evidence + odds)
+        same = rng.random(evidence.shape) < np.where(together, joined, apart)
+        # Over all worlds instead of the one drawn, so that forty draws are enough.
+        share = (weight.reshape(draws, -1) @ self.of_world.T) / upto[:, self.part, -1]
+        return apart + share * (joined - apart), evidence, same
+
+    def missed(self, same: Bools) -> Floats:
+        """Wrong answers to pairs with several, by cell; shape (draws, cells)."""
+        return np.asarray((same[:, self.place] != (self.says > 0)).astype(np.float64) @ self.told)
 
 
 def weigh(
@@ -183,8 +252,9 @@ def weigh(
     The model is that of Dawid and Skene (1979, Applied Statistics 28:20-28) with what the scores
     say as prior: log odds of a pair are those of its world, plus or minus log((1 − e)/e) for each
     clerk's answer, and the world of a component is likely by all answers in it. The share e of a
-    clerk and kind of pair has `PRIOR`; what the clerk did with other kinds counts with it, as at
-    most as many pairs as the prior weighs.
+    clerk and kind of pair has `PRIOR`, and is learned from pairs that others answered, too: one
+    answer against a score does not tell which of both is wrong. What the clerk did with other kinds
+    counts with it, as at most as many pairs as the prior weighs.
 
     Parameters
     ----------
@@ -192,39 +262,54 @@ def weigh(
         As `kinds_of_pairs` gives them.
     """
     votes, (kind, names) = verdicts.votes, kinds
-    clerks, several = len(votes.workers), len(names)
-    odds, (part, of_world) = np.minimum(worlds.odds, SUREST_SCORE), worlds.of_part
-    yes, no = -np.logaddexp(0, -odds), -np.logaddexp(0, odds)
-    cell = votes.worker * several + kind[votes.verdict]
-    # A row for each vote: sums over cells are products, chain by chain.
-    of_cell = csr_array(
-        (np.ones(len(cell)), cell, np.arange(len(cell) + 1)), (len(cell), clerks * several)
+    shape, twice = (len(votes.workers), len(names)), verdicts.workers > 1
+    cells, cell = shape[0] * shape[1], votes.worker * shape[1] + kind[votes.verdict]
+    told = np.bincount(cell[twice[votes.verdict]], minlength=cells).reshape(shape)
+    most = max(_AT_ONCE // (draws * len(worlds.together)), 1)
+    taught = np.isin(worlds.component, worlds.component[twice])
+    teach, others = (
+        [_Block.of(own, verdicts, worlds, cell, cells) for own in _blocks(which, worlds, most)]
+        for which in (taught, ~taught)
     )
-    whole = np.bincount(cell, minlength=clerks * several).reshape(clerks, several)
-    starts = np.searchsorted(votes.verdict, np.arange(len(verdicts)))
-    says = np.where(votes.same, 1.0, -1.0)
-    error = np.full((draws, clerks, several), PRIOR[0] / sum(PRIOR))
-    kept: list[tuple[Floats, Floats, Floats]] = []
+    probability, evidence = np.zeros((2, len(verdicts)))
+    same = np.empty((draws, len(verdicts)), dtype=np.bool_)
+
+    def turn(blocks: list[_Block], share: float) -> Floats:
+        missed = np.zeros((draws, cells))
+        for block in blocks:
+            likely, spoken, drawn = block.draw(error, rng)
+            probability[block.verdict] += share * likely.mean(axis=0)
+            evidence[block.verdict] += share * spoken.mean(axis=0)
+            same[:, block.verdict] = drawn
+            missed += block.missed(drawn)
+        return missed.reshape(draws, *shape)
+
+    # As many draws in each part of the prior, so that its mean is that of the draws.
+    parts = np.broadcast_to((np.arange(draws) + 0.5)[:, None, None] / draws, (draws, *shape))
+    unknown = np.clip(betaincinv(*PRIOR, rng.permuted(parts, axis=0)), _EDGE, _WORST)
+    error = np.where(told > 0, PRIOR[0] / sum(PRIOR), unknown)
+    kept: list[Floats] = []
     # A chain for each draw: nothing is thinned, and draws do not depend on each other.
-    for turn in range(_ROUNDS):
-        spoken = -logit(error).reshape(draws, -1)[:, cell] * says
-        evidence = np.add.reduceat(spoken, starts, axis=1)
-        # log P(answers | together) − log P(answers | apart) in a world, its own doubt summed over.
-        ratio = np.logaddexp(yes + evidence, no) - np.logaddexp(no + evidence, yes)
-        worth = (ratio @ of_world).reshape(draws, -1, len(worlds.together))
-        # The greatest after Gumbel's noise is a draw by the exponentials.
-        world = np.argmax(worth + rng.gumbel(size=worth.shape), axis=2)
-        together = worlds.together[world[:, part], np.arange(len(verdicts))]
-        likely = expit(np.where(together, odds, -odds) + evidence)
-        same = rng.random(likely.shape) < likely
-        missed = (same[:, votes.verdict] != votes.same).astype(np.float64) @ of_cell
-        error = _errors(missed.reshape(error.shape), whole, rng)
-        if 2 * turn >= _ROUNDS:
-            kept.append((likely.mean(axis=0), evidence.mean(axis=0), error))
-    probability, spoken = (np.mean([each[k] for each in kept], axis=0) for k in range(2))
-    error = np.concatenate([each[2] for each in kept])
-    mean = float((error.mean(axis=0) * whole).sum() / whole.sum())
-    return Weighed(probability, spoken, same, mean, _rates(verdicts, names, kind, error))
+    for number in range(_ROUNDS if teach else 0):
+        counts = 2 * number >= _ROUNDS
+        missed = turn(teach, 2 / _ROUNDS * counts)
+        error = np.where(told > 0, _errors(missed, told, rng), unknown)
+        kept += [error] * counts
+    # Nothing is learned from these, so that once is enough.
+    turn(others, 1.0)
+    rates = _rates(verdicts, names, kind, np.concatenate(kept or [error]))
+    mean = sum(each.value * each.answered for each in rates) / len(votes.verdict)
+    return Weighed(probability, evidence, same, mean, rates)
+
+
+def _blocks(which: Bools, worlds: Worlds, most: int) -> list[Ints]:
+    """Verdicts of some components, at most so many components in each list."""
+    own = np.flatnonzero(which)
+    if not len(own):
+        return []
+    place = np.unique(worlds.component[own], return_inverse=True)[1] // most
+    order = np.argsort(place, kind="stable")
+    return np.split(own[order], np.flatnonzero(np.diff(place[order])) + 1)
 
 
 def _errors(missed: Floats, whole: Ints, rng: np.random.Generator) -> Floats:
@@ -249,11 +334,12 @@ def _rates(
             own = (votes.worker == worker) & (kind[votes.verdict] == number)
             if not np.any(own):
                 continue
-            drawn = error[:, worker, number]
-            low, high = np.quantile(drawn, [0.025, 0.975]).tolist()
             answered, both = int(np.count_nonzero(own)), int(np.count_nonzero(own & twice))
-            rate = ErrorRate(name, columns, answered, both, float(drawn.mean()), low, high)
-            found.append(rate)
+            drawn = error[:, worker, number]
+            value, ends = float(drawn.mean()), np.quantile(drawn, _ENDS)
+            if not both:
+                value, ends = PRIOR[0] / sum(PRIOR), betaincinv(*PRIOR, _ENDS)
+            found.append(ErrorRate(name, columns, answered, both, value, *ends.tolist()))
     return tuple(sorted(found, key=lambda rate: -rate.value))
 
 

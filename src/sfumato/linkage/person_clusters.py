@@ -174,6 +174,7 @@ def inferred_persons(
         levels=pairs.levels,
     )
     person, count = number_by_first_appearance(inferred.label.astype(np.int64), records.count)
+    verdicts = verdicts if inferred.weighed is None else inferred.weighed.of(verdicts)
     return _persons(person, count, pairs, matches, verdicts, inferred)
 
 
@@ -597,6 +598,7 @@ def settle(
         persons = alone
         if len(verdicts):
             weighed = _weighed(pairs, verdicts, probability, alone.person)
+            verdicts = weighed.of(verdicts)
             believed = verdicts.take(weighed.believed)
             made = find_persons(
                 records, pairs, matches, believed, one_per_source=spec.one_per_source
@@ -612,6 +614,7 @@ def settle(
             lost=lost, hidden=hidden,
         )  # fmt: skip
         weighed = None if persons.inferred is None else persons.inferred.weighed
+        verdicts = verdicts if weighed is None else weighed.of(verdicts)
     return Settled(
         thresholds=thresholds,
         probability=probability,
@@ -635,7 +638,8 @@ def _weighed(pairs: Pairs, verdicts: Verdicts, probability: Floats, person: Inte
     """
     together = person[verdicts.left] == person[verdicts.right]
     before = np.where(together, 0.0, -SUREST_SCORE)
-    scored = (verdicts.pair >= 0) & (pairs.score[verdicts.pair] > 0)
+    scored = verdicts.pair >= 0
+    scored[scored] = pairs.score[verdicts.pair[scored]] > 0
     before[scored] = logit(np.clip(probability[verdicts.pair[scored]], _EDGE, 1 - _EDGE))
     kinds = kinds_of_pairs(verdicts.pair, pairs.levels)
     worlds = Worlds(before[np.newaxis] > 0, np.abs(before), np.arange(len(before)))

@@ -20,7 +20,7 @@ from sfumato.kernels.loop_calls import floats, in_threads, ints
 from sfumato.kernels.record_pairs import merge
 from sfumato.kernels.record_partitions import Graph
 from sfumato.linkage.answer_evidence import Weighed, Worlds, kinds_of_pairs, weigh
-from sfumato.linkage.match_decisions import SAME, Verdicts
+from sfumato.linkage.match_decisions import Verdicts
 from sfumato.linkage.match_thresholds import joined
 
 VARIANTS, DRAWS = 10, 4
@@ -240,21 +240,19 @@ def _draw_with_answers(
 ) -> None:
     """Draw the components again that answers are about, in place.
 
-    In each draw the answers hold that are right in it: "same" makes one node of two records,
-    "different" keeps two nodes apart, the surest first where they contradict each other or a
-    source's rule. Those that are wrong in it say nothing.
+    In each draw holds what is true of the answered pairs in it, in which their scores count
+    already: one person makes one node of two records, two keep two nodes apart, the surest first
+    where they contradict each other or a source's rule.
     """
     verdicts, weighed = answers
-    said = np.flatnonzero(weighed.side)
-    surest = said[np.argsort(-np.abs(weighed.probability[said] - 0.5), kind="stable")]
+    surest = np.argsort(-np.abs(weighed.probability - 0.5), kind="stable")
     one, two = (touched.number[each[surest]] for each in (verdicts.left, verdicts.right))
-    joins, holds = weighed.side[surest] == SAME, ~weighed.wrong[:, surest]
 
     def again(draw: int) -> None:
-        own = holds[draw]
-        merged, _ = merge(one[own], two[own], joins[own], touched.limited)
+        joins = weighed.same[draw, surest]
+        merged, _ = merge(one, two, joins, touched.limited)
         node, count = number_by_first_appearance(merged, len(merged))
-        apart = own & ~joins & (node[one] != node[two])
+        apart = ~joins & (node[one] != node[two])
         impossible = node[one[apart]].astype(np.int64), node[two[apart]].astype(np.int64)
         made, edges = touched.contracted(node.astype(np.int64), count, impossible)
         weight = odds[draw // DRAWS][touched.edge[edges]]
