@@ -320,7 +320,7 @@ def test_not_met_says_the_share_and_what_helps():
     file = pa.table({"age": [10, 20, 30, 40]})
     register = pa.table({"age": [10, 20, 30, 40, 50]})
     plain = sf.Schema(quasi_identifiers={"age": "numeric"})
-    with pytest.raises(ConstraintsNotMetError, match="4 of 5 persons"):
+    with pytest.raises(ConstraintsNotMetError, match="4 of 5 people"):
         sf.anonymize(file, plain, sf.DeltaPresence(0, 0.5), register=register)
     release = sf.anonymize(
         file, plain, sf.DeltaPresence(0, 0.5), register=register, suppress=0.5, cut="median"

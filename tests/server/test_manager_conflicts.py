@@ -100,7 +100,8 @@ def test_it_is_charged_and_audited_as_a_workers_opening(team: dict[str, Any]) ->
     opens = AuditEntry.objects.filter(action="open", actor=team["manager"].pseudonym)
     assert opens.count() == 1
     assert "born" in opens.get().detail
-    assert "1980" not in "".join(AuditEntry.objects.values_list("detail", flat=True))
+    said = "".join(AuditEntry.objects.values_list("detail", flat=True))
+    assert re.search(r"(?<![\d.])1980(?!\d)", said) is None  # but in a time or a score
 
 
 def test_the_managers_budget_and_floor_hold(team: dict[str, Any]) -> None:
