@@ -443,19 +443,65 @@ def test_a_ledger_hands_every_file_over_for_which_people_answer(tmp_path: Path) 
             assert found.most <= 1 / 12
 
 
+def status_registry(seed: int, people: int, files: int) -> list[pd.DataFrame]:
+    """A registry of which 3 % are new in each file, 1 % have left, and 2 % have moved."""
+    rng = np.random.default_rng(seed)
+
+    def some(count: int, first: int) -> pd.DataFrame:
+        ages = np.clip(rng.gamma(5, 9, count).astype(int), 0, 95)
+        data = pd.DataFrame({"id": range(first, first + count), "born": 2020 - ages})
+        data["sex"] = rng.choice(["f", "m"], count)
+        return data.assign(zip=10_000 + rng.zipf(1.3, count) % 800)
+
+    now, following, made = some(people, 0), people, []
+    for number in range(files):
+        if number:
+            now = now[rng.random(len(now)) >= 0.01].copy()
+            moved = rng.random(len(now)) < 0.02
+            now.loc[moved, "zip"] = some(int(moved.sum()), 0)["zip"].to_numpy()
+            new = int(0.03 * len(now))
+            now = pd.concat([now, some(new, following)], ignore_index=True)
+            following += new
+        made.append(now.assign(status=rng.choice(list("abcdefgh"), len(now))))
+    return made
+
+
+REGISTRY = sf.Schema(
+    person="id",
+    quasi_identifiers={"born": "numeric", "sex": "categorical", "zip": "numeric"},
+    sensitive=["status"],
+)
+
+
 @pytest.mark.slow
-def test_twelve_files_give_no_more_away_than_one(tmp_path: Path) -> None:
-    files = registry(6, people=2_000, files=12)
-    made = released(files, effort=None)
+def test_the_figures_of_the_page_on_series(tmp_path: Path) -> None:
+    made: list[sf.Release] = []
     with opened(tmp_path) as ledger:
-        for number, each in enumerate(made):
+        for number, each in enumerate(status_registry(1, 5_000, 12)):
+            promise = [] if made else [sf.PidKAnonymity(12)]
+            options = {"continues": made[-1]} if made else {"series": "snapshot"}
             (tmp_path / str(number)).mkdir()
-            each.write(tmp_path / str(number) / "out.csv", memory=ledger)
+            release = sf.anonymize(each, REGISTRY, *promise, **options)
+            made.append(release.write(tmp_path / str(number) / "out.csv", memory=ledger))
         drafts = [each.number for each in ledger.remembered()]
-        found = together({n: ledger.compared(n, "anybody")[n] for n in drafts})
-    assert min(each.fewest for each in found.all.values()) >= K
-    assert found.most <= 1 / K
+        handed = {number: ledger.compared(number, "anybody")[number] for number in drafts}
+    found = together(handed)
+    assert min(each.fewest for each in found.all.values()) == 12
+    assert found.alone[drafts[0]].found == pytest.approx(0.075, abs=0.002)
+    assert found.most == pytest.approx(0.076, abs=0.002)
     waiting = [each.manifest.series.get("waiting", 0) for each in made]
-    assert waiting[1::2] == [20] * 6
-    assert max(waiting[::2]) == 0
-    assert made[10].utility.ncp <= 2 * made[0].utility.ncp
+    assert [each > 0 for each in waiting] == [number % 2 == 1 for number in range(12)]
+    # Of the last file in which nobody waits.
+    assert made[10].utility.ncp / made[0].utility.ncp == pytest.approx(1.8, abs=0.1)
+
+
+@pytest.mark.slow
+def test_what_three_files_give_away_that_are_cut_anew(tmp_path: Path) -> None:
+    with opened(tmp_path) as ledger:
+        for number, each in enumerate(status_registry(1, 5_000, 3)):
+            (tmp_path / str(number)).mkdir()
+            made = sf.anonymize(each, REGISTRY, sf.PidKAnonymity(12))
+            made.write(tmp_path / str(number) / "out.csv", memory=ledger)
+        drafts = [each.number for each in ledger.remembered()]
+        handed = {number: ledger.compared(number, "anybody")[number] for number in drafts}
+    assert together(handed).most == pytest.approx(0.28, abs=0.02)

@@ -185,7 +185,7 @@ def _earlier(
             "parameter continues",
             "takes promises, options and secret from the file before",
             found=", ".join(found),
-            advice="leave it out; who needs another promise opens another series",
+            advice="leave it out; another promise needs another series",
         )
     return Earlier.of(given.continues)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -224,7 +224,8 @@ def make_release(
     """Make the release that a manifest describes.
 
     What protects people follows from the secret and from what is made with it of what: under the
-    same secret another release has other pseudonyms, another order and other offsets.
+    same secret another release has other pseudonyms, another order and other offsets. The files of
+    a series alone have the same pseudonyms.
 
     Parameters
     ----------
@@ -306,16 +307,9 @@ def make_release(
         manifest=manifest,
         levels=draft.levels,
         warnings=(
-            *acceptances(risk.columns),
-            *(untested_events(table) if finished.protection else ()),
-            *_told_first(risk),
-            *(f"the {each.column} {each.leak}" for each in risk.columns if each.role == ORDER),
-            *(finished.series.sentences() if finished.series else ()),
-            *table.warnings,
+            *_first_warnings(table, finished, risk),
             *quoting,
-            *_single_members(finished, everybody=population is not None),
-            *(draft.levels.notes() if draft.levels else ()),
-            *(against.warnings() if against else ()),
+            *_last_warnings(finished, against),
         ),
         population=against,
         source_rows=draft.rows[order],
@@ -333,6 +327,24 @@ def make_release(
         secret=given.own,
         lasting=lasting,
     )
+
+
+def _first_warnings(table: Table, finished: _Generalised, risk: Risk) -> Iterator[str]:
+    """What was accepted, what gives most away, what a series changed, and what the file had."""
+    yield from acceptances(risk.columns)
+    yield from untested_events(table) if finished.protection else ()
+    yield from _told_first(risk)
+    yield from (f"the {each.column} {each.leak}" for each in risk.columns if each.role == ORDER)
+    yield from finished.series.sentences() if finished.series else ()
+    yield from table.warnings
+
+
+def _last_warnings(finished: _Generalised, against: PopulationRisk | None) -> Iterator[str]:
+    """What the cells tell, and what a population says."""
+    levels = finished.draft.levels
+    yield from _single_members(finished, everybody=against is not None)
+    yield from levels.notes() if levels else ()
+    yield from against.warnings() if against else ()
 
 
 def _in_series(

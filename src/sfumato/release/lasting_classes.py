@@ -576,7 +576,7 @@ def _check_kept(table: Table, class_of: Codes, constraints: Sequence[Constraint]
     if failures:
         raise ConstraintsNotMetError(
             tuple(failures),
-            ("open another series; who holds both finds more",),
+            ("open another series; a reader of both finds more",),
             "This file cannot continue the series.",
         )
 
