@@ -335,7 +335,7 @@ def answered(project: Project, truth: dict[str, str]) -> Decisions:
 def test_answers_go_back_to_the_linkage(
     linked: Path, registrations: Registrations, gold: pa.Table, tmp_path: Path
 ) -> None:
-    """A resolution is an answer, too; what was withdrawn, and a foreign pair, do not count."""
+    """A resolution outvotes the workers; what was withdrawn, and a foreign pair, do not count."""
     project = from_linkage(linked, rng(), gold=gold)
     truth = {row["patient"]: row["person"] for row in registrations.truth.to_pylist()}
     decisions = answered(project, truth)
@@ -365,8 +365,7 @@ def test_answers_go_back_to_the_linkage(
         )
     }
     assert withdrawn not in verdicts
-    # The resolution is one answer, weighed with the score as every other is.
-    assert verdicts[resolved] in {1, -1}
+    assert verdicts[resolved] == (1 if against > 0 else -1)
     for pair, result in verdicts.items():
         named = [truth[ids[by_pair[pair][side]]] for side in ("left", "right")]
         conflict = len({a.same for a in decisions.answers[pair].values()}) > 1
