@@ -518,7 +518,7 @@ def spread_warning(memberships: int, persons: int) -> tuple[str, ...]:
         return ()
     warning = (
         f"a person has records in {memberships / persons:.2f} equivalence classes on average; each "
-        "class is measured by itself. Who can tell which records belong to one person "
-        "learns more than these numbers say."
+        "class is measured by itself. A person who can tell which records belong to one "
+        "person learns more than these numbers say."
     )
     return (warning,)

@@ -34,8 +34,8 @@ from sfumato.server.manager.forms import (
 from sfumato.server.permissions import Action
 
 _TOO_LARGE = (
-    f"Files of {uploads.MOST_BYTES >> 20} MiB together can be uploaded. Who runs the server "
-    "can make a project of larger ones: sfumato review create."
+    f"Files of {uploads.MOST_BYTES >> 20} MiB together can be uploaded. A person who runs "
+    "the server can make a project of larger ones: sfumato review create."
 )
 
 
