@@ -23,7 +23,7 @@ from sfumato.release.promises.k_anonymity import PidKAnonymity
 from sfumato.release.release_result import Release
 from sfumato.reports import report
 from sfumato.reports.audience import FEWEST, Audience
-from sfumato.reports.dossier import ASSUMED, GAP, MEASURED, NONE
+from sfumato.reports.dossier_items import ASSUMED, GAP, MEASURED, NONE
 from sfumato.reports.project_results import STATED, ProjectResults
 from sfumato.risk.verdict import share_text
 from sfumato.schema import Schema
@@ -47,8 +47,9 @@ SAID = {"by": "privacy officer (A. Person)", "on": "2026-11-30"} | dict.fromkeys
 
 def dossier(found: ProjectResults, folder: Path, audience: str = "internal") -> tuple[Any, str]:
     """Its plain values, and what a reader of the page sees."""
-    page = report(found, folder / "dossier.html", recipient=TO, audience=audience).read_text()
-    plain = json.loads((folder / "dossier.json").read_text())
+    folder.mkdir(exist_ok=True)
+    written = report(found, folder / f"{audience}.html", recipient=TO, audience=audience)
+    page, plain = written.read_text(), json.loads(written.with_suffix(".json").read_text())
     shown = re.sub(r"<style\b.*?</style>", " ", page, flags=re.DOTALL)
     return plain, re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", shown)))
 
@@ -189,7 +190,114 @@ def test_of_several_tables_what_no_run_notes_is_a_gap(release: Release, tmp_path
     (told,) = (each for each in every if "visits.code" in each["says"])
     assert told["kind"] == GAP
     assert items(plain)["Left out"]["kind"] == GAP
-    assert [each["says"] for each in every if each["title"] == "Warning"]
+    assert items(plain)["Warning"]["says"]
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+def test_each_table_has_its_rows(release: Release, tmp_path: Path, audience: Audience) -> None:
+    found, shows = results(release), audience is Audience.INTERNAL
+    schema = {"events": {"day": "date"}, "sensitive": ["level"]}
+    found.stages["release"].record["settings"]["schema"] = {"tables": {"visits": schema}}
+    told = {"visits": {"rows_before": 1_234, "rows_after": 1_230, "undated": ["day"]}}
+    told["wards"] = {"rows_before": 8, "rows_after": 3}
+    found.stages["release"].measured["manifest"]["tables"] = told
+    plain, text = dossier(found, tmp_path, audience)
+    by_title = items(plain)
+    assert {by_title[f"Table {name}"]["kind"] for name in told} == {MEASURED}
+    assert (
+        re.findall(r"[\d,]+", by_title["Table visits"]["says"]) == ["1,230", "1,234"][: 1 + shows]
+    )
+    assert re.findall(r"\d+", by_title["Table wards"]["says"]) == (["3", "8"] if shows else ["10"])
+    assert "Left out" not in by_title
+    # Dates that stand in no record are not called unchanged, and what is no event is.
+    (day,) = (
+        each for each in by_title.values() if "visits.day" in each["says"] and "“*”" in each["says"]
+    )
+    assert day["kind"] == ASSUMED
+    assert "visits.level: unchanged." in text
+
+
+def test_outside_the_custodians_words_do_not_name_the_recipient(
+    release: Release, tmp_path: Path
+) -> None:
+    named = f"for {TO.upper()}, and no one else"
+    accepted = {"by": f"officer of {TO}", "because": named, "until": "2100-01-01"}
+    plain = release.to_json()["verdict"]
+    for row in plain["rows"]:
+        row["accepted"] = [accepted | {"column": "icd9", "intruder": "insider", "at_most": {}}]
+    said = {
+        "context": CONTEXT | {"recipients": TO, "purpose": named},
+        "reasons": {"age": named},
+        "expired": [accepted | {"column": None, "intruder": "stranger"}],
+        "project": f"Data of {TO}",
+        "verdict": plain,
+    }
+    inside, text = dossier(results(release, **said), tmp_path)
+    assert text.count(TO) + text.count(TO.upper()) > 5
+    outside, text = dossier(results(release, **said), tmp_path / "public", "public")
+    assert TO.lower() not in (text + json.dumps(outside)).lower()
+    assert items(outside)["Purpose"]["says"] == named.replace(TO.upper(), "the recipient")
+    assert items(inside)["Purpose"]["says"] == named
+
+
+@pytest.mark.parametrize("known", ["", "stated", "handed"])
+def test_a_name_that_nobody_knows_is_a_gap(release: Release, tmp_path: Path, known: str) -> None:
+    told = {"": {}, "stated": {"stated": {TO: SAID}}}
+    told["handed"] = {"handed": HANDED | {"others": [OTHERS[0] | {"to": [TO]}], "handed": ""}}
+    by_title = items(dossier(results(release, **told[known]), tmp_path)[0])
+    assert ("Recipient" in by_title) is not known
+    assert known or by_title["Recipient"]["kind"] == GAP
+
+
+def test_a_page_replaces_the_json_of_its_own_version_alone(
+    release: Release, tmp_path: Path
+) -> None:
+    page, twin = tmp_path / "dossier.html", tmp_path / "dossier.json"
+
+    def write(audience: str = "internal") -> None:
+        report(results(release), page, recipient=TO, audience=audience)
+
+    write()
+    write()  # the same again
+    before = (page.read_text(), twin.read_text())
+    with pytest.raises(InputError, match="path of the report"):
+        write("public")
+    assert (page.read_text(), twin.read_text()) == before
+    twin.write_text("[]")
+    with pytest.raises(InputError, match="path of the report"):
+        write()
+    assert twin.read_text() == "[]"
+
+
+def test_each_number_is_counted_over_its_own_unit(release: Release, tmp_path: Path) -> None:
+    plain, _ = dossier(results(release), tmp_path)
+    before, after = release.risk_before, release.risk
+    risk = [each["how"] for each in plain["headings"]["Risk before and after"]]
+    over = {
+        unit: f"{getattr(after, name):,} {unit} (before: {getattr(before, name):,})"
+        for unit, name in (("people", "persons"), ("records", "records"), ("classes", "classes"))
+    }
+    told = {
+        title: each["how"].partition(" over ")[2] or each["how"].partition(" of ")[2]
+        for title, each in items(plain).items()
+    }
+    assert told["The same share, averaged over classes"] == over["classes"]
+    assert told["The same chance, averaged over people"] == over["people"]
+    assert told["Classes with one person"] == over["classes"]
+    alone = "People who are alone in their class with their number of records"
+    assert told[alone] == over["people"]
+    assert told["Records whose risk is above 20 %"] == over["records"]
+    assert sum(each.endswith(")") for each in risk) == len(risk) - 1  # none of a population
+
+
+def test_what_others_ask_for_tells_their_limits_apart(release: Release, tmp_path: Path) -> None:
+    by_title = items(dossier(results(release), tmp_path)[0])
+    told = [
+        by_title[f"In use elsewhere, {each}"]["says"][:-1].split("; ")
+        for each in ("kept", "not kept")
+    ]
+    assert not {*told[0]} & {*told[1]}
+    assert len({*told[0], *told[1]}) == len(told[0]) + len(told[1])
 
 
 def test_a_recipient_has_a_name(release: Release, tmp_path: Path) -> None:
@@ -226,9 +334,9 @@ def test_what_is_estimated_is_not_called_counted(audience: Audience, tmp_path: P
     found.stages["release"].measured["marketer"] = marketer
     found.stages["release"].measured["population"] = {"persons": 900, "marketer": marketer}
     every = dossier(found, tmp_path, audience)[0]["headings"]["Risk before and after"]
-    told = [each for each in every if "cell model" in each["says"]]
+    told = [each for each in every if "estimated" in each["how"]]
     assert len(told) == 2
-    assert all("estimated" in each["how"] for each in told)
+    assert audience is Audience.PUBLIC or all("cell model" in each["says"] for each in told)
     assert not any("→" in each["says"] for each in told)
 
 
@@ -335,15 +443,17 @@ def test_the_public_version_gives_nothing_away(seed: int, tmp_path: Path) -> Non
     units, counted = "records?|people|persons?|classes|links|pairs|doubtful|guesses", text
     for hidden in [
         "fewer than 10",
-        *(each["says"].partition(" Reached")[0] for each in asked(plain)),
+        *(each["says"].partition(" Reached")[0].partition(" Kept")[0] for each in asked(plain)),
+        # What others ask for is no secret.
+        *(each["says"] for title, each in items(plain).items() if title.startswith("In use")),
     ]:
-        counted = counted.replace(hidden, "")
+        counted = counted.replace(re.sub(r"\s+", " ", hidden), "")
     counts = re.findall(rf"(?<![\d,.–])(\d+) (?:{units})\b", counted)
     assert counts
     assert all(int(count) >= FEWEST or count == "0" for count in counts)
     limits = written.limits
     public = {share_text(each)[:-2] for each in (limits.found, limits.person, limits.learned)}
-    shares = re.findall(r"(\d+(?:\.\d+)?)\s?%", text)
+    shares = re.findall(r"(\d+(?:\.\d+)?)\s?%", counted)
     assert shares
     assert all("." not in each or each in public for each in shares)
     # What it says agrees with the manifest and with itself.

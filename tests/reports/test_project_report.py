@@ -30,7 +30,7 @@ from sfumato.reports import report
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_report import draw_project, project_content
 from sfumato.reports.project_results import ProjectResults
-from sfumato.reports.report_files import pdf_of
+from sfumato.reports.report_targets import pdf_of
 from sfumato.risk import risk_thresholds as load
 from sfumato.risk.verdict import Acceptance, share_text
 from sfumato.schema import Schema

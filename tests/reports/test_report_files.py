@@ -10,8 +10,9 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.release.release_result import Release
-from sfumato.reports import report_files
-from sfumato.reports.report_files import check_report_path, report, report_json
+from sfumato.reports import report_files, report_targets
+from sfumato.reports.report_files import report, report_json
+from sfumato.reports.report_targets import check_report_path
 from sfumato.risk.disclosure_risk import Risk
 
 DAY = date(2026, 3, 2)
@@ -93,7 +94,7 @@ def test_other_results_are_refused(tmp_path: Path) -> None:
 def test_a_missing_extra_is_named(
     risk: Risk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report_files, "NEEDED", ("altair", "no_such_library"))
+    monkeypatch.setattr(report_targets, "NEEDED", ("altair", "no_such_library"))
     with pytest.raises(InputError, match=r'pip install .*\[report\]"'):
         report(risk, tmp_path / "report.html")
     report(risk, tmp_path / "report.json")

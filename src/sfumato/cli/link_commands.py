@@ -489,7 +489,7 @@ def _write_with_report(links: Links | EncodedLinks, output: Path) -> None:
     from sfumato.core.optional_packages import install_command
     from sfumato.linkage.linkage_files import REPORT
     from sfumato.reports import report
-    from sfumato.reports.report_files import NEEDED
+    from sfumato.reports.report_targets import NEEDED
 
     if any(find_spec(name) is None for name in NEEDED):
         links.write(output)

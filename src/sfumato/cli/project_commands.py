@@ -22,6 +22,7 @@ from sfumato.cli.output import (
     print_json,
     progress_bar,
     say,
+    warn,
 )
 from sfumato.cli.parameters import Details, Json, option
 
@@ -110,9 +111,14 @@ def dossier(
     file: ProjectFile = Path("sfumato.toml"),
     *,
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", metavar="FILE", help="Where: .html, .pdf or .json."),
-    ] = Path("dossier.html"),
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where: .html, .pdf or .json; else dossier.html, or dossier-public.html.",
+        ),
+    ] = None,
     public: Annotated[
         bool, option(help="Write what may be published: coarse numbers, no names.")
     ] = False,
@@ -127,6 +133,7 @@ def dossier(
     from sfumato.pipeline.report_stage import results_for
     from sfumato.pipeline.run import State, status_of
     from sfumato.reports import report
+    from sfumato.reports.dossier import is_known
 
     place = open_project(file)
     stages = [each for each in status_of(place).stages if each.name != REPORT]
@@ -137,9 +144,13 @@ def dossier(
             found="a stage that is not made of what is there now",
             advice=f"type: {command_of('run', place.file)}",
         )
-    audience = "public" if public else "internal"
-    report(results_for(place, recipient), output, audience=audience, recipient=recipient)
-    say(f"Dossier: {output}")
+    results = results_for(place, recipient)
+    # Each version has its own file: one must never lie where the other is looked for.
+    target = output or Path("dossier-public.html" if public else "dossier.html")
+    report(results, target, audience="public" if public else "internal", recipient=recipient)
+    if not is_known(results, recipient):
+        warn(("the recipient is in neither the ledger nor [dossier]: check the name",))
+    say(f"Dossier: {target}")
 
 
 def accept(

@@ -20,7 +20,7 @@ from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
 from sfumato.linkage.linkage_files import LINKED_SCHEMA
 from sfumato.pipeline.project_model import InFile, Project, ReportForm
 from sfumato.pipeline.project_text import PROJECT_FILE, load_project
-from sfumato.reports.report_files import NEEDED
+from sfumato.reports.report_targets import NEEDED
 from sfumato.schema import QuasiIdentifier, Schema, load_schema
 from sfumato.schema.roles import schema_to_dict
 from sfumato.table.databases import located

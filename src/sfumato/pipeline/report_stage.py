@@ -32,7 +32,8 @@ from sfumato.release.codebook import codebook_name
 from sfumato.release.release_manifest import file_sha256
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import CONTEXT, ProjectResults
-from sfumato.reports.report_files import HTML, JSON, PDF, write_project
+from sfumato.reports.report_files import write_project
+from sfumato.reports.report_targets import HTML, JSON, PDF
 from sfumato.risk.intruders import Findings
 from sfumato.table.databases import DatabaseTable, check_new_table, write_database
 from sfumato.table.table_files import open_source
@@ -258,7 +259,7 @@ def _write_report(
     forms = _forms(place)
     lacking: tuple[str, ...] = ()
     if PDF in forms:
-        from sfumato.reports.report_files import can_make_pdf  # costs a start's time
+        from sfumato.reports.report_targets import can_make_pdf  # costs a start's time
 
         # Only loading WeasyPrint shows whether Pango is there.
         if not can_make_pdf():

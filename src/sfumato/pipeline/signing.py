@@ -21,7 +21,7 @@ from sfumato.pipeline.run import State as Stands
 from sfumato.pipeline.run import Status, run_lock, status_of
 from sfumato.pipeline.stage import MEASURED, RECORD, read_object, read_record
 from sfumato.release.release_manifest import file_sha256
-from sfumato.reports.report_files import JSON
+from sfumato.reports.report_targets import JSON
 from sfumato.risk.verdict import LINKAGE, Row, State
 
 DECIDER = "decides about the release"

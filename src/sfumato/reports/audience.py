@@ -35,9 +35,15 @@ class Discretion:
     """How exactly numbers are told: as they are inside, coarsely where anybody may read them.
 
     Every method takes a number, an estimate as an object with its interval, or ``None``.
+
+    Attributes
+    ----------
+    people
+        How many people a mean over people is of; ``None`` where that is not known.
     """
 
     audience: Audience
+    people: int | None = None
 
     @property
     def is_public(self) -> bool:
@@ -71,7 +77,11 @@ class Discretion:
         return self._each(value, lambda one: _coarse_chance(one, most))
 
     def mean(self, value: Any) -> Any:
-        """A share that is an average over many."""
+        """A share that is an average over people: its product with their number is a count."""
+        return self.share(value, self.people)
+
+    def degree(self, value: Any) -> Any:
+        """A share that is one of no people, as that of a cell's detail."""
         return self.share(value, None)
 
     def number(self, value: Any) -> Any:
@@ -104,7 +114,7 @@ def _coarse_share(value: float, of: float | None) -> Any:
         return {"below": least}
     if value > 1 - least:
         return {"above": round(1 - least, 2)}
-    return {"about": round(value, 2)}
+    return {"about": round(min(least * round(value / least), 1 - least), 2)}
 
 
 def _coarse_chance(value: float, most: float) -> Any:
@@ -221,7 +231,8 @@ def disclosed_measure(name: str, value: Any, measured: Mapping[str, Any], show: 
         none = name == "sample_uniques" and value == 0 and fewest_persons(measured) > 1
         return 0 if none else show.count(value)
     if kind.scale == NUMBER:
-        return show.number(value)
+        # Of the worst class, which may be a small one.
+        return None if show.is_public else value
     if kind.over == MAXIMUM:
         return show.chance(value, largest_chance(name, measured))
     return show.mean(value)

@@ -58,6 +58,11 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def named(names: Sequence[str], words: str = "columns") -> str:
+    """A few names as a phrase; many are counted, and stand in a table."""
+    return listed(names) if len(names) < MANY_COLUMNS else f"{len(names)} {words}"
+
+
 def printed(value: Any, scale: str) -> str:
     """A number as an audience is told it, with its interval where it is an estimate.
 
@@ -91,6 +96,13 @@ def plain_number(told: Any) -> float | None:
         return None if told is None else float(told)
     keys = ("value", *_COARSE)
     return plain_number(next((told[key] for key in keys if key in told), None))
+
+
+def height(told: Any) -> tuple[float, int]:
+    """How high a number is that is told: what is more than a bound stands above it."""
+    value, keys = plain_number(told), told.keys() if isinstance(told, dict) else ()
+    beyond = ("more_than" in keys or "above" in keys) - ("fewer_than" in keys or "below" in keys)
+    return -1.0 if value is None else value, beyond
 
 
 def is_small(told: Any) -> bool:

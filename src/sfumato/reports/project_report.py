@@ -64,7 +64,8 @@ def project_content(
     title
         Its title; the project's name when not given.
     """
-    show = Discretion(audience)
+    released = results.measured(project_results.RELEASE)
+    show = Discretion(audience, released.get("persons", released.get("individuals")))
     keeps_order = bool(
         results.settings(project_results.RELEASE).get("release", {}).get("keep_order")
     )
@@ -95,6 +96,7 @@ def project_content(
         "sensitive": project_risk.sensitive_groups(results, show),
         "membership": project_risk.membership(results, show),
         "changes": _changes(results, show),
+        "tables": _tables(results, show),
         "attack": _attack(results, show),
         "assumptions": [
             asdict(assumption)
@@ -292,13 +294,14 @@ def _changes(results: project_results.ProjectResults, show: Discretion) -> dict[
         "classes": show.count(results.measured(project_results.RELEASE)["classes"]),
         "suppressed_records": show.count(utility["suppressed_records"]),
         "suppressed_persons": show.count(utility["suppressed_persons"]),
-        "ncp": show.mean(utility["ncp"]),
-        "ane": show.mean(utility["ane"]),
-        "sse_sst": show.mean(utility["sse_sst"]),
-        "query_error": show.mean(queries["median"]),
+        "detail_lost": show.degree(results.measured(project_results.RELEASE).get("detail_lost")),
+        "ncp": show.degree(utility["ncp"]),
+        "ane": show.degree(utility["ane"]),
+        "sse_sst": show.degree(utility["sse_sst"]),
+        "query_error": show.degree(queries["median"]),
         "correlation_change": show.number(correlations["mean_change"]),
         "columns": [
-            {"name": each["column"], "ncp": show.mean(each["ncp"])} for each in utility["columns"]
+            {"name": each["column"], "ncp": show.degree(each["ncp"])} for each in utility["columns"]
         ],
     }
 
@@ -314,13 +317,28 @@ def _changes_on_request(
         "classes": None,
         "suppressed_records": None,
         "suppressed_persons": None,
-        "ncp": show.mean(figures["ncp"]),
+        "detail_lost": None,
+        "ncp": show.degree(figures["ncp"]),
         "ane": None,
-        "sse_sst": show.mean(figures["sse_sst"]),
+        "sse_sst": show.degree(figures["sse_sst"]),
         "query_error": None,
         "correlation_change": None,
         "columns": [],
     }
+
+
+def _tables(results: project_results.ProjectResults, show: Discretion) -> list[dict[str, Any]]:
+    """The rows of each table of a release of several; outside not how few of them were left out."""
+    told = results.measured(project_results.RELEASE).get("manifest", {}).get("tables", {})
+    return [
+        {
+            "name": name,
+            "before": None if show.is_public else each["rows_before"],
+            "after": show.count(each["rows_after"]),
+            "undated": list(each.get("undated", ())),
+        }
+        for name, each in told.items()
+    ]
 
 
 def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[str, Any] | None:

@@ -89,6 +89,11 @@ class ProjectResults:
         """Whether a policy decided about the release."""
         return "request" in self.measured(RELEASE)
 
+    @property
+    def is_of_tables(self) -> bool:
+        """Whether the release is of several tables."""
+        return "tables" in self.settings(RELEASE).get("schema", {})
+
     @cached_property
     def schema(self) -> dict[str, Any]:
         """The schema of the released file, with the direct identifiers of its sources."""
@@ -107,6 +112,7 @@ class ProjectResults:
             "insensitive": list(released.get("insensitive", ())),
             "undecided": list(released.get("undecided", ())),
             "accepted": dict(released.get("accepted", {})),
+            "events": list(released.get("events", ())),
         }
 
     @property
@@ -204,6 +210,10 @@ QUASI, SENSITIVE, INSENSITIVE = "quasi-identifier", "sensitive", "insensitive"
 UNDECIDED = "undecided"
 REMOVED = "removed"
 """What was done to a column that is not in the release."""
+NOTHING = "“*” in every record"
+"""What was done to a column that shows no value any more."""
+UNTOLD = "not measured how its cells are written"
+"""What was done to a column of events that no run notes."""
 _WHY = {
     DIRECT: "names, numbers or reaches a person by itself",
     PERSON: "says which records are of one person",
@@ -220,25 +230,32 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
     """One line for each column, direct identifiers first."""
     schema = results.schema
     lines = [_line(results, name, DIRECT, REMOVED) for name in schema["direct_identifiers"]]
-    options = results.measured(RELEASE).get("manifest", {}).get("options", {})
-    withheld = options.get("withhold", ())
+    manifest = results.measured(RELEASE).get("manifest", {})
+    withheld, tables = manifest.get("options", {}).get("withhold", ()), manifest.get("tables", {})
     if schema["person"]:
         done = REMOVED if schema["person"] in withheld else _pseudonyms(results)
         lines.append(_line(results, schema["person"], PERSON, done))
     if schema["household"]:
         lines.append(_line(results, schema["household"], HOUSEHOLD, REMOVED))
-    lost = {
-        each["column"]: each["ncp"]
-        for each in results.measured(RELEASE).get("utility", {}).get("columns", ())
-    }
+    utility = results.measured(RELEASE).get("utility", {})
+    lost = {each["column"]: each for each in utility.get("columns", ())}
     for name, quasi in schema["quasi_identifiers"].items():
-        line = _line(results, name, QUASI, _generalised(results, name, quasi))
-        lines.append(line | {"kind": _kind(quasi), "lost": show.mean(lost.get(name))})
-    events = results.measured(RELEASE).get("utility", {}).get("histories", {}).get("done", {})
+        own = lost.get(name, {})
+        # What the project file leaves open the release has found by the values.
+        known = {**quasi, "kind": quasi.get("kind") or own.get("kind")}
+        done = NOTHING if own.get("hidden") == 1 else _generalised(results, name, known)
+        line = _line(results, name, QUASI, done)
+        lines.append(line | {"kind": _kind(known), "lost": show.degree(own.get("ncp"))})
+    events = utility.get("histories", {}).get("done", {})
+    other = dict.fromkeys(schema["events"], UNTOLD if results.is_of_tables else UNCHANGED)
+    other |= {name: written(each, exact=not show.is_public) for name, each in events.items()}
+    other |= {
+        f"{t}.{name}": NOTHING for t, each in tables.items() for name in each.get("undated", ())
+    }
+    other |= dict.fromkeys(withheld, REMOVED)
     for role, names in ((SENSITIVE, schema["sensitive"]), (INSENSITIVE, schema["insensitive"])):
         for name in names:
-            done = written(events[name], exact=not show.is_public) if name in events else UNCHANGED
-            done = REMOVED if name in withheld else done
+            done = other.get(name, UNCHANGED)
             lines.append(_line(results, name, role, done))
     lines += [_line(results, name, UNDECIDED, REMOVED) for name in schema["undecided"]]
     # Whoever signs must find every column of the sources, those that went early among them.
@@ -252,9 +269,18 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
     return lines
 
 
+def alike(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Columns of one role that were treated alike, for one reason, in one line with their names."""
+    found: dict[tuple[Any, ...], list[str]] = {}
+    keys = ("role", "kind", "done", "why", "custodians_reason")
+    for each in lines:
+        found.setdefault(tuple(each[key] for key in keys), []).append(each["name"])
+    return [{**dict(zip(keys, told, strict=True)), "names": names} for told, names in found.items()]
+
+
 def _of_all_tables(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The schema of all rows of a database: columns behind the names of their tables."""
-    found: dict[str, Any] = {"quasi_identifiers": {}, "accepted": {}, "undecided": []}
+    found: dict[str, Any] = {"quasi_identifiers": {}, "accepted": {}, "undecided": [], "events": []}
     for name, own in tables.items():
 
         def named(columns: Iterable[str], name: str = name) -> list[str]:
@@ -271,6 +297,7 @@ def _of_all_tables(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
             found.setdefault(role, []).extend(named(own.get(role, ())))
         events = [each for each in own.get("events", {}) if each not in own.get("insensitive", ())]
         told = named(dict.fromkeys((*own.get("sensitive", ()), *events)))
+        found["events"] += named(own.get("events", {}))
         found.setdefault("sensitive", []).extend(told)
         found["accepted"] |= {f"{name}.{n}": why for n, why in own.get("accepted", {}).items()}
     return found

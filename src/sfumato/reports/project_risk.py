@@ -16,7 +16,7 @@ from sfumato.reports.audience import (
     disclosed_measure,
     measure_kind,
 )
-from sfumato.reports.printed_numbers import COUNT, listed, printed
+from sfumato.reports.printed_numbers import COUNT, height, named, printed
 from sfumato.reports.project_results import ASSESS, RELEASE, ProjectResults
 from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
 from sfumato.risk.risk_thresholds import KINDS, Part
@@ -111,8 +111,9 @@ def adversaries(results: ProjectResults, show: Discretion) -> list[dict[str, Any
     """Who might attack the release, with what, and how far each would get by the measures."""
     schema = results.schema
     words = {
-        "known": listed(list(schema["quasi_identifiers"])) or "the quasi-identifiers",
-        "sensitive": listed(schema["sensitive"]),
+        "known": named(list(schema["quasi_identifiers"]), "quasi-identifiers")
+        or "the quasi-identifiers",
+        "sensitive": named(schema["sensitive"], "sensitive columns"),
     }
     kinds = _ADVERSARIES if schema["sensitive"] else _ADVERSARIES[:-1]
     return [
@@ -254,8 +255,8 @@ def risk_groups(results: ProjectResults, show: Discretion) -> list[dict[str, Any
 
 
 def sensitive_groups(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
-    """What can be learned of a person: one group for each sensitive attribute."""
-    return [
+    """What can be learned of a person: one group for each sensitive attribute, the worst first."""
+    groups = [
         {
             "attribute": name,
             "lines": [
@@ -263,6 +264,16 @@ def sensitive_groups(results: ProjectResults, show: Discretion) -> list[dict[str
             ],
         }
         for name in results.schema["sensitive"]
+    ]
+    # By what is told: an order by exact numbers would tell more outside.
+    return sorted(groups, key=_shared, reverse=True)
+
+
+def _shared(group: Mapping[str, Any]) -> list[tuple[float, int]]:
+    """The largest and the mean share of one value in a class of the release."""
+    return [
+        height(line["before"] if line["after"] is None else line["after"])
+        for line in group["lines"][:2]
     ]
 
 

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import importlib
-import io
 import json
-import logging
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import redirect_stdout
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from functools import partial
 from importlib.metadata import version
-from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.core.atomic import all_or_none, atomic_path, check_path, check_target, write_text
+from sfumato.core.atomic import all_or_none, atomic_path, check_path, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
-from sfumato.core.optional_packages import install_command
 from sfumato.release.release_result import Release
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import ProjectResults
 from sfumato.reports.promise_words import promise_lines
 from sfumato.reports.release_summary import practice_json
+from sfumato.reports.report_targets import (
+    HTML,
+    JSON,
+    PDF,
+    check_project_path,
+    check_report_path,
+    pdf_of,
+)
 from sfumato.reports.risk_tables import population_json
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.table.file_profile import FileProfile
@@ -38,18 +40,9 @@ if TYPE_CHECKING:
     from sfumato.risk.verdict import Verdict
     from sfumato.semantics.requested_release import RequestedRelease
 
-HTML, PDF, JSON = ".html", ".pdf", ".json"
-NEEDED = ("altair", "jinja2", "vl_convert")
-"""What the pages need beyond the core; the extra ``report`` brings them."""
 _MOST_LINES = 40
 """Dependences that a page of a profile lists."""
 _INTERNAL = "internal: contains aggregate distributions of the original file; do not publish"
-_ENDINGS = "must end in .html (a page, with its JSON beside it) or .json"
-_PROJECT_ENDINGS = "must end in .html, .pdf (each with its JSON beside it) or .json"
-_PDF_ADVICE = (
-    "run: {}, and where Pango is missing: apt install libpango-1.0-0 "
-    "libpangoft2-1.0-0 libharfbuzz-subset0; or write the .html and print it from a browser"
-)
 
 
 def report(
@@ -383,12 +376,14 @@ def write_project(
     forms
         Endings of further forms beside the path's, drawn from the same page.
     """
-    from sfumato.reports.dossier import dossier_content, draw_dossier
+    from sfumato.reports.dossier import dossier_content, draw_dossier, without_name
     from sfumato.reports.project_report import draw_project, project_content
 
     wanted = {path.suffix.lower(), *forms}
     for form in (path.suffix.lower(), *forms):
-        _check(path.with_suffix(form), (HTML, PDF, JSON), _PROJECT_ENDINGS)
+        check_project_path(path.with_suffix(form), audience)
+    if recipient is not None and audience is Audience.PUBLIC:
+        results = without_name(results, recipient)
     content, draw = project_content(results, audience, title, made), draw_project
     if recipient is not None:
         content, draw = dossier_content(content, results, recipient), draw_dossier
@@ -399,39 +394,6 @@ def write_project(
         files |= {path.with_suffix(PDF): pdf_of(page)} if PDF in wanted else {}
         files |= {path.with_suffix(HTML): page} if HTML in wanted else {}
     _write(files)
-
-
-def check_report_path(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that no report can be written to, before work starts.
-
-    Parameters
-    ----------
-    path
-        Where a report is to be written.
-    """
-    _check(Path(path), (HTML, JSON), _ENDINGS)
-
-
-def _check(target: Path, endings: tuple[str, ...], rule: str) -> None:
-    suffix = target.suffix.lower()
-    if suffix not in endings:
-        raise InputError(
-            "path of the report", rule, found=f"the ending {suffix}" if suffix else "no ending"
-        )
-    if not target.parent.is_dir():
-        raise InputError(
-            "path of the report",
-            "must be in a folder that exists",
-            advice="create the folder, or choose another one",
-        )
-    check_target(target)
-    check_target(target.with_suffix(JSON))
-    if suffix != JSON and any(find_spec(name) is None for name in NEEDED):
-        raise InputError(
-            "a report as a page",
-            "needs the extra 'report', which is not installed",
-            advice=f"run: {install_command('report')}",
-        )
 
 
 def _is_page(target: Path) -> bool:
@@ -474,36 +436,3 @@ def finite(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return None
     return value
-
-
-def can_make_pdf() -> bool:
-    """Whether WeasyPrint and the libraries that it needs are there."""
-    try:
-        _weasyprint()
-    except InputError:
-        return False
-    return True
-
-
-def pdf_of(page: str) -> bytes:
-    """A page as PDF, as it prints: by WeasyPrint, without a browser, in vector pictures."""
-    weasyprint = _weasyprint()
-    logging.getLogger("weasyprint").setLevel(logging.CRITICAL)  # what only browsers understand
-    # Nothing may be loaded, neither from the network nor from a file.
-    nothing = weasyprint.urls.URLFetcher(allowed_protocols=())
-    made: bytes = weasyprint.HTML(string=page, url_fetcher=nothing).write_pdf()
-    return made
-
-
-def _weasyprint() -> Any:
-    try:
-        with redirect_stdout(io.StringIO()):  # where it prints that Pango is missing
-            importlib.import_module("weasyprint.urls")
-            return importlib.import_module("weasyprint")
-    except ImportError:
-        found = "WeasyPrint is not installed"
-    # Pango is looked for when WeasyPrint is imported.
-    except OSError:
-        found = "WeasyPrint does not find Pango"
-    advice = _PDF_ADVICE.format(install_command("pdf"))
-    raise InputError("a report as PDF", "needs the extra 'pdf'", found=found, advice=advice)
