@@ -1,6 +1,6 @@
 """Reviews of a linkage by people who know the truth: coverage of intervals, and errors halved.
 
-Usage: simulated_reviews.py [REVIEWS] [--errors SHARE | --clerks] [ROW ...]
+Usage: simulated_reviews.py [REVIEWS] [--errors SHARE | --clerks | --cost] [ROW ...]
 
 Each data set is linked once, written, and reviewed REVIEWS times with another seed: four batches of
 50 pairs, drawn, answered and applied as `sfumato link next` and `sfumato link apply` do, but for
@@ -10,10 +10,16 @@ mean error of the printed precision must be at most half of that which was print
 what is printed less the truth; "floor" the mean error of the share that is right among as many
 pairs of the persons drawn at random: what lies below it, so many answers cannot tell.
 
-With --clerks reviews have clerks who err about 0, 5, 10 and 20 % of the pairs, and one who takes
-people born on one day for one person. Every fifth pair has a second reader, and each that is asked
-again has a reader who has not seen it. F1 of pairs, and of people whose records are all theirs,
-must be at most .1 points below those without any answers ("OFF" where not).
+With --clerks REVIEWS data sets of each kind are made, each with another seed, linked, and reviewed
+once, in two batches, by clerks who err about 0, 5, 10 and 20 % of the pairs, and by some of whom
+the first takes people born on one day for one person. Every fifth pair has a second reader, and
+each that is asked again has a reader who has not seen it. The same answers then count in two ways:
+as evidence, and as certain, the majority of them. Mean F1 of pairs, and of people whose records are
+all theirs, must be at most .1 points below those without any answers, and nine of ten intervals
+hold ("OFF" where not).
+
+With --cost: CPU seconds of a linkage of 20,000 people, and of its people alone, with and without
+answers.
 """
 
 from __future__ import annotations
@@ -22,19 +28,25 @@ import argparse
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow.parquet as pq
-from truth import ROWS, rates
+from truth import ROWS, Row, clinics, families, rates, ten_records
 
+from sfumato.linkage import person_clusters, person_inference
+from sfumato.linkage.answer_evidence import Weighed, Worlds
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier, settled_again
 from sfumato.linkage.link import link
 from sfumato.linkage.link_options import NextPairs
 from sfumato.linkage.link_spec import LinkSpec
 from sfumato.linkage.linkage_result import Links
-from sfumato.linkage.match_decisions import Decisions, together
+from sfumato.linkage.match_decisions import SAME, Decisions, Verdicts, together
 from sfumato.linkage.next_batch import begun, drawn
 from sfumato.linkage.spec_suggestion import suggest_links
 
@@ -43,7 +55,14 @@ SMALL = (
     "families, twins", "ten records a person", "ten records a person, again",
     "three files, held out", "three files, again", "families, movers",
 )  # fmt: skip
-OF_CLERKS, LOSS = ("families, twins", "ten records a person"), 0.001
+OF_CLERKS: dict[str, Callable[[int], Row]] = {
+    "families with twins": lambda seed: families(seed=seed, twins=0.3),
+    "ten records a person": ten_records,
+    "400 people, clinics": lambda seed: clinics(400, seed=seed),
+}
+OF_CLERKS_BATCHES, FIRST, LOSS, OF_TEN = 2, 201, 0.001, 0.9
+"""Of how many batches each review is, the first seed, of which nothing was looked for, and what is
+accepted."""
 BATCHES, PAIRS, COVERED, HALF, AGAIN = 4, 50, 0.93, 0.5, 5
 ANSWERS = BATCHES * PAIRS
 QUALITY = ("precision", "recall")
@@ -57,6 +76,8 @@ class Truth:
     born: np.ndarray
 
 
+OF_COST = 240, 5_000
+"""Numbers of answered pairs, a fifth of them answered twice."""
 READERS = ("one", "two", "three")
 CLERKS: tuple[float | str, ...] = (0.0, 0.05, 0.1, 0.2, "twins")
 """Shares of the pairs that clerks judge wrongly; or the first clerk takes twins for one person."""
@@ -114,17 +135,28 @@ def f1(person: np.ndarray, truth: np.ndarray) -> tuple[float, float]:
     ] / both if both else 0.0, 2 * exact / people
 
 
-def reviewed(
-    earlier: Earlier, truth: Truth, seed: int, errors: float | str, *, twice: bool
-) -> tuple[np.ndarray, tuple[float, float]]:
-    """Value, low and high after a review, and the truth then, of precision and recall; and F1."""
+def asked_of(
+    earlier: Earlier,
+    truth: Truth,
+    seed: int,
+    errors: float | str,
+    *,
+    twice: bool,
+    batches: int = BATCHES,
+) -> Earlier:
+    """The linkage with all answers of a review."""
     rng = np.random.default_rng(seed)
     identifying = pq.read_table(earlier.identifying)
     at, wider = begun(earlier, identifying, NextPairs(seed=seed), 1)
     at = at.with_review(earlier.pairs, at.asked, None)
-    for number in range(1, BATCHES + 1):
-        at, batch, _ = drawn(at, wider, PAIRS, number)
+    for number in range(1, batches + 1):
+        at, batch, _ = drawn(at, wider, ANSWERS // batches, number)
         at = answered(at, batch, truth, errors, rng, twice=twice)
+    return at
+
+
+def settled_by(at: Earlier, truth: Truth) -> tuple[np.ndarray, tuple[float, float]]:
+    """Value, low and high after a review, and the truth then, of precision and recall; and F1."""
     settled, review = settled_again(at, at.answers)
     assert review is not None
     true = rates(settled.persons.person.tolist(), truth.person.tolist())
@@ -132,13 +164,22 @@ def reviewed(
     return found, f1(settled.persons.person, truth.person)
 
 
-def linked(name: str) -> tuple[Links, Truth]:
+def certain(verdicts: Verdicts, worlds: Worlds, _: Any, draws: int, __: Any) -> Weighed:
+    """The answers as they count where nobody is thought to err: what most say is true."""
+    open_ = np.broadcast_to(worlds.together, (draws, len(verdicts)))
+    same = np.where(verdicts.result == 0, open_, verdicts.result == SAME)
+    # Log odds of one in a trillion: what is certain, as a number.
+    evidence = 27.6 * verdicts.result
+    return Weighed((1 + verdicts.result) / 2, evidence, same, 0.0, ())
+
+
+def linked(row: Row, *, once: bool = False) -> tuple[Links, Truth]:
     """The linkage of a row, and the truth."""
-    tables, labels, mode = ROWS[name]()
+    tables, labels, mode = row
     suggestion = suggest_links(tables, mode=mode)
-    if "one per source" in name:
-        once = {**dict(suggestion.spec), "one_per_source": list(tables)}
-        suggestion = replace(suggestion, spec=LinkSpec(**once))
+    if once:
+        declared = {**dict(suggestion.spec), "one_per_source": list(tables)}
+        suggestion = replace(suggestion, spec=LinkSpec(**declared))
     born = [
         str(value)
         for table in tables.values()
@@ -148,21 +189,61 @@ def linked(name: str) -> tuple[Links, Truth]:
     return link(tables, suggestion, seed=1), Truth(person, birth)
 
 
-def of_clerks(name: str, reviews: int) -> None:
-    """Print a row for each kind of clerk."""
-    links, truth = linked(name)
-    alone = f1(links.settled.persons.person, truth.person)
-    print(f"{name}, without answers{100 * alone[0]:>8.2f}{100 * alone[1]:>8.2f}", flush=True)
+Seen = tuple[np.ndarray, tuple[float, float]]
+"""Intervals and truth of a review, and F1."""
+
+
+def of_clerks(row: Row, seed: int) -> tuple[tuple[float, float], dict[tuple[Any, str], Seen]]:
+    """F1 without answers, and what is seen with those of each kind, counted in each way."""
+    links, truth = linked(row)
+    made = {}
     with tempfile.TemporaryDirectory() as folder:
         earlier = read_earlier(links.write(Path(folder) / "made"))
-        for errors in CLERKS:
-            made = [reviewed(earlier, truth, seed, errors, twice=True) for seed in range(reviews)]
-            _, low, high, true = np.moveaxis(np.array([found for found, _ in made]), 2, 0)
-            held = ((low <= true + 1e-12) & (true <= high + 1e-12)).sum(axis=0)
-            mean = np.mean([each for _, each in made], axis=0)
-            less = "OFF" if np.any(mean < np.array(alone) - LOSS) else ""
-            cells = "".join(f"{100 * each:>8.2f}" for each in (*mean, *(high - low).mean(axis=0)))
-            print(f"  {errors!s:>24}{cells}{held[0]:>5}{held[1]:>4}/{reviews} {less}", flush=True)
+        for kind in CLERKS:
+            at = asked_of(earlier, truth, seed, kind, twice=True, batches=OF_CLERKS_BATCHES)
+            made[kind, "evidence"] = settled_by(at, truth)
+            with ExitStack() as ways:
+                for module in (person_inference, person_clusters):
+                    ways.enter_context(patch.object(module, "weigh", certain))
+                made[kind, "certain"] = settled_by(at, truth)
+    return f1(links.settled.persons.person, truth.person), made
+
+
+def print_clerks(name: str, every: list[Any]) -> None:
+    """A row for each kind of clerk and way in which answers count."""
+    alone, reviews = np.array([each for each, _ in every]), len(every)
+    none = alone.mean(axis=0)
+    print(f"{name + ', without answers':36}{100 * none[0]:>8.2f}{100 * none[1]:>8.2f}", flush=True)
+    for which in every[0][1]:
+        found = [made[which] for _, made in every]
+        _, low, high, true = np.moveaxis(np.array([each for each, _ in found]), 2, 0)
+        held = ((low <= true + 1e-12) & (true <= high + 1e-12)).sum(axis=0)
+        both = np.array([each for _, each in found])
+        mean = both.mean(axis=0)
+        # By how much the mean may differ by chance, in so many data sets.
+        error = (both - alone).std(axis=0) / reviews**0.5
+        off = np.any(mean < none - LOSS) or np.any(held < OF_TEN * reviews)
+        cells = "".join(f"{100 * e:>8.2f}" for e in (*mean, *error, *(high - low).mean(axis=0)))
+        cells += f"{held[0]:>5}{held[1]:>4}/{reviews} {'OFF' if off else ''}"
+        print(f"{'  {} {}'.format(*which):36}{cells}", flush=True)
+
+
+def print_cost() -> None:
+    """CPU seconds of a linkage, and of its people again without answers and with some."""
+    started = time.process_time()
+    links, truth = linked(clinics(20_000))
+    print(f"linkage{time.process_time() - started:>20.1f} CPU s", flush=True)
+    rng, score = np.random.default_rng(1), links.pairs.score
+    doubt = score * (1 - score) + 1e-6
+    with tempfile.TemporaryDirectory() as folder:
+        earlier = read_earlier(links.write(Path(folder) / "made"))
+        for count in (0, *OF_COST):
+            batch = rng.choice(len(score), count, replace=False, p=doubt / doubt.sum())
+            at = answered(earlier, batch, truth, 0.05, rng, twice=True) if count else earlier
+            started = time.process_time()
+            settled_again(at, at.answers)
+            spent = time.process_time() - started
+            print(f"people, {count:>5,} answers{spent:>9.2f} CPU s", flush=True)
 
 
 def measure(name: str, reviews: int, errors: float) -> tuple[np.ndarray, float, float, float]:
@@ -171,14 +252,17 @@ def measure(name: str, reviews: int, errors: float) -> tuple[np.ndarray, float, 
     The last is the floor of precision.
     """
     started = time.process_time()
-    links, truth = linked(name)
+    links, truth = linked(ROWS[name](), once="one per source" in name)
     true = rates(links.settled.persons.person.tolist(), truth.person.tolist())
     inferred = links.settled.persons.inferred
     told = {} if inferred is None else {each.name: each.value for each in inferred.quality}
     before = [abs(told.get(e, 0.5) - true[e]) for e in QUALITY]
     with tempfile.TemporaryDirectory() as folder:
         earlier = read_earlier(links.write(Path(folder) / "made"))
-        made = [reviewed(earlier, truth, n, errors, twice=errors > 0) for n in range(reviews)]
+        made = [
+            settled_by(asked_of(earlier, truth, n, errors, twice=errors > 0), truth)
+            for n in range(reviews)
+        ]
     value, low, high, after = np.moveaxis(np.array([found for found, _ in made]), 2, 0)
     holds = (low <= after + 1e-12) & (after <= high + 1e-12)
     floor = {each: np.sqrt(2 / np.pi * true[each] * (1 - true[each]) / ANSWERS) for each in QUALITY}
@@ -201,11 +285,17 @@ def main() -> None:
     parser.add_argument("rows", nargs="*")
     parser.add_argument("--errors", type=float, default=0.0)
     parser.add_argument("--clerks", action="store_true")
+    parser.add_argument("--cost", action="store_true")
     asked = parser.parse_intermixed_args()
+    if asked.cost:
+        print_cost()
+        return
     if asked.clerks:
-        print(f"{'':26}{'pairs':>8}{'people':>8}{'P wide':>8}{'R wide':>8}{'held':>9}")
+        heads = ("pairs", "people", "±", "±", "P wide", "R wide")
+        print(" " * 36 + "".join(f"{each:>8}" for each in heads) + f"{'held':>9}")
         for name in asked.rows or OF_CLERKS:
-            of_clerks(name, asked.reviews)
+            seeds = range(FIRST, FIRST + asked.reviews)
+            print_clerks(name, [of_clerks(OF_CLERKS[name](seed), seed) for seed in seeds])
         return
     part = "".join(f"{e:>8}" for e in ("true", "error", "floor", "true", "error", "bias"))
     part += f"{'width':>7}{'held':>{6 + len(str(asked.reviews))}}"

@@ -204,6 +204,50 @@ def test_worlds_speak_of_several_pairs_together():
     assert found.same.mean(axis=0) == pytest.approx(found.probability, abs=0.05)
 
 
+def by_enumeration(worlds, said, error):
+    """P(one person) of each verdict, and of each two, by all worlds of its component."""
+    count = len(worlds.odds)
+    likely, both = np.zeros(count), np.zeros((count, count))
+    right = np.ones(count)
+    for verdict, side in said:
+        right[verdict] *= ((1 - error) / error) ** side
+    for part in np.unique(worlds.component):
+        own = np.flatnonzero(worlds.component == part)
+        total = 0.0
+        for world in worlds.together[:, own]:
+            yes = expit(np.where(world, 1, -1) * worlds.odds[own])
+            each = yes * right[own] + 1 - yes
+            of_world, true = np.prod(each), yes * right[own] / each
+            total += of_world
+            likely[own] += of_world * true
+            both[np.ix_(own, own)] += of_world * np.outer(true, true)
+        likely[own] /= total
+        both[np.ix_(own, own)] /= total
+    return likely, both
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_worlds_are_as_likely_as_all_of_them_one_by_one(seed, monkeypatch):
+    """Components of one to six verdicts, with one answer or two, and many worlds that are alike."""
+    monkeypatch.setattr(answer_evidence, "PRIOR", (1e7, 9e7))
+    rng = np.random.default_rng(seed)
+    component = rng.permutation(np.repeat(np.arange(6), np.arange(1, 7)))
+    count = len(component)
+    together_ = (rng.random((12, 3)) < 0.5)[:, rng.integers(0, 3, count)]
+    worlds = Worlds(together_, rng.uniform(0, 3, count), component)
+    sides = np.where(rng.random((2, count)) < 0.5, 1, -1)
+    twice = np.flatnonzero(rng.random(count) < 0.5)
+    given = together(answers(sides[0] > 0, "one"), answers(sides[1, twice] > 0, "two", twice))
+    kinds = np.zeros(count, int), (None,)
+    found = weigh(join_workers(given, pairs_of()), worlds, kinds, 4000, np.random.default_rng(1))
+    said = [*enumerate(sides[0]), *((n, sides[1, n]) for n in twice)]
+    likely, both = by_enumeration(worlds, said, 0.1)
+    assert found.probability == pytest.approx(likely, abs=0.002)
+    same = found.same.astype(float)
+    alike = (component[:, None] == component) & ~np.eye(count, dtype=bool)
+    assert (same.T @ same / len(same))[alike] == pytest.approx(both[alike], abs=0.05)
+
+
 def settled(count, said, score, *, inferred=False, pairs=None):
     """Two records for each pair, each person one of two sources, with what each worker answered."""
     ids = pa.array([str(each) for each in range(count)])

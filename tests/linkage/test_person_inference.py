@@ -146,11 +146,20 @@ def test_two_denials_part_a_record_and_not_the_others():
     """A record of three that are likely one person's, called another's than the two by a clerk."""
     left, right = np.array([0, 0, 1]), np.array([1, 2, 2])
     verdicts = answers_of((0, 1, False, "w"), (0, 2, False, "w"))
-    found = infer_persons(left, right, np.full(3, 0.9), np.full(3, -1), verdicts=verdicts)
-    assert found.label[0] != found.label[1] == found.label[2]
-    alone = infer_persons(left, right, np.full(3, 0.9), np.full(3, -1))
-    before, after = ((e.draws[:, 1] == e.draws[:, 2]).mean() for e in (alone, found))
-    assert after > before - 0.1
+    shares = []
+    for given in (None, verdicts):
+        # Forty draws of one triangle tell little: those of several seeds do.
+        draws = np.concatenate([
+            infer_persons(
+                left, right, np.full(3, 0.9), np.full(3, -1), verdicts=given, seed=seed
+            ).draws
+            for seed in range(10)
+        ])  # fmt: skip
+        shares.append((draws[:, left] == draws[:, right]).mean(axis=0))
+    before, after = shares
+    assert before.min() > 0.6
+    assert after[:2].max() < 0.25
+    assert after[2] > 0.6
 
 
 def test_a_source_that_has_each_person_once_goes_before_answers():

@@ -33,6 +33,9 @@ _ROUNDS = 60
 _AT_ONCE = 2**20
 """Draws times worlds times components that are looked at together."""
 _EDGE = 1e-12
+# No score is as sure by far, and the exponential of it is a number still.
+_FARTHEST = 300.0
+"""Log odds beyond which answers count no more."""
 _ENDS = (0.025, 0.975)
 # Somebody who errs oftener than not would be taken at the contrary of what they say.
 _WORST = 0.499
@@ -177,8 +180,14 @@ class _Block:
         Numbers of their verdicts, ascending.
     part
         Number of the component of each, from 0.
+    world, times
+        A world of each column, and how many worlds say the same of its component; shape (columns,).
+    starts, owner
+        First column of each component, and component of each column; shapes (components,) and
+        (columns,).
     of_world
-        Verdicts by worlds of each component; shape (verdicts, components times worlds).
+        Whether a verdict's two records are together in a column of its component; shape (verdicts,
+        columns).
     cell, says, place
         Clerk and kind, side (1 or -1), and verdict of each answer; shape (answers,).
     told
@@ -189,6 +198,10 @@ class _Block:
     together: Bools
     odds: Floats
     part: Ints
+    world: Ints
+    times: Ints
+    starts: Ints
+    owner: Ints
     of_world: csr_array
     cell: Ints
     says: Floats
@@ -202,42 +215,65 @@ class _Block:
         """The block of some verdicts."""
         votes, together = verdicts.votes, worlds.together[:, verdict]
         part = np.unique(worlds.component[verdict], return_inverse=True)[1]
-        # A column for each world of each component: sums over worlds are products.
-        number, place = np.nonzero(together)
-        shape = len(verdict), (int(part.max()) + 1) * len(together)
-        column = part[place] * len(together) + number
-        of_world = csr_array((np.ones(len(place)), (place, column)), shape)
         own = np.flatnonzero(np.isin(votes.verdict, verdict))
         place, cell = np.searchsorted(verdict, votes.verdict[own]), cell[own]
         both = np.flatnonzero(verdicts.workers[votes.verdict[own]] > 1)
         told = csr_array((np.ones(len(both)), (both, cell[both])), (len(own), cells))
         odds = np.minimum(worlds.odds[verdict], SUREST_SCORE)
         says = np.where(votes.same[own], 1.0, -1.0)
-        return cls(verdict, together, odds, part, of_world, cell, says, place, told)
+        columns = _columns(together, part)
+        return cls(verdict, together, odds, part, *columns, cell, says, place, told)
 
     def draw(self, error: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Bools]:
         """P(one person), the answers' log odds, and what is true; shape (draws, verdicts) each."""
         draws, odds = len(error), self.odds
-        yes, no = -np.logaddexp(0, -odds), -np.logaddexp(0, odds)
+        yes, no = expit(odds), expit(-odds)
         spoken = -logit(error).reshape(draws, -1)[:, self.cell] * self.says
-        starts = np.searchsorted(self.place, np.arange(len(odds)))
-        evidence = np.add.reduceat(spoken, starts, axis=1)
-        # log P(answers | together) − log P(answers | apart) in a world, its own doubt summed over.
-        ratio = np.logaddexp(yes + evidence, no) - np.logaddexp(no + evidence, yes)
-        worth = (ratio @ self.of_world).reshape(draws, -1, len(self.together))
-        weight = np.exp(worth - worth.max(axis=2, keepdims=True))
-        upto = np.cumsum(weight, axis=2)
-        world = np.argmax(upto > rng.random((*upto.shape[:2], 1)) * upto[:, :, -1:], axis=2)
+        first = np.searchsorted(self.place, np.arange(len(odds)))
+        evidence = np.add.reduceat(spoken, first, axis=1)
+        # P(answers | together) and P(answers | apart) in a world, its own doubt summed over.
+        said = np.exp(np.clip(evidence, -_FARTHEST, _FARTHEST))
+        if_together, if_apart = yes * said + no, no * said + yes
+        worth = np.log(if_together / if_apart) @ self.of_world + np.log(self.times)
+        weight = np.exp(worth - np.maximum.reduceat(worth, self.starts, axis=1)[:, self.owner])
+        whole, upto = np.add.reduceat(weight, self.starts, axis=1), np.cumsum(weight, axis=1)
+        # One sum over all components: each is drawn in its own stretch of it.
+        least = (upto - weight)[:, self.starts] + rng.random(whole.shape) * whole
+        passed = np.add.reduceat(upto <= least[:, self.owner], self.starts, axis=1)
+        last = np.append(self.starts[1:], len(self.owner)) - 1
+        world = self.world[np.minimum(self.starts + passed, last)]
         together = self.together[world[:, self.part], np.arange(len(odds))]
-        apart, joined = expit(evidence - odds), expit(evidence + odds)
+        apart, joined = no * said / if_apart, yes * said / if_together
         same = rng.random(evidence.shape) < np.where(together, joined, apart)
         # Over all worlds instead of the one drawn, so that forty draws are enough.
-        share = (weight.reshape(draws, -1) @ self.of_world.T) / upto[:, self.part, -1]
+        share = (weight @ self.of_world.T) / whole[:, self.part]
         return apart + share * (joined - apart), evidence, same
 
     def missed(self, same: Bools) -> Floats:
         """Wrong answers to pairs with several, by cell; shape (draws, cells)."""
         return np.asarray((same[:, self.place] != (self.says > 0)).astype(np.float64) @ self.told)
+
+
+def _columns(together: Bools, part: Ints) -> tuple[Ints, Ints, Ints, Ints, csr_array]:
+    """A column for each different world of each component, so that sums over worlds are products.
+
+    Most components have one verdict, of which all worlds say one of two things.
+    """
+    order = np.argsort(part, kind="stable")
+    begins = np.flatnonzero(np.diff(part[order], prepend=-1))
+    equal = (together[:, np.newaxis] == together)[:, :, order]
+    # Worlds by worlds by components.
+    alike = np.logical_and.reduceat(equal, begins, axis=2)
+    is_first = alike.argmax(axis=1) == np.arange(len(together))[:, np.newaxis]
+    owner, world = np.nonzero(is_first.T)
+    times = np.count_nonzero(alike, axis=1)[world, owner]
+    column = np.zeros(is_first.shape, dtype=np.int64)
+    column[world, owner] = np.arange(len(owner))
+    number, place = np.nonzero(together & is_first[:, part])
+    of_world = csr_array(
+        (np.ones(len(place)), (place, column[number, part[place]])), (len(part), len(owner))
+    )
+    return world, times, np.flatnonzero(np.diff(owner, prepend=-1)), owner, of_world
 
 
 def weigh(
