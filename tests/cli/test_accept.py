@@ -156,7 +156,7 @@ def test_what_was_answered_before_anything_was_measured_covers_what_is_found_fir
 ) -> None:
     """It covers nothing until then, and no more later."""
     answer = 'by = "officer"\nbecause = "a reason"\nuntil = 2100-01-01\n'
-    names = ("acquaintance", "insider.bill", "insider.gone")
+    names = ("acquaintance", "insider.bill")
     text = PROJECT + "".join(f"\n[accept.{name}]\n{answer}" for name in names)
     (folder / "sfumato.toml").write_text(text, encoding="utf-8")
     assert load_project(folder / "sfumato.toml").acceptances == ()
@@ -176,6 +176,21 @@ def test_what_was_answered_before_anything_was_measured_covers_what_is_found_fir
     after = (folder / "sfumato.toml").read_text()
     assert run("run", "--force", "release").code == 4
     assert (folder / "sfumato.toml").read_text() == after
+
+
+@pytest.mark.parametrize("name", ["insider.gone", 'insider."bill + gone"', "insider.age"])
+def test_an_answer_for_a_column_that_is_not_there_is_refused(
+    name: str, folder: Path, run: Run
+) -> None:
+    answer = 'by = "officer"\nbecause = "a reason"\nuntil = 2100-01-01\n'
+    text = f"{PROJECT}\n[accept.{name}]\n{answer}"
+    (folder / "sfumato.toml").write_text(text, encoding="utf-8")
+    for words in (("run",), ("tune", "sfumato.toml", "--trials", "1")):
+        refused = run(*words)
+        assert refused.code == 1
+        assert name.replace('"', "") in refused.err
+        assert "bill, ward" in refused.err
+    assert not (folder / "stages" / "release").exists()
 
 
 def test_limits_of_controls_need_controls(folder: Path, run: Run) -> None:

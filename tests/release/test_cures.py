@@ -76,6 +76,17 @@ def test_known_columns_are_of_known_events(promise: Any, column: str) -> None:
         sf.anonymize(visits(5), SCHEMA, promise, known_columns=(column,))
 
 
+def test_an_answer_that_covers_nothing_is_refused() -> None:
+    """By a column that is not there, or beside no limits."""
+    for promised in ((LIMITS, accepting("cod")), (sf.PidKAnonymity(3), accepting("code"))):
+        with pytest.raises(InputError):
+            sf.anonymize(visits(5), SCHEMA, *promised)
+    made = sf.anonymize(visits(5), SCHEMA, sf.PidKAnonymity(3), effort=0, seed=1)
+    assert made.judged(LIMITS, [accepting("code")]).verdict.row("insider").accepted
+    with pytest.raises(InputError, match="charge, code"):
+        made.judged(LIMITS, [accepting("cod")])
+
+
 SECRET = Secret(b"0123456789abcdef")
 
 

@@ -35,6 +35,7 @@ def test_tables_are_written_and_read_again(tmp_path):
         ({"patients": {"persons": True, "key": "patient"}}, "quasi_identifiers"),
         ({"patients": PEOPLE, "stays": {**STAYS, "insensitive": ["patient"]}}, "one role"),
         ({"patients": PEOPLE, "stays": {**STAYS, "same": {"age": "age"}}}, "quasi-identifier"),
+        ({"patients": PEOPLE, "stays": {**STAYS, "accepted": {"no": "why"}}}, "'no'.*'accepted'"),
         ({"patients": {**PEOPLE, "of": {"town": "towns"}}, "towns": TOWNS}, "quasi_identifiers"),
         ({"patients": PEOPLE, "a": {**TOWNS, "of": {"b": "b"}}, "b": TOWNS}, "no 'of'"),
         (
@@ -68,3 +69,11 @@ def test_a_schema_of_tables_is_not_that_of_a_file():
 def test_roles_beside_tables_are_refused():
     with pytest.raises(InputError, match="under"):
         Schema(tables={"patients": PEOPLE}, sensitive=["icd"])
+
+
+def test_what_may_go_out_is_named_by_its_table():
+    wards = {"lookup": True, "key": "ward", "insensitive": ["floor"]}
+    stays = {**STAYS, "of": {"patient": "patients", "bed": "wards"}, "insensitive": ["day"]}
+    people = {**PEOPLE, "sensitive": ["income"]}
+    schema = Schema(tables={"patients": people, "stays": stays, "wards": wards})
+    assert {*schema.further} == {"patients.income", "stays.ward", "stays.day", "stays.bed"}

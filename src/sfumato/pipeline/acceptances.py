@@ -84,8 +84,7 @@ def accepting(
 
 def _left_out(place: ProjectFolder, verdict: Verdict) -> set[str]:
     """The columns that promised limits left out of the release."""
-    schema = place.released_schema()
-    every = {*schema.sensitive, *schema.insensitive} - {*place.project.release.withhold}
+    every = {*place.released_schema().further} - {*place.project.release.withhold}
     return every - verdict.insiders.keys() if place.project.release.promise_limits else set()
 
 

@@ -34,7 +34,7 @@ from sfumato.pipeline.stage import (
     read_record,
 )
 from sfumato.review.review_extra import needs_review
-from sfumato.risk.verdict import Verdict
+from sfumato.risk.verdict import Verdict, check_answers
 
 Working = Callable[[str], AbstractContextManager[Progress]]
 """Shows how far a stage is, while it is being made."""
@@ -216,9 +216,13 @@ def run(
             stage.check(place)
         if any(stage.name == RELEASE for stage in wanted):  # after what needs no look at a file
             check_classified(place)
+            if not place.project.is_linked:
+                check_answers(place.project.answers, place.released_schema().further)
         found: list[StageState] = []
         read: dict[str, str] = {}
         for stage in wanted:
+            if stage.name == RELEASE and place.project.is_linked:  # its columns are known by now
+                check_answers(place.project.answers, place.released_schema().further)
             state = _brought_up(place, stage, stage.name in force, working)
             if state.record is not None and state.state is State.DONE:
                 check_unchanged(read, state.record.inputs)

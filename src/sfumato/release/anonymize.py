@@ -30,7 +30,7 @@ from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
-from sfumato.risk.verdict import Acceptance, Limits
+from sfumato.risk.verdict import Acceptance, Limits, check_answers
 from sfumato.schema import EventKind, Schema, check_schema, schema_sha256
 from sfumato.table.classification import check_person, classified, open_classified
 from sfumato.table.dependence import PERSONS_LOOKED_AT, acceptances, check_event_leaks, check_leaks
@@ -99,8 +99,7 @@ def anonymize(
     promises = promise.strictest(
         each for each in promises if not isinstance(each, (Limits, Acceptance))
     )
-    if limits:
-        _check_limits(schema, limits, given, data)
+    _check_limits(schema, limits, accepted, given, data)
     register, population, pseudonym_key = given.register, given.population, given.pseudonym_key
     check_asked(
         schema,
@@ -342,9 +341,23 @@ def _with_remedies(
 
 
 def _check_limits(
-    schema: Schema, limits: Sequence[Limits], given: release_options.Circumstances, data: Any
+    schema: Schema,
+    limits: Sequence[Limits],
+    accepted: Sequence[Acceptance],
+    given: release_options.Circumstances,
+    data: Any,
 ) -> None:
-    """Refuse limits beside what they are not promised for."""
+    """Refuse limits beside what they are not promised for, and answers that cover nothing."""
+    check_answers(accepted, schema.further)
+    if not limits and accepted:
+        raise InputError(
+            "an Acceptance",
+            "must stand beside the Limits that it lets a row be above",
+            found="none",
+            advice="add Limits('public'), or hand it to the release's judged()",
+        )
+    if not limits:
+        return
     if len(limits) > 1:
         raise InputError("the limits", "must be given once", found=f"{len(limits)}")
     for name, is_set in (

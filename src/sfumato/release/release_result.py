@@ -46,6 +46,7 @@ from sfumato.risk.verdict import (
     Linkage,
     State,
     Verdict,
+    check_answers,
     judge,
     unmeasured,
 )
@@ -439,6 +440,7 @@ class Release:
             minute at most.
         """
         limits = Limits(limits) if isinstance(limits, str) else limits
+        check_answers(accepted, self.schema.further)
         judged = replace(self, limits=limits, accepted=(*accepted,), linkage=linkage, cures=())
         if not cured or self.cured is None or judged.verdict.state is not State.ABOVE:
             return judged

@@ -579,6 +579,30 @@ def limits_of(plain: Mapping[str, Any]) -> Limits:
     return TypeAdapter(Limits).validate_python(plain["limits"])
 
 
+def check_answers(accepted: Iterable[Acceptance], columns: Iterable[str]) -> None:
+    """Refuse an answer for the insider by a column that no release has: it would cover nothing.
+
+    Parameters
+    ----------
+    columns
+        Those that may go out; some of them together are joined by `` + ``.
+
+    Raises
+    ------
+    InputError
+        If there is one.
+    """
+    known = {*columns}
+    for each in accepted:
+        if each.column and each.column not in known and not {*each.column.split(" + ")} <= known:
+            raise InputError(
+                f"accept.insider.{each.column}",
+                "must name a column that may go out, and is no quasi-identifier",
+                found="another name",
+                accepted=", ".join(sorted(known)) or "none",
+            )
+
+
 def acceptance_of(plain: Mapping[str, Any]) -> Acceptance:
     """An acceptance as `Acceptance.to_json` has it."""
     return TypeAdapter(Acceptance).validate_python(plain)

@@ -369,6 +369,12 @@ class TableSchema(Frozen):
                 raise ValueError(
                     f"column '{name}' is named as {roles[name]}, which says nothing of an event"
                 )
+        for name in self.accepted:
+            if name not in roles:
+                raise ValueError(
+                    f"column '{name}' is named under 'accepted' and has no role; columns that "
+                    f"have: {', '.join(roles)}"
+                )
         return self
 
     @model_validator(mode="after")
@@ -592,6 +598,26 @@ class Schema(Frozen):
             name
             for role in ("direct identifier", "household", "undecided", RECIPE_SOURCE)
             for name in roles.get(role, ())
+        )
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """The columns that may go out beside quasi-identifiers; of tables as ``TABLE.COLUMN``."""
+        if not self.tables:
+            return (*self.sensitive, *self.insensitive)
+        lookups = {name for name, own in self.tables.items() if own.lookup}
+        return tuple(
+            f"{name}.{column}"
+            for name, own in self.tables.items()
+            if name not in lookups
+            for column in dict.fromkeys(
+                (
+                    *own.events,
+                    *(column for column, to in own.of.items() if to in lookups),
+                    *own.sensitive,
+                    *own.insensitive,
+                )
+            )
         )
 
     def with_files(self, named: Callable[[Path], Path]) -> Schema:

@@ -22,7 +22,7 @@ from sfumato.release.release_options import ANALYSTS, Loss, Options
 from sfumato.risk.register_presence import open_register
 from sfumato.risk.risk_thresholds import Preset, Threshold
 from sfumato.risk.risk_thresholds import thresholds as presets_of
-from sfumato.risk.verdict import PUBLIC, Limits
+from sfumato.risk.verdict import PUBLIC, Limits, check_answers
 from sfumato.schema import Schema
 from sfumato.table.classification import open_classified
 
@@ -84,6 +84,7 @@ def tune(
     loss, register, population = searching.loss, given.register, given.population
     of_everybody = register is not None or population is not None
     _check_loss(loss, of_everybody=of_everybody, columns=searching.columns)
+    check_answers(given.accepted, schema.further)
     making = Options(
         values=given.values,
         threshold=given.threshold,
