@@ -87,19 +87,60 @@ def test_a_folder_is_measured_released_and_repeated(run, tmp_path: Path) -> None
     assert shown.code in (2, 4), shown.err
     assert "sejours" in shown.out
     assert {each.name for each in (tmp_path / "out").iterdir()} == {
-        *(f"{name}.csv" for name in made.frames),
-        "out.codebook.md", "release.toml", "release.secret",
+        *(f"{name}.csv" for name in made.frames), "out.codebook.md",
     }  # fmt: skip
-    again = run("anonymize", *given[:3], "--repeat", "out/release.toml", "--output", "again")
+    again = run("anonymize", *given[:3], "--repeat", "release.toml", "--output", "again")
     assert again.code == shown.code, again.err
     for name in made.frames:
         same = [(tmp_path / folder / f"{name}.csv").read_bytes() for folder in ("out", "again")]
         assert same[0] == same[1]
-    (tmp_path / "db2").mkdir()
-    (tmp_path / "db2" / "notes.txt").write_text("mine")
-    refused = run("anonymize", *given, "--output", "db2")
-    assert refused.code == 1
-    assert "new folder" in refused.err
+    anew = run("anonymize", *given, "--output", "again")  # it is as its manifest says
+    assert anew.code == shown.code, anew.err
+    (tmp_path / "db2" / "out").mkdir(parents=True)
+    (tmp_path / "db2" / "out" / "notes.txt").write_text("mine")
+    secret = (tmp_path / "release.secret").read_bytes()
+    for output, said in (
+        ("db2/out", "new folder"),  # something else is in it
+        ("out", "new folder"),  # the manifest beside it speaks of another folder now
+        ("third", "release.toml"),  # whose manifest would take that one's place
+        ("sqlite:///third.db?table=all", "folder"),
+        (".", "name"),
+    ):
+        refused = run("anonymize", *given, "--output", output)
+        assert refused.code == 1, output
+        assert said in refused.err
+    assert (tmp_path / "release.secret").read_bytes() == secret
+    assert not (tmp_path / "third").exists()
+
+
+def test_what_a_killed_writer_left_is_taken_away(run, tmp_path: Path) -> None:
+    made = made_database(5, people=60)
+    made.write(tmp_path / "db")
+    assert run("schema", "guess", "db", "--output", "schema.toml").code == 0
+    (tmp_path / "out").mkdir()
+    left = tmp_path / "out" / ".patients.csv.0123abcd.part.csv"
+    left.write_text("half")
+    given = ("--schema", "schema.toml", "--pid-k", "3", "--effort", "0", "--no-cures")
+    assert run("anonymize", "db", *given, "--output", "out").code in (2, 4)
+    assert not left.exists()
+    assert len([*(tmp_path / "out").iterdir()]) == len(made.frames) + 1
+
+
+def test_a_folder_that_an_earlier_version_wrote_is_read(run, tmp_path: Path) -> None:
+    """With its manifest and secret in it; nothing is written over these."""
+    made_database(6, people=60).write(tmp_path / "db")
+    assert run("schema", "guess", "db", "-o", "schema.toml").code == 0
+    given = ("--schema", "schema.toml")
+    asked = ("--pid-k", "4", "--effort", "0", "--no-cures", "-o")
+    assert run("anonymize", "db", *given, *asked, "out").code in (0, 2, 4)
+    for name in ("release.toml", "release.secret"):
+        (tmp_path / name).rename(tmp_path / "out" / name)
+    assert run("verify", "out", *given).code == 0
+    repeat = ("--repeat", "out/release.toml", "-o", "again")
+    assert run("anonymize", "db", *given, *repeat).code in (0, 2, 4)
+    assert run("anonymize", "db", *given, *asked, "out").code == 1
+    found = run("attack", "out", *given, "--original", "db", "--attack", "exact")
+    assert found.code in (0, 2, 4), found.err
 
 
 def test_a_released_set_is_measured_again_from_its_files(run, tmp_path: Path) -> None:
@@ -111,6 +152,7 @@ def test_a_released_set_is_measured_again_from_its_files(run, tmp_path: Path) ->
     found = run(*checking)
     plain = json.loads(found.out)
     assert (found.code, plain["kept"], plain["broken"], plain["twice"]) == (0, True, 0, 0)
+    assert [(each["name"], each["kept"]) for each in plain["promises"]] == [("pid_k", True)]
     people = pd.read_csv(tmp_path / "out" / "patients.csv", dtype=str, keep_default_na=False)
     classes = people.groupby(["annee_naissance", "sexe", "code_postal"]).size()
     assert plain["fewest"] == classes.min() >= plain["promised"] == 4

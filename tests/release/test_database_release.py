@@ -17,6 +17,7 @@ import sfumato as sf
 from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.release import database_release
+from sfumato.release.written_tables import measured_again
 from sfumato.schema import Orphans
 from sfumato.table.database_guess import guess_database
 from sfumato.table.table_files import write_table
@@ -33,7 +34,7 @@ def released(made: Made, folder: Path, *promises) -> sf.Release:
     schema = guess_database(made.frames).schema
     tables = sf.Tables(made.frames, schema)
     return sf.anonymize(tables, *promises, effort=0).write(
-        folder, secret=folder / "release.secret"
+        folder, secret=folder.with_name("release.secret")
     )  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def test_dates_that_are_not_released_are_said(tmp_path):
     made.frames["admissions"].loc[:4, "admitted"] = None
     release = released(made, tmp_path / "out", sf.KnownEvents(2, 0.2))
     assert set(release.data["admissions"]["admitted"]) == {"*"}
-    manifest = tomllib.loads((tmp_path / "out" / "release.toml").read_text())
+    manifest = tomllib.loads((tmp_path / "release.toml").read_text())
     assert manifest["tables"]["admissions"]["undated"] == ["admitted"]
     assert any("'admitted'" in each for each in release.warnings)
 
@@ -202,7 +203,7 @@ def test_files_are_written_all_or_none_and_each_has_its_hash(tmp_path, monkeypat
         }
         number = memory.remembered()[-1].number
         assert memory.compared(number, "anybody")[number].of_tables
-    manifest = tomllib.loads((tmp_path / "out" / "release.toml").read_text())
+    manifest = tomllib.loads((tmp_path / "release.toml").read_text())
     for name, own in manifest["tables"].items():
         bytes_of = (tmp_path / "out" / f"{name}.csv").read_bytes()
         assert own["sha256"] == hashlib.sha256(bytes_of).hexdigest()
@@ -258,6 +259,51 @@ def test_promises_about_a_column_count_people_who_have_rows_of_its_table(promise
         assert found.t_closeness.value == pytest.approx(t[each.attribute])
     free = sf.anonymize(tables, sf.PidKAnonymity(4), effort=effort, seed=3).risk
     assert not all(each.kept(free) for each in promises)
+
+
+def test_every_promise_is_measured_again_or_said_not_to_be(tmp_path):
+    """From the files alone, of which one column is changed in the largest class."""
+    made = made_database(12, people=300, wards=False)
+    tables = sf.Tables(made.frames, guess_database(made.frames).schema)
+    kept = (sf.PidKAnonymity(4), sf.GBalance(0.3), *ABOUT)
+    sf.anonymize(tables, *kept, effort=0, seed=3).write(tmp_path / "out")
+    found = measured_again(tmp_path / "out", tables.schema)
+    assert found.is_kept
+    assert found.is_measured
+    assert len(found.promises) == len(kept)
+    stays = pd.read_csv(tmp_path / "out" / "admissions.csv", dtype=str)
+    people = pd.read_csv(tmp_path / "out" / "patients.csv", dtype=str)
+    owner = stays.set_index("admission")["patient"]
+    classes = [group for _, group in people.groupby(["birth_year", "sex", "zip"])["patient"]]
+    largest = max(classes, key=len)
+    for table, column, name in (
+        ("diagnoses", "icd", "h_affiliation"),
+        ("labs", "test", "l"),
+        ("admissions", "ward", "t_closeness"),
+    ):
+        file = tmp_path / "out" / f"{table}.csv"
+        before = file.read_text()
+        cells = pd.read_csv(file, dtype=str, keep_default_na=False)
+        whose = cells["patient"] if "patient" in cells else cells["admission"].map(owner)
+        cells.loc[whose.isin(largest), column] = "all alike"
+        cells.to_csv(file, index=False)
+        again = measured_again(tmp_path / "out", tables.schema)
+        assert again.changed == (table,)
+        assert [each.name for each in again.promises if each.kept is False] == [name]
+        file.write_text(before)
+
+
+def test_what_files_do_not_tell_is_not_certified(tmp_path):
+    made = made_database(12, people=300, wards=False)
+    tables = sf.Tables(made.frames, guess_database(made.frames).schema)
+    promises = (sf.PidKAnonymity(4), sf.KnownEvents(2, 0.12), sf.HAffiliation(0.95))
+    release = sf.anonymize(tables, *promises, effort=0, seed=3)
+    release.write(tmp_path / "out")
+    found = measured_again(tmp_path / "out", tables.schema)
+    assert found.is_kept
+    assert not found.is_measured
+    states = {each.name: each.kept for each in found.promises}
+    assert states == {"pid_k": True, "known_events": None, "h_affiliation": None}
 
 
 def test_a_promise_about_a_column_that_nobody_could_keep_is_refused():

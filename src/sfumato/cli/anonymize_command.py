@@ -131,15 +131,11 @@ def anonymize(
     )
     inputs = (data, schema, given["pseudonym_key"], register)
     secret = release_checks.secret_of(given["secret"], repeat, inputs)
-    several = bool(declared_as.tables)
-    on_spark, seed = takes_spark(data, engine) and not several, given["seed"]
+    on_spark, seed = takes_spark(data, engine) and not declared_as.tables, given["seed"]
     url = output if is_database(output) and not on_spark else ""
     # The manifest of a table stands in the present folder, under the table's name.
     place = Path(DatabaseTable.of(url).table) if url else Path(output)
-    if several:
-        release_checks.check_output_of_tables(place, declared_as, inputs)
-        place = place / place.name  # what stands beside a file stands in the folder
-    elif on_spark:
+    if on_spark:
         release_checks.check_output_on_spark(output, declared_as, inputs)
     else:
         anew = seed is None or secret is None
@@ -153,7 +149,7 @@ def anonymize(
     if earlier is not None:
         release_checks.check_same(earlier, data, declared_as)
         release_checks.check_register(earlier, register)
-    elif not (several or on_spark or seed is None or secret is None):
+    elif not (on_spark or seed is None or secret is None):
         # With its seed and secret it may be the release that is there, in another form.
         planned, keyed = making | {"secret": secret}, key is not None
         release_checks.check_other_release(
@@ -175,8 +171,7 @@ def anonymize(
         ).judged(limits, cured=not given["no_cures"])
     release = _written(release, output, place, given, presets, report)
     text = "" if json else _summary(release) if details else _brief(release)
-    beside = str(place) if url or several else output
-    _hand_over(release, (output if several else beside, beside), report, text)
+    _hand_over(release, str(place) if url else output, report, text)
     return release.verdict.exit_code
 
 
@@ -282,7 +277,7 @@ def _promised(given: Given, presets: tuple[Preset, ...]) -> tuple[Constraint | B
     )
 
 
-def _hand_over(release: Release, places: tuple[str, str], report: Path | None, text: str) -> None:
+def _hand_over(release: Release, place: str, report: Path | None, text: str) -> None:
     """Print what was found, as JSON where there is no text; say where everything is."""
     if not text:
         # JSON alone goes to standard output: other programs read it.
@@ -290,22 +285,24 @@ def _hand_over(release: Release, places: tuple[str, str], report: Path | None, t
         print_json(release.to_json())
     else:
         typer.echo(text)
-    _say_files(*places, of_series=release.lasting is not None)
+    of_tables = bool(release.manifest.tables)
+    _say_files(place, of_series=release.lasting is not None, of_tables=of_tables)
     if report is not None:
         say(f"Report:   {report}")
 
 
-def _say_files(output: str, place: str, *, of_series: bool = False) -> None:
-    """Name the files of a release, and those that stand beside a place."""
+def _say_files(place: str, *, of_series: bool = False, of_tables: bool = False) -> None:
+    """Name the files of a release, and those that stand beside it."""
     from sfumato.release.codebook import codebook_name
     from sfumato.release.lasting_classes import SERIES_FILE
 
-    say(f"Release:  {output}\nManifest: {release_checks.manifest_beside(place)} (keep it inside)")
+    say(f"Release:  {place}\nManifest: {release_checks.manifest_beside(place)} (keep it inside)")
     say(f"Secret:   {release_checks.secret_beside(place)} (keep it inside; --repeat needs it)")
     if of_series:
         series = release_checks.secret_beside(place).with_name(SERIES_FILE)
         say(f"Series:   {series} (keep it inside: it holds records; --continue needs it)")
-    say(f"Codebook: {codebook_name(Path(place).name)} beside it (goes out with it)")
+    where = "in" if of_tables else "beside"
+    say(f"Codebook: {codebook_name(Path(place).name)} {where} it (goes out with it)")
 
 
 def _brief(release: Release) -> str:
@@ -465,7 +462,7 @@ def release_requested(
     release = release.judged(given["limits"])
     warn(release.warnings)
     print_found(release.to_json(), [*_lines(release), "", str(release.verdict)], json=json)
-    _say_files(str(output), str(output))
+    _say_files(str(output))
     if release.number is not None:
         say(f"Ledger:   {book}, release {release.number}")
     if report is not None:

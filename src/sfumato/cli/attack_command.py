@@ -334,17 +334,20 @@ def repeated_database(
         If no originals are given, or what comes out is not what is in the folder.
     """
     from sfumato.release.anonymize import anonymize
-    from sfumato.release.written_tables import folder_sha256
+    from sfumato.release.release_manifest import tables_sha256
+    from sfumato.release.written_tables import manifest_of
 
     if place is None or original is None or declared is None:
         raise InputError(
             "option --original", "must name the folder of the tables that were released"
         )
     folder = Path(place)
-    manifest = _manifest_beside(folder / folder.name)
+    beside = manifest_of(folder)
+    manifest = _manifest_beside(beside.with_name(folder.resolve().name))
     tables, inputs = opened(original, declared), (folder, original)
     _check_key_and_register(manifest, None, key)
-    found = folder_sha256({name: folder / f"{name}.csv" for name in declared.tables})
+    files = {name: folder / f"{name}.csv" for name in declared.tables}
+    found = tables_sha256(files) if all(file.is_file() for file in files.values()) else ""
     if (manifest.output_sha256, manifest.input_sha256) != (found, tables.sha256):
         raise InputError(
             "RELEASE", f"must be what its {MANIFEST} speaks of", found="another content"
@@ -354,7 +357,7 @@ def repeated_database(
         *manifest.constraints,
         **manifest.options.to_dict(),
         seed=manifest.seed,
-        secret=secret_of(secret, folder / MANIFEST, inputs, "option --original"),
+        secret=secret_of(secret, beside, inputs, "option --original"),
         pseudonym_key=key_of(key, inputs),
         progress=progress,
     )

@@ -17,7 +17,7 @@ from sfumato.core.secret_keys import FOR_REPEATING, read_secret
 if TYPE_CHECKING:
     from sfumato.release.promises.promise import Budget, Constraint
     from sfumato.release.release_manifest import Manifest
-    from sfumato.schema import Schema
+    from sfumato.schema import Schema, TableSchema
 
 MANIFEST = "release.toml"
 
@@ -39,22 +39,6 @@ def opened(data: Place, declared: Schema) -> Any:
     from sfumato.table.stacked_tables import Tables
 
     return Tables.in_folder(data, declared)
-
-
-def check_output_of_tables(
-    output: Path, declared: Schema, inputs: tuple[Place | None, ...]
-) -> None:
-    """Refuse a folder for the tables of a database that cannot or must not be written.
-
-    Raises
-    ------
-    InputError
-        If it holds something else, or is the folder that is read.
-    """
-    from sfumato.release.written_tables import check_folder
-
-    check_apart((output,), inputs)
-    check_folder(output, declared.tables)
 
 
 def secret_beside(output: str | Path) -> Path:
@@ -84,7 +68,8 @@ def check_output(
     Parameters
     ----------
     output
-        The release; of one in a database, a file in the folder of its manifest.
+        The release; of one in a database, a file in the folder of its manifest; of several tables
+        their folder.
     declared
         What each column of the data is.
     inputs
@@ -108,10 +93,16 @@ def check_output(
     from sfumato.release.release_result import check_beside
     from sfumato.table.table_files import check_output_path
 
+    if url and declared.tables:
+        raise InputError("output", "must be a folder for several tables", found="a database")
     if url:
         from sfumato.table.databases import check_new_table
 
         check_new_table(url)
+    elif declared.tables:
+        from sfumato.release.written_tables import check_folder
+
+        check_folder(output, declared.tables)
     else:
         check_output_path(output)
     _check_manifest(output, declared, inputs)
@@ -145,6 +136,7 @@ def check_other_release(
     from sfumato.schema import schema_sha256
     from sfumato.table.table_files import data_sha256
 
+    sha256 = data_sha256(data) if not declared.tables else opened(data, declared).sha256
     options = [field.name for field in fields(Options)]
     # What the release would say of itself: the manifest that is there must say the same.
     planned = Manifest(
@@ -155,7 +147,7 @@ def check_other_release(
         seed=making["seed"],
         keyed=keyed,
         schema_sha256=schema_sha256(declared),
-        input_sha256=data_sha256(data),
+        input_sha256=sha256,
         population=making["population"],
         register_sha256=data_sha256(register),
     )
@@ -196,9 +188,10 @@ def _check_manifest(output: Path, declared: Schema, inputs: tuple[Place | None, 
     for beside in (manifest, secret, secret.with_name(SERIES_FILE)):
         check_target(beside)
     # Files that the schema names are read by the command as well.
+    parts: list[Schema | TableSchema] = [declared, *declared.tables.values()]
     hierarchies = [
-        *(quasi.hierarchy for quasi in declared.quasi_identifiers.values()),
-        *(event.hierarchy for event in declared.events.values()),
+        *(quasi.hierarchy for part in parts for quasi in part.quasi_identifiers.values()),
+        *(event.hierarchy for part in parts for event in part.events.values()),
     ]
     read = (*inputs, *(h for h in hierarchies if isinstance(h, Path)))
     check_apart((output, manifest, secret), read)

@@ -92,10 +92,11 @@ def verify(
     """Check that a release is as it was signed, and who signed it; needs no project.
 
     With --schema: that the files of a set of tables are as they were released: hashes, keys,
-    references, records, and people of the smallest class.
+    references, records, and every promise of which the files tell.
 
-    Exit codes: 0 unchanged and signed by that key, 1 bad input, 2 changed, refused, or signed by
-    another key, 4 the signer is unknown, or not all files that were handed over are here.
+    Exit codes: 0 unchanged and signed by that key, 1 bad input, 2 changed, refused, a promise is
+    broken, or signed by another key, 4 the signer is unknown, not all files that were handed over
+    are here, or the files do not tell of a promise.
     """
     from sfumato.core.signatures import Decision, check_signature
 
@@ -105,7 +106,9 @@ def verify(
 
         found = measured_again(file, load_schema(schema))
         print_found(found.to_json(), found.lines, json=json)
-        return READY if found.is_kept else ABOVE
+        if not found.is_kept:
+            return ABOVE
+        return READY if found.is_measured else NOT_MEASURED
     checked = check_signature(file, signer)
     print_found(checked.to_json(), _lines(checked), json=json)
     if checked.fault or checked.statement.decision is Decision.REFUSED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Collection, Iterator
@@ -60,6 +61,10 @@ class _Move:
 # A context variable and not a global: another thread's files do not join this one's block.
 _together: ContextVar[list[_Move] | None] = ContextVar("together", default=None)
 """What the block of `all_or_none` has written; ``None`` outside of one."""
+
+
+_LEFT = re.compile(r"\..+\.[0-9a-f]{8}(\.part(\.[^.]+)?)?")
+"""How a file is called that is being written, or was set aside."""
 
 
 @contextmanager
@@ -160,6 +165,11 @@ def _remove_folder(path: Path) -> None:
     # A link to a folder is not followed: what it leads to is not ours to remove.
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
+
+
+def leftovers(folder: Path) -> list[Path]:
+    """The files of a folder that a writer left there that was killed."""
+    return [each for each in folder.iterdir() if _LEFT.fullmatch(each.name)]
 
 
 def not_whole(path: Path, error: OSError) -> InputError:

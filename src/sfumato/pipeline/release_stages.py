@@ -296,11 +296,8 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     if place.project.attack is not None:
         place.made[depends(place, RELEASE_STAGE).key] = release
     first, *others = (TABLES,) if project.is_database else made_files(place)
-    manifest = making / RELEASE_MANIFEST if project.is_database else None
     with ledger_of(place) as memory:
-        written = release.write(
-            making / first, manifest, memory=memory, secret=making / FOR_REPEATING
-        )
+        written = release.write(making / first, memory=memory, secret=making / FOR_REPEATING)
         release = held_against(written, _presets(place, place.project.release))
         for name in others:
             write_table(release.table, making / name, labels=release.content.shown_labels)

@@ -348,8 +348,9 @@ def _check_limits(
     data: Any,
 ) -> None:
     """Refuse limits beside what they are not promised for, and answers that cover nothing."""
-    check_answers(accepted, schema.further)
-    if not limits and accepted:
+    if accepted:
+        check_answers(accepted, schema.further)
+    if accepted and not limits:
         raise InputError(
             "an Acceptance",
             "must stand beside the Limits that it lets a row be above",

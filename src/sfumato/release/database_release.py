@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sfumato.core.arrays import Ints
-from sfumato.core.atomic import all_or_none, write_text, written_at
+from sfumato.core.atomic import all_or_none, leftovers, write_text, written_at
 from sfumato.core.declaration import LAYOUT, layout_of, silent
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.secret_keys import Secrets, keyed_pseudonyms, random_pseudonyms
@@ -22,10 +22,10 @@ from sfumato.release.histories import ANYTHING
 from sfumato.release.promises.k_anonymity import KAnonymity
 from sfumato.release.promises.promise import asked_of_households
 from sfumato.release.promises.shared_events import KnownEvents
-from sfumato.release.release_manifest import file_sha256
+from sfumato.release.release_manifest import file_sha256, tables_sha256
 from sfumato.release.release_options import Recoding
 from sfumato.release.release_result import Release
-from sfumato.release.written_tables import check_folder, folder_sha256, shown_names
+from sfumato.release.written_tables import check_folder, shown_names
 from sfumato.risk.verdict import Limits
 from sfumato.schema import TableSchema, schema_sha256
 from sfumato.schema.roles import Unclassified
@@ -165,13 +165,15 @@ class ReleasedTables:
         check_folder(folder, self.tables)
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
+        for each in leftovers(folder):
+            each.unlink()
         with ExitStack() as undone:
             if is_new:
                 undone.callback(folder.rmdir)
             with all_or_none():
                 for name, table in self.tables.items():
                     write_table(table, folder / f"{name}.csv")
-                digest = folder_sha256(self._files(folder))
+                digest = tables_sha256(self._files(folder))
             undone.pop_all()
         return digest
 
@@ -183,8 +185,8 @@ class ReleasedTables:
         return {name: written_at(folder / f"{name}.csv") for name in self.tables}
 
     def write_beside(self, path: str | os.PathLike[str], name: str, text: str) -> None:
-        """Write a text to the folder, whole or not at all."""
-        write_text(Path(path) / name, text)
+        """Write a text beside the folder, which goes out, whole or not at all."""
+        write_text(Path(path).with_name(name), text)
 
 
 def _is_path(data: object) -> bool:

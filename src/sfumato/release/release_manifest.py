@@ -195,6 +195,12 @@ def _constraint(fields: Mapping[str, Any]) -> Constraint | Budget:
     return made
 
 
+def tables_sha256(files: Mapping[str, Path]) -> str:
+    """Hash of the files of a set of tables, in the order of their names."""
+    lines = [f"{name} {file_sha256(files[name])}" for name in sorted(files)]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
 def file_sha256(path: str | os.PathLike[str]) -> str:
     """Hash of a file, read in pieces."""
     digest = hashlib.sha256()

@@ -29,7 +29,12 @@ from sfumato.release.lasting_classes import SERIES_FILE, LastingClasses
 from sfumato.release.lost_columns import LostColumn, lost_events, named_only, nothing_left
 from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint, kept_by
-from sfumato.release.release_manifest import Manifest, file_sha256, what_repeats
+from sfumato.release.release_manifest import (
+    Manifest,
+    file_sha256,
+    tables_sha256,
+    what_repeats,
+)
 from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Later, Utility
 from sfumato.risk.disclosure_risk import Risk
@@ -87,7 +92,8 @@ def check_beside(
     same = there is not None and what_repeats(there) == what_repeats(tomllib.loads(manifest))
     if manifest and same and not _is_other(target.with_name(FOR_REPEATING), secret):
         return
-    if target.is_file() and _written(there) == file_sha256(target):
+    own = _sha256_of(target)
+    if own and _written(there) == own:
         return
     raise InputError(
         f"output {target.name}",
@@ -95,6 +101,13 @@ def check_beside(
         found="one in its folder",
         advice="write each release to a folder of its own, or move that file away",
     )
+
+
+def _sha256_of(target: Path) -> str:
+    """The hash of a released file or of a folder of tables; empty where there is neither."""
+    if target.is_dir():
+        return tables_sha256({each.stem: each for each in target.glob("*.csv")})
+    return file_sha256(target) if target.is_file() else ""
 
 
 def _fields_of(path: Path) -> dict[str, Any] | None:
@@ -440,7 +453,8 @@ class Release:
             minute at most.
         """
         limits = Limits(limits) if isinstance(limits, str) else limits
-        check_answers(accepted, self.schema.further)
+        if accepted:
+            check_answers(accepted, self.schema.further)
         judged = replace(self, limits=limits, accepted=(*accepted,), linkage=linkage, cures=())
         if not cured or self.cured is None or judged.verdict.state is not State.ABOVE:
             return judged
@@ -513,7 +527,8 @@ class Release:
     ) -> Release:
         """Write the release, its codebook and its manifest, all whole or none.
 
-        The codebook stands beside the release as ``NAME.codebook.md`` and may go out with it.
+        The codebook stands beside the release as ``NAME.codebook.md`` and may go out with it; of
+        tables it is in their folder, and manifest and secret stand beside that.
 
         Parameters
         ----------
@@ -542,19 +557,24 @@ class Release:
             If a file cannot be written, the manifest would take the place of another file's, or
             the secret is gone.
         """
+        if is_database(path) and self.manifest.tables:
+            raise InputError("parameter path", "must be a folder", found="a database")
         if is_database(path):
             return self._into_database(str(path), manifest, memory, secret)
         check_path(path)
         if manifest is not None:
             check_path(manifest, "manifest")
-        elif isinstance(self.content, ReleasedTable):
-            check_output_path(path)
+        elif self.manifest.tables or isinstance(self.content, ReleasedTable):
+            if not self.manifest.tables:
+                check_output_path(path)
             check_beside(path, self.manifest.to_toml(), self.secret)
         # A release without its manifest could not be repeated, nor checked against its file.
         with all_or_none():
             digest = self.content.write(path)
             name = str(path).replace("\\", "/").rstrip("/").rpartition("/")[2]
-            self.content.write_beside(path, codebook_name(name), self.codebook(name))
+            # That of several tables goes out within their folder.
+            about = Path(path) / name if self.manifest.tables else path
+            self.content.write_beside(about, codebook_name(name), self.codebook(name))
             written = self._noted(digest, name, memory, self.content.digests(path))
             if manifest is None:
                 self.content.write_beside(path, MANIFEST_FILE, written.manifest.to_toml())

@@ -5,29 +5,39 @@ What is checked again is read from the files alone: nothing of the release need 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core.atomic import leftovers
 from sfumato.core.errors import InputError
-from sfumato.core.secret_keys import FOR_REPEATING
-from sfumato.release.promises.promise import Promise
-from sfumato.release.release_manifest import Manifest, file_sha256, load_manifest
+from sfumato.release.codebook import codebook_name
+from sfumato.release.promises.promise import (
+    AboutAttribute,
+    Budget,
+    Constraint,
+    Promise,
+    kept_by,
+    ordered_attributes,
+)
+from sfumato.release.promises.shared_events import KnownEvents
+from sfumato.release.release_manifest import (
+    Manifest,
+    file_sha256,
+    load_manifest,
+    tables_sha256,
+)
 from sfumato.release.release_result import MANIFEST_FILE, written_hash
-from sfumato.schema import Schema
+from sfumato.risk.assessment import assess
+from sfumato.risk.disclosure_risk import Risk
+from sfumato.schema import Schema, TableSchema
 from sfumato.table.joined_tables import ids_of, read_columns
+from sfumato.table.stacked_tables import Tables
 from sfumato.table.table_files import open_source
-
-
-def folder_sha256(files: Mapping[str, Path]) -> str:
-    """Hash of the files of a database, in the order of their names."""
-    lines = [f"{name} {file_sha256(files[name])}" for name in sorted(files)]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 def shown_names(place: str) -> tuple[str, ...]:
@@ -43,16 +53,20 @@ def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
     InputError
         If it does, or is no folder.
     """
+    if folder.name in ("", ".."):  # nothing can stand beside it
+        raise InputError("output", "must be a folder with a name", found="one without")
     if folder.exists() and not folder.is_dir():
         raise InputError(f"output {folder.name}", "must be a folder", found="a file")
     if not folder.exists():
         return
     files = {name: folder / f"{name}.csv" for name in tables}
-    there = {path.name for path in folder.iterdir() if ".codebook." not in path.name}
-    others = there - {file.name for file in files.values()} - {MANIFEST_FILE, FOR_REPEATING}
-    unchanged = all(file.is_file() for file in files.values()) and folder_sha256(
+    left = leftovers(folder)
+    there = {each.name for each in folder.iterdir() if each not in left}
+    there -= {codebook_name(folder.name)}
+    others = there - {file.name for file in files.values()}
+    unchanged = all(file.is_file() for file in files.values()) and tables_sha256(
         files
-    ) == written_hash(folder / MANIFEST_FILE)
+    ) == written_hash(folder.with_name(MANIFEST_FILE))
     if others or (there and not unchanged):
         raise InputError(
             f"output {folder.name}",
@@ -60,6 +74,37 @@ def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
             found="other files in it",
             advice="name a folder that is not there yet",
         )
+
+
+def manifest_of(folder: Path) -> Path:
+    """The manifest of a folder of released tables, which stands beside it."""
+    within = folder / MANIFEST_FILE  # where earlier versions wrote it
+    return within if within.is_file() else folder.resolve().with_name(MANIFEST_FILE)
+
+
+@dataclass(frozen=True)
+class MeasuredPromise:
+    """A promise of a manifest, held against the files.
+
+    Attributes
+    ----------
+    states
+        Its parameters.
+    kept
+        ``None`` where the files do not tell.
+    why
+        Why they do not.
+    """
+
+    name: str
+    states: Mapping[str, Any]
+    kept: bool | None
+    why: str = ""
+
+    def __str__(self) -> str:
+        stated = ", ".join(f"{name} = {value}" for name, value in self.states.items())
+        found = {True: "kept", False: "broken", None: f"not measured: {self.why}"}[self.kept]
+        return f"{self.name} ({stated}): {found}"
 
 
 @dataclass(frozen=True)
@@ -78,6 +123,8 @@ class WrittenTables:
         Number of references that lead to no record.
     fewest, promised
         People of the smallest class, by what the table of people shows; and at least promised.
+    promises
+        Those of the manifest.
     """
 
     rows: Mapping[str, int]
@@ -87,11 +134,17 @@ class WrittenTables:
     broken: int
     fewest: int
     promised: int
+    promises: tuple[MeasuredPromise, ...] = ()
 
     @property
     def is_kept(self) -> bool:
-        """Whether everything is as it was declared."""
+        """Whether nothing is otherwise than it was declared, of what was measured."""
         return not any(self.faults)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the files tell of each promise."""
+        return all(each.kept is not None for each in self.promises)
 
     @property
     def faults(self) -> list[str]:
@@ -111,7 +164,7 @@ class WrittenTables:
                 f"The smallest class has {self.fewest:,} people; at least {self.promised:,} "
                 "are promised."
             )
-        return said
+        return said + [f"Promise {each}." for each in self.promises if each.kept is False]
 
     @property
     def lines(self) -> list[str]:
@@ -121,11 +174,26 @@ class WrittenTables:
             f"{records:,} records of {tables} tables; the smallest class has {self.fewest:,} "
             f"people (at least {self.promised:,} promised)."
         )
-        return [*(self.faults or ["Unchanged, and measured again as declared."]), about]
+        unknown = sum(each.kept is None for each in self.promises)
+        first = "Unchanged, and measured again as declared."
+        if unknown:
+            first = f"Unchanged; {unknown} of {len(self.promises)} promises are not measured."
+        said = [f"Promise {each}." for each in self.promises if each.kept is not False]
+        return [
+            *(self.faults or [first]),
+            *sorted(said, key=lambda e: "not measured" not in e),
+            about,
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {**vars(self), "changed": [*self.changed], "kept": self.is_kept}
+        return {
+            **vars(self),
+            "changed": [*self.changed],
+            "promises": [vars(each) for each in self.promises],
+            "kept": self.is_kept,
+            "measured": self.is_measured,
+        }
 
 
 def measured_again(folder: Path, schema: Schema) -> WrittenTables:
@@ -141,7 +209,7 @@ def measured_again(folder: Path, schema: Schema) -> WrittenTables:
     InputError
         If the folder has no manifest of these tables, or lacks a file.
     """
-    manifest = load_manifest(folder / MANIFEST_FILE)
+    manifest = load_manifest(manifest_of(folder))
     if not schema.tables or {*manifest.tables} != {*schema.tables}:
         raise InputError(
             f"folder {folder.name}",
@@ -155,17 +223,82 @@ def measured_again(folder: Path, schema: Schema) -> WrittenTables:
         tables[name] = read_columns(source, source.names)
     # Earlier versions state one hash of all files alone.
     stated = {name: own.get("sha256") for name, own in manifest.tables.items()}
-    is_whole = folder_sha256(files) == manifest.output_sha256
+    is_whole = tables_sha256(files) == manifest.output_sha256
     changed = tuple(n for n, f in files.items() if not is_whole and stated[n] != file_sha256(f))
+    twice = sum(_repeated(tables[n], own.key) for n, own in schema.tables.items() if own.key)
+    broken = sum(_leading_nowhere(schema, tables))
+    risk = None if twice or broken else _risk(schema, tables, manifest)
     return WrittenTables(
         {name: table.num_rows for name, table in tables.items()},
         {name: int(own["rows_after"]) for name, own in manifest.tables.items()},
         changed,
-        sum(_repeated(tables[n], own.key) for n, own in schema.tables.items() if own.key),
-        sum(_leading_nowhere(schema, tables)),
+        twice,
+        broken,
         _fewest(schema, tables),
         _promised(manifest),
+        tuple(_held(each, manifest, schema, risk) for each in manifest.constraints),
     )
+
+
+def _risk(schema: Schema, tables: Mapping[str, pa.Table], manifest: Manifest) -> Risk | None:
+    """What the files give away as they are; ``None`` where they no longer fit together."""
+    shown = Schema(
+        tables={name: _as_shown(own, tables[name]) for name, own in schema.tables.items()},
+        missing=schema.missing,
+    )
+    try:
+        return assess(
+            Tables(tables, shown),
+            ordered_distance=ordered_attributes(manifest.constraints, shown.further),
+        )
+    except InputError:
+        return None
+
+
+def _as_shown(own: TableSchema, table: pa.Table) -> dict[str, Any]:
+    """What a released table is: its cells as they are, each a value of its own."""
+    there = {*table.column_names}
+    quasi = [c for q in own.quasi_identifiers for c in shown_names(q) if c in there]
+    return {
+        "key": own.key,
+        "persons": own.persons,
+        "lookup": own.lookup,
+        "of": own.of,
+        "quasi_identifiers": dict.fromkeys(quasi, "categorical"),
+        "sensitive": [name for name in own.sensitive if name in there],
+        "insensitive": [name for name in own.insensitive if name in there],
+        "events": [name for name in own.events if name in there and name not in own.dates],
+    }
+
+
+def _held(
+    promise: Constraint | Budget, manifest: Manifest, schema: Schema, risk: Risk | None
+) -> MeasuredPromise:
+    """A promise of the manifest, held against what the files give away."""
+    states = promise.parameters()
+    kept, why = None, "the tables do not fit together"
+    if isinstance(promise, KnownEvents):
+        why = "what intruders know is in the original; sfumato attack measures it"
+    elif isinstance(promise, AboutAttribute) and (coarser := _coarser(promise, manifest, schema)):
+        why = f"the files show less of {', '.join(coarser)} than was promised about"
+    elif risk is not None:
+        kept, why = kept_by(promise, replace(risk, known_events=None), None), ""
+        why = "the files do not tell" if kept is None else ""
+    return MeasuredPromise(promise.name, states, kept, why)
+
+
+def _coarser(promise: AboutAttribute, manifest: Manifest, schema: Schema) -> list[str]:
+    """The columns that a promise is about and that one about events made coarser."""
+    if not any(isinstance(each, KnownEvents) for each in manifest.constraints):
+        return []
+    codes = {
+        f"{name}.{column}"
+        for name, own in schema.tables.items()
+        for column in (*own.events, *own.of)
+        if column not in own.dates
+    }
+    told = promise.spoken_of(dict.fromkeys(schema.further))
+    return [name for name in told if name in codes]
 
 
 def _promised(manifest: Manifest) -> int:
