@@ -18,9 +18,10 @@ from sfumato.linkage.answer_evidence import (
     kinds_of_pairs,
     weigh,
 )
+from sfumato.linkage.link_spec import WantedRates
 from sfumato.linkage.match_decisions import DIFFERENT, SAME, Decisions, join_workers, together
 from sfumato.linkage.match_thresholds import Pairs, Records
-from sfumato.linkage.person_clusters import settle
+from sfumato.linkage.person_clusters import LABELS, settle
 
 COUNT = 600
 
@@ -248,12 +249,12 @@ def test_worlds_are_as_likely_as_all_of_them_one_by_one(seed, monkeypatch):
     assert (same.T @ same / len(same))[alike] == pytest.approx(both[alike], abs=0.05)
 
 
-def settled(count, said, score, *, inferred=False, pairs=None):
+def settled(count, said, score, *, inferred=False, pairs=None, rates=None):
     """Two records for each pair, each person one of two sources, with what each worker answered."""
     ids = pa.array([str(each) for each in range(count)])
     number = np.arange(count if pairs is None else pairs)
     candidates = Pairs(
-        number, number + count, np.full(len(number), score),
+        number, number + count, np.broadcast_to(score, len(number)),
         {"name": np.zeros(len(number), np.int8)}, np.zeros(len(number), np.int16),
     )  # fmt: skip
     workers = [(worker, each) for worker, each in enumerate(said)]
@@ -263,7 +264,7 @@ def settled(count, said, score, *, inferred=False, pairs=None):
         np.concatenate([np.full(len(each), str(worker), object) for worker, each in workers]),
         np.concatenate(said).astype(np.int8), np.arange(len(left)), np.zeros(len(left), bool),
     )  # fmt: skip
-    spec = SimpleNamespace(thresholds=None, rates=None, one_per_source=())
+    spec = SimpleNamespace(thresholds=None, rates=rates, one_per_source=())
     records = Records(("x", "y"), (ids, ids))
     return settle(records, candidates, spec, given, inferred=inferred)
 
@@ -280,6 +281,27 @@ def test_persons_are_what_the_answers_say_together_with_the_scores(side, inferre
     assert not len(found.persons.unmet)
 
 
+@pytest.mark.parametrize("sure", [(1, 2, 3), (3, 2, 1), (2, 3, 1), (3, 1, 2)])
+def test_a_stated_confidence_weighs_nothing(sure):
+    """Three answers that contradict each other: the same gives way, whoever was surer of what."""
+    ends = np.array([[0, 1], [1, 2], [0, 2]])
+    given = Decisions(
+        ends[:, 0], ends[:, 1], np.full(3, "one", object),
+        np.array([sure[0], sure[1], -sure[2]], np.int8), np.arange(3), np.zeros(3, bool),
+    )  # fmt: skip
+    none = np.zeros(0, np.int64)
+    pairs = Pairs(none, none, none.astype(float), {}, none.astype(np.int16))
+    spec = SimpleNamespace(thresholds=None, rates=None, one_per_source=())
+    records = Records(("x",), (pa.array(["1", "2", "3"]),))
+    found = settle(records, pairs, spec, given)
+    assert (
+        found.persons.person.tolist()
+        == settle(
+            records, pairs, spec, replace(given, answer=np.sign(given.answer) * np.int8(3))
+        ).persons.person.tolist()
+    )
+
+
 @pytest.mark.parametrize(("score", "answer"), [(0.3, 3), (0.7, -3), (0.5, 3), (0.7, 3)])
 def test_draws_join_a_pair_as_often_as_score_and_answers_say(score, answer):
     """Of pairs that nothing else speaks for: the score counts once."""
@@ -294,3 +316,19 @@ def test_earlier_answers_are_kept_where_no_pairs_are_left(inferred):
     found = settled(3, [np.array([3])], 0.5, inferred=inferred, pairs=0)
     assert found.verdicts.pair.tolist() == [-1]
     assert np.all((found.weighed.probability > 0) & (found.weighed.probability < 1))
+
+
+def test_scores_are_corrected_by_answers_as_far_as_these_are_right():
+    """One who errs about a fifth, told by a second reader of every other pair: scores are true."""
+    rng = np.random.default_rng(5)
+    score = expit(rng.normal(0, 4, COUNT))
+    truth = rng.random(COUNT) < score
+    one = np.where(truth ^ (rng.random(COUNT) < 0.2), 3, -3)
+    two = np.where(truth, 3, -3)[: COUNT // 2]
+    found = settled(
+        COUNT, [one, two], score, rates=WantedRates(false_match_rate=0.01, missed_match_rate=0.1)
+    )
+    assert found.calibrated >= LABELS
+    assert np.abs(found.probability - score).mean() < 0.05
+    sure = score > 0.999
+    assert found.probability[sure].mean() > 0.98

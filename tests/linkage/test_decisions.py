@@ -141,15 +141,15 @@ def decisions(*rows):
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        ([("ann", 3)], (1, 3.0, 1, True)),
-        ([("ann", -2)], (-1, 2.0, 1, True)),
-        ([("ann", 3), ("bob", -1)], (1, 1.0, 2, False)),
-        ([("ann", 1), ("bob", 1), ("cyd", -3)], (-1, 1 / 3, 3, False)),
-        ([("ann", 2), ("bob", -2)], (0, 0.0, 2, False)),
-        ([("ann", 3), ("ann", -1)], (-1, 1.0, 1, True)),
+        ([("ann", 3)], (1, 3.0, 1)),
+        ([("ann", -2)], (-1, 2.0, 1)),
+        ([("ann", 3), ("bob", -1)], (1, 1.0, 2)),
+        ([("ann", 1), ("bob", 1), ("cyd", -3)], (-1, 1 / 3, 3)),
+        ([("ann", 2), ("bob", -2)], (0, 0.0, 2)),
+        ([("ann", 3), ("ann", -1)], (-1, 1.0, 1)),
         ([("ann", 3), ("ann", -1, True)], None),
-        ([("ann", 3, True), ("ann", -1)], (-1, 1.0, 1, True)),
-        ([("ann", 3), ("ann", 3, True), ("bob", -1)], (-1, 1.0, 1, True)),
+        ([("ann", 3, True), ("ann", -1)], (-1, 1.0, 1)),
+        ([("ann", 3), ("ann", 3, True), ("bob", -1)], (-1, 1.0, 1)),
     ],
 )
 def test_workers_are_joined(rows, expected):
@@ -159,7 +159,7 @@ def test_workers_are_joined(rows, expected):
         return
     assert (verdicts.left.tolist(), verdicts.right.tolist()) == ([1], [5])
     assert verdicts.pair.tolist() == [1]
-    found = (verdicts.result, verdicts.confidence, verdicts.workers, verdicts.agreed)
+    found = (verdicts.result, verdicts.confidence, verdicts.workers)
     assert tuple(each[0] for each in found) == pytest.approx(expected)
 
 
@@ -189,7 +189,7 @@ def verdicts_of(rows):
     left, right, result = (np.array(each, dtype=np.int64) for each in zip(*rows, strict=True))
     ones, votes = np.ones(len(rows)), no_verdicts().votes
     return Verdicts(
-        left, right, np.arange(len(rows)), result.astype(np.int8), ones, ones.astype(int), ones > 0,
+        left, right, np.arange(len(rows)), result.astype(np.int8), ones, ones.astype(int),
         votes,
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ from sfumato.linkage.match_thresholds import (
     Thresholds,
     after_review,
     calibrate,
+    calibrated_by_answers,
     classify,
     curve,
     threshold_table,
@@ -148,6 +149,20 @@ def test_platt_scaling_finds_the_stretch_it_was_drawn_with():
     found = calibrate(score, match, Method.PLATT)
     assert_allclose([found.slope, found.intercept], [0.6, -1], atol=0.05)
     assert found(score).sum() == pytest.approx(match.sum(), rel=0.001)
+
+
+@pytest.mark.parametrize("count", [900, 40_000])
+def test_wrong_answers_leave_the_stretch_as_it_is(count):
+    """A fifth wrong, a number that the evidence knows: by both methods, as by right labels."""
+    rng = np.random.default_rng(8)
+    score = expit(rng.normal(0, 3, count))
+    match = rng.random(count) < expit(0.8 * logit(score) - 0.5)
+    said = match ^ (rng.random(count) < 0.2)
+    found = calibrated_by_answers(score, np.where(said, 1, -1) * logit(0.8))
+    assert found.method is (Method.PLATT if count < ISOTONIC_FROM else Method.ISOTONIC)
+    true = expit(0.8 * logit(score) - 0.5)
+    assert np.abs(found(score) - true).mean() < 0.03
+    assert np.abs(calibrate(score, said)(score) - true).mean() > 0.06
 
 
 def test_the_method_follows_the_number_of_labels():

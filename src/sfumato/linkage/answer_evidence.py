@@ -116,8 +116,10 @@ class Weighed:
         return np.sign(np.round(self.evidence, 9)).astype(np.int8)
 
     def of(self, verdicts: Verdicts) -> Verdicts:
-        """The verdicts, with what their answers say in the place of a vote."""
-        return replace(verdicts, result=self.side)
+        """The verdicts, with what their answers say, and how surely, in the place of a vote."""
+        # Rounded, so that answers that are worth the same are equally sure on every machine.
+        sure = np.asarray(np.round(np.abs(self.evidence), 9), dtype=np.float64)
+        return replace(verdicts, result=self.side, confidence=sure)
 
     @property
     def believed(self) -> Bools:

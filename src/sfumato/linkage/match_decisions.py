@@ -239,11 +239,10 @@ class Verdicts:
     result
         1 same person, -1 different persons, 0 undecided.
     confidence
-        Size of the mean answer: 1 low, 2 medium, 3 high; 0 where undecided.
+        Size of the mean answer: 1 low, 2 medium, 3 high; 0 where undecided. Once answers are
+        weighed, the log odds that they speak with instead.
     workers
         Number of workers whose answer counts.
-    agreed
-        Whether all of them gave answers of one side.
     """
 
     left: Ints
@@ -252,7 +251,6 @@ class Verdicts:
     result: Levels
     confidence: Floats
     workers: Ints
-    agreed: Bools
     votes: Votes
 
     def __len__(self) -> int:
@@ -304,7 +302,6 @@ def join_workers(decisions: Decisions | None, pairs: Pairs) -> Verdicts:
         result=np.sign(total).astype(np.int8),
         confidence=np.abs(total) / number,
         workers=number,
-        agreed=np.abs(np.add.reduceat(np.sign(answer), starts)) == number,
         votes=Votes(np.cumsum(change) - 1, worker[counts], answer > 0, tuple(workers.tolist())),
     )
 
@@ -319,7 +316,6 @@ def no_verdicts() -> Verdicts:
         result=none.astype(np.int8),
         confidence=none.astype(np.float64),
         workers=none,
-        agreed=none.astype(np.bool_),
         votes=Votes(none, none, none.astype(np.bool_), ()),
     )
 

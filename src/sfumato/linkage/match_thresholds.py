@@ -160,7 +160,7 @@ ISOTONIC_FROM = 1000
 """Labels from which isotonic regression is taken: with fewer it follows their noise."""
 _EDGE = 1e-15
 """Scores nearer than this to 0 or 1 count as this near, so that their logits are finite."""
-_STEPS = 100
+_STEPS, _SETTLED = 100, 1e-4
 
 
 class Method(StrEnum):
@@ -196,7 +196,7 @@ class Calibration:
         return np.interp(score, self.score, self.probability)
 
 
-def calibrate(score: Floats, match: Bools, method: Method | None = None) -> Calibration:
+def calibrate(score: Floats, match: Bools | Floats, method: Method | None = None) -> Calibration:
     """Fit the probabilities to labelled pairs, drawn by their scores or at random.
 
     Platt scaling (Platt 1999) moves and stretches the match weights; isotonic regression takes
@@ -207,10 +207,12 @@ def calibrate(score: Floats, match: Bools, method: Method | None = None) -> Cali
 
     Parameters
     ----------
+    match
+        Labels, or how likely each is; shape (pairs,).
     method
         How; by default Platt scaling below 1,000 labels.
     """
-    if not np.any(match) or np.all(match):
+    if not np.any(match) or np.all(match == 1):
         raise InputError(
             "the labelled pairs",
             "must hold matches and non-matches",
@@ -234,20 +236,44 @@ def _logit(score: Floats) -> Floats:
     return np.asarray(logit(np.clip(score, _EDGE, 1 - _EDGE)))
 
 
-def _targets(match: Bools) -> Floats:
+def _targets(match: Bools | Floats) -> Floats:
     """What a label says of the probability: not 0 or 1, as other labels would not all agree."""
-    matches = int(np.count_nonzero(match))
+    matches = float(np.sum(match))
     others = len(match) - matches
-    return np.where(match, (matches + 1) / (matches + 2), 1 / (others + 2))
+    return match * (matches + 1) / (matches + 2) + (1.0 - match) / (others + 2)
 
 
-def _platt(weight: Floats, match: Bools) -> tuple[float, float]:
+def calibrated_by_answers(score: Floats, evidence: Floats) -> Calibration:
+    """Probabilities fitted to answers that may be wrong, by their likelihood.
+
+    By expectation maximisation (Dempster, Laird and Rubin 1977, JRSS B 39:1-38): the label of a
+    pair is as likely as what is fitted and its answers say together, and the fit is that to those.
+
+    Parameters
+    ----------
+    evidence
+        Log odds that the answers about each pair speak with, positive for one person; shape
+        (pairs,).
+    """
+    fitted = calibrate(score, evidence > 0)
+    likely = fitted(score)
+    for _ in range(_STEPS):
+        before = likely
+        fitted = calibrate(score, expit(_logit(likely) + evidence))
+        likely = fitted(score)
+        if np.max(np.abs(likely - before)) < _SETTLED:
+            break
+    return fitted
+
+
+def _platt(weight: Floats, match: Bools | Floats) -> tuple[float, float]:
     """Slope and intercept of greatest likelihood, the slope 0 at least, by Newton steps.
 
     With Platt's targets the likelihood has one maximum; steps are halved until they raise it.
     """
     target = _targets(match)
-    odds = (np.count_nonzero(match) + 1) / (np.count_nonzero(~match) + 1)
+    matches = float(np.sum(match))
+    odds = (matches + 1) / (len(match) - matches + 1)
     design = np.column_stack([weight, np.ones(len(weight))])
     at = np.array([0.0, np.log(odds)])
 

@@ -35,7 +35,7 @@ from sfumato.linkage.match_thresholds import (
     Thresholds,
     Workload,
     after_review,
-    calibrate,
+    calibrated_by_answers,
     classify,
     joined,
     thresholds_for_rates,
@@ -587,7 +587,7 @@ def settle(
         # the rest.
         score = score if inferred else probability
     else:
-        probability, calibrated = _probability(pairs, verdicts, spec)
+        probability, calibrated = _probability(records.count, pairs, verdicts, spec)
     thresholds = _thresholds(pairs, probability, spec)
     by_score = classify(score, thresholds)
     matches = by_score == MATCH
@@ -653,14 +653,21 @@ def _outcome(by_score: Codes, verdicts: Verdicts, weighed: Weighed) -> Codes:
     return after_review(by_score, verdicts.pair, known)
 
 
-def _probability(pairs: Pairs, verdicts: Verdicts, spec: Wishes) -> tuple[Floats, int]:
+def _probability(
+    records: int, pairs: Pairs, verdicts: Verdicts, spec: Wishes
+) -> tuple[Floats, int]:
     decided = (verdicts.pair >= 0) & (verdicts.result != 0)
     kinds = set(verdicts.result[decided].tolist())
     # Without wanted rates thresholds are the user's own, which calibration must not move.
     if spec.rates is None or np.count_nonzero(decided) < LABELS or kinds != {SAME, DIFFERENT}:
         return pairs.score, 0
     score = pairs.score[verdicts.pair[decided]]
-    fitted = calibrate(score, verdicts.result[decided] == SAME)
+    # As if nobody had joined anything: who errs is told by the pairs that two answered.
+    evidence = _weighed(pairs, verdicts, pairs.score, np.arange(records)).evidence[decided]
+    # What outweighs itself on both sides says nothing, and one side alone has no calibration.
+    if not np.any(evidence > 0) or np.all(evidence > 0):
+        return pairs.score, 0
+    fitted = calibrated_by_answers(score, evidence)
     return fitted(pairs.score), fitted.labels
 
 
