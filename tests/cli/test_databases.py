@@ -143,6 +143,29 @@ def test_a_folder_that_an_earlier_version_wrote_is_read(run, tmp_path: Path) -> 
     assert found.code in (0, 2, 4), found.err
 
 
+def test_what_is_not_made_of_several_tables_is_refused_with_the_reason(run, tmp_path: Path) -> None:
+    made_database(6, people=40).write(tmp_path / "db")
+    assert run("init", "db").code == 0
+    assert run("schema", "guess", "db", "-o", "schema.toml").code == 0
+    schema = ("--schema", "schema.toml")
+    one = ("anonymize", "db", *schema, "-o", "out", "--pid-k", "3")
+    for words in (
+        ("tune", "db", *schema, "--threshold", "pid_k=2"),
+        ("tune", "."),
+        ("open", ".", "--no-browser"),
+        ("open", "db/patients.csv", "db/labs.csv", "--no-browser"),
+        (*one, "--promise-limits"),
+        (*one, "--series", "snapshot"),
+        (*one, "--keep-order"),
+        (*one, "--household-k", "2"),
+    ):
+        refused = run(*words)
+        assert refused.code == 1, words
+        assert "table" in refused.err
+        assert "project, found" not in refused.err
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_released_set_is_measured_again_from_its_files(run, tmp_path: Path) -> None:
     made_database(6, people=60, language="fr").write(tmp_path / "db")
     assert run("schema", "guess", "db", "-o", "schema.toml").code == 0

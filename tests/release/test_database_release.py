@@ -6,6 +6,7 @@ import hashlib
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from few_cases import fast_first
@@ -179,6 +180,29 @@ def test_a_key_that_is_that_of_people_leads_to_them():
     assert len(set(data["deaths"]["patient"])) == len(died)
     assert data["causes"]["death"].value_counts().tolist() == [2] * 20
     assert set(data["causes"]["death"]) <= set(data["deaths"]["patient"])
+
+
+def test_a_key_that_is_a_code_is_proposed_as_it_can_be_released():
+    """An implant is named by its device, which a lookup table describes; checks name it."""
+    made, rng = made_database(5, people=80), np.random.default_rng(1)
+    device = [f"D{number:03d}" for number in range(60)]
+    owner = made.frames["patients"]["patient"].to_numpy()[:50]
+    implants = pd.DataFrame({"device": device[:50], "patient": owner, "side": ["l", "r"] * 25})
+    devices = pd.DataFrame({"device": device, "maker": rng.choice([*"ABC"], 60)})
+    checks = pd.DataFrame({"implant": rng.choice(device[:50], 150), "result": ["ok", "bad"] * 75})
+    frames = {**made.frames, "devices": devices, "implants": implants, "checks": checks}
+    proposed = guess_database(frames)
+    own = proposed.schema.tables["implants"]
+    assert (own.key, own.of) == ("device", {"patient": "patients"})
+    assert "implants.device" in proposed.notes
+    tables = sf.Tables(frames, proposed.schema)
+    release = sf.anonymize(tables, sf.PidKAnonymity(3), effort=0)
+    out = release.data
+    assert len(out["devices"]) == 0
+    assert not {*device} & {*out["implants"]["device"]}
+    assert {*out["checks"]["implant"]} <= {*out["implants"]["device"]}
+    # Nobody is told in silence that the table is empty.
+    assert any("devices" in each for each in release.warnings)
 
 
 def test_a_code_that_its_table_lacks_refers_to_nothing_and_is_declared():

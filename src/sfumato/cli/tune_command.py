@@ -131,10 +131,14 @@ def _about(
         from sfumato.schema import load_schema
 
         return data, load_schema(schema), None
-    if schema is not None:
-        raise InputError("option --schema", "must be left out for a project", found="one")
     from sfumato.pipeline.project_folder import open_project
-    from sfumato.pipeline.tune.tuning import asked_by_project
+    from sfumato.pipeline.tune.tuning import asked_by_project, check_one_table
+
+    if schema is not None:
+        from sfumato.schema import load_schema
+
+        check_one_table(load_schema(schema))
+        raise InputError("option --schema", "must be left out for a project", found="one")
 
     place = open_project(data)
     table, declared, said = asked_by_project(place)

@@ -16,7 +16,7 @@ from sfumato.table.contents import CODES, FEW, Content
 from sfumato.table.schema_guess import Guess, guess_schema
 from sfumato.table.sources import Source
 from sfumato.table.table_files import open_source
-from sfumato.table.table_keys import KeyMap, ids_in, key_map
+from sfumato.table.table_keys import KeyMap, Reference, ids_in, key_map
 
 SAME = 0.98
 """Share of records from which a column says again what the table of people says."""
@@ -130,7 +130,7 @@ def _notes(found: KeyMap) -> dict[str, str]:
         notes |= {
             f"{name}.{each.column}": f"refers to {each.to}, of which no row goes out for it"
             for each in found.of(name)
-            if name == found.persons
+            if name == found.persons or _is_code_and_key(found, each)
         }
     return notes
 
@@ -139,11 +139,17 @@ def _of(found: KeyMap, table: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if table in found.keys:
         fields["key"] = found.keys[table]
-    if found.of(table) and table != found.persons and table not in found.lookups:
-        fields["of"] = {each.column: each.to for each in found.of(table)}
-        if any(each.orphans and each.to not in found.lookups for each in found.of(table)):
+    refers = [each for each in found.of(table) if not _is_code_and_key(found, each)]
+    if refers and table != found.persons and table not in found.lookups:
+        fields["of"] = {each.column: each.to for each in refers}
+        if any(each.orphans and each.to not in found.lookups for each in refers):
             fields["orphans"] = "refuse"
     return fields
+
+
+def _is_code_and_key(found: KeyMap, each: Reference) -> bool:
+    """Whether a code is the key of its table, too, and could not be hidden where it has to be."""
+    return each.to in found.lookups and found.keys.get(each.table) == each.column
 
 
 def _kept(schema: Schema, *taken: str) -> dict[str, Any]:

@@ -84,6 +84,7 @@ def tune(
     loss, register, population = searching.loss, given.register, given.population
     of_everybody = register is not None or population is not None
     _check_loss(loss, of_everybody=of_everybody, columns=searching.columns)
+    check_one_table(schema)
     check_answers(given.accepted, schema.further)
     making = Options(
         values=given.values,
@@ -161,6 +162,17 @@ def tune(
         limits=judged_by or PUBLIC,
         accepted=tuple(given.accepted),
     )
+
+
+def check_one_table(schema: Schema) -> None:
+    """Refuse tables of a database, which a release of each trial would be made of."""
+    if schema.tables:
+        raise InputError(
+            "tune",
+            "searches among the releases of one table",
+            found=f"{len(schema.tables)} tables",
+            advice="try promises with 'sfumato anonymize FOLDER --pid-k K --known-events 2:RISK'",
+        )
 
 
 def asked_by_project(place: ProjectFolder) -> tuple[declaration.Place, Schema, dict[str, Any]]:
