@@ -149,6 +149,16 @@ def test_what_is_not_made_of_tables_is_refused_at_once(promises, options):
         sf.anonymize(tables, *promises, **options)
 
 
+def test_a_table_without_rows_is_refused_by_its_name():
+    made = made_database(9, people=40, wards=False)
+    schema = guess_database(made.frames).schema
+    frames = {**made.frames, "labs": made.frames["labs"][:0]}
+    with pytest.raises(InputError, match="table labs: "):
+        sf.assess(sf.Tables(frames, schema))
+    with pytest.raises(InputError, match="table labs: "):
+        guess_database(frames)
+
+
 def test_nothing_is_told_of_the_population_of_several_tables():
     made = made_database(9, people=40, wards=False)
     tables = sf.Tables(made.frames, guess_database(made.frames).schema)

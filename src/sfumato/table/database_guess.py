@@ -15,8 +15,7 @@ from sfumato.schema import Schema
 from sfumato.table.contents import CODES, FEW, Content
 from sfumato.table.schema_guess import Guess, guess_schema
 from sfumato.table.sources import Source
-from sfumato.table.table_files import open_source
-from sfumato.table.table_keys import KeyMap, Reference, ids_in, key_map
+from sfumato.table.table_keys import KeyMap, Reference, ids_in, key_map, open_tables
 
 SAME = 0.98
 """Share of records from which a column says again what the table of people says."""
@@ -71,7 +70,7 @@ def guess_database(
     InputError
         If nobody but a person can say how they belong together.
     """
-    sources = {name: open_source(data, **(layout or {})) for name, data in tables.items()}
+    sources = open_tables(tables, layout)
     found = key_map(sources)
     check_answered(found)
     assert found.persons is not None

@@ -41,7 +41,7 @@ from sfumato.table.preparation import prepared
 from sfumato.table.sources import Source, from_numpy, listed
 from sfumato.table.table import MARK, MISSING, EventColumn, LabelDomain, Table
 from sfumato.table.table_files import data_sha256, open_source
-from sfumato.table.table_keys import tables_in
+from sfumato.table.table_keys import open_tables, tables_in
 
 MOST_DISAGREEING = 0.005
 """Share of people of whom a column that says a quasi-identifier again may say something else."""
@@ -186,9 +186,8 @@ def open_stack(
     """
     schema = tables.schema
     raw: dict[str, pa.Table] = {}
-    for name, own in schema.tables.items():
-        source = open_source(tables.frames[name], **(layout or {}))
-        raw[name] = _read(name, source, own, schema, unclassified)
+    for name, source in open_tables(tables.frames, layout).items():
+        raw[name] = _read(name, source, schema.tables[name], schema, unclassified)
     keys = Layout(
         {name: own.key for name, own in schema.tables.items() if own.key is not None},
         {name: own.of for name, own in schema.tables.items()},

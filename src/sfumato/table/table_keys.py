@@ -170,7 +170,7 @@ def key_map(tables: Mapping[str, object], layout: LayoutGiven | None = None) -> 
     tables
         By name, what `open_source` takes.
     """
-    sources = {name: open_source(data, **(layout or {})) for name, data in tables.items()}
+    sources = open_tables(tables, layout)
     known = published({name: source.names for name, source in sources.items()})
     if known is not None:
         return _published_map(known, sources)
@@ -185,6 +185,26 @@ def key_map(tables: Mapping[str, object], layout: LayoutGiven | None = None) -> 
             keys[name] = key
     named = KeyMap(tuple(tables), keys, tuple(found), records=records)
     return _with_people(named, sources, doubts)
+
+
+def open_tables(tables: Mapping[str, object], layout: LayoutGiven | None) -> dict[str, Source]:
+    """Open each table of a database.
+
+    Raises
+    ------
+    InputError
+        If one cannot be read, or has no record; it names the table.
+    """
+    opened = {}
+    for name, data in tables.items():
+        try:
+            opened[name] = open_source(data, **(layout or {}))
+        except InputError as error:
+            raise InputError(
+                f"table {name}: {error.subject}", error.rule,
+                found=error.found, accepted=error.accepted, advice=error.advice,
+            ) from None  # fmt: skip
+    return opened
 
 
 def _published_map(known: Published, sources: Mapping[str, Source]) -> KeyMap:
