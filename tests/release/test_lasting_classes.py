@@ -18,6 +18,7 @@ from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.ledger.composition import together
 from sfumato.release.lasting_classes import SERIES_FILE, LastingClasses
 from sfumato.release.release_manifest import load_manifest
+from sfumato.release.series_files import following
 from sfumato.schema import Kind
 
 K, FILES = 4, 5
@@ -420,6 +421,88 @@ def test_who_returns_is_shown_as_before() -> None:
     for each in made[2].table.select(["id", "status"]).to_pylist():
         statuses[each["status"]].add(each["id"])
     assert set(statuses) == {"c"}
+
+
+def test_who_withdraws_leaves_with_everybody_of_their_class(tmp_path: Path) -> None:
+    files = registry(6, people=160, files=5)
+    made = released(files[:3])
+    members = made[-1].lasting.class_of
+    own = next(name for name in files[0]["id"] if name in files[3]["id"].tolist())
+    new = files[3].loc[~files[3]["id"].isin(members), "id"].tolist()
+    alike = {name for name, number in members.items() if number == members[own]}
+    pd.DataFrame({"id": [own, new[0]]}).to_csv(tmp_path / "withdrawn.csv", index=False)
+    after = sf.anonymize(files[3], SCHEMA, continues=made[-1], withdrawn=tmp_path / "withdrawn.csv")
+    assert len(alike) >= K
+    assert after.manifest.series["withdrawn"] == len(alike) + 1
+    last, following_file = cells_by_pseudonym(made[-1]), cells_by_pseudonym(after)
+    assert len(last.keys() - following_file.keys()) == len(alike)
+    assert after.lasting.class_of.keys() == members.keys() - alike
+    # Those of the class are in no later file either, and nobody need be named again.
+    there = pd.concat([files[4], files[0][files[0]["id"].isin(alike)]]).drop_duplicates("id")
+    for release in (
+        sf.anonymize(there, SCHEMA, continues=after),
+        sf.anonymize(there, SCHEMA, continues=after, withdrawn=pd.DataFrame({"id": [own]})),
+    ):
+        shown = set(ids_of_rows(release, [there]).values())
+        assert not shown & {*alike, new[0]}
+        assert len(cells_by_pseudonym(release)) == release.risk.persons == len(shown)
+        assert "withdrawn" not in release.manifest.series
+        assert not set(release.lasting.records.column("(person)").to_pylist()) & alike
+    after.lasting.write(tmp_path / SERIES_FILE)
+    kept = LastingClasses.read(tmp_path / SERIES_FILE, after.lasting.sha256)
+    assert kept.out == after.lasting.out
+
+
+def test_a_name_that_no_file_has_withdraws_nobody() -> None:
+    files = registry(6, people=80, files=2)
+    first = sf.anonymize(files[0], SCHEMA, sf.PidKAnonymity(K), series="snapshot", effort=0)
+    for continues, named in ((first, ["nobody"]), (None, ["p1"])):
+        promises = () if continues else (sf.PidKAnonymity(K),)
+        series = {} if continues else {"series": "snapshot"}
+        with pytest.raises(InputError):
+            sf.anonymize(
+                files[1],
+                SCHEMA,
+                *promises,
+                continues=continues,
+                withdrawn=pd.DataFrame({"id": named}),
+                **series,
+            )
+
+
+@pytest.mark.parametrize(
+    ("period", "after"),
+    [
+        ("2026", "2027"),
+        ("2026-Q3", "2026-Q4"),
+        ("2026-Q4", "2027-Q1"),
+        ("2026-09", "2026-10"),
+        ("2026-12", "2027-01"),
+        ("2026-W53", "2027-W01"),
+        ("2025-W52", "2026-W01"),
+    ],
+)
+def test_a_period_is_followed_by_the_next_one(period: str, after: str) -> None:
+    assert following(period) == after
+
+
+@pytest.mark.parametrize("period", ["", "26", "2026-13", "2026-Q5", "2025-W53", "2026-01-05"])
+def test_another_text_is_no_period(period: str) -> None:
+    with pytest.raises(InputError):
+        following(period)
+
+
+def test_a_period_comes_once_and_none_is_left_out() -> None:
+    files = registry(6, people=80, files=2)
+    options = {"series": "snapshot", "effort": 0}
+    with pytest.raises(InputError):
+        sf.anonymize(files[0], SCHEMA, sf.PidKAnonymity(K), period="2026-01")
+    first = sf.anonymize(files[0], SCHEMA, sf.PidKAnonymity(K), period="2026-01", **options)
+    for period in ("2026-01", "2026-03", "2026-Q1", None):
+        with pytest.raises(InputError):
+            sf.anonymize(files[1], SCHEMA, continues=first, period=period)
+    second = sf.anonymize(files[1], SCHEMA, continues=first, period="2026-02")
+    assert [each.manifest.series["period"] for each in (first, second)] == ["2026-01", "2026-02"]
 
 
 def test_a_ledger_hands_every_file_over_for_which_people_answer(tmp_path: Path) -> None:

@@ -185,11 +185,11 @@ def _plan(
     """The promises and the options, those of a manifest that is repeated or of a series."""
     if given["continues"] is not None:
         release_checks.check_continue(context, Path(given["continues"]), Path(output))
-        return (), {"continues": given["continues"], "seed": given["seed"]}
+        return (), {name: given[name] for name in ("continues", "period", "withdrawn", "seed")}
     if earlier is None:
         making = {each.name: given[each.key] for each in declared(Options)}
-        population = {"seed": given["seed"], "population": given["population"]}
-        return _promised(given, presets), making | population
+        making |= {name: given[name] for name in ("seed", "population", "period", "withdrawn")}
+        return _promised(given, presets), making
     more = {"seed": earlier.seed, "population": earlier.population}
     return earlier.constraints, earlier.options.to_dict() | more
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from sfumato.pipeline.stage import Waiting
 
 _KILO = 1000
+_PERIODS = 12
+"""A year of months fits on the screen beside the stages."""
 ProjectFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="The project file, or its folder.")
 ]
@@ -40,6 +42,21 @@ ProjectFile = Annotated[
 
 def run(
     file: ProjectFile = Path("sfumato.toml"),
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DATA", help="Of a series: the file of this period.", show_default=False
+        ),
+    ] = None,
+    *,
+    period: Annotated[
+        str | None,
+        option(
+            metavar="PERIOD",
+            help="Of a series: the month, quarter, year or week, as 2026-01 or 2026-Q1; the last "
+            "one without it. A new one is noted in the project file with DATA.",
+        ),
+    ] = None,
     until: Annotated[str | None, option(metavar="STAGE", help="Stop after this stage.")] = None,
     force: Annotated[
         list[str] | None,
@@ -56,10 +73,9 @@ def run(
     Exit codes: 0 ready, 1 bad input, 2 a number is above its limit, 3 it waits for people, 4
     something was not measured, 5 a promise cannot be kept.
     """
-    from sfumato.pipeline.project_folder import open_project
     from sfumato.pipeline.release_stages import hand_over
 
-    place = open_project(file)
+    place = _of_period(file, data, period)
     status = run_telling(place, until, tuple(force or ()), shown=None if details else SHOWN)
     if any(stage.ran and stage.name == "release" for stage in status.stages):
         _say_remembered(place)
@@ -77,6 +93,30 @@ def run(
     for line in _waiting_lines(waiting, status.place.file):
         say(line)
     raise typer.Exit(WAITING)
+
+
+def _of_period(file: Path, data: str | None, period: str | None) -> ProjectFolder:
+    """The project, of a series in a period, which is noted where it is new.
+
+    Raises
+    ------
+    InputError
+        If a file is named without its period, or beside the one that the period has.
+    """
+    from sfumato.core.errors import InputError
+    from sfumato.pipeline.acceptances import note_period
+    from sfumato.pipeline.project_folder import open_project
+    from sfumato.pipeline.project_text import PROJECT_FILE
+
+    # The project here need not be named: what is named alone is the file of the period.
+    if period is not None and data is None and file.is_file() and file.suffix != ".toml":
+        file, data = Path(PROJECT_FILE), str(file)
+    if period is None:
+        if data is not None:
+            raise InputError("argument DATA", "needs --period beside it", found="none")
+        return open_project(file)
+    note_period(open_project(file), period, data)
+    return open_project(file, period)
 
 
 def _say_remembered(place: ProjectFolder) -> None:
@@ -314,7 +354,7 @@ def _status_lines(status: Status, details: bool) -> list[str]:
         spent, bytes_ = f"{record.seconds:.1f}", _size(record.bytes)
         rows.append((stage.name, stage.state.value, spent, bytes_, made, record.said))
     *table, _ = zip(*rows, strict=True)
-    lines = [f"Project: {status.place.project.about.name}", ""]
+    lines = [f"Project: {status.place.project.about.name}", "", *_period_lines(status)]
     for start, (*_, said) in zip(columns([*zip(*table, strict=True)], (2, 3)), rows, strict=True):
         room = len(start) + 2
         lines += wrap(said, WIDTH, initial_indent=f"{start}  ", subsequent_indent=" " * room) or [
@@ -332,6 +372,22 @@ def _status_lines(status: Status, details: bool) -> list[str]:
     return (
         lines if status.is_done else [*lines, "", f"Next: {command_of('run', status.place.file)}"]
     )
+
+
+def _period_lines(status: Status) -> list[str]:
+    """The periods of a series as a table, the latest last, and which one the stages are of."""
+    if status.place.period is None:
+        return []
+    from sfumato.risk.verdict import share_text
+
+    rows = [("period", "people", "wait", "withdrawn", "found by all files", "detail lost")]
+    for each in status.periods[-_PERIODS:]:
+        whole = (each.get(name) for name in ("people", "waiting", "withdrawn"))
+        counts = ("-" if count is None else f"{count:,}" for count in whole)
+        shares = (each.get(name) for name in ("found", "detail_lost"))
+        told = ("-" if share is None else share_text(share) for share in shares)
+        rows.append((each["period"], *counts, *told))
+    return [*columns(rows, (1, 2, 3, 4, 5)), "", f"Period: {status.place.period}", ""]
 
 
 def _release_lines(status: Status) -> list[str]:

@@ -330,7 +330,7 @@ def check_continue(context: typer.Context, continues: Path, output: Path) -> Non
         context,
         "option --continue",
         frozenset(("data", "schema", "output", "continues", "seed", "report", *LAYOUT))
-        | {"json", "details", "no_cures", "limits", "ledger", "keys"},
+        | {"period", "withdrawn", "json", "details", "no_cures", "limits", "ledger", "keys"},
         "takes promises, options and secret from the file before",
         "leave it out",
     )

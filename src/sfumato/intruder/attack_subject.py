@@ -190,6 +190,8 @@ def by_source_rows(
     register
         Whose those of the register are; the same object where the register is the original.
     """
+    if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < len(original.person):
+        raise InputError("the original", "must be the file that was released", found="another size")
     if register is original:
         truth = judgements.owned_by_row(rows, knowledge.person, knowledge.persons)
         return _of_others(truth, register)
@@ -201,8 +203,6 @@ def by_source_rows(
             found="rows without person ids",
             advice="give the truth as a file with columns row and person",
         )
-    if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < len(original.person):
-        raise InputError("the original", "must be the file that was released", found="another size")
     owners = original.person[rows]
     truth = judgements.owned_by_id([original.ids[owner] for owner in owners], register.ids)
     return _of_others(truth, register)

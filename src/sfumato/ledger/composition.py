@@ -156,6 +156,8 @@ class Handed:
         matter of its rules.
     of_tables
         Whether it has several tables, of which promises count who has a value.
+    series
+        What names the series that it is a file of, the same for all of them; empty elsewhere.
     """
 
     sketch: Sketch
@@ -164,6 +166,7 @@ class Handed:
     promises: tuple[Constraint, ...] = ()
     requested: bool = False
     of_tables: bool = False
+    series: str = ""
 
     @cached_property
     def alone(self) -> Measured:
@@ -367,7 +370,14 @@ def together(handed: Mapping[int, Handed]) -> Together:
 
 def people_in(handed: Mapping[int, Handed]) -> People:
     """The persons of releases, each numbered once."""
-    apart = [number for number, each in handed.items() if each.apart]
+    # In a series ids stay: of two who look alike, one who came may be taken for one who withdrew.
+    apart = {
+        (one, other)
+        for one, other in combinations(handed, 2)
+        if handed[one].apart
+        or handed[other].apart
+        or handed[one].series == handed[other].series != ""
+    }
     return people_of({number: each.sketch for number, each in handed.items()}, apart)
 
 

@@ -266,13 +266,14 @@ class People:
     by_looks: tuple[tuple[int, int], ...] = ()
 
 
-def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> People:
+def people_of(sketches: Mapping[int, Sketch], apart: Collection[tuple[int, int]] = ()) -> People:
     """Number the persons of several releases, so that each has one number in all of them.
 
     Parameters
     ----------
     apart
-        Releases that hold other persons than any other one, but for those whose ids are the same.
+        Pairs of releases, the older first, which hold nobody in common but those whose ids are
+        the same.
     """
     count, persons_of = 0, dict[int, Ints]()
     lost = list[tuple[int, int]]()
@@ -288,7 +289,7 @@ def people_of(sketches: Mapping[int, Sketch], apart: Collection[int] = ()) -> Pe
             mine, theirs = by_id(sketches[other].persons, sketch.persons)
             # That hardly anybody is recognised is no finding: only the custodian knows that they
             # are other people.
-            if not {other, number} & set(apart):
+            if (other, number) not in apart:
                 joined = followed(sketches[other], sketch)
                 fewest = SEVERAL * min(len(sketches[other]), len(sketch))
                 if joined.lost or (not len(mine) and len(joined) < fewest):

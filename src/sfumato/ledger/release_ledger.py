@@ -173,6 +173,7 @@ class ReleaseLedger(Ledger):
             tried = coarser(release, handed, terms, partial(_as_handed, key=key))
             beyond |= {} if tried is None else {"coarser": asdict(tried)}
         beyond |= {"of_tables": True} if made.of_tables else {}
+        beyond |= {"series": made.series} if made.series else {}
         promises = [{"name": p.name, **p.parameters()} for p in release.constraints]
         sha256 = release.manifest.output_sha256 or ""
         self._draft(made, key, name, sha256, promises=promises, **beyond)
@@ -270,7 +271,9 @@ class ReleaseLedger(Ledger):
         ]
         sketch, promises = self.sketch(release), of_classes(registered)
         of_tables = bool(self._detail(release.number).get("of_tables"))
-        return Handed(sketch, release.ordered, apart, promises, release.request > 0, of_tables)
+        series = self._detail(release.number).get("series", "")
+        requested = release.request > 0
+        return Handed(sketch, release.ordered, apart, promises, requested, of_tables, series)
 
     def _is_apart(self, release: Remembered) -> bool:
         """Whether the custodian said so of the release, or of one that is the same made again.
@@ -636,7 +639,8 @@ def _as_handed(release: Release, key: bytes) -> Handed:
     sketch = sketches.sketch_of(release.disclosed, key, spoken_of)
     ordered = release.manifest.options.keep_order
     promises, of_tables = of_classes(release.constraints), bool(release.manifest.tables)
-    return Handed(sketch, ordered, promises=promises, of_tables=of_tables)
+    series = "" if release.lasting is None else release.lasting.name
+    return Handed(sketch, ordered, promises=promises, of_tables=of_tables, series=series)
 
 
 def _not_followed(first: int, second: str, waived: int) -> InputError:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import tomlkit
 from tomlkit.items import Table
 
 from sfumato.core.atomic import write_text
+from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError
-from sfumato.pipeline.project_folder import ProjectFolder
+from sfumato.pipeline.project_folder import ProjectFolder, open_project
 from sfumato.pipeline.project_model import Accepted, Answered, AtMost, Project
-from sfumato.pipeline.project_text import parse_project
+from sfumato.pipeline.project_text import load_project, parse_project
 from sfumato.pipeline.release_stages import verdict_of
 from sfumato.risk.intruders import Findings
 from sfumato.risk.verdict import GROWS, INTRUDERS, LINKAGE, SHARES, State, Verdict
@@ -113,7 +116,10 @@ def measured_first(place: ProjectFolder) -> ProjectFolder:
         findings = insiders.get(column) if column else verdict.row(intruder).findings
         if findings is not None:
             made[intruder, column] = _covering(answer, _covered(findings))
-    return replace(place, project=write_edit(place, noting(made))) if made else place
+    if not made:
+        return place
+    write_edit(place, noting(made))
+    return replace(place, project=open_project(place.file, place.period).project)
 
 
 def _covered(findings: Findings | None) -> dict[str, float]:
@@ -162,6 +168,48 @@ def noting(answers: Mapping[tuple[str, str], Answered]) -> Edit:
             section[column or intruder] = table
 
     return edit
+
+
+def note_period(place: ProjectFolder, period: str, data: str | None) -> None:
+    """Note the file of a period of a series in the project file, where it is new.
+
+    Parameters
+    ----------
+    data
+        Where the file is, as the command line names it; of the first period the project's own
+        file without it.
+
+    Raises
+    ------
+    InputError
+        If there is no file for it, the period has another one, or it is not the next one.
+    """
+    noted = load_project(place.file)
+    known = noted.periods.get(period)
+    if data is not None and not is_database(data) and not Path(data).is_file():
+        raise InputError("argument DATA", "must be a file that can be read", found="no such file")
+    if data is None:
+        if known is not None:
+            return
+        if noted.periods or len(noted.sources) != 1:
+            raise InputError("argument DATA", "must name the file of a new period", found="none")
+        named = str(next(iter(noted.sources.values())).file)
+    else:
+        named = data if is_database(data) else os.path.relpath(data, place.folder)
+    if known is not None:
+        if str(known) != named:
+            raise InputError(
+                "argument DATA",
+                "must be the file that the period has in [periods]",
+                found="another one",
+                advice="leave it out; what is corrected goes into the next period",
+            )
+        return
+    write_edit(place, lambda document: _noted_period(document, period, named))
+
+
+def _noted_period(document: tomlkit.TOMLDocument, period: str, file: str) -> None:
+    document.setdefault("periods", tomlkit.table())[period] = file
 
 
 def write_edit(place: ProjectFolder, edit: Edit) -> Project:

@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, overload
@@ -41,16 +41,25 @@ class ProjectFolder:
     made
         What a stage of this run made and a later one reads again, by the key of what it was made
         of; in memory alone, as it holds whose each record is.
+    period
+        Of a series, whose file, stages and outputs these are.
     """
 
     project: Project
     file: Path
+    period: str | None = None
     made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def folder(self) -> Path:
         """The folder that paths of the project file are named from."""
         return self.file.parent
+
+    @property
+    def before(self) -> ProjectFolder | None:
+        """The project in the period before; ``None`` in the first one and without a series."""
+        number = list(self.project.periods).index(self.period) if self.period else 0
+        return open_project(self.file, list(self.project.periods)[number - 1]) if number else None
 
     @property
     def stages(self) -> Path:
@@ -232,14 +241,31 @@ class ProjectFolder:
         return files
 
 
-def open_project(path: str | os.PathLike[str]) -> ProjectFolder:
-    """A project by its file, or by the folder that holds a sfumato.toml."""
+def open_project(path: str | os.PathLike[str], period: str | None = None) -> ProjectFolder:
+    """A project by its file, or by the folder that holds a sfumato.toml.
+
+    Parameters
+    ----------
+    period
+        Of a series, the one that is meant; the last one when not given.
+    """
     file = Path(path)
     if file.is_dir():
         file /= PROJECT_FILE
     place = ProjectFolder(load_project(file), file)
     _check_folders(place)
-    return place
+    periods = place.project.periods
+    if period is not None and period not in periods:
+        raise InputError(
+            "parameter period",
+            "must be one of [periods]",
+            found="another one",
+            accepted=", ".join(periods) or "none is there",
+        )
+    period = period or next(reversed(periods), None)
+    if period is None:
+        return place
+    return replace(place, project=place.project.of_period(period), period=period)
 
 
 def _check_folders(place: ProjectFolder) -> None:

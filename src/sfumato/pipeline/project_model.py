@@ -37,6 +37,7 @@ from sfumato.linkage.link_spec import LinkSpec
 from sfumato.release.promises import PROMISES, AddedPromises, all_asked
 from sfumato.release.promises.promise import Budget, Constraint
 from sfumato.release.release_options import Circumstances, Limited, Options
+from sfumato.release.series_files import following
 from sfumato.reports.project_results import STATED
 from sfumato.review.review_settings import CHOSEN, Settings
 from sfumato.risk import verdict
@@ -351,7 +352,7 @@ class Assess(Section):
 @with_fields(
     **declared_fields(*PROMISES.values(), AddedPromises, usual=_UNASKED),
     **declared_fields(Options, Limited),
-    **declared_fields(Circumstances, only=("register", "population", "pseudonym_key")),
+    **declared_fields(Circumstances, only=("register", "population", "pseudonym_key", "withdrawn")),
     **declared_fields(HeldAgainst),
 )
 class Release(Section):
@@ -365,9 +366,7 @@ class Release(Section):
         with as_value_errors(""):
             # Making them refuses numbers that are out of range.
             self.promises  # noqa: B018
-            made = Options(**self.making)
-        if made.series is not None:
-            raise ValueError("leave out 'series': its files are made by 'sfumato anonymize'")
+            Options(**self.making)
         _check_presets(self.presets)
         return self
 
@@ -699,6 +698,8 @@ class Project(Frozen):
         ``[dossier.RECIPIENT]``: what the custodian states of a recipient.
     outputs
         ``[outputs]``: where the results go.
+    periods
+        ``[periods]``: of a series, the file of each period, as ``sfumato run --period`` notes it.
     """
 
     about: Annotated[About, Field(alias="project")]
@@ -715,6 +716,7 @@ class Project(Frozen):
     attack: Attack | None = None
     dossier: dict[str, Dossier] = Field(default_factory=dict)
     outputs: Outputs = Outputs()
+    periods: dict[str, TablePlace] = Field(default_factory=dict)
 
     @property
     def judged_by(self) -> verdict.Limits:
@@ -751,6 +753,17 @@ class Project(Frozen):
         if own is not None:
             made.append(verdict.Acceptance(verdict.LINKAGE, **own.model_dump(), at_most={}))
         return tuple(made)
+
+    def of_period(self, period: str) -> Project:
+        """The project with the file of a period, whose results go into folders of their own."""
+        ((name, source),) = self.sources.items()
+        folder, stages = (path / period for path in (self.outputs.folder, self.outputs.stages))
+        return self.model_copy(
+            update={
+                "sources": {name: source.model_copy(update={"file": self.periods[period]})},
+                "outputs": self.outputs.model_copy(update={"folder": folder, "stages": stages}),
+            }
+        )
 
     @property
     def is_linked(self) -> bool:
@@ -809,6 +822,23 @@ class Project(Frozen):
             ):
                 if given:
                     raise ValueError(f"{name}: must be left out beside [schema.tables]")
+        return self
+
+    @model_validator(mode="after")
+    def _is_of_a_series(self) -> Project:
+        if self.release.series is None:
+            if self.periods:
+                raise ValueError('periods: need series = "snapshot" under [release]')
+            return self
+        if self.is_database or self.is_linked or self.policy is not None:
+            raise ValueError("release.series: is for one file that names people, by promises")
+        if self.outputs.database is not None:
+            raise ValueError("outputs.database: must be left out beside release.series")
+        with as_value_errors("periods"):
+            then = [following(each) for each in self.periods]
+        for expected, each in zip(then, [*self.periods][1:], strict=False):
+            if each != expected:
+                raise ValueError(f"periods: {each} stands where {expected} follows")
         return self
 
     @model_validator(mode="after")

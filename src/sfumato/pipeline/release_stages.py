@@ -13,7 +13,15 @@ from sfumato.core.errors import InputError
 from sfumato.core.secret_keys import FOR_REPEATING
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys, named_ledger
 from sfumato.linkage.linked_file import PERSON, SOURCE
-from sfumato.pipeline.project_folder import ASSESS, ATTACK, LINK, LINKED, RELEASE, ProjectFolder
+from sfumato.pipeline.project_folder import (
+    ASSESS,
+    ATTACK,
+    LINK,
+    LINKED,
+    RELEASE,
+    ProjectFolder,
+    open_project,
+)
 from sfumato.pipeline.project_model import Assess, Attack, LedgerSection, Reviewers
 from sfumato.pipeline.project_model import Release as ReleaseSection
 from sfumato.pipeline.stage import (
@@ -24,6 +32,7 @@ from sfumato.pipeline.stage import (
     depends,
     kept_secret,
     read_object,
+    read_record,
     write_report,
 )
 from sfumato.release.anonymize import anonymize, check_asked
@@ -148,6 +157,7 @@ def _release_settings(place: ProjectFolder) -> dict[str, Any]:
         "report": place.report_form.value,
         # Where keys and head lie, and who gets the release, changes nothing of it.
         "ledger": _ledger(place).model_dump(mode="json", exclude={"keys", "head", "to"}),
+        **({} if place.period is None else {"period": place.period}),
     }
 
 
@@ -162,14 +172,47 @@ def _release_files(place: ProjectFolder) -> dict[str, Place]:
         thresholds=asked.thresholds,
         register=asked.register_file,
         pseudonym_key=asked.pseudonym_key,
+        withdrawn=asked.withdrawn,
+        continues=None if place.before is None else _continued(place.before),
     )
     return place.data_files() | files
+
+
+def _continued(before: ProjectFolder) -> Path:
+    """The manifest of the release that the next period continues.
+
+    Raises
+    ------
+    InputError
+        If it was not made yet.
+    """
+    manifest = before.of_stage(RELEASE) / RELEASE_MANIFEST
+    if not manifest.is_file():
+        raise InputError(
+            f"period {before.period}",
+            "must be run before the one that follows it",
+            found="no release",
+            advice=f"sfumato run --period {before.period}",
+        )
+    return manifest.resolve()
 
 
 def _made_release(place: ProjectFolder, progress: Progress) -> Release:
     """The release of a project, as its file asks for it; nothing is written."""
     asked = place.project.release
     data, layout = place.data
+    withdrawn = None if asked.withdrawn is None else place.at(asked.withdrawn)
+    if place.before is not None:
+        return anonymize(
+            data,
+            place.released_schema(),
+            continues=_continued(place.before),
+            period=place.period,
+            withdrawn=withdrawn,
+            seed=place.project.about.seed,
+            **layout,
+            progress=progress,
+        )
     return anonymize(
         data,
         place.released_schema(),
@@ -180,6 +223,8 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
         population=asked.population,
         seed=place.project.about.seed,
         pseudonym_key=place.key(asked.pseudonym_key, "release.pseudonym_key"),
+        period=place.period,
+        withdrawn=withdrawn,
         secret=kept_secret(place, RELEASE_STAGE, FOR_REPEATING),
         **layout,
         progress=progress,
@@ -211,8 +256,69 @@ def promised(place: ProjectFolder) -> tuple[Constraint | Budget, ...]:
     return (*asked.promises, *held)
 
 
+def _check_period(place: ProjectFolder) -> None:
+    """Refuse a series without a period, and one that goes on otherwise than it began.
+
+    Raises
+    ------
+    InputError
+        If there is no period, or the one before has other promises or reached nobody.
+    """
+    if place.project.release.series is not None and place.period is None:
+        raise InputError(
+            "the project",
+            "must be told which period its file tells of, as its releases are a series",
+            advice="sfumato run --period 2026-01, or another month, quarter, year or week",
+        )
+    before = place.before
+    if before is None:
+        return
+    _continued(before)
+    record = read_record(before.of_stage(RELEASE))
+    then = {} if record is None else record.settings["release"]
+    own = place.project.release.model_dump(mode="json", by_alias=True, exclude={"withdrawn"})
+    changed = [name for name, value in own.items() if value != then.get(name)]
+    if changed:
+        raise InputError(
+            "section [release]",
+            "must be as in the period before",
+            found=f"another {', '.join(changed)}",
+            advice="bring it back; another promise is another series, in a project of its own",
+        )
+    draft = (read_object(before.of_stage(RELEASE) / MEASURED) or {}).get("draft")
+    with ledger_of(place) as memory:
+        if memory is not None and draft is not None and not memory.noted(draft).to:
+            raise InputError(
+                f"period {before.period}",
+                "must be handed over before the one that follows it",
+                found=f"draft {draft}, which nobody got",
+                advice=f"sfumato ledger hand-over {draft}, or name who gets it as 'to' under "
+                f"[ledger]: sfumato run --period {before.period}",
+            )
+
+
+def _check_not_continued(place: ProjectFolder) -> None:
+    """Refuse to make the release of a period anew which a later one has continued.
+
+    Raises
+    ------
+    InputError
+        If there is such a one.
+    """
+    periods = list(place.project.periods)
+    for later in periods[periods.index(place.period) + 1 :] if place.period else ():
+        if (open_project(place.file, later).of_stage(RELEASE) / RELEASE_MANIFEST).exists():
+            raise InputError(
+                f"period {place.period}",
+                "must stay as it is, since a later one continues it",
+                found=f"a release of {later}",
+                advice="what is corrected goes into the next period",
+            )
+
+
 def _check_release(place: ProjectFolder) -> None:
     """Refuse promises that no data could keep, and a file that is no key."""
+    _check_period(place)
     asked = place.project.release
     # Opened, and made where there is none: what cannot be remembered must not be released.
     with ledger_of(place, make=True):
@@ -284,6 +390,7 @@ def ledger_of(
 
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
+    _check_not_continued(place)
     project = place.project
     release = _made_release(place, progress).judged(
         project.judged_by,
@@ -470,7 +577,8 @@ def _attack(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         release = _made_release(place, progress)
     found = attack(
         release.judged(place.project.judged_by, place.project.acceptances),
-        original=None if place.project.is_database else place.data[0],
+        # A release of several tables, or of a later file of a series, has its own.
+        original=None if place.project.is_database or place.before else place.data[0],
         register=_register(place, asked),
         **fields_of(asked, "knows counts noise missing attacks"),
         seed=place.project.about.seed,

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -19,7 +19,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.workspace import lock_file
 from sfumato.pipeline.acceptances import measured_first
 from sfumato.pipeline.linking_stages import LINK_STAGE, LINKED_STAGE, check_classified
-from sfumato.pipeline.project_folder import RELEASE, REVIEW, ProjectFolder
+from sfumato.pipeline.project_folder import RELEASE, REPORT, REVIEW, ProjectFolder, open_project
 from sfumato.pipeline.release_stages import ASSESS_STAGE, ATTACK_STAGE, RELEASE_STAGE, verdict_of
 from sfumato.pipeline.report_stage import REPORT_STAGE
 from sfumato.pipeline.stage import (
@@ -137,16 +137,38 @@ class Status:
         """What a stage measured, as JSON; ``None`` where it was not made."""
         return read_object(self.place.of_stage(stage) / MEASURED)
 
+    @property
+    def periods(self) -> list[dict[str, Any]]:
+        """Of a series, what the release of each period shows, and what all until it find."""
+        return [_period(self.place, period) for period in self.place.project.periods]
+
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         waiting = self.waiting
         return {
             "project": self.place.project.about.name,
+            **({"periods": self.periods} if self.place.period else {}),
             "done": self.is_done,
             "waiting": None if waiting is None else waiting.to_json(),
             "stages": [stage.to_json() for stage in self.stages],
             "verdict": None if self.verdict is None else self.verdict.to_json(),
         }
+
+
+def _period(place: ProjectFolder, period: str) -> dict[str, Any]:
+    """What the release of a period shows; its name alone where it is not made."""
+    folder = open_project(place.file, period).of_stage(RELEASE)
+    measured = read_object(folder / MEASURED)
+    if measured is None:
+        return {"period": period}
+    series, together = measured["manifest"]["series"], measured.get("recipient", {})
+    return {
+        "period": period,
+        "people": measured["persons"],
+        **{name: series.get(name, 0) for name in ("waiting", "withdrawn")},
+        **{name: together.get(name) for name in ("found", "fewest")},
+        "detail_lost": measured["detail_lost"],
+    }
 
 
 def status_of(place: ProjectFolder) -> Status:
@@ -202,7 +224,7 @@ def run(
         _check_stage(place, until, "option --until")
     for name in force:
         _check_stage(place, name, "option --force")
-    with run_lock(place.stages):
+    with _held(place):
         stages = stages_of(place)
         # Nobody else runs the project: what is half written is of a run that was ended.
         for stage in stages:
@@ -234,6 +256,18 @@ def run(
             if stage.name == RELEASE:
                 place = measured_first(place)
         return Status(place, (*found, *(_not_made(place, each) for each in stages[len(found) :])))
+
+
+@contextmanager
+def _held(place: ProjectFolder) -> Iterator[None]:
+    """Hold the locks of a project, first that of its series, whose folders are made with it."""
+    with ExitStack() as held:
+        if place.period is not None:
+            held.enter_context(run_lock(place.stages.parent))
+            with suppress(OSError):  # refused later, with what it is that cannot be made
+                place.of_stage(REPORT).parent.mkdir(exist_ok=True)
+        held.enter_context(run_lock(place.stages))
+        yield
 
 
 def _check_stage(place: ProjectFolder, name: str, option: str) -> None:

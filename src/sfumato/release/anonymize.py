@@ -10,6 +10,8 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
+import pyarrow as pa
+
 from sfumato.core import declaration
 from sfumato.core.errors import InputError, typed
 from sfumato.core.secret_keys import Secret, Secrets, check_key
@@ -20,7 +22,7 @@ from sfumato.release.cures import LimitSearch, Plan, cures
 from sfumato.release.database_release import release_database
 from sfumato.release.household_classes import household_of
 from sfumato.release.known_counts import check_beside
-from sfumato.release.lasting_classes import Earlier, ids_of, sealed
+from sfumato.release.lasting_classes import ids_of, person_ids
 from sfumato.release.lost_columns import lost_columns
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.population_register import check_population
@@ -28,6 +30,7 @@ from sfumato.release.promises import PROMISES, promise
 from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_result import Release
+from sfumato.release.series_files import Earlier, following, sealed
 from sfumato.risk.class_measures import ranks_of
 from sfumato.risk.register_presence import open_register
 from sfumato.risk.verdict import Acceptance, Limits, check_answers
@@ -201,31 +204,40 @@ def _of_series(
     """Make a file of a series, in which everybody keeps their class and their pseudonym."""
     options = manifest.options
     if earlier is not None:
-        earlier.check_next(manifest.schema_sha256, manifest.input_sha256)
+        earlier.check_next(manifest.schema_sha256, manifest.input_sha256, given.period)
     source = open_source(data, **declaration.layout_of(given))
     read = partial(open_classified, schema=schema, unclassified=options.unclassified)
     table = read(source, progress=progress)
     _check_one_each(table)
     name = hashlib.sha256(manifest.identity + fingerprint(table)).hexdigest()
     if earlier is not None:
-        name, lasting = (
-            earlier.lasting.name,
-            replace(earlier.lasting, present=frozenset(ids_of(table))),
-        )
-        earlier = replace(earlier, lasting=lasting)
         assert schema.person is not None
+        lasting = earlier.lasting.with_file(ids_of(table), secret)
+        if given.withdrawn is not None:
+            withdrawn = open_source(given.withdrawn)
+            lasting = lasting.without(person_ids(withdrawn, schema.person), secret)
+        earlier, name = replace(earlier, lasting=lasting), lasting.name
         source = lasting.with_who_left(source, schema.person)
         table = read(source)
         _check_one_each(table)
     check_table(table, options, manifest.constraints)
     manifest = replace(manifest, preparation=table.preparation)
     secrets = Secrets(secret, secret.bound(b"series", name.encode()))
-    release = make_release(table, manifest, secrets, progress, None, _frame(data), earlier)
+    original = _frame(data)
+    if earlier is not None:
+        from sfumato.table.dataframes import to_frame_like  # narwhals takes a while to load
+
+        # An attack looks for everybody that the file shows, those who left as well.
+        whole = pa.Table.from_batches(source.batches(source.names))
+        original = to_frame_like(whole, original)
+    release = make_release(table, manifest, secrets, progress, None, original, earlier)
     assert release.lasting is not None
     before = release.lasting if earlier is None else earlier.lasting
     kept = release.lasting.keeping(source, table, before)
     kept = replace(kept, name=name, seal=sealed(manifest, secret))
     noted = {**release.manifest.series, "classes_sha256": kept.sha256}
+    if given.period is not None:
+        noted["period"] = given.period
     manifest = replace(release.manifest, series=noted)
     return replace(release, lasting=kept, manifest=manifest)
 
@@ -262,6 +274,18 @@ def _check_of_series(
     InputError
         If there is such a thing.
     """
+    if given.period is not None:
+        following(given.period)
+    for name, is_set, found in (
+        ("period", given.period is not None and options.series is None, "a release by itself"),
+        ("withdrawn", given.withdrawn is not None and given.continues is None, "a first file"),
+    ):
+        if is_set:
+            raise InputError(
+                f"parameter {name}",
+                "is for a file that continues a series, or opens one with a period",
+                found=found,
+            )
     if options.series is None:
         return
     known = any(isinstance(each, KnownEvents) for each in promises)

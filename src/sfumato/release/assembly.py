@@ -41,7 +41,7 @@ from sfumato.release.histories import ROUGH, USUAL, Pricing
 from sfumato.release.history_utility import ShownCells, history_utility
 from sfumato.release.household_classes import divide_households, household_of
 from sfumato.release.known_counts import Width, divide_by_bands
-from sfumato.release.lasting_classes import Continued, Earlier, LastingClasses, ids_of
+from sfumato.release.lasting_classes import LastingClasses, ids_of
 from sfumato.release.partitioning import Draft, divide
 from sfumato.release.person_table import PersonTable, person_table
 from sfumato.release.population_cells import with_gaps
@@ -68,6 +68,7 @@ from sfumato.release.regrouping import draft_losses, regrouped
 from sfumato.release.release_manifest import Manifest
 from sfumato.release.release_options import Coarsening, Ends, Form, Loss, Options, Recoding
 from sfumato.release.release_result import Disclosed, Release, ReleasedTable
+from sfumato.release.series_files import Continued, Earlier
 from sfumato.release.suppression import capped_rows, not_met, suppressed_rows
 from sfumato.release.techniques import Technique, Techniques
 from sfumato.release.tree import grow
@@ -391,7 +392,7 @@ def _newcomers(
     """Classes of those who are in none yet; ``None`` where these wait."""
     if lasting.files + 1 - lasting.opened < manifest.options.admit_every:
         return None
-    new = np.array([name not in lasting.class_of for name in ids_of(table)])
+    new = np.array([lasting.is_new(name) for name in ids_of(table)])
     if not new.any():
         return None
     some = table.take(np.flatnonzero(new[table.person]))

@@ -471,6 +471,23 @@ class Circumstances(declaration.Layout):
             path=True,
         ),
     ] = None
+    period: Annotated[
+        str | None,
+        Parameter(
+            "The year, quarter, month or week that a file of a series tells of, as 2026-01 or "
+            "2026-Q1: each file is of the one that follows.",
+            "PERIOD",
+        ),
+    ] = None
+    withdrawn: Annotated[
+        Any,
+        Parameter(
+            "Who withdraws from a series, a table with their ids: they and those of their classes "
+            "are in no later file.",
+            "FILE",
+            path=True,
+        ),
+    ] = None
     seed: declaration.Seed = None
     engine: declaration.EngineName = None
 
@@ -506,6 +523,8 @@ class AnonymizeOptions(declaration.LayoutGiven, total=False):
     pseudonym_key: bytes | None
     secret: bytes | None
     continues: Any
+    period: str | None
+    withdrawn: Any
     seed: int | None
     engine: str | None
 
