@@ -47,7 +47,8 @@ def database(people: int, seed: int) -> tuple[dict[str, pd.DataFrame], sf.Schema
         "visit_id": rng.permutation(len(owner)) + 1, "person_id": owner,
         "kind": _codes("9", 8, len(owner), rng),
     })  # fmt: skip
-    frames, tables = {"person": person, "visit": visit}, {
+    frames = {"person": person, "visit": visit}
+    tables: dict[str, Any] = {
         "person": {
             "persons": True,
             "key": "person_id",
@@ -87,7 +88,6 @@ def measured(people: int, pid_k: int, seed: int) -> str:
     for loss in release.content.losses:
         for share in loss.exact.values():
             rows, exact = rows + loss.after, exact + share * loss.after
-    risk = release.risk.known_events.of(2) if hasattr(release.risk.known_events, "of") else None
     with tempfile.TemporaryDirectory() as folder:
         for name, frame in frames.items():
             (Path(folder) / "before").mkdir(exist_ok=True)
@@ -102,7 +102,6 @@ def measured(people: int, pid_k: int, seed: int) -> str:
     found = found_by_two(before, after, names, codes, quasi, seed=seed, people=SHOWN)
     assert not broken(after, references, keys)
     assert all(len(after[name]) == len(before[name]) for name in frames)
-    del risk
     return (
         f"| {people:,} | {rows:,} | {pid_k} | {release.risk.classes:,} | "
         f"{release.utility.ane:.3f} | {exact / rows:.2f} | {found:.3f} | {seconds:.0f} |"

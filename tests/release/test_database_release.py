@@ -28,6 +28,8 @@ SEEDS = [
     {"seed": 42, "people": 400, "language": "fr", "style": "counted", "empty": 0.3},
     {"seed": 43, "people": 400, "language": "es", "style": "prefixed", "wards": False},
     {"seed": 44, "people": 800, "language": "en", "style": "counted", "two_paths": True},
+    {"seed": 45, "people": 300, "language": "de", "style": "prefixed", "empty": 0.4},
+    {"seed": 46, "people": 600, "language": "fr", "style": "uuid", "two_paths": True},
 ]
 
 

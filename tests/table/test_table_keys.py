@@ -25,6 +25,23 @@ def test_keys_are_found_without_a_wrong_one(given):
     assert not found.questions
 
 
+def test_a_key_of_two_columns_is_never_guessed():
+    """Stays are numbered anew for each patient: neither column names a stay alone."""
+    made = made_database(4, people=80, style="uuid", wards=False)
+    stays = made.frames["admissions"].drop(columns="admission")
+    stays["number"] = stays.groupby("patient").cumcount() + 1
+    frames = {"patients": made.frames["patients"], "admissions": stays}
+    frames["diagnoses"] = stays[["patient", "number"]].assign(
+        icd=[*"ABCDE"] * (len(stays) // 5) + [*"ABCDE"][: len(stays) % 5]
+    )
+    found = key_map(frames)
+    assert not found.questions
+    assert dict(found.keys) == {"patients": "patient"}
+    assert {(e.table, e.column, e.to) for e in found.references} == {
+        ("admissions", "patient", "patients"), ("diagnoses", "patient", "patients"),
+    }  # fmt: skip
+
+
 def test_registers_that_count_their_people_are_strangers():
     """Each has numbers from 0 on, so that all those of one are in the other."""
     people = pd.DataFrame({
