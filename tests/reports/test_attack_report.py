@@ -26,6 +26,7 @@ from sfumato.reports.attack_report import (
     predicted_figure,
     success_figure,
 )
+from sfumato.reports.attack_tables import plain_outcome
 from sfumato.reports.report_files import report, report_json
 
 DAY = date(2026, 3, 2)
@@ -56,7 +57,7 @@ def test_the_verdict_stands_first_and_every_number_follows(attacked: Attack) -> 
     assert page.index(attacked.sentence) < page.index("<main>")
     assert "2 March 2026" in page
     assert [each.attack for each in attacked.outcomes if not each.attempts] == ["identifiers"]
-    assert "No such column was found." in page
+    assert "No such column was found" in page
     for outcome in attacked.outcomes[:-1]:
         assert attack_title(outcome.attack) in page
         assert percent(outcome.success.value) in page
@@ -76,8 +77,10 @@ def test_the_page_begins_with_the_worst(attacked: Attack) -> None:
     page = draw_attack(attacked, "Visits", DAY)
     heading = page.partition('<h2 id="verdict">')[2].partition("</h2>")[0]
     assert most in heading
-    assert f"{len(attacked.outcomes)} attacks" in heading
-    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page.partition('class="attacks"')[2])
+    tried = sum(each.attempts > 0 for each in attacked.outcomes)
+    assert f"{tried} attacks" in heading
+    assert f"{tried} attacks" in re.search(r"<caption>Right guesses.*?</caption>", page)[0]
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page.partition('class="attacks')[2])
     assert heads[:2] == ["Attack", "Share right"]
     # With one more, the last by rank is not drawn, wherever it stands.
     (kind, bins), *_ = attacked.calibration.items()
@@ -90,7 +93,7 @@ def test_the_page_begins_with_the_worst(attacked: Attack) -> None:
     ]
     calibration = {each.attack: bins for each in outcomes}
     more = replace(attacked, outcomes=(*outcomes,), calibration=calibration)
-    *_, picture = _figures(more)
+    *_, picture = _figures(more, [plain_outcome(each) for each in more.outcomes])
     assert "the worst 3 of 4" in picture.title
     assert [f"c{place}" in picture.svg for place in range(4)] == [False, True, True, True]
 
@@ -127,7 +130,7 @@ def test_the_json_is_the_attack(attacked: Attack, tmp_path: Path) -> None:
 
 
 def test_the_pictures_are_pictures(attacked: Attack) -> None:
-    with_words = [each for each in attacked.outcomes if each.attempts]
+    with_words = [plain_outcome(each) for each in attacked.outcomes if each.attempts]
     for figure in (
         success_figure(with_words),
         predicted_figure(with_words),

@@ -28,7 +28,8 @@ from sfumato.release.promises.marketer_risk import MarketerRisk
 from sfumato.release.release_result import Release
 from sfumato.reports import report
 from sfumato.reports.audience import Audience
-from sfumato.reports.project_report import draw_project, project_content
+from sfumato.reports.project_page import draw_project
+from sfumato.reports.project_report import project_content
 from sfumato.reports.project_results import ProjectResults
 from sfumato.reports.report_targets import pdf_of
 from sfumato.risk import risk_thresholds as load
@@ -140,9 +141,15 @@ def test_what_was_not_judged_is_not_ready(release: Release) -> None:
 def test_below_the_rows_stands_what_goes_out_to_whom_and_how_it_was_checked(
     release: Release,
 ) -> None:
-    verdict = content(results(release))["verdict"]
-    released, whom, checked = (" ".join(each) for each in verdict["answers"].values())
-    assert f"{release.risk.records:,} records about {release.risk.persons:,} persons" in released
+    found = results(release)
+    found.stages["release"].measured["detail_lost"] = 0.4213
+    verdict = content(found)["verdict"]
+    released, whom, checked, left = (" ".join(each) for each in verdict["answers"].values())
+    assert f"{release.risk.records:,} records about {release.risk.persons:,} people" in released
+    assert "42.1" in released
+    # What an insider and a recipient learn, as the rows say.
+    learned = [each["learned"] for each in verdict["rows"]]
+    assert left.count(" learns ") == learned.count(None)
     assert "linked from 2 sources" in released
     assert all(text in whom for text in list(CONTEXT.values())[:3])
     assert "2 of 2 kept" in checked
@@ -270,7 +277,7 @@ def test_a_broken_promise_and_a_successful_attack_stand_first(release: Release) 
     assert "Defect in sfumato: exact_free found 11 %, predicted 10 %" in checked
     outside = content(found, Audience.PUBLIC)["verdict"]["answers"]["How it was checked"]
     assert re.search(r"1 of 2 attacks found more than", " ".join(outside))
-    assert "not kept" in draw_project(plain)
+    assert "broken</span>" in re.sub(r"<svg.*?</svg> ", "", draw_project(plain))
 
 
 @pytest.mark.parametrize("way", ["beaten", "raised"])
@@ -417,3 +424,45 @@ def test_pdf(release: Release, tmp_path: Path) -> None:
     report(results(release), tmp_path / "r.pdf", made=DAY)
     assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF-")
     assert (tmp_path / "r.json").is_file()
+
+
+def rows_of(page: str, table: str) -> list[str]:
+    """The rows of the tables of a class."""
+    found = re.findall(rf'<table class="{table}[ "].*?</table>', page, re.DOTALL)
+    return [row for each in found for row in re.findall(r"<tr>.*?</tr>", each, re.DOTALL)]
+
+
+def told_of_measures(page: str) -> dict[str, list[str]]:
+    """What a page says of each measure of the release, in every table that names it."""
+    told: dict[str, list[str]] = {}
+    places = (
+        ("measures", r"<code>([\w.]+)</code>", r'<td class="number last">([^<]+)'),
+        ("practice", r"<code>([\w.]+)</code>", r'data-label="Here">([^<]+)'),
+        ("attacks", r"<small><code>([\w.]+)</code>", r'data-label="Predicted">([^<]+)'),
+    )
+    for table, name, value in places:
+        for row in rows_of(page, table):
+            names, values = re.findall(name, row), re.findall(value, row)
+            if len(names) == 1 and values:
+                told.setdefault(names[0], []).append(values[-1].strip())
+    return told
+
+
+@pytest.mark.parametrize("audience", list(Audience))
+def test_no_two_numbers_of_a_measure_differ_on_a_page(release: Release, audience: Audience) -> None:
+    found, risk = results(release), release.risk
+    for each in found.stages["attack"].measured["attacks"]:
+        each["predicted"]["value"] = risk.marketer.value
+    plain = content(found, audience)
+    page = draw_project(plain)
+    told = told_of_measures(page)
+    several = {name: values for name, values in told.items() if len(values) > 1}
+    assert {"marketer", "prosecutor"} <= {*several} or audience is Audience.PUBLIC
+    assert {"marketer"} <= {*several}
+    for name, values in several.items():
+        assert len({*values}) == 1, name
+    # The first page names nobody else's share than its rows do.
+    shares = {row["intruder"].lower(): row["found"] for row in plain["verdict"]["rows"]}
+    first = " ".join([*plain["verdict"]["sentences"], plain["verdict"]["headline"]])
+    for intruder, share in re.findall(r"An? (\w+) finds ([\d.]+ %)", first):
+        assert shares[intruder] == share

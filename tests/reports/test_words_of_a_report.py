@@ -10,9 +10,10 @@ from html import unescape
 import numpy as np
 import pyarrow as pa
 import pytest
-from reports.project_results import results
+from reports.project_results import outcome, results
 
 import sfumato as sf
+from sfumato.reports.attack_tables import SHOWN, attack_lines
 from sfumato.reports.release_report import draw_release
 from sfumato.reports.risk_plots import MOST_DRAWN
 
@@ -70,6 +71,54 @@ def test_a_dossier_of_a_wide_release_has_few_words(wide, audience, tmp_path):
     assert len(columns) == COLUMNS
     assert len(words) <= MOST_WORDS_OF_A_DOSSIER
     assert all(name in text for name in columns)
+
+
+KINDS = ("inference", "inference_surest", "inference_model", "column")
+
+
+@pytest.fixture(scope="module")
+def attacked(wide):
+    """The same as a project, with attacks on each of its columns."""
+    found = results(wide)
+    found.stages["release"].measured["detail_lost"] = 0.42
+    found.stages["attack"].measured["attacks"] += [
+        outcome(f"{kind}:{name}", 400, 40 + place)
+        for kind in KINDS
+        for place, name in enumerate(wide.schema.sensitive)
+    ]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("audience", ["internal", "public"])
+def test_a_project_of_a_wide_release_has_few_words(attacked, audience, tmp_path):
+    page = sf.report(attacked, tmp_path / "p.html", audience=audience).read_text()
+    words, text = words_of(page)
+    assert len(words) <= MOST_WORDS
+    assert text.count("27 further columns") == len(KINDS)
+    # Each column stands among the variables and among what classes tell, and nowhere in a list.
+    assert all(len(re.findall(rf"\b{name}\b", text)) >= 2 for name in attacked.schema["sensitive"])
+    drawn = re.search(r"<strong>Risk before and after.*?</svg>", page, re.DOTALL)
+    assert (drawn is None) is (audience == "public")
+    worst = set() if drawn is None else {*re.findall(r"\b(s\d\d): ", drawn[0])}
+    table = re.search(r"<caption>28 sensitive columns.*?</table>", page, re.DOTALL)[0]
+    first = re.findall(r'class="column">(s\d\d)<', table)
+    assert len(first) == COLUMNS
+    assert worst <= {*first[:MOST_DRAWN]}
+
+
+def test_of_a_kind_of_attack_the_worst_columns_have_rows():
+    tried = [
+        outcome(f"inference:s{place:02}", 400, place, broken=place == 5)
+        | {"row": "stranger", "title": f"s{place:02}", "predicted_by": "x", "tried": place != 9}
+        for place in range(COLUMNS)
+    ]
+    lines, untried = attack_lines(tried)
+    assert [each["title"] for each in lines[:-1]] == ["s05", "s27", "s26"]
+    assert f"{COLUMNS - SHOWN - 1} further" in lines[-1]["title"]
+    assert [each["what"] != "" for each in lines] == [True, False, False, False]
+    assert [each["kept"] for each in lines] == [False, True, True, True]
+    assert len(untried) == 1
 
 
 @pytest.mark.slow

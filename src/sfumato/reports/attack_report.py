@@ -11,54 +11,50 @@ from typing import Any
 
 import altair as alt
 
-from sfumato.core.measure import Measure
-from sfumato.core.number_text import NONE, count, percent
+from sfumato.core.number_text import count, percent
 from sfumato.intruder.attack_result import Attack
-from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
-from sfumato.reports import pictures
-from sfumato.reports.adversaries import attack_title, predicted_meaning
-from sfumato.reports.printed_numbers import fill_template, interval, plain_number
+from sfumato.intruder.referee.attack_odds import CalibrationBin
+from sfumato.reports import attack_tables, pictures
+from sfumato.reports.adversaries import attack_title
+from sfumato.reports.attack_tables import SHOWN, rank
+from sfumato.reports.printed_numbers import fill_template, plain_number
 
-_ROW = 34
-"""Height of one attack, in pixels."""
-_WIDE = 520
-_DRAWN = 3
-"""Attacks that are drawn, the worst; the table has all of them."""
 _SIDE = 290
 _COLOURS = pictures.SERIES[:6]
 
 
 def draw_attack(attack: Attack, title: str, made: date) -> str:
     """The report as one HTML page, self-contained and printable."""
+    outcomes = [attack_tables.plain_outcome(each) for each in attack.outcomes]
+    lines, untried = attack_tables.attack_lines(outcomes)
     return fill_template(
         "attack.html",
-        {
-            "attack_title": attack_title,
-            "interval": _interval,
-            "share": _share,
-            "meaning": predicted_meaning,
-            "kept": _prediction_kept,
-        },
         title=title,
         made=made,
         attack=attack,
-        headline=_headline(attack),
-        outcomes=sorted(attack.outcomes, key=lambda each: each.rank),
+        headline=_headline(attack, outcomes),
+        lines=lines,
+        untried=untried,
+        tried=sum(each["tried"] for each in outcomes),
+        predictions=attack_tables.prediction_lines(attack.claims.measures),
         failed=bool(attack.exit_code or attack.broken),
-        figures=_figures(attack),
+        figures=_figures(attack, outcomes),
     )
 
 
-def _headline(attack: Attack) -> str:
+def _headline(attack: Attack, outcomes: Sequence[Mapping[str, Any]]) -> str:
     """The worst that the attacks bring to light, and whether one beat its prediction."""
     rows = [] if attack.verdict is None else attack.verdict.rows
     found = [(row.findings.found.value, row) for row in rows if row.findings is not None]
     if not found:
-        return attack.sentence
+        worst = attack_tables.most_found_text(
+            attack_tables.most_found(attack.to_json()["evidence"], outcomes)
+        )
+        return f"{worst} {attack.sentence}".strip()
     share, row = max(found, key=lambda each: each[0])
     # Of the insider a column says more than the name.
     by = row.column or f"{'an' if row.intruder[0] in 'ai' else 'a'} {row.intruder}"
-    beaten, of = len(attack.broken), len(attack.outcomes)
+    beaten, of = len(attack.broken), sum(each["tried"] for each in outcomes)
     none = f"{beaten:,} beat a prediction" if beaten else "none beat its prediction"
     return (
         f"Worst: {percent(share)} of {count(attack.persons)} people found by {by}; "
@@ -66,65 +62,33 @@ def _headline(attack: Attack) -> str:
     )
 
 
-def _interval(measure: Measure | None) -> str:
-    return "" if measure is None else interval(measure.low, measure.high)
-
-
-def _share(value: float | None) -> str:
-    return NONE if value is None else percent(value)
-
-
-def _prediction_kept(outcome: Outcome) -> bool | None:
-    """Whether no more was found than predicted; ``None`` where nothing was."""
-    # A prediction about something that was not tried was neither kept nor beaten.
-    return None if outcome.predicted is None or not outcome.attempts else not outcome.broken
-
-
-def _figures(attack: Attack) -> list[pictures.Figure]:
-    made = sorted((each for each in attack.outcomes if each.attempts), key=lambda each: each.rank)
-    predicted = [outcome for outcome in made if outcome.predicted is not None]
-    figures = [success_figure(made[:_DRAWN])] if made else []
+def _figures(attack: Attack, outcomes: Sequence[Mapping[str, Any]]) -> list[pictures.Figure]:
+    made = sorted((each for each in outcomes if each["tried"]), key=rank)
+    predicted = [each for each in made if each["predicted"] is not None]
+    figures = [figure for figure in [success_figure(made)] if figure]
     if predicted:
         figures.append(predicted_figure(predicted))
     if attack.calibration:
-        ranked = {each.attack: each.rank for each in made}
         # What was not tried has no rank.
-        worst = sorted(ranked.keys() & attack.calibration.keys(), key=lambda name: ranked[name])
-        bins = {name: attack.calibration[name] for name in worst[:_DRAWN]}
+        worst = [each["attack"] for each in made if each["attack"] in attack.calibration]
+        bins = {name: attack.calibration[name] for name in worst[:SHOWN]}
         if bins:
             figures.append(calibration_figure(bins, len(worst)))
     return figures
 
 
-def success_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
-    """Realised success of each attack with its interval, beside what was predicted."""
-    rows = [_row(outcome) for outcome in outcomes]
-    base = alt.Chart(pictures.values(rows)).encode(
-        # Labels are long names of attacks, which must not be cut off.
-        y=alt.Y("attack:N", sort=[row["attack"] for row in rows], title=None).axis(
-            labelLimit=320, labelPadding=9, grid=False, domain=False
-        )
-    )
-    line = base.mark_rule(strokeWidth=2, color=pictures.INK).encode(
-        x=_success_axis(rows), x2=alt.X2("high:Q"), color=_by_verdict()
-    )
-    point = base.mark_point(filled=True, size=70, opacity=1).encode(
-        x=alt.X("success:Q"), color=_by_verdict(legend=alt.Legend())
-    )
-    layers = [*_expectations(base, 20), line, point]
-    chart = alt.LayerChart(layer=layers, width=_WIDE, height=max(2, len(rows)) * _ROW)
-    said = "; ".join(
-        f"{row['attack']}: {row['success']:.1%}"
-        + ("" if row["predicted"] is None else f", predicted {row['predicted']:.1%}")
-        for row in rows
-    )
-    of = f"the worst {len(rows)} attacks" if len(rows) > 1 else "the worst attack"
-    return _success(chart, "success", f"Points: success of each attack. {said}.", of)
+def success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure | None:
+    """The worst attacks: realised success with its interval, beside what was predicted.
 
+    Nothing where no attack has a share.
 
-def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure | None:
-    """The same for a project's report, drawn from its plain values; nothing without a guess."""
-    rows = [_plain_row(outcome) for outcome in outcomes if outcome["success"] is not None]
+    Parameters
+    ----------
+    outcomes
+        Attacks as `plain_outcome` has them, or as an audience is told them.
+    """
+    told = sorted((each for each in outcomes if each["success"] is not None), key=rank)
+    rows = [_row(each) for each in told[:SHOWN] if each["tried"]]
     if not rows:
         return None
     base = pictures.named_rows(rows, "attack")
@@ -136,7 +100,8 @@ def project_success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Fi
     )
     chart = pictures.layered_rows([*_expectations(base, 18), line, point], len(rows))
     said = "; ".join(f"{row['attack']}: {row['success']:.1%}" for row in rows)
-    return _success(chart, "attacks", f"Points: {said}.", f"{len(rows)} attacks")
+    of = f"the worst {len(rows)} attacks" if len(rows) > 1 else "the worst attack"
+    return _success(chart, "attacks", f"Points: {said}.", of)
 
 
 def _success(chart: alt.LayerChart, key: str, description: str, of: str) -> pictures.Figure:
@@ -174,29 +139,16 @@ def _by_verdict(*, legend: alt.Legend | None = None) -> alt.Color:
     return alt.Color("verdict:N", scale=words, legend=legend)
 
 
-def _row(outcome: Outcome) -> dict[str, Any]:
-    success, predicted = outcome.success, outcome.predicted
-    return {
-        "attack": attack_title(outcome.attack),
-        "success": success.value,
-        "low": success.value if success.low is None else success.low,
-        "high": success.value if success.high is None else success.high,
-        # The axis ends at 0 and 1.
-        "predicted": None if predicted is None else min(max(predicted.value, 0.0), 1.0),
-        "allowed": outcome.allowed,
-        "baseline": outcome.baseline.value,
-        "verdict": "beaten" if outcome.broken else "explained",
-    }
-
-
-def _plain_row(each: Mapping[str, Any]) -> dict[str, Any]:
+def _row(each: Mapping[str, Any]) -> dict[str, Any]:
     success, predicted = plain_number(each["success"]), plain_number(each["predicted"])
     ends = each["success"] if isinstance(each["success"], dict) else {}
+    low, high = (success if ends.get(end) is None else ends[end] for end in ("low", "high"))
     return {
         "attack": each["title"],
         "success": success,
-        "low": ends.get("low", success),
-        "high": ends.get("high", success),
+        "low": low,
+        "high": high,
+        # The axis ends at 0 and 1.
         "predicted": None if predicted is None else min(max(predicted, 0.0), 1.0),
         "allowed": each["allowed"],
         "baseline": plain_number(each["baseline"]),
@@ -204,7 +156,7 @@ def _plain_row(each: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def predicted_figure(outcomes: Sequence[Outcome]) -> pictures.Figure:
+def predicted_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure:
     """Realised success against predicted, one point for each attack.
 
     Parameters

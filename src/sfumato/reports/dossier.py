@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import date
 from typing import Any
 
 from sfumato.core.errors import InputError
@@ -17,7 +16,8 @@ from sfumato.core.signatures import Decision
 from sfumato.reports import dossier_items as told
 from sfumato.reports.audience import Audience, Discretion
 from sfumato.reports.dossier_items import ASSUMED, GAP, MEASURED, NONE, Item, Made
-from sfumato.reports.printed_numbers import fill_template, listed, sentence
+from sfumato.reports.printed_numbers import listed, sentence
+from sfumato.reports.project_page import draw_version
 from sfumato.reports.project_results import ProjectResults
 from sfumato.reports.project_verdict import accepted_words, role_of
 from sfumato.risk.verdict import share_text
@@ -116,14 +116,7 @@ def dossier_content(
 
 def draw_dossier(content: Mapping[str, Any]) -> str:
     """The dossier, self-contained and printable."""
-    return fill_template(
-        "dossier.html",
-        c=content,
-        title=content["report"]["title"],
-        public=content["report"]["audience"] == Audience.PUBLIC,
-        made=date.fromisoformat(content["report"]["date"]),
-        GAP=GAP,
-    )
+    return draw_version("dossier.html", content, GAP=GAP)
 
 
 def _first_page(made: Made) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from sfumato.core.measure import is_estimate
 from sfumato.reports import project_results
+from sfumato.reports.attack_tables import most_found
 from sfumato.reports.audience import AVERAGE, MAXIMUM, WHOLE, Discretion
 from sfumato.reports.printed_numbers import COUNT, NUMBER, SHARE, height, listed, printed
 from sfumato.reports.project_results import STATED, UNDECIDED, UNTOLD, ProjectResults, alike
@@ -159,19 +160,15 @@ def attacks(made: Made) -> Iterator[Item]:
 def _most_found(made: Made) -> Iterator[Item]:
     """Of each intruder the attack that found most people; guesses of values are no finds."""
     evidence = made.results.measured(project_results.ATTACK)["evidence"]
-    shares = {
-        each["attack"]: each["people"]["low"] for each in evidence if each["number"] == "found"
-    }
-    tried = made.report["attack"]["outcomes"]
-    found = [each for each in tried if each["attack"] in shares and each["success"]]
-    best = {each["row"]: each for each in sorted(found, key=lambda one: shares[one["attack"]])}
-    for intruder, each in best.items():
+    for each in most_found(evidence, made.report["attack"]["outcomes"]):
         beside = each["predicted"]
         told = "not predicted" if beside is None else f"predicted {_told(beside, SHARE)}"
         said = f"{each['title']}: {_told(each['success'], SHARE)} of its guesses right, {told}."
         guesses = [printed(each[name], COUNT) for name in ("right", "attempts")]
         of = "" if each["attempts"] is None else f"{' of '.join(guesses)} guesses; "
-        yield Item(f"Most found, {intruder}", said, MEASURED, f"{of}people who were found, counted")
+        yield Item(
+            f"Most found, {each['row']}", said, MEASURED, f"{of}people who were found, counted"
+        )
 
 
 def limits(made: Made) -> Iterator[Item]:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.reports import project_results, project_risk
 from sfumato.reports.adversaries import attack_title, project_assumptions, project_limits
+from sfumato.reports.attack_tables import most_found, most_found_text
 from sfumato.reports.audience import FEWEST, Audience, Discretion, largest_chance
-from sfumato.reports.printed_numbers import NUMBER, SHARE, fill_template, printed
 from sfumato.reports.project_verdict import first_page
 from sfumato.reports.release_report import toml_value
 from sfumato.risk.evidence import evidence_of
 from sfumato.risk.verdict import beaten_text
 
 if TYPE_CHECKING:
-    from sfumato.reports.pictures import Figure
+    pass
 
 _MAXIMA = ("prosecutor", "journalist", "max_")
 _RULE_PLACE = re.compile(r" \([^()]*, line \d+\)$")
@@ -115,65 +115,6 @@ def project_content(
     # Made last, of all that comes after it; its place is the first.
     content["verdict"] = first_page(content, results, show)
     return content
-
-
-def draw_project(content: Mapping[str, Any]) -> str:
-    """The report, self-contained and printable.
-
-    Parameters
-    ----------
-    content
-        What `project_content` gives.
-    """
-    public = content["report"]["audience"] == Audience.PUBLIC
-    return fill_template(
-        "project.html",
-        {
-            "limit": project_risk.limit_words,
-            "kapr": _kapr_words,
-            "realised": _realised,
-            "alone": _alone,
-        },
-        c=content,
-        title=content["report"]["title"],
-        public=public,
-        made=date.fromisoformat(content["report"]["date"]),
-        figures=_figures(content, public),
-        gaps=project_risk.GAPS,
-    )
-
-
-def _figures(content: Mapping[str, Any], public: bool) -> dict[str, Figure | None]:
-    from sfumato.reports.attack_report import project_success_figure
-    from sfumato.reports.loss_plots import column_loss_figure
-    from sfumato.reports.risk_plots import before_after_figure
-
-    attack = content["attack"]
-    loss = column_loss_figure(content["changes"]["columns"])
-    # The pictures of risk and attacks are drawn of exact numbers.
-    if public:
-        return {"risk": None, "loss": loss, "attack": None}
-    return {
-        "risk": before_after_figure(content),
-        "loss": loss,
-        "attack": None if attack is None else project_success_figure(attack["outcomes"]),
-    }
-
-
-def _kapr_words(value: Any) -> str:
-    return f"{value:.5f}" if isinstance(value, float) else printed(value, NUMBER)
-
-
-def _alone(value: Any) -> Any:
-    """The value of an estimate, without its interval."""
-    return value["value"] if isinstance(value, dict) and "value" in value else value
-
-
-def _realised(value: Any) -> str:
-    """A success with its interval, without the name of its estimator."""
-    if isinstance(value, dict):
-        value = {key: each for key, each in value.items() if key != "estimator"}
-    return printed(value, SHARE)
 
 
 def _sources(results: project_results.ProjectResults, show: Discretion) -> dict[str, Any]:
@@ -352,8 +293,10 @@ def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[s
     if beaten and show.is_public:
         # Outside the shares of few people are left out.
         said = f"{beaten} of {len(tried)} attacks found more than was predicted or measured."
+    outcomes = [_outcome(each, show, results) for each in found["attacks"]]
     return {
         "sentence": said,
+        "most": most_found_text(most_found(found["evidence"], outcomes)),
         "attacks": len(tried),
         "unpredicted": sum(each.predicted is None for each in tried),
         "broken": len(found["broken"]),
@@ -361,7 +304,7 @@ def _attack(results: project_results.ProjectResults, show: Discretion) -> dict[s
         "knows": section.get("knows"),
         "counts": bool(section.get("counts")),
         "own_register": section.get("register") is not None,
-        "outcomes": [_outcome(each, show, results) for each in found["attacks"]],
+        "outcomes": outcomes,
     }
 
 
@@ -386,6 +329,7 @@ def _outcome(
         "control": None if few else show.mean(each.get("control")),
         "broken": bool(each["broken"]),
         "few": bool(few),
+        "tried": made,
     }
 
 

@@ -5,17 +5,28 @@ The rows are those of `sfumato.risk.verdict`: here they are only laid out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sfumato.core.measure import ESTIMATED
 from sfumato.release.history_utility import DIVIDED, UNCHANGED
 from sfumato.release.lost_columns import nothing_left
 from sfumato.reports.audience import Discretion
-from sfumato.reports.printed_numbers import SHARE, is_small, listed, printed, some
+from sfumato.reports.printed_numbers import (
+    MANY_COLUMNS,
+    SHARE,
+    height,
+    is_small,
+    listed,
+    named,
+    printed,
+    some,
+)
 from sfumato.reports.project_results import RELEASE, REMOVED, ProjectResults
 from sfumato.risk.verdict import share_text
 
+_WORST = 3
+"""Columns that are named, those that lose most."""
 _UNSAID = "The project file does not say"
 _KNOWS = {
     "stranger": "Has a register with everybody’s {exact}.",
@@ -39,6 +50,7 @@ def first_page(
         "What is released": _released(content, results),
         "To whom, and for what": _to_whom(content),
         "How it was checked": _checked(content, results, show),
+        "What was not measured": _not_measured(content, results),
     }
     if verdict is None:
         return {
@@ -153,6 +165,7 @@ def _checked(content: dict[str, Any], results: ProjectResults, show: Discretion)
             f"Thresholds: {whole - len(failed)} of {whole} met.{_estimated(content['thresholds'])}"
         )
     said.append(_attacked(content["attack"]))
+    said += [content["attack"]["most"]] if content["attack"] and content["attack"]["most"] else []
     if content["linkage"] is not None:
         said.append(_wrong_links(content["linkage"]))
         accepted = ((results.verdict or {}).get("linkage") or {}).get("accepted")
@@ -160,6 +173,24 @@ def _checked(content: dict[str, Any], results: ProjectResults, show: Discretion)
     review = content["review"]
     if review is not None and review["by"] == "simulated":
         said.append("A simulated worker answered the doubtful pairs; no person looked at them.")
+    return said
+
+
+def _not_measured(content: dict[str, Any], results: ProjectResults) -> list[str]:
+    """What a reader might take for measured; nothing stands for nothing known."""
+    attack, linkage = content["attack"], content["linkage"]
+    said = [
+        f"What the {row['intruder']} learns of a sensitive value."
+        for row in (results.verdict or {}).get("rows", ())
+        if content["sensitive"] and not row.get("learned")
+    ]
+    if attack is not None and attack["unpredicted"]:
+        said.append(f"Predictions of {attack['unpredicted']} of {attack['attacks']} attacks.")
+    if linkage is not None and any(each["released"] is None for each in linkage["quality"]):
+        said.append("The quality of the linkage.")
+    said += ["The population behind the data."] if content["estimated"] is None else []
+    said += [] if content["membership"] else ["How surely it can be learned who is in the file."]
+    said.append("What intruders find with other knowledge, or by attacks that were not tried.")
     return said
 
 
@@ -178,26 +209,30 @@ def _attacked(attack: Mapping[str, Any] | None) -> str:
 def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
     changes, schema = content["changes"], results.schema
     records = some(changes["records"], "record", "records")
-    persons = some(changes["persons"], "person", "persons")
+    persons = some(changes["persons"], "person", "people")
     sources = content["sources"]["sources"]
     linked = f", linked from {len(sources)} sources" if len(sources) > 1 else ""
     said = [f"A file of {records} about {persons}{linked}."]
     quasi = list(schema["quasi_identifiers"])
     if quasi:
-        said.append(f"What others may know of a person is made coarser: {listed(quasi)}.")
+        said.append(f"What others may know of a person is made coarser: {named(quasi)}.")
     others = [*schema["sensitive"], *schema["insensitive"]]
     done = {each["name"]: each["done"] for each in content["variables"]}
-    kept = [name for name in others if done[name] == UNCHANGED]
-    if kept:
-        said.append(f"As in the original: {listed(kept)}.")
-    said += [
-        f"Of {name}, which an intruder may know, the release says: {done[name]}."
-        for name in others
-        if done[name] not in (UNCHANGED, REMOVED)
-    ]
+    ways: dict[str, list[str]] = {}
+    for name in others:
+        ways.setdefault(done[name], []).append(name)
+    for how, names in ways.items():
+        if how == UNCHANGED:
+            said.append(f"As in the original: {named(names)}.")
+        elif how != REMOVED:
+            said.append(f"Of {named(names)}, which an intruder may know, the release says: {how}.")
     removed = [name for name, how in done.items() if how == REMOVED]
     if removed:
-        said.append(f"Removed: {listed(removed)}.")
+        # The table of columns names them all.
+        said.append(
+            f"Removed: {listed(removed[:MANY_COLUMNS])}"
+            f"{f' and {len(removed) - MANY_COLUMNS} more' if len(removed) > MANY_COLUMNS else ''}."
+        )
     if schema["person"] and schema["person"] not in removed:
         said.append(
             "A person has one pseudonym or several, which do not say that they are one person’s."
@@ -207,7 +242,21 @@ def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
     out = changes["suppressed_records"]
     if out is not None:
         said.append("No record was left out." if out == 0 else _left_out(out))
-    return said
+    return [*said, *_lost(changes)]
+
+
+def _lost(changes: Mapping[str, Any]) -> Iterator[str]:
+    """What the release costs, and in which quasi-identifiers most."""
+    if changes["detail_lost"] is None:
+        return
+    worst = sorted(changes["columns"], key=lambda each: height(each["ncp"]), reverse=True)
+    columns = listed(
+        [f"{each['name']} {printed(each['ncp'], SHARE)}" for each in worst[:_WORST] if each["ncp"]]
+    )
+    yield (
+        f"Detail lost: {printed(changes['detail_lost'], SHARE)}; in quasi-identifiers alone "
+        f"{printed(changes['ncp'], SHARE)}{f', most in {columns}' if columns else ''}."
+    )
 
 
 def _left_out(out: Any) -> str:
@@ -257,7 +306,7 @@ def _request_risks(request: dict[str, Any]) -> list[str]:
     said = [f"Averaged over the linked people, a reader finds a person with a chance of {risk}."]
     if request["exposed"] and not is_small(request["exposed"]):
         said.append(
-            f"Earlier releases alone leave {some(request['exposed'], 'person', 'persons')} below "
+            f"Earlier releases alone leave {some(request['exposed'], 'person', 'people')} below "
             "k; this one does not make it worse."
         )
     if left:

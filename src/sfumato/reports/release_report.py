@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING, Any
 from sfumato.core.number_text import NONE
 from sfumato.release.codebook import cell_words
 from sfumato.release.release_result import Release
+from sfumato.reports import release_summary as summary
 from sfumato.reports.adversaries import intruder_points, measure_assumptions, measure_limits
 from sfumato.reports.printed_numbers import fill_template
 from sfumato.reports.promise_words import PromiseLine, promise_lines
-from sfumato.reports.release_summary import (
-    assessment_summary,
-    practice_lines,
-    release_summary,
-    threshold_lines,
-)
 from sfumato.reports.risk_tables import RiskTables, column_lines, event_tables, population_tables
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Kind, QuasiIdentifier
@@ -44,7 +39,7 @@ def _of_release(release: Release) -> dict[str, Any]:
     records = release.records_per_person()
     shared = _shared({_ORIGINAL: release.risk_before, _RELEASED: release.risk}, release, promises)
     return shared | {
-        "summary": release_summary(release, promises),
+        "summary": summary.release_summary(release, promises),
         "promises": promises,
         "columns": _columns(release),
         "records_per_person": None if records is None else records_per_person(records),
@@ -58,7 +53,7 @@ def _of_release(release: Release) -> dict[str, Any]:
 def _of_assessment(risk: Risk) -> dict[str, Any]:
     shared = _shared({_ASSESSED: risk}, None)
     return shared | {
-        "summary": assessment_summary(risk),
+        "summary": summary.assessment_summary(risk),
         "warnings": list(risk.warnings),
         "recipe": risk.preparation,
     }
@@ -99,8 +94,8 @@ def _shared(
         "event_figures": event_figures(tuple(files.items())),
         "population": population_tables(last),
         "population_figures": population_figures(last),
-        "thresholds": threshold_lines(risks),
-        "practice": practice_lines(last),
+        "thresholds": summary.threshold_lines(risks),
+        "practice": summary.practice_lines(last),
         "adversary": intruder_points(last, release),
         "assumptions": measure_assumptions(last, release),
         "unsaid": measure_limits([] if release is None else _unchanged(release)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isnan
@@ -78,13 +78,27 @@ def threshold_lines(risks: Sequence[Risk]) -> list[ThresholdLine]:
 
 def practice_lines(risk: Risk) -> list[tuple[str, str, str, str]]:
     """By measure that built-in presets limit: its value, and who keeps what and who breaks it."""
+    return practice_table(
+        # By the number that was compared, which close limits print with more digits.
+        (
+            each.measure,
+            _on_scale(each, each.value),
+            each.source,
+            _on_scale(each, each.limit),
+            each.met,
+        )
+        for preset in thresholds()
+        for each in held_by(risk, preset)
+    )
+
+
+def practice_table(
+    held: Iterable[tuple[str, str, str, str, bool]],
+) -> list[tuple[str, str, str, str]]:
+    """The same of limits: measure, its value, source, limit, and whether it is met."""
     found: dict[tuple[str, str], tuple[list[str], list[str]]] = {}
-    for preset in thresholds():
-        for each in held_by(risk, preset):
-            # By the number that was compared, which close limits print with more digits.
-            shown = _on_scale(each, each.value)
-            sides = found.setdefault((each.measure, shown), ([], []))
-            sides[each.met].append(f"{each.source} ({_on_scale(each, each.limit)})")
+    for measure, value, source, limit, met in held:
+        found.setdefault((measure, value), ([], []))[met].append(f"{source} ({limit})")
     return [
         (measure, shown, "; ".join(broken), "; ".join(kept))
         for (measure, shown), (broken, kept) in found.items()

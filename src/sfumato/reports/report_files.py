@@ -17,18 +17,12 @@ from sfumato.core.atomic import all_or_none, atomic_path, check_path, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import percent
 from sfumato.release.release_result import Release
+from sfumato.reports import report_targets
 from sfumato.reports.audience import Audience
 from sfumato.reports.project_results import ProjectResults
 from sfumato.reports.promise_words import promise_lines
 from sfumato.reports.release_summary import practice_json
-from sfumato.reports.report_targets import (
-    HTML,
-    JSON,
-    PDF,
-    check_project_path,
-    check_report_path,
-    pdf_of,
-)
+from sfumato.reports.report_targets import HTML, JSON, PDF
 from sfumato.reports.risk_tables import population_json
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.table.file_profile import FileProfile
@@ -125,7 +119,7 @@ def report(
             found="another value",
         )
     # A path that cannot be written is refused before anything is drawn.
-    check_report_path(path)
+    report_targets.check_report_path(path)
     content = report_json(result, title=title, made=made)
     page = _draw(result, content["report"]) if _is_page(target) else None
     _write(_twins(target, content, page))
@@ -317,7 +311,7 @@ def _write_plain(
     draw: Callable[[str, date], str],
 ) -> Path:
     """Write plain content under what it is about and its title, and its page where one is asked."""
-    check_report_path(path)
+    report_targets.check_report_path(path)
     target, day = Path(path), made or _today()
     page = draw(about[1], day) if _is_page(target) else None
     _write(_twins(target, {"report": _about(*about, day)} | content, page))
@@ -377,11 +371,12 @@ def write_project(
         Endings of further forms beside the path's, drawn from the same page.
     """
     from sfumato.reports.dossier import dossier_content, draw_dossier, without_name
-    from sfumato.reports.project_report import draw_project, project_content
+    from sfumato.reports.project_page import draw_project
+    from sfumato.reports.project_report import project_content
 
     wanted = {path.suffix.lower(), *forms}
     for form in (path.suffix.lower(), *forms):
-        check_project_path(path.with_suffix(form), audience)
+        report_targets.check_project_path(path.with_suffix(form), audience)
     if recipient is not None and audience is Audience.PUBLIC:
         results = without_name(results, recipient)
     content, draw = project_content(results, audience, title, made), draw_project
@@ -391,7 +386,7 @@ def write_project(
     # Both are the same page: the PDF is what it prints.
     if wanted & {HTML, PDF}:
         page = draw(content)
-        files |= {path.with_suffix(PDF): pdf_of(page)} if PDF in wanted else {}
+        files |= {path.with_suffix(PDF): report_targets.pdf_of(page)} if PDF in wanted else {}
         files |= {path.with_suffix(HTML): page} if HTML in wanted else {}
     _write(files)
 

@@ -47,6 +47,22 @@ _SLANTED = 9
 Named = Sequence[tuple[str, Risk]]
 
 
+_DRAWN = {
+    "prosecutor": "one person of the file, highest chance",
+    "marketer": "people found by a register",
+    "records_at_risk": "records at risk",
+    "max_gidr": "person of a record, highest chance",
+    "avg_gidr": "person of a record, mean of classes",
+    "max_count_risk": "number of records known, highest chance",
+    "avg_count_risk": "number of records known, mean",
+    "exposed_persons": "alone with their number of records",
+    "max_household_risk": "person of a household, highest chance",
+    "avg_household_risk": "person of a household, mean",
+    "households_at_risk": "households at risk",
+    "max_gsar": "people with one value, worst class",
+    "avg_gsar": "people with one value, mean of classes",
+}
+"""What a row of the picture of risk before and after is called."""
 MOST_DRAWN = 3
 """Sensitive columns that are drawn: the worst of them."""
 
@@ -458,28 +474,35 @@ def _matches(own: PopulationRisk) -> Figure:
 
 
 def before_after_figure(content: Mapping[str, Any]) -> Figure | None:
-    """Initial and residual risk of every measure that is a share; nothing where a file has none."""
-    lines = [(line["name"], line) for group in content["risk"] for line in group["lines"]]
-    lines += [
-        (f"{line['name']}: {group['attribute']}", line)
-        for group in content["sensitive"]
-        for line in group["lines"]
+    """Risk before and after, of every measure that is a share; nothing where a file has none.
+
+    Of many sensitive columns the worst are drawn.
+    """
+    groups = [("", group["lines"]) for group in content["risk"]]
+    groups += [
+        (f"{group['attribute']}: ", group["lines"]) for group in content["sensitive"][:MOST_DRAWN]
     ]
     rows = [
-        {"measure": name, "before": line["before"], "after": line["after"]}
-        for name, line in lines
-        if line["scale"] == "share"
+        {
+            "measure": f"{of}{_DRAWN[line['name']]}",
+            **{end: line[end] for end in ("before", "after")},
+        }
+        for of, lines in groups
+        for line in lines
+        if line["name"] in _DRAWN
         # A coarse number has no point on an axis.
         and all(isinstance(line[file], (int, float)) for file in ("before", "after"))
     ]
     if not rows:
         return None
-    chart = _joined_points(rows, "measure", "before", "after", "measure (%)")
+    chart = _joined_points(rows, "measure", "before", "after", "share or chance (%)")
     said = "; ".join(f"{r['measure']}: {r['before']:.1%} before, {r['after']:.1%}" for r in rows)
+    many = len(content["sensitive"])
+    worst = f" The worst {MOST_DRAWN} of {many} sensitive columns." if many > MOST_DRAWN else ""
     return Figure(
         picture(chart, "before-after", f"Points: {said}."),
-        "Initial and residual risk",
-        "Light: the data before. Dark: the release.",
+        "Risk before and after",
+        f"Light: original. Dark: release.{worst}",
         wide=True,
     )
 

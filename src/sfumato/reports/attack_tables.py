@@ -1,0 +1,162 @@
+"""What attacks found as rows of one table, the same for the page of an attack and of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sfumato.core.number_text import NONE
+from sfumato.intruder.referee.attack_odds import Outcome
+from sfumato.reports.adversaries import attack_title, predicted_meaning
+from sfumato.reports.printed_numbers import COUNT, MANY_COLUMNS, SHARE, height, interval, printed
+
+SHOWN = 3
+"""Attacks of one kind on many columns that have a row of their own, and those that are drawn."""
+_NUMBERS = ("share", "guesses", "predicted", "allowed", "random", "control")
+
+
+def plain_outcome(outcome: Outcome) -> dict[str, Any]:
+    """An attack as the report of a project has it."""
+    made = outcome.to_json()
+    predicted = outcome.predicted
+    return made | {
+        "row": outcome.intruder,
+        "title": attack_title(outcome.attack),
+        "predicted": None if predicted is None else predicted.value,
+        "predicted_by": None if predicted is None else predicted.name,
+        "tried": bool(outcome.attempts),
+    }
+
+
+def rank(each: Mapping[str, Any]) -> tuple[bool, float]:
+    """The worst has the least: a beaten prediction, then most right guesses beyond random ones."""
+    if not each["tried"]:
+        return True, 1.0
+    random = max(0.0, height(each["baseline"])[0])
+    return not each["broken"], random - height(each["success"])[0]
+
+
+def attack_lines(
+    outcomes: Iterable[Mapping[str, Any]], most: int = SHOWN
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The printed rows, each kind of attack by its worst, and what had nothing to guess.
+
+    Parameters
+    ----------
+    outcomes
+        Attacks as `plain_outcome` has them, or as an audience is told them.
+    most
+        Attacks of one kind on many columns that have a row of their own.
+    """
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    untried: dict[str, list[Mapping[str, Any]]] = {}
+    for each in sorted(outcomes, key=rank):
+        found = kinds if each["tried"] else untried
+        found.setdefault(each["attack"].partition(":")[0], []).append(each)
+    lines = []
+    for kind, every in kinds.items():
+        shown = every if len(every) < MANY_COLUMNS else every[:most]
+        lines += [_line(each, first=not place) for place, each in enumerate(shown)]
+        if rest := every[len(shown) :]:
+            lines.append(_further(kind, rest))
+    return lines, [_nothing(kind, every) for kind, every in untried.items()]
+
+
+def _line(each: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
+    success = each["success"]
+    ends = success if isinstance(success, dict) and "value" in success else {}
+    return {
+        "title": each["title"],
+        # What an attack does stands once, above the columns that it was tried on.
+        "what": each.get("what", "") if first else "",
+        "notes": each.get("notes", ()),
+        "row": each["row"],
+        "share": printed(ends.get("value", success), SHARE),
+        "ends": interval(height(ends.get("low"))[0], height(ends.get("high"))[0]),
+        "guesses": _guesses(each),
+        "predicted": printed(each["predicted"], SHARE),
+        "by": each["predicted_by"],
+        "allowed": printed(each["allowed"], SHARE),
+        "random": printed(_alone(each["baseline"]), SHARE),
+        "control": printed(_alone(each["control"]), SHARE),
+        "kept": None if each["predicted"] is None else not each["broken"],
+    }
+
+
+def _further(kind: str, rest: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The other columns that an attack was tried on, in one row."""
+    predicted = [each for each in rest if each["predicted"] is not None]
+    return {
+        **dict.fromkeys(_NUMBERS, NONE),
+        "title": f"{attack_title(kind)}: {len(rest)} further columns",
+        "what": "",
+        "notes": ("Each less beyond random guessing.",),
+        "row": rest[0]["row"],
+        "ends": "",
+        "by": None,
+        "kept": not any(each["broken"] for each in predicted) if predicted else None,
+    }
+
+
+def _nothing(kind: str, every: Sequence[Mapping[str, Any]]) -> str:
+    title = attack_title(kind if len(every) > 1 else every[0]["attack"]).lower()
+    many = f" ({len(every)} columns)" if len(every) > 1 else ""
+    notes = "; ".join(note.rstrip(".") for note in every[0].get("notes", ()))
+    return f"{title}{many}: {notes}" if notes else f"{title}{many}"
+
+
+def _guesses(each: Mapping[str, Any]) -> str:
+    if each["attempts"] is None:
+        return NONE
+    return f"{printed(each['right'], COUNT)} of {printed(each['attempts'], COUNT)}"
+
+
+def _alone(value: Any) -> Any:
+    """The value of an estimate, without its interval."""
+    return value["value"] if isinstance(value, dict) and "value" in value else value
+
+
+def most_found(
+    evidence: Iterable[Mapping[str, Any]], outcomes: Iterable[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Of each intruder the attack that found most people, the most first.
+
+    Guesses of values are no finds.
+    """
+    shares = {
+        each["attack"]: each["people"]["low"] for each in evidence if each["number"] == "found"
+    }
+    found = [each for each in outcomes if each["attack"] in shares and each["success"]]
+    best = {each["row"]: each for each in sorted(found, key=lambda one: shares[one["attack"]])}
+    return sorted(best.values(), key=lambda one: shares[one["attack"]], reverse=True)
+
+
+def most_found_text(found: Sequence[Mapping[str, Any]]) -> str:
+    """The worst of them in a sentence; nothing where no attack names people."""
+    if not found or found[0]["attempts"] is None:
+        return ""
+    each = found[0]
+    share = printed(_alone(each["success"]), SHARE)
+    return (
+        f"Most found by an attack ({each['row']}, {each['title'].lower()}): {share} of "
+        f"{printed(each['attempts'], COUNT)} people tried."
+    )
+
+
+def prediction_lines(measures: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """What was predicted: its meaning, name, value and interval; of many columns the largest."""
+    kinds: dict[str, list[str]] = {}
+    for name in measures:
+        kinds.setdefault(name.partition(":")[0], []).append(name)
+    lines = []
+    for kind, names in kinds.items():
+        worst = max(names, key=lambda name: float(measures[name].value))
+        many, column = len(names) >= MANY_COLUMNS, worst.partition(":")[2]
+        for name in [worst] if many else names:
+            each = measures[name]
+            meaning = predicted_meaning(each.name)
+            meaning += f"; the largest of {len(names)} columns, of {column}" if many else ""
+            shown = each.name if each.name.startswith("linkage") else (kind if many else name)
+            ends = interval(each.low, each.high)
+            lines.append((meaning, shown, printed(each.value, SHARE), ends))
+    return lines
