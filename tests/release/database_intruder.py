@@ -10,6 +10,7 @@ import csv
 import itertools
 import random
 from collections import defaultdict
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,146 @@ def remeasured_tables(
             for own in rows.values()
         )
     return h, l, t
+
+
+Dated = tuple[str, str, str, tuple[str, ...], str]
+"""The table of a row, its code, its stay, its dates, and that of its stay, each perhaps empty."""
+
+
+def dated_histories(
+    tables: dict[str, list[Row]],
+    names: dict[str, str],
+    codes: dict[str, str],
+    dates: dict[str, list[str]],
+) -> dict[str, list[Dated]]:
+    """By person, each row with when it was.
+
+    Parameters
+    ----------
+    dates
+        By table, its columns of dates; the first of a stay is that of what stands under it.
+    """
+    person, stay, stays = names["person"], names["stay"], names["stays"]
+    owner = {row[stay]: row[person] for row in tables[stays]}
+    when = {row[stay]: row[dates[stays][0]] for row in tables[stays]}
+    found: dict[str, list[Dated]] = {row[person]: [] for row in tables[names["people"]]}
+    for table, column in codes.items():
+        for row in tables[table]:
+            whose = row.get(person) or owner[row[stay]]
+            of = row.get(stay, "")
+            own = tuple(row[each] for each in dates.get(table, ()))
+            found[whose].append((table, row[column] or "*", of, own, when.get(of, "")))
+    return found
+
+
+def _day(cell: str) -> int | None:
+    """The day of a cell; ``None`` where it says nothing."""
+    return None if cell in ("", "*") else date.fromisoformat(cell[:10]).toordinal()
+
+
+def found_by_two_dated(
+    before: dict[str, list[Row]],
+    after: dict[str, list[Row]],
+    names: dict[str, str],
+    codes: dict[str, str],
+    dates: dict[str, list[str]],
+    quasi: list[str],
+    *,
+    seed: int,
+    people: int = 100,
+    birth: str = "",
+) -> tuple[float, float]:
+    """The mean and the 95th percentile over people of the chance to be found by two dated events.
+
+    Known are two different events, drawn at random, as table, code and days, the day of the stay,
+    and whether they are of one stay. Candidates are of the class, and show both by one offset by
+    which all their dates were within those of their table, and after the person was born.
+
+    Parameters
+    ----------
+    birth
+        The column with the year of birth, where it is looked at.
+    """
+    rng = random.Random(seed)
+    told = dated_histories(before, names, codes, dates)
+    shown = dated_histories(after, names, codes, dates)
+    key = names["person"]
+    classes: dict[Any, list[str]] = defaultdict(list)
+    for row in after[names["people"]]:
+        classes[tuple(row[each] for each in quasi)].append(row[key])
+    span = _spans(told)
+    reach = {person: _reach(own, span) for person, own in shown.items()}
+    earliest = {
+        person: min((d for row in own for d in map(_day, row[3]) if d), default=10**7)
+        for person, own in shown.items()
+    }
+    chances = []
+    for target in rng.sample(before[names["people"]], min(people, len(told))):
+        different = sorted({(t, c, d, w, s) for t, c, s, d, w in told[target[key]]})
+        known = [(t, c, s, d, w) for t, c, d, w, s in rng.sample(different, min(2, len(different)))]
+        of_one_stay = len(known) == 2 and known[0][2] == known[1][2] != ""
+        born = date(int(target[birth]), 1, 1).toordinal() if birth else 0
+        candidates = 0
+        for cells, members in classes.items():
+            if not all(fits(target[q], cell) for q, cell in zip(quasi, cells, strict=True)):
+                continue
+            visible = {each[:2] for person in members for each in shown[person]}
+            written = [
+                (each[0], each[1] if each[:2] in visible else "*", *each[2:]) for each in known
+            ]
+            for person in members:
+                low, high = reach[person]
+                room = (low, min(high, earliest[person] - born))
+                candidates += _has_dated(shown[person], written, room, of_one_stay)
+        chances.append(1 / max(candidates, 1))
+    return sum(chances) / len(chances), sorted(chances)[int(0.95 * len(chances))]
+
+
+def _spans(told: dict[str, list[Dated]]) -> dict[tuple[str, int], tuple[int, int]]:
+    """Between which days each date of each table lies."""
+    days = defaultdict(list)
+    for own in told.values():
+        for table, _, _, cells, _ in own:
+            for place, cell in enumerate(cells):
+                day = _day(cell)
+                if day is not None:
+                    days[table, place].append(day)
+    return {column: (min(each), max(each)) for column, each in days.items()}
+
+
+def _reach(rows: list[Dated], span: dict[tuple[str, int], tuple[int, int]]) -> tuple[int, int]:
+    """Between which days the offset of a person can be."""
+    most = max(max(high for _, high in span.values()) - min(low for low, _ in span.values()), 365)
+    low, high = -most, most
+    for table, _, _, cells, _ in rows:
+        for place, cell in enumerate(cells):
+            day = _day(cell)
+            if day is not None:
+                first, last = span[table, place]
+                low, high = max(low, day - last), min(high, day - first)
+    return low, high
+
+
+def _has_dated(
+    rows: list[Dated], known: list[Dated], reach: tuple[int, int], of_one_stay: bool
+) -> bool:
+    """Whether a person has a row of its own for each known event, by one offset."""
+    if not known:
+        return True
+    fitting = [[(r, _offset(r, k)) for r in rows if r[:2] == k[:2]] for k in known]
+    for chosen in itertools.product(*fitting):
+        if len({id(row) for row, _ in chosen}) < len(chosen):
+            continue
+        if of_one_stay and (chosen[0][0][2] != chosen[1][0][2] or not chosen[0][0][2]):
+            continue
+        offsets = set().union(*(each for _, each in chosen))
+        if len(offsets) < 2 and all(reach[0] <= each <= reach[1] for each in offsets):
+            return True
+    return False
+
+
+def _offset(row: Dated, known: Dated) -> set[int]:
+    """By which offsets a row is a known one: by its own dates and that of its stay."""
+    both = zip((*row[3], row[4]), (*known[3], known[4]), strict=True)
+    days = [(_day(own), _day(truth)) for own, truth in both]
+    return {own - truth for own, truth in days if own is not None and truth is not None}

@@ -307,6 +307,10 @@ class Orphans(StrEnum):
 _AT = re.compile(r"(?P<base>.+?)(?: +at +(?P<date>\S.*))?")
 
 
+STAY_DAY = "day of the stay"
+"""What the day of each record is called where tables are joined; others have their table's name."""
+
+
 class TableSchema(Frozen):
     """What one table of a database is.
 
@@ -606,7 +610,8 @@ class Schema(Frozen):
         if not self.tables:
             return (*self.sensitive, *self.insensitive)
         lookups = {name for name, own in self.tables.items() if own.lookup}
-        return tuple(
+        days = (STAY_DAY,) if any(own.dates for own in self.tables.values()) else ()
+        return days + tuple(
             f"{name}.{column}"
             for name, own in self.tables.items()
             if name not in lookups
