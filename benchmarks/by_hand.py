@@ -1,16 +1,21 @@
-"""Matches found by a suggested specification, beside Splink driven by hand.
+"""Matches found by a suggested specification, beside Splink driven by hand, and goldenmatch.
 
 The hand follows Splink's own tutorial for persons: its ready comparisons for names, dates of
 birth, postcodes and the rest, term frequencies, blocking on names and dates in halves, u by
 sampling, m by two sessions of expectation maximisation, a threshold of 0.9. FEBRL and the
 generated clinics; F1 over pairs at the better of the thresholds 0.5 and 0.9 for the hand, at the
-default for the suggestion.
+default for the suggestion. goldenmatch gets the same columns, without ids, and configures itself,
+in the environment of `peers.py`; its pairs are those of its clusters.
+
+Usage: by_hand.py [DATA ...]    (all where none is named)
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from itertools import combinations
@@ -21,6 +26,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import splink.comparison_library as cl
+from peers import ENVIRONMENT, PYTHON
 from splink import Linker, SettingsCreator, block_on
 from splink.backends.duckdb import DuckDBAPI
 
@@ -33,19 +39,22 @@ Pairs = set[frozenset[tuple[str, str]]]
 DATA = Path(os.environ.get("SFUMATO_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
-def report() -> None:
+def report(names: list[str]) -> None:
     """Print one line per data set."""
-    print(f"{'data':<28} {'suggested':>10} {'by hand':>10}   (F1 over pairs)")
-    for name, make in _SETS.items():
+    heads = ("suggested", "by hand", "goldenmatch")
+    print(f"{'data':<28}" + "".join(f"{each:>12}" for each in heads) + "   (F1 over pairs)")
+    for name in names or _SETS:
         try:
-            tables, comparisons, who = make()
+            tables, comparisons, who = _SETS[name]()
         except FileNotFoundError:
             print(f"{name:<28} the data are not here")
             continue
         true = _true(tables, who)
         own = _f1(_suggested(tables), true)
         hand = max(_f1(found, true) for found in _by_hand(tables, comparisons))
-        print(f"{name:<28} {own:>10.4f} {hand:>10.4f}", flush=True)
+        peer = _by_goldenmatch(tables)
+        third = "not there" if peer is None else f"{_f1(peer, true):.4f}"
+        print(f"{name:<28}{own:>12.4f}{hand:>12.4f}{third:>12}", flush=True)
 
 
 def _f1(found: Pairs, true: Pairs) -> float:
@@ -54,10 +63,19 @@ def _f1(found: Pairs, true: Pairs) -> float:
 
 
 def _true(tables: dict[str, pd.DataFrame], who: Callable[[str, str], str]) -> Pairs:
+    return _together(
+        {
+            (name, number): who(name, number)
+            for name, table in tables.items()
+            for number in table["id"]
+        }
+    )
+
+
+def _together(person: dict[tuple[str, str], str]) -> Pairs:
     groups: dict[str, list[tuple[str, str]]] = {}
-    for name, table in tables.items():
-        for number in table["id"]:
-            groups.setdefault(who(name, number), []).append((name, number))
+    for record, number in person.items():
+        groups.setdefault(number, []).append(record)
     return {frozenset(pair) for group in groups.values() for pair in combinations(group, 2)}
 
 
@@ -76,6 +94,21 @@ def _suggested(tables: dict[str, pd.DataFrame]) -> Pairs:
             strict=True,
         )
     }
+
+
+def _by_goldenmatch(tables: dict[str, pd.DataFrame]) -> Pairs | None:
+    """Its pairs; ``None`` where it is not installed."""
+    if not (ENVIRONMENT / ".stamp").exists():
+        return None
+    records = [(name, number) for name, table in tables.items() for number in table["id"]]
+    with tempfile.TemporaryDirectory() as folder:
+        path, output = Path(folder) / "records.csv", Path(folder) / "clusters.txt"
+        pd.concat(tables.values()).drop(columns="id").to_csv(path, index=False)
+        script = Path(__file__).with_name("peer_links.py")
+        command = [PYTHON, script, path, output]
+        subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+        clusters = output.read_text(encoding="utf-8").split()
+    return _together(dict(zip(records, clusters, strict=True)))
 
 
 def _by_hand(tables: dict[str, pd.DataFrame], comparisons: list[Any]) -> list[Pairs]:
@@ -169,4 +202,4 @@ _SETS: dict[str, Callable[[], Any]] = {
 }
 
 if __name__ == "__main__":
-    report()
+    report(sys.argv[1:])

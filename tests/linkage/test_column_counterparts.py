@@ -6,6 +6,7 @@ import pytest
 from few_cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linkage import census_files
 
 import sfumato as sf
 from sfumato.core.errors import InputError
@@ -262,6 +263,21 @@ def test_leftovers_whose_headers_share_a_word_are_counterparts():
     two = {"surname": two["surname"], "mailing_street": words(rng, 60, 4)}
     found, _ = paired(one, two)
     assert {"a": ("street_name",), "b": ("mailing_street",)} in found
+
+
+def test_one_column_under_two_headers_in_three_sources():
+    """The third source calls two columns otherwise than the other two."""
+    rng = np.random.default_rng(41)
+    person, tables = census_files.town(600, rng), {}
+    for name in "abc":
+        made = census_files.recorded(person, np.flatnonzero(rng.random(600) < 0.7), rng)
+        if name == "c":
+            made["family_name"], made["born"] = made.pop("last_name"), made.pop("date_of_birth")
+        tables[name] = census_files.table(made)
+    spec = sf.suggest_links(tables).spec
+    assert set(spec.columns) == set(person)
+    renamed = {source: dict(names) for source, names in spec.rename.items()}
+    assert renamed == {"c": {"last_name": "family_name", "date_of_birth": "born"}}
 
 
 def test_a_birth_year_beside_codes_is_no_date():
