@@ -269,7 +269,8 @@ class EncodedLinks(linkage_result.Found):
             precision, recall = (100 * each.value for each in self.quality)
             lines += [
                 (
-                    f"Expected          precision {precision:.2f} %, recall {recall:.2f} % "
+                    # Pairs whose encodings differ most are taken for those of two people.
+                    f"Expected          precision {precision:.2f} %, recall at most {recall:.2f} %, "
                     "by the similarities alone"
                 ),
                 *(
