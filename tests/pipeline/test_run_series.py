@@ -97,12 +97,9 @@ def test_a_project_goes_on_from_month_to_month(call: Call, tmp_path: Path) -> No
     assert [each["people"] for each in found["periods"]] == [len(each) for each in months]
     assert len(months[2]) > len(months[0])
     assert found["done"]
-    # What is there is not made again, the file of a month is named once, and bytes are the same.
+    # What is there is not made again.
     again = call("run", "--json")
     assert not any(stage["ran"] for stage in json.loads(again.out)["stages"])
-    before = (tmp_path / "output/2026-03" / RELEASED).read_bytes()
-    assert call("run", "--period", "2026-03", "--force", "release").code == 0
-    assert (tmp_path / "output/2026-03" / RELEASED).read_bytes() == before
     for inside in ("stages", "stages/2026-02"):
         assert (tmp_path / inside).stat().st_mode & 0o077 == 0
     assert not list((tmp_path / "output").rglob("*.series"))
@@ -116,7 +113,7 @@ def test_a_project_goes_on_from_month_to_month(call: Call, tmp_path: Path) -> No
         ("--period", "2026-02"),  # no file
         ("--period", "2026-02", "m9.csv"),  # none is there
         ("--period", "2026-13", "m2.csv"),
-        ("--period", "2026-01", "m2.csv"),  # it has another one
+        ("--period", "2026-02", "sqlite:///m.db?table=t"),
         ("sfumato.toml", "m2.csv"),
     ],
 )
@@ -126,6 +123,42 @@ def test_another_period_is_refused(call: Call, tmp_path: Path, words: tuple[str,
     before = (tmp_path / "sfumato.toml").read_text()
     assert call("run", *words).code == 1
     assert (tmp_path / "sfumato.toml").read_text() == before
+
+
+def test_a_period_that_nobody_has_is_made_again_from_the_same_or_another_file(
+    call: Call, tmp_path: Path
+) -> None:
+    project = tmp_path / "sfumato.toml"
+    project.write_text(project.read_text().replace('to = "university"', ""))
+    assert call("run", "--period", "2026-01").code == 0
+    before = (tmp_path / "output/2026-01" / RELEASED).read_bytes()
+    assert call("run", "--period", "2026-01", "--force", "release").code == 0
+    assert (tmp_path / "output/2026-01" / RELEASED).read_bytes() == before
+    project.write_text(project.read_text().replace('keys = "keys"', 'keys = "keys"\nto = "u"'))
+    assert call("run").code == 0
+    # Now somebody has it, and what is corrected belongs to the next period.
+    people(0, 81).to_csv(tmp_path / "m1.csv", index=False)
+    assert call("run").code == 1
+    assert (tmp_path / "output/2026-01" / RELEASED).read_bytes() == before
+    (tmp_path / "bad.csv").write_text("name\nx\n")
+    assert call("run", "--period", "2026-02", "bad.csv").code == 1
+    assert call("run", "--period", "2026-02", "m2.csv").code == 0
+
+
+def test_a_ledger_that_lacks_the_file_before_judges_no_later_one(
+    call: Call, tmp_path: Path
+) -> None:
+    project = tmp_path / "sfumato.toml"
+    text = project.read_text()
+    section = text[text.index("[ledger]") : text.index("[outputs]")]
+    project.write_text(text.replace(section, "[ledger]\nremember = false\n\n"))
+    assert call("run", "--period", "2026-01").code == 4
+    periods = '\n[periods]\n2026-01 = "m1.csv"\n'
+    project.write_text(f"{text}{periods}")
+    assert call("run", "--period", "2026-02", "m2.csv").code == 1
+    project.write_text(f'{text}{periods}2026-02 = "m2.csv"\n')
+    assert call("run").code == 1
+    assert not (tmp_path / "output/2026-02").exists()
 
 
 def test_what_a_later_period_rests_on_stays(call: Call, tmp_path: Path) -> None:
@@ -148,7 +181,7 @@ def test_what_a_later_period_rests_on_stays(call: Call, tmp_path: Path) -> None:
 def test_who_withdraws_is_named_in_the_project(call: Call, tmp_path: Path) -> None:
     project = tmp_path / "sfumato.toml"
     assert call("run", "--period", "2026-01").code == 0
-    (tmp_path / "withdrawn.csv").write_text("id\n50\n")
+    (tmp_path / "withdrawn.csv").write_text("id\n50\n101\n")  # the second one is new
     text = project.read_text().replace("effort = 0", 'effort = 0\nwithdrawn = "withdrawn.csv"')
     project.write_text(text)
     assert call("run", "--period", "2026-02", "m2.csv").code == 0
@@ -158,7 +191,7 @@ def test_who_withdraws_is_named_in_the_project(call: Call, tmp_path: Path) -> No
     assert withdrawn[0] == withdrawn[2] == 0
     assert withdrawn[1] >= 12
     first, second = (shown(tmp_path, f"2026-0{month}") for month in (1, 2))
-    assert len(first.index.difference(second.index)) == withdrawn[1]
+    assert len(first.index.difference(second.index)) == withdrawn[1] - 1
 
 
 def test_an_attack_looks_for_who_has_left_as_well(call: Call, tmp_path: Path) -> None:

@@ -456,7 +456,7 @@ def test_who_withdraws_leaves_with_everybody_of_their_class(tmp_path: Path) -> N
 def test_a_name_that_no_file_has_withdraws_nobody() -> None:
     files = registry(6, people=80, files=2)
     first = sf.anonymize(files[0], SCHEMA, sf.PidKAnonymity(K), series="snapshot", effort=0)
-    for continues, named in ((first, ["nobody"]), (None, ["p1"])):
+    for continues, named in ((first, ["nobody", "x", "p1"]), (None, ["p1"])):
         promises = () if continues else (sf.PidKAnonymity(K),)
         series = {} if continues else {"series": "snapshot"}
         with pytest.raises(InputError):
@@ -503,6 +503,33 @@ def test_a_period_comes_once_and_none_is_left_out() -> None:
             sf.anonymize(files[1], SCHEMA, continues=first, period=period)
     second = sf.anonymize(files[1], SCHEMA, continues=first, period="2026-02")
     assert [each.manifest.series["period"] for each in (first, second)] == ["2026-01", "2026-02"]
+
+
+def test_two_files_of_a_series_do_not_share_a_folder(tmp_path: Path) -> None:
+    files = registry(6, people=80, files=2)
+    first, second = released(files)
+    first.write(tmp_path / "a.csv")
+    before = (tmp_path / SERIES_FILE).read_bytes()
+    with pytest.raises(InputError):
+        second.write(tmp_path / "b.csv")
+    assert (tmp_path / SERIES_FILE).read_bytes() == before
+    assert not (tmp_path / "b.csv").exists()
+
+
+def test_who_waited_and_withdrew_is_in_no_later_file() -> None:
+    files = registry(6, people=120, files=2)
+    new = drawn(3, 7_000, np.random.default_rng(0)).assign(status="a")
+    own = files[0]["id"].tolist()
+    made = released([files[0], pd.concat([files[0][1:], new])])[-1]
+    assert made.manifest.series["waiting"] == 3
+    withdrawn = pd.DataFrame({"id": [new["id"].iloc[0], own[5]]})
+    after = sf.anonymize(files[0][2:], SCHEMA, continues=made, withdrawn=withdrawn)
+    assert any("1 ids" in each for each in after.warnings)
+    more = pd.concat([files[0], new, drawn(9, 8_000, np.random.default_rng(1)).assign(status="b")])
+    for _ in range(2):
+        after = sf.anonymize(more, SCHEMA, continues=after)
+    assert new["id"].iloc[1] in after.lasting.class_of
+    assert new["id"].iloc[0] not in after.lasting.class_of
 
 
 def test_a_ledger_hands_every_file_over_for_which_people_answer(tmp_path: Path) -> None:

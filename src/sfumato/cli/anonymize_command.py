@@ -129,7 +129,7 @@ def anonymize(
     key = release_checks.key_of(
         given["pseudonym_key"], (data, schema, register, given["thresholds"])
     )
-    inputs = (data, schema, given["pseudonym_key"], register)
+    inputs = (data, schema, given["pseudonym_key"], register, given["withdrawn"])
     secret = release_checks.secret_of(given["secret"], repeat, inputs)
     on_spark, seed = takes_spark(data, engine) and not declared_as.tables, given["seed"]
     url = output if is_database(output) and not on_spark else ""
@@ -184,7 +184,7 @@ def _plan(
 ) -> tuple[tuple[Constraint | Budget, ...], dict[str, Any]]:
     """The promises and the options, those of a manifest that is repeated or of a series."""
     if given["continues"] is not None:
-        release_checks.check_continue(context, Path(given["continues"]), Path(output))
+        release_checks.check_continue(context, Path(output))
         return (), {name: given[name] for name in ("continues", "period", "withdrawn", "seed")}
     if earlier is None:
         making = {each.name: given[each.key] for each in declared(Options)}

@@ -109,7 +109,7 @@ def _of_period(file: Path, data: str | None, period: str | None) -> ProjectFolde
     from sfumato.pipeline.project_text import PROJECT_FILE
 
     # The project here need not be named: what is named alone is the file of the period.
-    if period is not None and data is None and file.is_file() and file.suffix != ".toml":
+    if period is not None and data is None and file.suffix != ".toml" and not file.is_dir():
         file, data = Path(PROJECT_FILE), str(file)
     if period is None:
         if data is not None:

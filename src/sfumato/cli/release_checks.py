@@ -311,7 +311,7 @@ def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manif
     return manifest
 
 
-def check_continue(context: typer.Context, continues: Path, output: Path) -> None:
+def check_continue(context: typer.Context, output: Path) -> None:
     """Refuse what a file that continues a series takes from the one before, and its place.
 
     Raises
@@ -319,12 +319,14 @@ def check_continue(context: typer.Context, continues: Path, output: Path) -> Non
     InputError
         If the command line says it, too, or the file would take the place of the one before.
     """
-    if continues.parent.resolve() == output.parent.resolve():
+    from sfumato.release.lasting_classes import SERIES_FILE
+
+    if (output.parent / SERIES_FILE).exists():
         raise InputError(
             f"output {output.name}",
-            "must be in another folder than the file which is continued",
-            found="the same one, whose release.series would be lost",
-            advice="give each file of a series a folder of its own",
+            f"must be in a folder without {SERIES_FILE}, which would be lost",
+            found="that of a file of a series",
+            advice="give each file of a series a folder of its own, or move that one away",
         )
     check_no_other(
         context,

@@ -156,6 +156,14 @@ class ReleaseLedger(Ledger):
                 found="records on a cluster",
                 advice="make it in this process (--engine embedded), or leave the ledger out",
             )
+        before = release.manifest.series.get("continues_sha256")
+        if before is not None and all(each.output_sha256 != before for each in self.remembered()):
+            raise InputError(
+                "the ledger",
+                "must hold the earlier files of the series",
+                found="a release that continues a file which it does not know",
+                advice="name the ledger in which that file was noted",
+            )
         key = self._keys.persons(make=True)
         made = _as_handed(release, key)
         # A draft has no recipient yet: "" is nobody who was waived, so all releases are compared.

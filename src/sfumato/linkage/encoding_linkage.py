@@ -270,8 +270,8 @@ class EncodedLinks(linkage_result.Found):
             lines += [
                 (
                     # Pairs whose encodings differ most are taken for those of two people.
-                    f"Expected          precision {precision:.2f} %, recall at most {recall:.2f} %, "
-                    "by the similarities alone"
+                    f"Expected          precision {precision:.2f} %, recall at most "
+                    f"{recall:.2f} %, by the similarities alone"
                 ),
                 *(
                     f"Similarity        {each.left}, {each.right}: matches from "

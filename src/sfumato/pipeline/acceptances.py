@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import tomlkit
@@ -14,10 +15,10 @@ from tomlkit.items import Table
 from sfumato.core.atomic import write_text
 from sfumato.core.declaration import is_database
 from sfumato.core.errors import InputError
-from sfumato.pipeline.project_folder import ProjectFolder, open_project
+from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, in_period, open_project
 from sfumato.pipeline.project_model import Accepted, Answered, AtMost, Project
 from sfumato.pipeline.project_text import load_project, parse_project
-from sfumato.pipeline.release_stages import verdict_of
+from sfumato.pipeline.release_stages import RELEASE_MANIFEST, RELEASE_STAGE, verdict_of
 from sfumato.risk.intruders import Findings
 from sfumato.risk.verdict import GROWS, INTRUDERS, LINKAGE, SHARES, State, Verdict
 
@@ -182,12 +183,18 @@ def note_period(place: ProjectFolder, period: str, data: str | None) -> None:
     Raises
     ------
     InputError
-        If there is no file for it, the period has another one, or it is not the next one.
+        If there is no file for it, it has another one that was released, it is not the next one,
+        or the one before was not handed over.
     """
     noted = load_project(place.file)
     known = noted.periods.get(period)
-    if data is not None and not is_database(data) and not Path(data).is_file():
-        raise InputError("argument DATA", "must be a file that can be read", found="no such file")
+    if noted.release.series is None:
+        raise InputError(
+            "option --period",
+            "is for a project whose releases are a series",
+            found="none",
+            advice='write series = "snapshot" under [release]',
+        )
     if data is None:
         if known is not None:
             return
@@ -195,28 +202,47 @@ def note_period(place: ProjectFolder, period: str, data: str | None) -> None:
             raise InputError("argument DATA", "must name the file of a new period", found="none")
         named = str(next(iter(noted.sources.values())).file)
     else:
-        named = data if is_database(data) else os.path.relpath(data, place.folder)
-    if known is not None:
-        if str(known) != named:
+        # The URL of a table may hold a password, which nobody wants in a project file.
+        if is_database(data) or not Path(data).is_file():
             raise InputError(
                 "argument DATA",
-                "must be the file that the period has in [periods]",
-                found="another one",
-                advice="leave it out; what is corrected goes into the next period",
+                "must be a file that can be read",
+                found="a table of a database" if is_database(data) else "no such file",
+                advice="[periods] in the project file names what is none",
             )
+        named = os.path.relpath(data, place.folder)
+    if str(known) == named:
         return
-    write_edit(place, lambda document: _noted_period(document, period, named))
+    released = open_project(place.file, period).of_stage(RELEASE) if known is not None else None
+    if released is not None and (released / RELEASE_MANIFEST).exists():
+        raise InputError(
+            "argument DATA",
+            "must be the file that was released of the period",
+            found="another one",
+            advice="leave it out; what is corrected goes into the next period",
+        )
+    write_edit(place, partial(_noted_period, period, named), RELEASE_STAGE.check)
 
 
-def _noted_period(document: tomlkit.TOMLDocument, period: str, file: str) -> None:
+def _noted_period(period: str, file: str, document: tomlkit.TOMLDocument) -> None:
     document.setdefault("periods", tomlkit.table())[period] = file
 
 
-def write_edit(place: ProjectFolder, edit: Edit) -> Project:
-    """Edit the project file, whose comments and order stay as they are."""
+def write_edit(
+    place: ProjectFolder, edit: Edit, check: Callable[[ProjectFolder], None] | None = None
+) -> Project:
+    """Edit the project file, whose comments and order stay as they are.
+
+    Parameters
+    ----------
+    check
+        Refuses the project as it would be.
+    """
     document = tomlkit.parse(place.file.read_text(encoding="utf-8"))
     edit(document)
     text = tomlkit.dumps(document)
     project = parse_project(text)
+    if check is not None:
+        check(in_period(ProjectFolder(project, place.file)))
     write_text(place.file, text)
     return project

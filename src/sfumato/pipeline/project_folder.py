@@ -254,6 +254,11 @@ def open_project(path: str | os.PathLike[str], period: str | None = None) -> Pro
         file /= PROJECT_FILE
     place = ProjectFolder(load_project(file), file)
     _check_folders(place)
+    return in_period(place, period)
+
+
+def in_period(place: ProjectFolder, period: str | None = None) -> ProjectFolder:
+    """A project in one period of its series, the last one when not given; itself without any."""
     periods = place.project.periods
     if period is not None and period not in periods:
         raise InputError(

@@ -41,6 +41,7 @@ from sfumato.release.database_release import check_of_tables
 from sfumato.release.preset_promises import held_against
 from sfumato.release.preset_promises import promises as promises_of
 from sfumato.release.promises.promise import Budget, Constraint
+from sfumato.release.release_manifest import load_manifest
 from sfumato.release.release_options import Options
 from sfumato.release.release_result import Release
 from sfumato.risk.assessment import assess
@@ -172,7 +173,7 @@ def _release_files(place: ProjectFolder) -> dict[str, Place]:
         thresholds=asked.thresholds,
         register=asked.register_file,
         pseudonym_key=asked.pseudonym_key,
-        withdrawn=asked.withdrawn,
+        withdrawn=None if place.before is None else asked.withdrawn,
         continues=None if place.before is None else _continued(place.before),
     )
     return place.data_files() | files
@@ -192,7 +193,7 @@ def _continued(before: ProjectFolder) -> Path:
             f"period {before.period}",
             "must be run before the one that follows it",
             found="no release",
-            advice=f"sfumato run --period {before.period}",
+            advice=f"sfumato run --period {before.period}, or bring its folder of stages back",
         )
     return manifest.resolve()
 
@@ -201,7 +202,9 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
     """The release of a project, as its file asks for it; nothing is written."""
     asked = place.project.release
     data, layout = place.data
-    withdrawn = None if asked.withdrawn is None else place.at(asked.withdrawn)
+    # Who withdrew before the first file is not in it.
+    named = asked.withdrawn is not None and place.before is not None
+    withdrawn = place.at(asked.withdrawn) if named else None
     if place.before is not None:
         return anonymize(
             data,
@@ -224,7 +227,6 @@ def _made_release(place: ProjectFolder, progress: Progress) -> Release:
         seed=place.project.about.seed,
         pseudonym_key=place.key(asked.pseudonym_key, "release.pseudonym_key"),
         period=place.period,
-        withdrawn=withdrawn,
         secret=kept_secret(place, RELEASE_STAGE, FOR_REPEATING),
         **layout,
         progress=progress,
@@ -277,7 +279,8 @@ def _check_period(place: ProjectFolder) -> None:
     record = read_record(before.of_stage(RELEASE))
     then = {} if record is None else record.settings["release"]
     own = place.project.release.model_dump(mode="json", by_alias=True, exclude={"withdrawn"})
-    changed = [name for name, value in own.items() if value != then.get(name)]
+    # A later version may know more options, which had their usual value then.
+    changed = [name for name, value in own.items() if name in then and value != then[name]]
     if changed:
         raise InputError(
             "section [release]",
@@ -285,35 +288,49 @@ def _check_period(place: ProjectFolder) -> None:
             found=f"another {', '.join(changed)}",
             advice="bring it back; another promise is another series, in a project of its own",
         )
-    draft = (read_object(before.of_stage(RELEASE) / MEASURED) or {}).get("draft")
     with ledger_of(place) as memory:
-        if memory is not None and draft is not None and not memory.noted(draft).to:
+        if memory is not None and not _got(memory, before):
             raise InputError(
                 f"period {before.period}",
                 "must be handed over before the one that follows it",
-                found=f"draft {draft}, which nobody got",
-                advice=f"sfumato ledger hand-over {draft}, or name who gets it as 'to' under "
-                f"[ledger]: sfumato run --period {before.period}",
+                found="a release that nobody got, by the ledger of the project",
+                advice="sfumato ledger hand-over, or name who gets it as 'to' under [ledger]: "
+                f"sfumato run --period {before.period}",
             )
 
 
-def _check_not_continued(place: ProjectFolder) -> None:
-    """Refuse to make the release of a period anew which a later one has continued.
+def _got(memory: RequestLedger, place: ProjectFolder) -> bool:
+    """Whether somebody got the release of a period, by a ledger."""
+    released = load_manifest(place.of_stage(RELEASE) / RELEASE_MANIFEST).output_sha256
+    return any(each.to and each.output_sha256 == released for each in memory.remembered())
+
+
+def _check_open(place: ProjectFolder) -> None:
+    """Refuse to make the release of a period anew that somebody has, or a later one continues.
 
     Raises
     ------
     InputError
-        If there is such a one.
+        If there is such a one: under the same pseudonyms both would be known.
     """
+    if place.period is None:
+        return
+    found = ""
     periods = list(place.project.periods)
-    for later in periods[periods.index(place.period) + 1 :] if place.period else ():
+    for later in periods[periods.index(place.period) + 1 :]:
         if (open_project(place.file, later).of_stage(RELEASE) / RELEASE_MANIFEST).exists():
-            raise InputError(
-                f"period {place.period}",
-                "must stay as it is, since a later one continues it",
-                found=f"a release of {later}",
-                advice="what is corrected goes into the next period",
-            )
+            found = f"a release of {later}, which continues it"
+    if (place.of_stage(RELEASE) / RELEASE_MANIFEST).exists():
+        with ledger_of(place) as memory:
+            if memory is not None and _got(memory, place):
+                found = found or "a release that was handed over"
+    if found:
+        raise InputError(
+            f"period {place.period}",
+            "must stay as it was released",
+            found=found,
+            advice="what is corrected goes into the next period",
+        )
 
 
 def _check_release(place: ProjectFolder) -> None:
@@ -390,7 +407,7 @@ def ledger_of(
 
 
 def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
-    _check_not_continued(place)
+    _check_open(place)
     project = place.project
     release = _made_release(place, progress).judged(
         project.judged_by,

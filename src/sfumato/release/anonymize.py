@@ -276,16 +276,15 @@ def _check_of_series(
     """
     if given.period is not None:
         following(given.period)
-    for name, is_set, found in (
-        ("period", given.period is not None and options.series is None, "a release by itself"),
-        ("withdrawn", given.withdrawn is not None and given.continues is None, "a first file"),
-    ):
-        if is_set:
-            raise InputError(
-                f"parameter {name}",
-                "is for a file that continues a series, or opens one with a period",
-                found=found,
-            )
+        if options.series is None:
+            raise InputError("parameter period", "is for a file of a series", found="no series")
+    if given.withdrawn is not None and given.continues is None:
+        raise InputError(
+            "parameter withdrawn",
+            "is for a file that continues a series",
+            found="none that is continued",
+            advice="leave people who withdrew out of a first file",
+        )
     if options.series is None:
         return
     known = any(isinstance(each, KnownEvents) for each in promises)

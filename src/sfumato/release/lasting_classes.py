@@ -67,8 +67,9 @@ class LastingClasses:
     out
         Keyed digests of the ids of those who are shown no more: who withdrew, or was in a class
         with somebody who did.
-    retired
-        How many of them the file that is made now leaves out for the first time.
+    retired, unknown
+        How many of them the file that is made now leaves out for the first time, and how many ids
+        of people who withdrew are in none.
     """
 
     class_of: Mapping[str, int] = field(repr=False)
@@ -83,6 +84,7 @@ class LastingClasses:
     name: str = ""
     out: frozenset[str] = field(repr=False, default_factory=frozenset)
     retired: int = 0
+    unknown: int = 0
 
     @classmethod
     def of(cls, draft: Draft, released: ReleasedColumns) -> LastingClasses:
@@ -194,7 +196,7 @@ class LastingClasses:
         """The same beside a file of these people."""
         present = frozenset(ids)
         hidden = {name for name in present if self.out and _digest(name, secret) in self.out}
-        return replace(self, present=present, hidden=frozenset(hidden), retired=0)
+        return replace(self, present=present, hidden=frozenset(hidden), retired=0, unknown=0)
 
     def is_new(self, name: str) -> bool:
         """Whether somebody of the file is in no class, and may come into one."""
@@ -208,18 +210,19 @@ class LastingClasses:
         Raises
         ------
         InputError
-            If one of them was never in a file of the series, as where ids are written otherwise.
+            If most of them are in no file, as where ids are written otherwise.
         """
         known = self.class_of.keys() | self.present
-        strange = sum(
+        # Who waited and came to no class is not kept: a later file must not show them either.
+        unknown = sum(
             name not in known and _digest(name, secret) not in self.out for name in withdrawn
         )
-        if strange:
+        if 2 * unknown > len(withdrawn):
             raise InputError(
                 "parameter withdrawn",
                 "must name people of this file or of earlier ones, by their ids",
-                found=f"{strange:,} of {len(withdrawn):,} that no file names",
-                advice="write ids as in these files, and leave out who was never in one",
+                found=f"{unknown:,} of {len(withdrawn):,} that none of them shows",
+                advice="write ids as in these files",
             )
         classes = {self.class_of.get(name) for name in withdrawn} - {None}
         with_them = {name for name, own in self.class_of.items() if own in classes}
@@ -234,6 +237,7 @@ class LastingClasses:
             out=self.out.union(_digest(name, secret) for name in with_them.union(withdrawn)),
             hidden=self.hidden | (left & self.present),
             retired=len(left),
+            unknown=unknown,
         )
 
     def with_who_left(self, source: Source, person: str) -> Source:

@@ -90,11 +90,17 @@ def check_beside(
     if not beside.is_file():
         return
     there = _fields_of(beside)
-    same = there is not None and what_repeats(there) == what_repeats(tomllib.loads(manifest))
+    own = tomllib.loads(manifest)
+    # The files of a series have everything but their number in common.
+    same = (
+        there is not None
+        and what_repeats(there) == what_repeats(own)
+        and there.get("series", {}).get("file") == own.get("series", {}).get("file")
+    )
     if manifest and same and not _is_other(target.with_name(FOR_REPEATING), secret):
         return
-    own = _sha256_of(target)
-    if own and _written(there) == own:
+    released = _sha256_of(target)
+    if released and _written(there) == released:
         return
     raise InputError(
         f"output {target.name}",

@@ -37,8 +37,8 @@ def following(period: str) -> str:
     InputError
         If it is none of these.
     """
-    year, _, part = period.partition("-")
-    is_period = _PERIOD.fullmatch(period) is not None
+    year, _, part = str(period).partition("-")
+    is_period = _PERIOD.fullmatch(str(period)) is not None
     if is_period and part.startswith("W"):
         try:
             monday = date.fromisocalendar(int(year), int(part[1:]), 1) + timedelta(weeks=1)
@@ -238,7 +238,12 @@ class Continued:
         if self.lasting.retired:
             yield (
                 f"{self.lasting.retired:,} people are left out from now on: they withdrew, or were "
-                "in a class with a person who did; earlier files still hold them"
+                "in a class with a person who did; earlier files and release.series still hold them"
+            )
+        if self.lasting.unknown:
+            yield (
+                f"{self.lasting.unknown:,} ids of people who withdrew are in no file; they are "
+                "shown in no later one"
             )
         for name, people in self.changed.items():
             if people:
