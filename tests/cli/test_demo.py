@@ -32,7 +32,7 @@ COLUMNS = ("age", "sex", "zip", "education", "department", "icd9", "charge")
 ASKED = ("demo", "--persons", "400", "--seed", "1", "--output", "clinics", "--details")
 STAGES = ("link", "review", "linked", "assess", "release", "attack", "report")
 NAMES = (
-    *("output/reports/report.html", "output/public/report.html", "output/reports/link.html"),
+    *("output/reports/report.html", "output/public/report.html", "output/reports/linked.html"),
     *("output/reports/release.html", "output/reports/attack.html", "output/release/release.csv"),
     *("stages/linked/linked.parquet", "stages/linked/linked.toml", "sfumato.toml", "truth.csv"),
 )

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pyarrow as pa
 import pytest
+from reports.told_numbers import told_of_measures
 
 from sfumato.core.number_text import percent
 from sfumato.examples import generate_clinics
@@ -50,6 +51,14 @@ def caught(release: Release) -> Attack:
         content=ReleasedTable(release.table.append_column("name", names), release.original),
     )
     return attack(bad, seed=1, attacks=["identifiers", "row_order"])
+
+
+def test_no_two_numbers_of_a_measure_differ(attacked: Attack) -> None:
+    told = told_of_measures(draw_attack(attacked, "Visits", DAY))
+    several = {name: values for name, values in told.items() if len(values) > 1}
+    assert several
+    for name, values in several.items():
+        assert len({*values}) == 1, name
 
 
 def test_the_verdict_stands_first_and_every_number_follows(attacked: Attack) -> None:

@@ -7,6 +7,7 @@ from math import log2
 import pytest
 
 from sfumato.reports import linkage_report as page
+from sfumato.reports import linkage_tables as tables
 
 
 @pytest.mark.parametrize("most", [4, 5])
@@ -47,18 +48,18 @@ def test_ticks_of_hundreds() -> None:
     ],
 )
 def test_a_large_number_is_rounded_before_its_word_is_chosen(value: float, said: str) -> None:
-    assert page._large(value) == said
+    assert tables.large(value) == said
 
 
 @pytest.mark.parametrize("bits", [0.0, 0.04, -0.04])
 def test_what_is_about_as_frequent_is_once_as_frequent(bits: float) -> None:
-    assert page._times(bits) == "× 1"
-    assert page._times(-1.0) == "÷ 2"
+    assert tables.times(bits) == "× 1"
+    assert tables.times(-1.0) == "÷ 2"
 
 
 @pytest.mark.parametrize(
     ("score", "odds"), [(0.999, "999 : 1"), (0.01, "1 : 99"), (0.5, "1 : 1"), (1.0, None)]
 )
 def test_a_score_stands_beside_its_odds(score: float, odds: str | None) -> None:
-    said = page._with_odds(score)
+    said = tables.with_odds(score)
     assert said == (f"{score:g}" if odds is None else f"{score:g} ({odds})")

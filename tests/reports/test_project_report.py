@@ -17,6 +17,7 @@ import pytest
 from conftest import missing
 from few_cases import fast_first
 from reports.project_results import CONTEXT, LINKED, SECRETS, record, results
+from reports.told_numbers import told_of_measures
 
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics
@@ -424,28 +425,6 @@ def test_pdf(release: Release, tmp_path: Path) -> None:
     report(results(release), tmp_path / "r.pdf", made=DAY)
     assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF-")
     assert (tmp_path / "r.json").is_file()
-
-
-def rows_of(page: str, table: str) -> list[str]:
-    """The rows of the tables of a class."""
-    found = re.findall(rf'<table class="{table}[ "].*?</table>', page, re.DOTALL)
-    return [row for each in found for row in re.findall(r"<tr>.*?</tr>", each, re.DOTALL)]
-
-
-def told_of_measures(page: str) -> dict[str, list[str]]:
-    """What a page says of each measure of the release, in every table that names it."""
-    told: dict[str, list[str]] = {}
-    places = (
-        ("measures", r"<code>([\w.]+)</code>", r'<td class="number last">([^<]+)'),
-        ("practice", r"<code>([\w.]+)</code>", r'data-label="Here">([^<]+)'),
-        ("attacks", r"<small><code>([\w.]+)</code>", r'data-label="Predicted">([^<]+)'),
-    )
-    for table, name, value in places:
-        for row in rows_of(page, table):
-            names, values = re.findall(name, row), re.findall(value, row)
-            if len(names) == 1 and values:
-                told.setdefault(names[0], []).append(values[-1].strip())
-    return told
 
 
 @pytest.mark.parametrize("audience", list(Audience))

@@ -10,6 +10,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 import pytest
+from reports.told_numbers import told_of_measures
 
 import sfumato as sf
 from sfumato.core import number_text
@@ -23,6 +24,7 @@ from sfumato.release.release_result import Release
 from sfumato.reports import printed_numbers
 from sfumato.reports.release_report import draw_release
 from sfumato.risk.disclosure_risk import Risk
+from sfumato.risk.verdict import share_text
 
 HEADING = ("Visits of two clinics", date(2026, 3, 2))
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -79,6 +81,21 @@ def test_a_page_that_is_judged_elsewhere_says_where(release: Release) -> None:
     assert release.verdict.headline not in page
     assert "(not ready)" not in page
     assert "the project&#39;s report" in page or "the project's report" in page
+    # What the worst row found stands before where the verdict is.
+    worst = min(release.verdict.rows, key=lambda each: each.rank)
+    assert worst.findings is not None
+    headline = unescape(page.partition('<h2 id="verdict">')[2].partition("</h2>")[0])
+    share = share_text(worst.findings.found.value, release.verdict.limits.found)
+    assert 0 < headline.index(share) < headline.index("the project's report")
+
+
+def test_no_two_numbers_of_a_measure_differ(page: str, assessment_page: str) -> None:
+    for source in (page, assessment_page):
+        told = told_of_measures(source)
+        several = {name: values for name, values in told.items() if len(values) > 1}
+        assert {"marketer", "prosecutor"} <= {*several}
+        for name, values in several.items():
+            assert len({*values}) == 1, name
 
 
 def test_elements_are_nested_and_closed(source: str) -> None:

@@ -51,7 +51,7 @@ _OUTPUTS = {
     "reports/report.html": "the report of the project, to read and sign: open it first",
     "reports/report.pdf": "the same, to print",
     "public/report.html": "the same without what must stay inside: it may be published",
-    "reports/link.html": "how good the linkage is, as its model expects",
+    "reports/linked.html": "how good the linkage is after the review",
     "reports/release.html": "what the release gives away, before and after",
     "reports/attack.html": "what the intruder found in it",
     "release/release.csv": "the release: it goes to its recipients",

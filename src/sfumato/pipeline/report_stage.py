@@ -227,8 +227,11 @@ def _make(place: project_folder.ProjectFolder, making: Path, progress: Progress)
     pages = 0
     found = _collected(place)
     for stage in found["stages"]:
-        if stage == project_folder.LINK and _is_contradicted(found["stages"]):
-            continue  # it was written before the review, with what the model expected
+        if (
+            stage == project_folder.LINK
+            and (place.of_stage(project_folder.LINKED) / TWIN).is_file()
+        ):
+            continue  # it was written before the review, with what people had yet to look at
         for page in (PAGE, TWIN):
             file = place.of_stage(stage) / page
             if file.is_file():

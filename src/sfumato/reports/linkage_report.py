@@ -12,12 +12,13 @@ import altair as alt
 import numpy as np
 
 from sfumato.core.arrays import Bools, Floats, Ints, Levels
-from sfumato.core.number_text import count, number, percent
+from sfumato.core.number_text import count
 from sfumato.linkage import match_thresholds
 from sfumato.linkage.encoding_linkage import EncodedLinks
 from sfumato.linkage.link_model import LevelWeight
 from sfumato.linkage.linkage_result import Found, Links
 from sfumato.linkage.person_inspection import inspect_persons
+from sfumato.reports import linkage_tables as tables
 from sfumato.reports import pictures
 from sfumato.reports.printed_numbers import fill_template
 
@@ -30,7 +31,6 @@ _TEN = log2(10)
 """Bits between ticks: odds of ten times as much."""
 _HALF_TICKS = 4
 """Ticks that half a picture has room for."""
-_LARGE = {1e12: " trillion", 1e9: " billion", 1e6: " million"}
 _POWER = "pow(2, abs(datum.value))"
 # Ticks are powers of ten, which come out a little below themselves.
 _TIMES = f"""({_POWER} < 9e5 ? format({_POWER}, ',.0f') : {_POWER} < 9e8 ?
@@ -41,10 +41,10 @@ _AS_TIMES = f"abs(datum.value) < 1e-9 ? '1' : (datum.value < 0 ? '÷ ' : '× ') 
 """Labels of ticks, whose values are logarithms: people read odds, and how many times as many."""
 _POINTS = 200
 """Points of a curve."""
-_ROW = 19
-"""Height of a bar with its gap, in pixels."""
-_WIDE = 540
-"""Width of a picture that takes the page, without the names beside it, in pixels."""
+_ROW = 30
+"""Height of a bar with its name above it and its gap, in pixels."""
+_BELOW = 6
+"""How far a bar stands below the middle of its row, and its name above it, in pixels."""
 _SATURATED = 39.0
 """Match weight in bits from which a score does not tell the weight any more."""
 _LOOKED_AT = 5
@@ -68,68 +68,46 @@ def draw_linkage(links: Links | EncodedLinks, title: str, made: date) -> str:
     if isinstance(links, EncodedLinks):
         return fill_template(
             "linkage_encodings.html",
-            {"with_odds": _with_odds},
             found=links.to_json(),
-            thresholds=_thresholds(links, upper) if links.estimated else [],
+            glance=tables.encodings_glance(links) if links.estimated else None,
+            thresholds=tables.thresholds(links, upper) if links.estimated else None,
             summary_figures=[_scores_figure(links), _quality_figure(links)]
             if links.estimated
             else [],
+            matched=tables.matched(links),
             persons=persons,
             **shared,
         )
+    found = links.to_json()
+    looked = inspect_persons(
+        links.person_ids.ids,
+        links.pairs,
+        links.records,
+        once={*links.spec.one_per_source, *links.model.once},
+        unmet=len(links.settled.persons.unmet),
+        most=_LOOKED_AT,
+    )
     return fill_template(
         "linkage.html",
-        {"times": _times, "with_odds": _with_odds},
-        found=links.to_json(),
+        found=found,
         work=links.settled.workload,
-        compared=_compared(links),
-        rules=_rules(links),
-        thresholds=_thresholds(links, upper),
+        glance=tables.glance(links, found["persons"]),
+        compared=tables.compared(links),
+        rules=tables.rules(links),
+        thresholds=tables.thresholds(links, upper) if links.told else None,
         summary_figures=[_scores_figure(links), *([_quality_figure(links)] if links.told else [])],
         weights=_weights_figure(links),
         waterfalls=[
             _waterfall_figure(pattern, f"waterfall{place}")
             for place, pattern in enumerate(_patterns(links))
         ],
+        levels=tables.levels(links),
         persons=persons,
-        looked=inspect_persons(
-            links.person_ids.ids,
-            links.pairs,
-            links.records,
-            once={*links.spec.one_per_source, *links.model.once},
-            unmet=len(links.settled.persons.unmet),
-            most=_LOOKED_AT,
-        ),
+        looked=looked,
+        looked_at=tables.looked_at(looked),
+        contradictions=tables.contradictions(found["decisions"]),
         **shared,
     )
-
-
-def _thresholds(links: Found, upper: float | None) -> list[match_thresholds.ThresholdRow]:
-    return match_thresholds.threshold_table(
-        links.pairs.score,
-        thresholds={*match_thresholds.THRESHOLDS, *([] if upper is None else [upper])},
-        lower=links.thresholds.lower,
-        probability=links.settled.probability,
-        lost=links.lost,
-    )
-
-
-def _compared(links: Links) -> list[tuple[str, str, str]]:
-    """Compared columns: name, kind, and whether rare values count more."""
-    said = {None: "where it is usual", True: "yes", False: "no"}
-    return [
-        (name, column.kind.value, said[column.term_frequency] if column.compare else "not compared")
-        for name, column in links.spec.columns.items()
-    ]
-
-
-def _rules(links: Links) -> list[tuple[str, int]]:
-    words = (
-        [rule.rule for rule in links.model.rules]
-        if links.spec.splink is not None
-        else [" and ".join(rule) for rule in links.spec.blocking]
-    )
-    return list(zip(words, (rule.pairs for rule in links.model.rules), strict=True))
 
 
 def _bits(score: Floats) -> Floats:
@@ -164,36 +142,6 @@ def _odds_axis(field: str, title: str, least: float, most: float) -> alt.X:
         )
     )
     return axis
-
-
-def _times(bits: float) -> str:
-    """How many times as many a weight stands for."""
-    large = _large(2 ** abs(bits))
-    return f"{'÷' if bits < 0 and large != '1' else '×'} {large}"
-
-
-def _odds(bits: float) -> str:
-    """The odds that a weight stands for."""
-    large = _large(2 ** abs(bits))
-    return f"1 : {large}" if bits < 0 else f"{large} : 1"
-
-
-def _with_odds(score: float) -> str:
-    """A score and its odds."""
-    if not 0 < score < 1:
-        return number(score)
-    odds = score / (1 - score)
-    said = f"{_large(odds, 3)} : 1" if odds >= 1 else f"1 : {_large(1 / odds, 3)}"
-    return f"{number(score)} ({said})"
-
-
-def _large(value: float, digits: int = 2) -> str:
-    """A number of some digits, with a word for its size."""
-    # Rounded first: what rounds to a million is one.
-    value = float(f"{value:.{digits}g}")
-    scale = next((each for each in _LARGE if value >= each), 1.0)
-    shown = value / scale
-    return f"{f'{shown:,.0f}' if shown >= 10 else f'{shown:g}'}{_LARGE.get(scale, '')}"
 
 
 def _scores_figure(links: Found) -> pictures.Figure:
@@ -271,12 +219,12 @@ def _quality_figure(links: Found) -> pictures.Figure:
             ),
         )
     )  # fmt: skip
-    precision, recall = links.quality
-    said = f"precision {percent(precision.value, 2)}, recall {percent(recall.value, 2)}"
+    precision, recall = tables.by_score(links.quality)
+    said = f"precision by score {precision}, recall by score {recall}"
     chart = alt.LayerChart(layer=[lines], width=pictures.HALF, height=_HEIGHT)
     return pictures.Figure(
         pictures.picture(chart, "quality", f"Lines: expected precision and recall. Now {said}."),
-        "Expected precision and recall",
+        "Expected precision and recall by score",
         f"By the least odds of a match; at the threshold taken: {said}. Recall counts what "
         "blocking may have lost.",
     )
@@ -387,7 +335,7 @@ def _weights_figure(links: Links) -> pictures.Figure:
             "level": _named(weight),
             "bits": weight.weight,
             "side": "for" if weight.weight >= 0 else "against",
-            "text": _times(weight.weight),
+            "text": tables.times(weight.weight),
         }
         for weight in weights
     ]
@@ -399,7 +347,6 @@ def _weights_figure(links: Links) -> pictures.Figure:
         "What each comparison level says for a match or against it",
         "Right, ×: so many times as frequent among pairs of one person as among others. Left, ÷: "
         "as rare. The frequency of the value is not in it.",
-        wide=True,
     )
 
 
@@ -409,36 +356,34 @@ def _waterfall_figure(pattern: _Pattern, key: str) -> pictures.Figure:
     for name, bits in pattern.steps:
         rows.append(_step(name, at, at + bits, bits))
         at += bits
-    rows[0]["text"] = _odds(pattern.steps[0][1])
-    rows.append(_step("odds of the pairs", 0.0, at, at, whole=True) | {"text": _odds(at)})
+    rows[0]["text"] = tables.odds(pattern.steps[0][1])
+    rows.append(_step("odds of the pairs", 0.0, at, at, whole=True) | {"text": tables.odds(at)})
     names = [row["level"] for row in rows]
-    base = alt.Chart(pictures.values(rows)).encode(
-        y=alt.Y("level:N", sort=names, title=None).axis(grid=False, labelLimit=330)
-    )
-    bars = base.mark_bar(height=_ROW - 7).encode(
+    base, named = _base(rows, names)
+    bars = base.mark_bar(height=10, yOffset=_BELOW).encode(
         x=alt.X("low:Q", title="odds that the pair is of one person").axis(
             gridColor=pictures.FAINT,
-            values=_ticks(row[end] for row in rows for end in ("low", "high")),
+            values=_ticks((row[end] for row in rows for end in ("low", "high")), _HALF_TICKS),
             labelExpr=_AS_ODDS,
             labelOverlap=True,
         ),
         x2=alt.X2("high:Q"),
         color=_side(),
     )
-    text = base.mark_text(align="left", dx=5, color=pictures.INK).encode(
+    text = base.mark_text(align="left", dx=5, dy=_BELOW, color=pictures.INK).encode(
         x=alt.X("high:Q"), text=alt.Text("text:N")
     )
-    chart = alt.LayerChart(layer=[bars, text], width=_WIDE, height=_ROW * len(rows))
+    chart = alt.LayerChart(layer=[bars, text, named], width=pictures.HALF, height=_ROW * len(rows))
     said = "; ".join(f"{row['level']}: {row['text']}" for row in rows)
     return pictures.Figure(
-        pictures.picture(chart, key, f"Waterfall. {said}."), pattern.title, pattern.note, wide=True
+        pictures.picture(chart, key, f"Waterfall. {said}."), pattern.title, pattern.note
     )
 
 
 def _step(name: str, start: float, end: float, bits: float, whole: bool = False) -> dict[str, Any]:
     side = "sum" if whole else ("for" if bits >= 0 else "against")
     low, high = min(start, end), max(start, end)
-    return {"level": name, "low": low, "high": high, "side": side, "text": _times(bits)}
+    return {"level": name, "low": low, "high": high, "side": side, "text": tables.times(bits)}
 
 
 def _ticks(ends: Iterable[float], most: int = 5) -> list[float]:
@@ -464,24 +409,38 @@ def _named(each: LevelWeight) -> str:
     return f"{_comparison(each.comparison)}: {each.label}"
 
 
-def _bars(rows: list[dict[str, Any]], names: list[str], title: str) -> alt.LayerChart:
+def _base(rows: list[dict[str, Any]], names: list[str]) -> tuple[alt.Chart, alt.Chart]:
+    """Rows in their order, and their names above the bars, where a telephone has room for them."""
     base = alt.Chart(pictures.values(rows)).encode(
-        y=alt.Y("level:N", sort=names, title=None).axis(grid=False, labelLimit=330)
+        y=alt.Y("level:N", sort=names, title=None).axis(None)
     )
+    words = base.mark_text(align="left", dy=-_BELOW, limit=pictures.HALF, color=pictures.QUIET)
+    # Where the picture begins, wherever the bar does.
+    return base, words.encode(
+        x=alt.XValue(0),  # type: ignore[no-untyped-call]
+        text=alt.Text("level:N"),
+    )
+
+
+def _bars(rows: list[dict[str, Any]], names: list[str], title: str) -> alt.LayerChart:
+    base, named = _base(rows, names)
     ends = [min(0.0, *(row["bits"] for row in rows)), max(0.0, *(row["bits"] for row in rows))]
     room = 0.08 * (ends[1] - ends[0])
-    bars = base.mark_bar(height=_ROW - 7).encode(
+    bars = base.mark_bar(height=10, yOffset=_BELOW).encode(
         x=alt.X("bits:Q", title=title)
         .scale(domain=[ends[0] - room, ends[1] + room], nice=False)
         .axis(
-            gridColor=pictures.FAINT, values=_ticks(ends), labelExpr=_AS_TIMES, labelOverlap=True
+            gridColor=pictures.FAINT,
+            values=_ticks(ends, _HALF_TICKS),
+            labelExpr=_AS_TIMES,
+            labelOverlap=True,
         ),
         color=_side(),
     )
-    right = base.transform_filter("datum.bits >= 0").mark_text(align="left", dx=4)
-    left = base.transform_filter("datum.bits < 0").mark_text(align="right", dx=-4)
+    right = base.transform_filter("datum.bits >= 0").mark_text(align="left", dx=4, dy=_BELOW)
+    left = base.transform_filter("datum.bits < 0").mark_text(align="right", dx=-4, dy=_BELOW)
     texts = [each.encode(x=alt.X("bits:Q"), text=alt.Text("text:N")) for each in (right, left)]
-    return alt.LayerChart(layer=[bars, *texts], width=_WIDE, height=_ROW * len(rows))
+    return alt.LayerChart(layer=[bars, *texts, named], width=pictures.HALF, height=_ROW * len(rows))
 
 
 def _side() -> alt.Color:

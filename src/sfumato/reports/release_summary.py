@@ -174,8 +174,9 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
         _detail_lost(release),
         _thresholds_sentence(after),
     ]
-    headline = f"Whether it may go out stands in {release.judged_in}."
-    headline = f"{release.nothing_left}{headline if verdict is None else verdict.headline}"
+    elsewhere = f"What attacks add, and whether it may go out, stand in {release.judged_in}."
+    headline = f"{release.verdict.most_found} {elsewhere}" if verdict is None else verdict.headline
+    headline = f"{release.nothing_left}{headline}"
     return Summary(verdict, headline, tuple(filter(None, sentences)))
 
 

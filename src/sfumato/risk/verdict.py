@@ -460,6 +460,20 @@ class Verdict:
         return self.sentences[0] if self.sentences else self.headline
 
     @property
+    def most_found(self) -> str:
+        """What the worst row found, whether or not people have answered for it."""
+        measured = [row for row in self.rows if row.findings is not None]
+        blank = [row.intruder for row in self.rows if row.state is State.NOT_MEASURED]
+        said = [f"Not measured: {_listed(blank)}."] if blank else []
+        if measured:
+            row = min(measured, key=lambda each: each.rank)
+            text = f"the {row.intruder} finds {share_text(_found(row).value)} of people"
+            if row.findings is not None and self.limits.above(row.findings):
+                text = _finds(row, self.limits)
+            said.insert(0, f"{text[0].upper()}{text[1:]}.")
+        return " ".join(said)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """What puts each row that is above there, the worst first."""
         above = (_finds(row, self.limits) for row in self.rows if row.state is State.ABOVE)
