@@ -126,7 +126,7 @@ def test_a_secret_repeats_the_files(tmp_path):
 def test_dates_that_are_not_released_are_said(tmp_path):
     made = made_database(9, people=50, wards=False)
     made.frames["admissions"].loc[:4, "admitted"] = None
-    release = released(made, tmp_path / "out", sf.PidKAnonymity(5))
+    release = released(made, tmp_path / "out", sf.KnownEvents(2, 0.2))
     assert set(release.data["admissions"]["admitted"]) == {"*"}
     manifest = tomllib.loads((tmp_path / "release.toml").read_text())
     assert manifest["tables"]["admissions"]["undated"] == ["admitted"]
@@ -339,9 +339,7 @@ def test_what_files_do_not_tell_is_not_certified(tmp_path):
     assert found.is_kept
     assert not found.is_measured
     states = {each.name: each.kept for each in found.promises}
-    # What is found is near the limit, if not below it.
-    assert states.pop("known_events") in (True, None)
-    assert states == {"pid_k": True, "h_affiliation": None}
+    assert states == {"pid_k": True, "known_events": None, "h_affiliation": None}
 
 
 def test_a_promise_about_a_column_that_nobody_could_keep_is_refused():

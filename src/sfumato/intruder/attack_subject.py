@@ -30,7 +30,6 @@ from sfumato.intruder.knowledge import (
 )
 from sfumato.intruder.referee import judgements
 from sfumato.intruder.released_syntax import Exact, Vocabulary
-from sfumato.release.database_release import ReleasedTables
 from sfumato.release.release_result import Release
 from sfumato.risk.verdict import Acceptance, Verdict
 from sfumato.schema import Event, EventKind, PrefixHierarchy, Schema
@@ -79,13 +78,10 @@ def subject_of(release: Any) -> Subject:
         A release of any kind, the path of a file, or a dataframe.
     """
     if isinstance(release, Release):
-        shown, original, schema = release.table, release.original, release.schema
-        if isinstance(release.content, ReleasedTables):
-            shown, original, schema = release.content.attacked(schema)
         return Subject(
-            shown=shown,
-            schema=schema,
-            original=original,
+            shown=release.table,
+            schema=release.schema,
+            original=release.original,
             source_rows=release.source_rows,
             claims=claims_of_release(release),
             verdict=release.verdict,

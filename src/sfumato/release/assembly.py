@@ -17,7 +17,7 @@ from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import ConstraintsNotMetError
 from sfumato.core.secret_keys import Secrets, keyed_pseudonyms, random_pseudonyms
 from sfumato.engines.embedded.counts import group
-from sfumato.release import event_protection, released_dates
+from sfumato.release import event_protection
 from sfumato.release.coarsen_counts import (
     CountLoss,
     count_loss,
@@ -323,7 +323,6 @@ def make_release(
             again,
             frozenset(options.withhold),
             None if finished.protection is None else finished.protection.dates,
-            None if finished.protection is None else finished.protection.table_dates,
             None if earlier is None else earlier.lasting.files_of(draft, options.withhold),
         ),
         secret=given.own,
@@ -606,13 +605,6 @@ def _protected(
         found = event_protection.widened(
             partial(attempt, table), promise, first, may_widen=may_widen
         )
-    if table.stay_dates is not None:
-
-        def offset_of(some: Table, most: int) -> Ints:
-            return person_offsets(some, secrets, most)
-
-        asked = released_dates.Asked(promise, weights, offset_of)
-        found = released_dates.widened(partial(attempt, table), found, asked)
     made_so: _Generalised = found.made
     kept = found.protection
     assert kept is not None

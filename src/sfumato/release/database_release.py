@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +18,6 @@ from sfumato.core.atomic import all_or_none, leftovers, write_text, written_at
 from sfumato.core.declaration import LAYOUT, layout_of, silent
 from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.secret_keys import Secrets, keyed_pseudonyms, random_pseudonyms
-from sfumato.release.event_dates import PERIODS, Dating, TableDates, texts_of_days
 from sfumato.release.histories import ANYTHING
 from sfumato.release.promises.k_anonymity import KAnonymity
 from sfumato.release.promises.promise import asked_of_households
@@ -26,18 +25,15 @@ from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import file_sha256, tables_sha256
 from sfumato.release.release_options import Recoding
 from sfumato.release.release_result import Release
-from sfumato.release.utility_measures import Utility
 from sfumato.release.written_tables import check_folder, shown_names
 from sfumato.risk.verdict import Limits
-from sfumato.schema import Event, EventKind, Schema, TableSchema, schema_sha256
-from sfumato.schema.roles import STAY_DAY, Unclassified
+from sfumato.schema import TableSchema, schema_sha256
+from sfumato.schema.roles import Unclassified
 from sfumato.table import stacked_tables
 from sfumato.table.joined_tables import ids_of, in_order
 from sfumato.table.sources import NO_LABELS, Labels, from_numpy, from_texts, listed
 from sfumato.table.table_files import write_table
 
-DIGITS = 6
-"""Decimals of shares in a manifest."""
 KEYS = "keys of "
 """What the pseudonyms of a table's key are drawn for."""
 
@@ -53,11 +49,8 @@ class TableLoss:
     exact, labels, hidden
         By column, the share of its released records that show the value as it was, a label above
         it, and nothing.
-    dates
-        By date, the share of its released records that show it, moved.
-    dated
-        The share of its records of which a date tells when they were, their own or that of what
-        they belong to.
+    undated
+        Its dates, which show nothing.
     unknown
         Number of its codes of which no lookup table says what they mean.
     """
@@ -68,14 +61,8 @@ class TableLoss:
     exact: Mapping[str, float] = field(default_factory=dict)
     labels: Mapping[str, float] = field(default_factory=dict)
     hidden: Mapping[str, float] = field(default_factory=dict)
-    dates: Mapping[str, float] = field(default_factory=dict)
-    dated: float = 0.0
+    undated: tuple[str, ...] = ()
     unknown: int = 0
-
-    @property
-    def undated(self) -> tuple[str, ...]:
-        """Its dates that show nothing."""
-        return tuple(name for name, share in self.dates.items() if not share)
 
     @property
     def noted(self) -> dict[str, Any]:
@@ -84,20 +71,8 @@ class TableLoss:
             "rows_before": self.before,
             "rows_after": self.after,
             **({"unknown_codes": self.unknown} if self.unknown else {}),
-            **({"codes": {n: self._code(n) for n in self.exact}} if self.exact else {}),
-            **({"dates": self._dates} if self._dates else {}),
-            **({"dated": round(self.dated, DIGITS)} if self.dated else {}),
             **({"undated": list(self.undated)} if self.undated else {}),
         }
-
-    @property
-    def _dates(self) -> dict[str, float]:
-        return {name: round(share, DIGITS) for name, share in self.dates.items() if share}
-
-    def _code(self, name: str) -> dict[str, float]:
-        """The shares of the records of a code by how it is written."""
-        shares = {"exact": self.exact[name], "label": self.labels[name], "*": self.hidden[name]}
-        return {way: round(share, DIGITS) for way, share in shares.items()}
 
     @property
     def said(self) -> str:
@@ -124,8 +99,6 @@ class ReleasedTables:
         The same rows as they were.
     tables
         By name, what goes out.
-    days
-        When the stays of these rows are said to have been, and were; ``None`` where none is.
     """
 
     joined: pa.Table = field(repr=False)
@@ -133,7 +106,6 @@ class ReleasedTables:
     tables: Mapping[str, pa.Table] = field(repr=False)
     losses: tuple[TableLoss, ...]
     frames: Mapping[str, Any] = field(repr=False)
-    days: tuple[pa.Array, pa.Array] | None = field(default=None, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -164,18 +136,6 @@ class ReleasedTables:
         """None are handed on."""
         return NO_LABELS
 
-    def attacked(self, schema: Schema) -> tuple[pa.Table, pa.Table, Schema]:
-        """What an intruder joins, the same as it was, and its schema, with the days of stays."""
-        if self.days is None:
-            return self.joined, self.original, schema
-        shown, known = (
-            table.append_column(STAY_DAY, day)
-            for table, day in zip((self.joined, self.original), self.days, strict=True)
-        )
-        events = schema.events | {STAY_DAY: Event(kind=EventKind.DATE)}
-        update = {"events": events, "insensitive": (*schema.insensitive, STAY_DAY)}
-        return shown, known, schema.model_copy(update=update)
-
     def lines(self) -> list[list[str]]:
         """What each table keeps, as rows of a table with its heads."""
         rows = [["table", "rows", "before", "column", "exact", "label", "nothing"]]
@@ -186,10 +146,7 @@ class ReleasedTables:
                  f"{loss.hidden[name]:.1%}"]
                 for name, share in loss.exact.items()
             ]  # fmt: skip
-            rows += [
-                ["", "", "", name, "", f"moved {share:.1%}", f"{1 - share:.1%}"]
-                for name, share in loss.dates.items()
-            ]  # fmt: skip
+            rows += [["", "", "", name, "0.0%", "", "100.0%"] for name in loss.undated]
         return rows
 
     def arrow(self) -> pa.Table:
@@ -270,39 +227,10 @@ def release_database(
             input_sha256=tables.sha256,
             tables={loss.table: loss.noted for loss in content.losses},
         ),
-        utility=_with_dates(release.utility, content.losses),
-        warnings=(
-            *_absolute(stack.absolute),
-            *(loss.said for loss in content.losses if loss.said),
-            *release.warnings,
-        ),
+        warnings=(*(loss.said for loss in content.losses if loss.said), *release.warnings),
         tried=None,
         cured=None,
     )
-
-
-def _absolute(columns: Sequence[str]) -> Iterator[str]:
-    """Why no date is released beside columns that tell when something was."""
-    if columns:
-        yield (
-            f"{listed(columns)} tell when something was, by which moved dates are moved back: no "
-            "date is released. Call it a date under events, or a direct identifier."
-        )
-
-
-def _with_dates(utility: Utility, losses: Sequence[TableLoss]) -> Utility:
-    """What is left of histories, the dates of all tables included."""
-    histories = utility.histories
-    if histories is None:
-        return utility
-    moved = f"{Dating.SHIFTED}, {PERIODS[1]}"
-    done = {
-        stacked_tables.stacked_name(loss.table, name): {moved: share, "suppressed": 1 - share}
-        for loss in losses
-        for name, share in loss.dates.items()
-        if share
-    }
-    return replace(utility, histories=replace(histories, done={**histories.done, **done}))
 
 
 def check_of_tables(promises: Sequence[Any], options: Mapping[str, Any]) -> None:
@@ -371,26 +299,19 @@ class _Out:
     content: pa.Table
     at: Ints
 
-    @property
-    def dates(self) -> TableDates | None:
-        """How dates are written; ``None`` where none is."""
-        return None if self.release.disclosed is None else self.release.disclosed.table_dates
-
-    @property
-    def source(self) -> Ints:
-        """The row of the stack that each released row was."""
-        assert self.release.source_rows is not None
-        return self.release.source_rows
-
     def rows(self, name: str) -> Ints:
         """The released rows of a table, in the order in which they leave."""
+        source = self.release.source_rows
+        assert source is not None
         part = self.stack.table.part_of
         assert part is not None
-        return np.flatnonzero(part[self.source] == self.stack.names.index(name))
+        return np.flatnonzero(part[source] == self.stack.names.index(name))
 
     def within(self, name: str) -> Ints:
         """Their places among the rows of their own table that stay."""
-        places: Ints = self.stack.row[self.source[self.rows(name)]]
+        source = self.release.source_rows
+        assert source is not None
+        places: Ints = self.stack.row[source[self.rows(name)]]
         return places
 
 
@@ -421,16 +342,7 @@ def _split(stack: stacked_tables.Stack, release: Release, secrets: Secrets) -> R
             losses.append(TableLoss(name, before, tables[name].num_rows))
     ordered = {name: tables[name] for name in schema.tables}
     _check_references(out, ordered)
-    days = _days(out)
-    return ReleasedTables(content, stack.file, ordered, tuple(losses), stack.tables.frames, days)
-
-
-def _days(out: _Out) -> tuple[pa.Array, pa.Array] | None:
-    """The day of the stay of each released row, as it is written, and of each row of the stack."""
-    stays = out.stack.table.stay_dates
-    if out.dates is None or stays is None:
-        return None
-    return out.dates.days(out.source), texts_of_days(stays.day, stays.anchor >= 0)
+    return ReleasedTables(content, stack.file, ordered, tuple(losses), stack.tables.frames)
 
 
 def _pseudonyms(out: _Out, name: str, above: Mapping[str, pa.Array], secrets: Secrets) -> pa.Array:
@@ -490,7 +402,8 @@ def _table_out(
         elif column in own.same:
             columns |= _said_again(out, name, own, column)
         elif column in own.dates:
-            columns[column] = _date_cells(out, own, column, rows)
+            # In all rows: which dates are empty would tell, too, and is not measured.
+            columns[column] = pa.array([ANYTHING] * len(rows), pa.string())
         elif column in own.quasi_identifiers:
             shown_as = [n for n in content.column_names if n in shown_names(place)]
             columns |= {
@@ -552,14 +465,6 @@ def _lookup_out(
     return pa.table(columns)
 
 
-def _date_cells(out: _Out, own: TableSchema, column: str, rows: Ints) -> pa.Array:
-    """What is written of a date."""
-    if out.dates is None:
-        # In all rows: which dates are empty would tell, too.
-        return pa.array([ANYTHING] * len(rows), pa.string())
-    return out.dates.cells(out.source[rows], own.dates.index(column))
-
-
 def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
     """What a table keeps of its rows and codes."""
     stack, rows = out.stack, out.rows(name)
@@ -581,17 +486,7 @@ def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
         hidden[column] = float((nothing & ~kept).sum() / many)
         labels[column] = max(1 - exact[column] - hidden[column], 0.0)
     after = table.num_rows
-    dates = {column: _share_dated(table.column(column)) for column in own.dates}
-    dated = 0.0
-    if out.dates is not None and len(rows):
-        dated = float(out.dates.when.dated[out.dates.places(out.source[rows])].mean())
-    return TableLoss(name, count.records, after, exact, labels, hidden, dates, dated, count.unknown)
-
-
-def _share_dated(cells: pa.ChunkedArray) -> float:
-    """The share of cells that show a date."""
-    shown = pc.sum(pc.not_equal(cells, ANYTHING)).as_py() or 0
-    return float(shown) / max(len(cells), 1)
+    return TableLoss(name, count.records, after, exact, labels, hidden, own.dates, count.unknown)
 
 
 def _check_references(out: _Out, tables: Mapping[str, pa.Table]) -> None:

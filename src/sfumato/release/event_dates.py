@@ -13,17 +13,14 @@ from enum import StrEnum
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sfumato.core.arrays import Bools, Ints
 from sfumato.kernels.history_loops import DatedRows, dated_units
 from sfumato.release.histories import ANYTHING, Gathered, Times
 from sfumato.release.techniques import Technique
 from sfumato.risk.known_events import days_of
-from sfumato.risk.shown_file import Dated, FurtherColumn, When
-from sfumato.schema.roles import STAY_DAY
 from sfumato.table.sources import from_numpy
-from sfumato.table.table import MISSING, NO_DATE, Codes, EventColumn, Table
+from sfumato.table.table import MISSING, Codes, EventColumn
 
 # Far beyond any two dates; sums of several still fit into 64 bits.
 EVER = 1 << 40
@@ -227,77 +224,6 @@ def _places(person: Codes, day: Ints) -> Ints:
     found = np.empty(len(day), dtype=np.int64)
     found[order] = place - before
     return found
-
-
-def texts_of_days(days: Ints, shown: Bools) -> pa.Array:
-    """Days since 1970 as text, nothing where they are not shown."""
-    written = pa.array(days.astype(np.int32), mask=~shown)
-    return written.cast(pa.date32()).cast(pa.string())
-
-
-@dataclass(frozen=True, eq=False)
-class TableDates:
-    """How the dates of several tables are written.
-
-    Attributes
-    ----------
-    record
-        The number of each record of the draft, as `StayDates` has it; shape (records,).
-    day
-        The day of its stay, moved by the person's offset; shape (records,).
-    delays
-        Days after it that each of its dates is written, `NO_DATE` for none; shape (dates, records).
-    every
-        Of which records an empty date is written as such, and not as ``*``.
-    when
-        What a reader sees of them.
-    """
-
-    record: Ints
-    day: Ints
-    delays: Ints
-    every: Bools
-    when: When
-
-    def places(self, records: Ints) -> Ints:
-        """The places of some records, by their numbers."""
-        place = np.full(int(self.record.max(initial=-1)) + 1, MISSING, dtype=np.int64)
-        place[self.record] = np.arange(len(self.record))
-        found: Ints = place[records]
-        return found
-
-    def further(self, table: Table) -> dict[str, FurtherColumn]:
-        """The dates of a draft of which any is written, as a reader sees them; and of all stays."""
-        assert table.stay_dates is not None
-        shown = {STAY_DAY: self.when.dated}
-        for name, (part, date) in table.stay_dates.columns.items():
-            shown[name] = (self.delays[date] != NO_DATE) & (table.part_of == part)
-        # Whatever is known of a date beside that of its stay, `When` says.
-        days = self.day - self.day.min(initial=0)
-        return {
-            name: FurtherColumn(np.where(told, days, MISSING).astype(np.int32), Dated.MOVED)
-            for name, told in shown.items()
-            if told.any()
-        }
-
-    def cells(self, records: Ints, date: int) -> pa.Array:
-        """What is written of a date of some records: a day, nothing where it is empty, or ``*``.
-
-        Parameters
-        ----------
-        date
-            Its place among the dates of the table.
-        """
-        at = self.places(records)
-        after = self.delays[date][at]
-        shown = after != NO_DATE
-        days = texts_of_days(self.day[at] + np.where(shown, after, 0), shown)
-        return pc.if_else(from_numpy(shown | self.every[at]), days, pa.scalar(ANYTHING))
-
-    def days(self, records: Ints) -> pa.Array:
-        """The day of the stay of some records, ``*`` where it is not written."""
-        at = self.places(records)
-        return texts_of_days(self.day[at], self.when.dated[at]).fill_null(ANYTHING)
 
 
 @dataclass(frozen=True, eq=False)

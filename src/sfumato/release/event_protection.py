@@ -95,8 +95,6 @@ class Protection:
         How dates are written; ``None`` without any.
     price
         Of a person found, as `histories.Solution` has it.
-    table_dates
-        How the dates of several tables are written; ``None`` where none is.
     measure
         Says what an assessment says of it, where there are dates: their intervals are known, too.
     """
@@ -109,7 +107,6 @@ class Protection:
     pseudonym_of: Codes
     dates: event_dates.Dates | None = None
     price: float | None = None
-    table_dates: event_dates.TableDates | None = None
     measure: Callable[[], known_events.EventRisk] | None = None
 
 
@@ -236,29 +233,23 @@ def _protect(
         if not (exactly or pricing.is_rough or histories.keeps(promise, measured(found))):
             return None
         pseudonym_of = found.pseudonyms(pseudonym_of)
-    kept = protection_of(found, replace(seen, pseudonym_of=pseudonym_of))
+    shown = _shown(found, replace(seen, pseudonym_of=pseudonym_of))
     # Who has most of the records of a class is found by any of them, each alone or not.
-    if promise.k and not histories.keeps(promise, measured(found, kept.shown)):
+    if promise.k and not histories.keeps(promise, measured(found, shown)):
         return None
-    risk = None
-    if dated is not None:
-        risk = partial(dated_risk, partial(dated.told, found.rung), promise.m, events)
-    return replace(kept, measure=risk)
-
-
-def protection_of(found: histories.Solution, seen: Seen) -> Protection:
-    """Events that are written as they are found, dates aside."""
-    gathered, table = found.gathered, seen.draft.table
+    cells = histories.written(gathered, found.rung, table.source)
     exact = np.ones(table.records, dtype=np.bool_)
     exact[gathered.told] = found.rung[gathered.slot_of_record] == 0
+    risk = None if dated is None else partial(_dated_risk, dated, found.rung, promise.m, events)
     return Protection(
-        histories.written(gathered, found.rung, table.source),
-        _shown(found, seen),
+        cells,
+        shown,
         _done(gathered, found),
         exact,
         found.lost,
-        seen.pseudonym_of,
+        pseudonym_of,
         price=found.price,
+        measure=risk,
     )
 
 
@@ -273,7 +264,7 @@ Chances = Iterator[tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
-class SetShares:
+class _SetShares:
     """What sets of known events tell of persons; an entry per set.
 
     Attributes
@@ -308,13 +299,13 @@ class _Dated:
         starts = gathered.events.slot_start
         classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         self._class_of_slot = classes.astype(np.int32)
-        self._kept: dict[tuple[int, bytes], SetShares] = {}
+        self._kept: dict[tuple[int, bytes], _SetShares] = {}
 
     @cached_property
     def _every(self) -> event_dates.DatedEvents:
         return self._of()
 
-    def told(self, rung: Rungs, m: int) -> SetShares:
+    def told(self, rung: Rungs, m: int) -> _SetShares:
         """What sets of m events tell where slots are at some rungs."""
         key = m, rung.tobytes()
         if key not in self._kept:
@@ -324,21 +315,21 @@ class _Dated:
             self._kept[key] = self._told(self._every, rung, m)
         return self._kept[key]
 
-    def _told(self, events: event_dates.DatedEvents, rung: Rungs, m: int) -> SetShares:
+    def _told(self, events: event_dates.DatedEvents, rung: Rungs, m: int) -> _SetShares:
         persons, sets, weight = known_sets(events.start, m)
         label = self._gathered.labels[np.arange(len(rung)), rung]
         label, _ = group([self._class_of_slot, label], [len(label) + 1, int(label.max()) + 1])
         chance = 1.0 / events.candidates(label, sets)
         more = np.diff(events.shown.start)[persons] > (sets >= 0).sum(axis=1)
         learned = np.where(more, chance, 0.0)
-        return SetShares(persons, weight, chance, learned, np.diff(events.start))
+        return _SetShares(persons, weight, chance, learned, np.diff(events.start))
 
     def chances(self, rung: Rungs) -> Chances:
         """What up to as many events reach as are promised, intervals between dates known."""
         promise = self._promise
         # The most known events first: they break the promise most often, and nothing after that is
         # counted.
-        return (reached(self.told(rung, m), promise, m) for m in range(promise.m, 0, -1))
+        return (_reached(self.told(rung, m), promise, m) for m in range(promise.m, 0, -1))
 
     def is_hopeless(self, rung: Rungs) -> bool:
         """Whether a part of the classes has a chance so far off that the others need no look."""
@@ -349,17 +340,17 @@ class _Dated:
         if self._promise.k or some.sum() < FEWEST_LOOKED_AT:
             return False
         part = self._told(self._of(some), rung, self._promise.m)
-        return reached(part, self._promise, self._promise.m)[0] > HOPELESS * self._promise.risk
+        return _reached(part, self._promise, self._promise.m)[0] > HOPELESS * self._promise.risk
 
 
-def dated_risk(
-    tell: Callable[[int], SetShares], most: int, events: known_events.EventCodes
+def _dated_risk(
+    dated: _Dated, rung: Rungs, most: int, events: known_events.EventCodes
 ) -> known_events.EventRisk:
     """What an assessment says of a release with dates: their intervals count as known."""
     risks: list[known_events.KnownEventRisk] = []
-    units = len(tell(1).events)
+    units = len(dated.told(rung, 1).events)
     for m in range(1, max(most, 2) + 1):
-        told = tell(m)
+        told = dated.told(rung, m)
         several = told.events >= m
         exact = bool(several.sum() == 0) or m <= 2
         for drawn in DRAWN:
@@ -387,7 +378,7 @@ def dated_risk(
     return known_events.EventRisk(events.columns, events.named, False, units, tuple(risks), (), 0)
 
 
-def _of_persons(told: SetShares, chance: Floats, drawn: str, persons: int) -> Floats:
+def _of_persons(told: _SetShares, chance: Floats, drawn: str, persons: int) -> Floats:
     """The mean, or the largest, chance of each person over sets of known events."""
     if drawn == "random":
         mean = np.bincount(told.person, chance * told.weight, minlength=persons)
@@ -413,7 +404,7 @@ def _shown(found: histories.Solution, seen: Seen) -> known_events.Shown:
     return known_events.Shown(labels, labels, labels, pseudonym, silent=gathered.silent)
 
 
-def reached(told: SetShares, promise: KnownEvents, m: int) -> tuple[float, float]:
+def _reached(told: _SetShares, promise: KnownEvents, m: int) -> tuple[float, float]:
     """As `histories.worse`, of sets of m events, of which those of some persons are drawn.
 
     The highest chance of all instead of both where k is promised.
@@ -469,8 +460,8 @@ def chances(
             count_holders(held, persons, sets), held, persons, sets, ties
         )
         number = np.diff(held.known_starts)
-        told = SetShares(persons, weight, answers.found, answers.learned, number)
-        yield reached(told, promise, m)
+        told = _SetShares(persons, weight, answers.found, answers.learned, number)
+        yield _reached(told, promise, m)
 
 
 def known_sets(starts: Ints, m: int) -> tuple[Codes, Codes, Floats]:
@@ -536,11 +527,6 @@ class Attempt:
     lost: float
     least: float
     width: int
-
-    @property
-    def is_dated(self) -> bool:
-        """Whether dates of several tables are written."""
-        return self.protection is not None and self.protection.table_dates is not None
 
 
 def quasi_identifier_loss(table: Table, class_of: Codes, classes: int) -> float:

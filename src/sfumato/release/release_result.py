@@ -22,7 +22,7 @@ from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.notebook_parts import lead, notes
 from sfumato.core.secret_keys import FOR_REPEATING, Secret
 from sfumato.release.codebook import codebook_name, codebook_text
-from sfumato.release.event_dates import Dates, Dating, TableDates
+from sfumato.release.event_dates import Dates, Dating
 from sfumato.release.full_domain import Levels
 from sfumato.release.history_utility import DIVIDED, UNCHANGED, written
 from sfumato.release.lasting_classes import SERIES_FILE, LastingClasses
@@ -56,7 +56,6 @@ from sfumato.risk.verdict import (
     unmeasured,
 )
 from sfumato.schema import Schema
-from sfumato.schema.roles import STAY_DAY
 from sfumato.table.databases import check_new_table, write_database
 from sfumato.table.dependence import codes_of
 from sfumato.table.sources import NO_LABELS, Labels
@@ -264,8 +263,6 @@ class Disclosed:
         Columns of the table that are left out although their roles would let them out.
     dates
         How dates are written that a promise about events changed; ``None`` where it changed none.
-    table_dates
-        How those of several tables are; ``None`` where none is.
     files
         Of a series that goes on, what all of its files say of each person.
     """
@@ -278,7 +275,6 @@ class Disclosed:
     again: Callable[[Budget], Release] | None = None
     withheld: frozenset[str] = frozenset()
     dates: Dates | None = None
-    table_dates: TableDates | None = None
     files: SeveralFiles | None = None
 
     @cached_property
@@ -286,14 +282,6 @@ class Disclosed:
         """What intruders find in the release, whatever it promises."""
         class_of, own = (each.astype(np.int32) for each in (self.class_of, self.pseudonym_of))
         file = shown(self.table, class_of, self._further, self.withheld, own)
-        if self.table_dates is not None:
-            dates = self.table_dates.further(self.table)
-            file = replace(
-                file,
-                columns={**file.columns, **dates},
-                events=(*file.events, STAY_DAY),
-                when=self.table_dates.when,
-            )
         found = measured(file)
         return found if self.files is None else found.over(file, self.files)
 
@@ -472,7 +460,7 @@ class Release:
         """
         limits = Limits(limits) if isinstance(limits, str) else limits
         if accepted:
-            check_answers(accepted, (*self.schema.further, *self.verdict.insiders))
+            check_answers(accepted, self.schema.further)
         judged = replace(self, limits=limits, accepted=(*accepted,), linkage=linkage, cures=())
         if not cured or self.cured is None or judged.verdict.state is not State.ABOVE:
             return judged

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 
 from sfumato.core.atomic import leftovers
 from sfumato.core.errors import InputError
-from sfumato.release import histories
 from sfumato.release.codebook import codebook_name
 from sfumato.release.promises.promise import (
     AboutAttribute,
@@ -25,7 +24,7 @@ from sfumato.release.promises.promise import (
     kept_by,
     ordered_attributes,
 )
-from sfumato.release.promises.shared_events import KnownEvents, Success
+from sfumato.release.promises.shared_events import KnownEvents
 from sfumato.release.release_manifest import (
     Manifest,
     file_sha256,
@@ -33,16 +32,12 @@ from sfumato.release.release_manifest import (
     tables_sha256,
 )
 from sfumato.release.release_result import MANIFEST_FILE, written_hash
-from sfumato.release.written_events import events_again
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Schema, TableSchema
 from sfumato.table.joined_tables import ids_of, read_columns
 from sfumato.table.stacked_tables import Tables
 from sfumato.table.table_files import open_source
-
-NEAR = 0.03
-"""By how much what is measured of files may differ: by how much dates are moved is drawn."""
 
 
 def shown_names(place: str) -> tuple[str, ...]:
@@ -109,8 +104,6 @@ class MeasuredPromise:
     def __str__(self) -> str:
         stated = ", ".join(f"{name} = {value}" for name, value in self.states.items())
         found = {True: "kept", False: "broken", None: f"not measured: {self.why}"}[self.kept]
-        if self.kept is False and self.why:
-            found += f": {self.why}"
         return f"{self.name} ({stated}): {found}"
 
 
@@ -243,7 +236,7 @@ def measured_again(folder: Path, schema: Schema) -> WrittenTables:
         broken,
         _fewest(schema, tables),
         _promised(manifest),
-        tuple(_held(each, manifest, schema, tables, risk) for each in manifest.constraints),
+        tuple(_held(each, manifest, schema, risk) for each in manifest.constraints),
     )
 
 
@@ -279,40 +272,19 @@ def _as_shown(own: TableSchema, table: pa.Table) -> dict[str, Any]:
 
 
 def _held(
-    promise: Constraint | Budget,
-    manifest: Manifest,
-    schema: Schema,
-    tables: Mapping[str, pa.Table],
-    risk: Risk | None,
+    promise: Constraint | Budget, manifest: Manifest, schema: Schema, risk: Risk | None
 ) -> MeasuredPromise:
     """A promise of the manifest, held against what the files give away."""
     states = promise.parameters()
     kept, why = None, "the tables do not fit together"
-    if isinstance(promise, KnownEvents) and risk is not None:
-        return MeasuredPromise(promise.name, states, *_of_events(promise, schema, tables))
-    if isinstance(promise, AboutAttribute) and (coarser := _coarser(promise, manifest, schema)):
+    if isinstance(promise, KnownEvents):
+        why = "what intruders know is in the original; sfumato attack measures it"
+    elif isinstance(promise, AboutAttribute) and (coarser := _coarser(promise, manifest, schema)):
         why = f"the files show less of {', '.join(coarser)} than was promised about"
     elif risk is not None:
         kept, why = kept_by(promise, replace(risk, known_events=None), None), ""
         why = "the files do not tell" if kept is None else ""
     return MeasuredPromise(promise.name, states, kept, why)
-
-
-def _of_events(
-    promise: KnownEvents, schema: Schema, tables: Mapping[str, pa.Table]
-) -> tuple[bool | None, str]:
-    """Whether few are found by known events in the files, dates and ties included; and why not."""
-    if promise.k or promise.of is not Success.FOUND:
-        return None, "what intruders know is in the original; sfumato attack measures it"
-    reached = events_again(schema, tables, _classes(schema, tables))[: promise.m]
-    if histories.keeps(promise, reached):
-        return True, ""
-    mean, p95 = (max(each) for each in zip(*reached, strict=True))
-    found = f"{100 * mean:.2g} % are found, 95th percentile {100 * p95:.2g} %"
-    if mean > promise.risk + NEAR or p95 > promise.p95 + 2 * NEAR:
-        return False, found
-    # By how much dates were moved, and which hidden codes are alike, is not in the files.
-    return None, f"about {found}; sfumato attack measures it with the original"
 
 
 def _coarser(promise: AboutAttribute, manifest: Manifest, schema: Schema) -> list[str]:
@@ -350,17 +322,11 @@ def _leading_nowhere(schema: Schema, tables: Mapping[str, pa.Table]) -> Iterator
             yield len(cells) - int(pc.sum(pc.is_in(cells, value_set=keys)).as_py() or 0)
 
 
-def _classes(schema: Schema, tables: Mapping[str, pa.Table]) -> list[str]:
-    """The columns of the table of people that say of which class they are."""
-    name, own = next((n, each) for n, each in schema.tables.items() if each.persons)
-    there = tables[name].column_names
-    return [c for q in own.quasi_identifiers for c in shown_names(q) if c in there]
-
-
 def _fewest(schema: Schema, tables: Mapping[str, pa.Table]) -> int:
     """People of the smallest class, by what the table of people shows of quasi-identifiers."""
-    people = tables[next(n for n, own in schema.tables.items() if own.persons)]
-    shown = _classes(schema, tables)
+    name, own = next((n, each) for n, each in schema.tables.items() if each.persons)
+    people = tables[name]
+    shown = [c for q in own.quasi_identifiers for c in shown_names(q) if c in people.column_names]
     cells = pa.table({column: ids_of(people.column(column)) for column in shown})
     sizes = cells.group_by(shown).aggregate([([], "count_all")]).column("count_all")
     return int(pc.min(sizes).as_py() or 0)

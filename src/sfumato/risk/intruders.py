@@ -7,7 +7,7 @@ records as one further column shows them. The fourth, the recipient, is the ledg
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
@@ -17,17 +17,9 @@ import numpy as np
 from sfumato.core.arrays import Bools, Codes, Floats, Ints
 from sfumato.engines.embedded.counts import group
 from sfumato.risk import learned_values
-from sfumato.risk.dated_events import DatedShows
 from sfumato.risk.known_events import NORMAL, drawn_sets
 from sfumato.risk.learned_values import Learned, Share
-from sfumato.risk.shown_file import (
-    Crowds,
-    Dated,
-    FurtherColumn,
-    ShownFile,
-    distinct,
-    some_of_each,
-)
+from sfumato.risk.shown_file import Crowds, Dated, FurtherColumn, ShownFile, distinct
 from sfumato.risk.tied_events import pairs_within
 from sfumato.table.table import MISSING
 
@@ -302,7 +294,7 @@ def insider(file: ShownFile, names: Sequence[str]) -> Findings:
     every = distinct(crowds.person)
     people = rng.permutation(every)[:PEOPLE]
     units = _units_of(crowds, people)
-    shows = _shown(file, names, crowds.crowd[units])
+    shows = _Shows(crowds, [file.columns[name] for name in names], crowds.crowd[units])
     pilot = shows.known(_units_of(crowds, people[:FEWEST]), rng)
     each = max(shows.cost(pilot) / len(people[:FEWEST]), 1.0)
     drawn = people[: int(np.clip(WORK / each, FEWEST, PEOPLE))]
@@ -358,21 +350,13 @@ def _learned_of_few(
             continue
         some = rng.permutation(holders)[:FEWEST]
         units = _units_of(crowds, some)
-        shows = _shown(file, names, crowds.crowd[units])
+        shows = _Shows(crowds, [file.columns[name] for name in names], crowds.crowd[units])
         known = shows.known(units, rng)
         at, fitting, _ = shows.fitting(known)
         others = [each for each in (*names, *file.sensitive) if each != column]
         of = None if len(some) == len(holders) else len(some)
         made += _learned(crowds, units, known, (at, fitting), others, of)
     return tuple(made)
-
-
-def _shown(file: ShownFile, names: Sequence[str], asked: Codes) -> _Shows | _ShowsDated:
-    """What units show of some columns; of several tables with all dates where one is among them."""
-    columns = [file.columns[name] for name in names]
-    if file.when is not None and any(column.dated is not None for column in columns):
-        return _ShowsDated(file, columns, asked)
-    return _Shows(file.by_band, columns, asked)
 
 
 def _units_of(crowds: Crowds, people: Codes) -> Ints:
@@ -402,61 +386,6 @@ def _percentile(ascending: Floats, whole: bool) -> Share:
     return Share(value, low, high)
 
 
-def _drawn_pairs(
-    starts: Ints, units: Ints, rng: np.random.Generator
-) -> Iterator[tuple[int, Ints, Ints, Ints]]:
-    """Two rows of each unit, each two as often, by the number of its rows.
-
-    The place of each unit, and two rows; of who has less than two the first twice.
-
-    Parameters
-    ----------
-    starts
-        First row of each unit, and the end.
-    """
-    number = np.diff(starts)[units]
-    for many in np.unique(number).tolist():
-        own = np.flatnonzero(number == many)
-        if many < 2:
-            sets = np.array([[[0, 0]]])
-        elif comb(many, 2) <= PAIRS:
-            sets = np.array([[*combinations(range(many), 2)]])
-        else:
-            sets = drawn_sets(rng, many, 2, (len(own), PAIRS))
-        rows = starts[units[own]][:, None, None] + sets
-        yield many, np.repeat(own, rows.shape[1]), rows[..., 0].ravel(), rows[..., 1].ravel()
-
-
-class _ShowsDated:
-    """What units of several tables show of columns of events and all dates.
-
-    A row of which nothing is shown tells of which table it is.
-    """
-
-    def __init__(self, file: ShownFile, columns: Sequence[FurtherColumn], asked: Codes) -> None:
-        tells = np.logical_or.reduce([column.codes != MISSING for column in columns])
-        codes = [column.codes for column in columns if column.dated is None]
-        rows = file.of_tables(tells)
-        self._shows = DatedShows(file.by_band, codes, rows, asked, MOST_DATES)
-
-    def known(self, units: Ints, rng: np.random.Generator) -> _Known:
-        """Two rows of each unit, each two as often; twice the one that it has, or -1."""
-        parts = []
-        for many, own, one, other in _drawn_pairs(self._shows.starts, units, rng):
-            nothing = np.full(len(own), MISSING)
-            parts.append((own, one, other) if many else (own, nothing, nothing))
-        place, first, second = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return _Known(place, units[place], first, second)
-
-    def cost(self, known: _Known) -> int:
-        """Candidates that are looked at."""
-        return self._shows.cost(known.first, known.second, MOST_LISTED)
-
-    def fitting(self, known: _Known) -> tuple[Ints, Ints, Floats]:
-        """As `_Shows.fitting`."""
-        return self._shows.fitting(known.unit, known.first, known.second, MOST_LISTED)
-
-
 @dataclass(frozen=True, eq=False)
 class _Known:
     """What is known of units, each time of one or two of their records; an entry each time.
@@ -466,7 +395,7 @@ class _Known:
     place
         Place of the unit among those that were asked for.
     first, second
-        The codes of what is known, `ANY` for nothing; of dates of several tables the rows.
+        The codes of what is known, `ANY` for nothing.
     """
 
     place: Ints
@@ -498,7 +427,7 @@ class _Shows:
         rows = np.flatnonzero(looked[crowds.crowd][crowds.unit] & crowds.file.of_tables(tells))
         rows = rows[np.argsort(crowds.unit[rows], kind="stable")]
         if self._dates is not None:
-            rows = some_of_each(rows, crowds.unit[rows], MOST_DATES)
+            rows = _some_of_each(rows, crowds.unit[rows], MOST_DATES)
         self._unit = crowds.unit[rows].astype(np.int64)
         self._starts = np.searchsorted(self._unit, np.arange(len(crowds.crowd) + 1))
         self._tells = tells[rows]
@@ -582,9 +511,19 @@ class _Shows:
 
     def known(self, units: Ints, rng: np.random.Generator) -> _Known:
         """Two records of each unit, each two as often; the one that it has, or nothing."""
+        number = np.diff(self._starts)[units]
         place, first, second = [], [], []
-        for many, own, one, other in _drawn_pairs(self._starts, units, rng):
-            place.append(own)
+        for many in np.unique(number).tolist():
+            own = np.flatnonzero(number == many)
+            if many < 2:
+                sets = np.array([[[0, 0]]])
+            elif comb(many, 2) <= PAIRS:
+                sets = np.array([[*combinations(range(many), 2)]])
+            else:
+                sets = drawn_sets(rng, many, 2, (len(own), PAIRS))
+            rows = self._starts[units[own]][:, None, None] + sets
+            place.append(np.repeat(own, rows.shape[1]))
+            one, other = rows[..., 0].ravel(), rows[..., 1].ravel()
             some = self._two(one, other) if many > 1 else self._one(one, many)
             first.append(some[0])
             second.append(some[1])
@@ -647,3 +586,12 @@ class _Shows:
         place = np.minimum(np.searchsorted(self._shown, key), len(self._shown) - 1)
         fits = self._shown[place] == key
         return at[fits], unit[fits], (length / some)[at[fits]]
+
+
+def _some_of_each(rows: Ints, unit: Codes, most: int) -> Ints:
+    """The rows of each unit, which lie together, or so many of them."""
+    _, place, number = np.unique(unit, return_inverse=True, return_counts=True)
+    nth = np.arange(len(rows)) - (np.cumsum(number) - number)[place]
+    share = np.minimum(most / number, 1.0)[place]
+    some: Ints = rows[np.floor(nth * share) > np.floor((nth - 1) * share)]
+    return some

@@ -50,30 +50,6 @@ class FurtherColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class When:
-    """When the records of several tables were, as far as a release writes it.
-
-    Attributes
-    ----------
-    day
-        The day of the stay of each record; shape (records,).
-    dated
-        Which records are of a stay of which it is written.
-    shows
-        Number of what else is written of the dates of each, as days after that; shape (records,).
-    before, after
-        By how many days all that is written of each person can be moved further to the past and
-        to the future, as far as a reader knows; shape (persons,).
-    """
-
-    day: Ints
-    dated: Bools
-    shows: Ints
-    before: Ints
-    after: Ints
-
-
-@dataclass(frozen=True, eq=False)
 class ShownFile:
     """A file as its readers see it, beside who is in it; every array has shape (records,).
 
@@ -96,8 +72,6 @@ class ShownFile:
     parents
         For each table to whose records others belong, which of them each record stands under, -1
         for none.
-    when
-        When the records of several tables were, as far as it is written; ``None`` where it is not.
     foretold
         Share of people whose value of a sensitive column is guessed without the file, by column;
         filled as it is measured.
@@ -112,7 +86,6 @@ class ShownFile:
     pseudonym: Codes | None = None
     part_of: Codes | None = None
     parents: tuple[Codes, ...] = ()
-    when: When | None = None
     foretold: dict[str, float] = field(default_factory=dict)
 
     @cached_property
@@ -238,15 +211,6 @@ def shown(
         table.part_of,
         table.parents,
     )
-
-
-def some_of_each(rows: Ints, unit: Codes, most: int) -> Ints:
-    """The rows of each unit, which lie together, or so many of them."""
-    _, place, number = np.unique(unit, return_inverse=True, return_counts=True)
-    nth = np.arange(len(rows)) - (np.cumsum(number) - number)[place]
-    share = np.minimum(most / number, 1.0)[place]
-    some: Ints = rows[np.floor(nth * share) > np.floor((nth - 1) * share)]
-    return some
 
 
 def distinct(keys: Integers) -> Ints:

@@ -307,10 +307,6 @@ class Orphans(StrEnum):
 _AT = re.compile(r"(?P<base>.+?)(?: +at +(?P<date>\S.*))?")
 
 
-STAY_DAY = "day of the stay"
-"""What the day of each record is called where tables are joined; others have their table's name."""
-
-
 class TableSchema(Frozen):
     """What one table of a database is.
 
@@ -610,8 +606,7 @@ class Schema(Frozen):
         if not self.tables:
             return (*self.sensitive, *self.insensitive)
         lookups = {name for name, own in self.tables.items() if own.lookup}
-        days = (STAY_DAY,) if any(own.dates for own in self.tables.values()) else ()
-        return days + tuple(
+        return tuple(
             f"{name}.{column}"
             for name, own in self.tables.items()
             if name not in lookups

@@ -39,7 +39,6 @@ from sfumato.table.joined_tables import (
 )
 from sfumato.table.preparation import prepared
 from sfumato.table.sources import Source, from_numpy, listed
-from sfumato.table.stay_dates import absolute_columns, stay_dates
 from sfumato.table.table import MARK, MISSING, EventColumn, LabelDomain, Table
 from sfumato.table.table_files import data_sha256, open_source
 from sfumato.table.table_keys import open_tables, tables_in
@@ -150,8 +149,6 @@ class Stack:
         Place of each record of ``table`` among those of its own table.
     file
         The rows as they were read, before they were encoded.
-    absolute
-        Columns that tell when something was beside the dates of events; with any, no date goes out.
     """
 
     tables: Tables
@@ -161,7 +158,6 @@ class Stack:
     row: Ints
     table: Table
     file: pa.Table = field(repr=False)
-    absolute: tuple[str, ...] = ()
 
     @cached_property
     def schema(self) -> Schema:
@@ -213,33 +209,27 @@ def open_stack(
     table = open_table(file, _schema_of(tables, names), progress=progress)
     # What is missing in a row is mostly a column of another table.
     said = tuple(warning for warning in table.warnings if not warning.startswith("missing values"))
-    parents = tuple(parents_of(schema, found, names))
-    shown = {name: _told_columns(tables, name) for name in names}
-    shown[tables.persons] += (*schema.tables[tables.persons].quasi_identifiers,)
-    lookups = {name: own for name, own in schema.tables.items() if own.lookup}
-    shown |= {n: tuple(c for c in own.columns() if c != own.key) for n, own in lookups.items()}
-    absolute = absolute_columns(schema, columns, shown)
-    dates = None if absolute else stay_dates(schema, found, columns, names, parents)
-    table = replace(table, part_of=part_of, parents=parents, stay_dates=dates, warnings=said)
-    stack = Stack(tables, found, columns, names, row, table, file, absolute)
+    parents = tuple(_parents(tables, found, names))
+    table = replace(table, part_of=part_of, parents=parents, warnings=said)
+    stack = Stack(tables, found, columns, names, row, table, file)
     return replace(stack, table=replace(table, events=shared_columns(table, names)))
 
 
-def parents_of(schema: Schema, found: Joined, names: tuple[str, ...]) -> Iterator[Codes]:
+def _parents(tables: Tables, found: Joined, names: tuple[str, ...]) -> Iterator[Codes]:
     """For each table to whose records others belong, which of them each record stands under.
 
     A record stands under itself: a diagnosis shows of which stay it is, and the stay its ward.
     """
-    tables = schema.tables
+    schema = tables.schema.tables
     order = [name for name in in_order(found.layout) if name in names]
     for parent in order:
-        children = any(parent in each.of.values() for each in tables.values())
-        if parent == found.layout.persons or not children:
+        children = any(parent in each.of.values() for each in schema.values())
+        if parent == tables.persons or not children:
             continue
         under = {name: np.full(len(found.rows[name]), NOBODY, dtype=np.int64) for name in names}
         under[parent] = np.arange(len(found.rows[parent]))
         for name in order:
-            for column, to in tables[name].of.items():
+            for column, to in schema[name].of.items():
                 if to in under and name != parent:
                     places = found.parents[name, column]
                     through = np.append(under[to], NOBODY)[places]

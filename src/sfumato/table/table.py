@@ -268,62 +268,6 @@ class ColumnFigures:
 NO_COLUMNS = pa.table({})
 
 
-NO_DATE = -(1 << 30)
-"""Days after the day of its stay of a date that is empty, or that a table does not have."""
-
-
-@dataclass(frozen=True, eq=False)
-class StayDates:
-    """When the records of several tables were.
-
-    Attributes
-    ----------
-    record
-        A number of each record by which others name it; shape (records,).
-    anchor
-        The number of the record that has the day of the stay of each; -1 without one.
-    day
-        That day, as days since 1970; 0 without one.
-    delays
-        The days after it of each date of its table, `NO_DATE` for none; shape (dates, records).
-    first, last
-        Between which days each date of each table lies; shape (dates, tables).
-    columns
-        By name, the number of the table of each date, and its place among the dates of that.
-    born
-        Records of people whose birth, or another year that is known, is within these days: it would
-        tell of their offset.
-    """
-
-    record: Ints
-    anchor: Ints
-    day: Ints
-    delays: Ints
-    first: Ints
-    last: Ints
-    columns: Mapping[str, tuple[int, int]]
-    born: Bools
-
-    def take(self, rows: Ints) -> StayDates:
-        """Those of some records."""
-        return replace(
-            self,
-            record=self.record[rows],
-            anchor=self.anchor[rows],
-            day=self.day[rows],
-            delays=self.delays[:, rows],
-            born=self.born[rows],
-        )
-
-    @property
-    def place(self) -> Ints:
-        """The place of the record with the day of its stay of each, -1 for none that is there."""
-        places = np.full(int(self.record.max(initial=-1)) + 2, MISSING, dtype=np.int64)
-        places[self.record] = np.arange(len(self.record))
-        found: Ints = places[self.anchor]
-        return found
-
-
 @dataclass(frozen=True, eq=False)
 class Table:
     """An encoded file.
@@ -362,8 +306,6 @@ class Table:
         first one has a record for each person.
     parents
         What shows that records of several tables belong together: the parent of each, -1 for none.
-    stay_dates
-        When the records of several tables were, as far as it may be told.
     """
 
     schema: Schema
@@ -382,7 +324,6 @@ class Table:
     identifiers: pa.Table = field(default_factory=lambda: NO_COLUMNS, repr=False)
     part_of: Codes | None = None
     parents: tuple[Codes, ...] = ()
-    stay_dates: StayDates | None = None
 
     @property
     def records(self) -> int:
@@ -417,7 +358,6 @@ class Table:
             events=tuple(replace(event, codes=event.codes[rows]) for event in self.events),
             part_of=None if self.part_of is None else self.part_of[rows],
             parents=tuple(parent[rows] for parent in self.parents),
-            stay_dates=None if self.stay_dates is None else self.stay_dates.take(rows),
         )
 
 

@@ -21,9 +21,6 @@ from sfumato.intruder.candidates import ROUNDED, Candidates, Identification, Val
 from sfumato.intruder.knowledge import Knowledge, KnownColumn, measure_of
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 
-ANY_DAY = 1e7
-"""Days by which a record may be moved that shows no date: more than any is."""
-
 
 @dataclass(frozen=True, eq=False)
 class EventValues:
@@ -223,27 +220,8 @@ class _MovedDates:
         away = self._shown.number(rows) - day
         some = np.isfinite(away)
         order = np.flatnonzero(some)[np.lexsort((away[some], unit[some]))]
-        found = self._joined(
-            rows[order], unit[order], away[order] - off, away[order] + off + self._rounded, before
-        )
-        if some.all():
-            return found
-        # Rows that show no date are those of any day.
-        order = np.flatnonzero(~some)[np.argsort(unit[~some], kind="stable")]
-        most = np.full(len(order), ANY_DAY)
-        others = self._joined(rows[order], unit[order], -most, most, before)
-        return _Offsets(
-            *(
-                np.concatenate([getattr(each, name) for each in (found, others)])
-                for name in ("unit", "low", "high", "rows")
-            )
-        )
-
-    @staticmethod
-    def _joined(
-        rows: Ints, unit: Ints, low: Floats, high: Floats, before: _Offsets | None
-    ) -> _Offsets:
-        """The offsets by which rows of units, in their order, show one more event."""
+        rows, unit, away = rows[order], unit[order], away[order]
+        low, high = away - off, away + off + self._rounded
         if before is None:
             return _Offsets(unit, low, high, rows[:, np.newaxis])
         # Within a unit, those follow each other whose offsets may be the same.
@@ -272,9 +250,6 @@ class _MovedDates:
         units, place = np.unique(found.unit, return_inverse=True)
         most = np.zeros(len(units))
         np.maximum.at(most, place, many)
-        if (found.high >= ANY_DAY).any():
-            # Where some show no date, that they fit by more offsets says nothing.
-            return units[most > 0]
         likeliest: Ints = units[(most > 0) & (most >= most.max(initial=0))]
         return likeliest
 
