@@ -12,7 +12,9 @@ from oracles import histories
 
 import sfumato as sf
 from sfumato.kernels.history_loops import DatedRows, dated_units
+from sfumato.release import event_dates
 from sfumato.reports.release_summary import release_summary
+from sfumato.table.door import open_table
 
 UNDATED = 2
 """The key of rows that show no date."""
@@ -274,3 +276,45 @@ def test_each_column_of_events_counts(dateless):
     assert left.hidden == {"visit": 1.0, "code": pytest.approx(1 - kept)}
     assert left.exact == pytest.approx(kept / 2)
     assert left.kept <= left.exact
+
+
+@pytest.mark.parametrize(("weekend", "tells"), [(1.0, False), (0.7, False), (0.0, True)])
+def test_weekdays_that_tell_an_offset_are_seen(weekend: float, tells: bool) -> None:
+    rng = np.random.default_rng(5)
+    person = np.repeat(np.arange(800), 6)
+    every = np.arange(600)
+    first = np.datetime64("2020-01-06")  # a Monday
+    weight = np.where(every % 7 >= 5, weekend, 1.0)
+    day = rng.choice(every, len(person), p=weight / weight.sum())
+    frame = pd.DataFrame({"id": person, "sex": "f", "visit": (first + day).astype(str)})
+    schema = sf.Schema(
+        person="id",
+        quasi_identifiers=["sex"],
+        sensitive=["visit"],
+        events={"visit": {"kind": "date"}},
+    )
+    table = open_table(frame, schema)
+    assert event_dates.weekdays_tell(table.events[0], table.person) is tells
+
+
+def test_dates_whose_weekdays_tell_the_offset_are_moved_by_whole_weeks_at_the_finest() -> None:
+    rng = np.random.default_rng(6)
+    person = np.repeat(np.arange(600), 5)
+    day = rng.integers(0, 60, len(person)) * 7 + rng.integers(0, 5, len(person))
+    data = pd.DataFrame({"id": person, "sex": rng.choice(["f", "m"], 600)[person]})
+    data["visit"] = (np.datetime64("2020-01-06") + day).astype(str)
+    schema = sf.Schema(
+        person="id",
+        quasi_identifiers=["sex"],
+        sensitive=["visit"],
+        events={"visit": {"kind": "date"}},
+    )
+    release = sf.anonymize(
+        data,
+        schema,
+        sf.PidKAnonymity(5),
+        sf.KnownEvents(1, 0.2),
+        techniques="widen,shift-dates,coarsen-dates",
+    )
+    dates = release.disclosed.dates
+    assert dates is None or not dates.scheme.has_days or dates.scheme.period % 7 == 0

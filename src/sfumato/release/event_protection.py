@@ -137,7 +137,10 @@ def protect(
     first, *others = dated
     columns += [known_events.interval_column(first, other) for other in others]
     best: Protection | None = None
+    weekdays_tell = event_dates.weekdays_tell(first, table.person)
     for scheme in event_dates.date_schemes(weights):
+        if weekdays_tell and scheme.has_days and scheme.period % 7:
+            continue
         # Schemes come by rising loss of the dates alone, so that no later one can lose less than
         # this.
         if scheme.loss / (len(columns) + 1) >= (below if best is None else min(below, best.lost)):
