@@ -21,6 +21,7 @@ PAGES = (
 
 ELSEWHERE = {
     "workbench": "a browser; tests of the workbench",
+    "lost_key": "no code",
     "from_r": "test_other_languages.py",
     "from_stata": "test_other_languages.py",
     "tables": "a database; cli/test_databases.py",

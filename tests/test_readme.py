@@ -253,7 +253,7 @@ def test_the_page_on_linkage(tmp_path, project_root, monkeypatch, few_random_pai
     told = run(["sh", "-e", "-c", LENIENT + link], tmp_path)
     printed = next(code for language, code in shown if language == "text")
     for line in told.splitlines():
-        if line.startswith(("Records", "Matches", "Possible", "Persons")):
+        if line.startswith(("Records", "Matches", "Possible", "People")):
             assert line in printed
     run(["sh", "-e", "-c", LENIENT + measure], clinics)
     (clinics / "linked" / "report.html").unlink()

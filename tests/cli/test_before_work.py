@@ -105,7 +105,7 @@ def test_a_refusal_reads_no_data(run: Run, folder: Path, words: tuple[str, ...],
         ({"release": "k = 2\npseudonym_key = 'no.key'"}, "pseudonym_key must be a file that can"),
         ({"release": "k = 2\npseudonym_key = 'gone'"}, "release.pseudonym_key must be a file of"),
         ({"schema": SCHEMA.replace("sens", "insens"), "release": "h_affiliation = 0.5"},
-         "constraint h_affiliation needs a sensitive attribute"),
+         "promise h_affiliation needs a sensitive attribute"),
     ],
     ids=lambda each: each if isinstance(each, str) else "",
 )  # fmt: skip

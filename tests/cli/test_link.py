@@ -129,7 +129,7 @@ def test_link_writes_all_files_and_says_what_it_proposes(run: Run, here: Path) -
     assert {path.name for path in (here / "out").iterdir()} == FILES
     assert "No --spec: sfumato proposes one" in done.err
     assert "surname" in done.err
-    assert "Persons" in done.out
+    assert "People" in done.out
     spec = tomllib.loads((here / "out" / "link.toml").read_text())
     assert spec["id"] == "patient"
     same = ("--seed", "1", "--secret", "out/link.secret")

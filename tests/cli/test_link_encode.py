@@ -118,7 +118,7 @@ def test_from_home_to_persons(run: Run, encoded: Path) -> None:
     assert "encodings" in (out / "report.html").read_text()
     done = run("link", *words, "-o", "again")
     assert done.code == 0, done.err
-    assert "Persons" in done.out
+    assert "People" in done.out
     for name in ("pairs", "persons", "linked"):
         tables = [pq.read_table(encoded / each / f"{name}.parquet") for each in ("out", "again")]
         assert tables[0].equals(tables[1])

@@ -40,7 +40,7 @@ def test_contradictions_end_with_exit_code_1(of_policy: Of, policy: Path) -> Non
     code, said = of_policy("check", policy)
     assert code == 1
     assert "Error: request 'diabetes': role 'nurse' is not in the policy. Add the role." in said
-    assert said.splitlines()[-1] == "2 errors, 0 warnings"
+    assert said.splitlines()[-1] == "Errors: 2; warnings: 0."
     code, said = of_policy("check", policy, "--json")
     assert {each["severity"] for each in json.loads(said)} == {"error"}
 

@@ -482,7 +482,7 @@ def test_names_of_workers_are_no_paths(tmp_path: Path, play: Play) -> None:
 def test_status_of_several_workers(tmp_path: Path, run: Run, play: Play) -> None:
     """Accuracy on gold pairs, agreement, conflicts and what all know together."""
     folder = project_folder(tmp_path / "project", gold=True)
-    assert "Nobody has begun" in run("review", "status", folder).out
+    assert "No worker has begun" in run("review", "status", folder).out
     for name, last in (("one", "1"), ("two", "6")):
         assert play(folder, "o", "--worker", name).code == 0
         order = journal(folder, f"review.{name}.state")[0]["pairs"]

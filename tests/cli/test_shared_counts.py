@@ -48,7 +48,7 @@ def test_anonymize_in_both_ways_and_again(run, folder, way, records, ids):
     assert (released.records, released.persons) == (records, ids)
     assert released.count_k >= 2
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "Nobody stands out by the number of records" in page
+    assert "No person stands out by the number of records" in page
     assert "exposed_persons" in page
     (folder / "out.csv").rename(folder / "first.csv")
     again = run("anonymize", *WORDS, "--repeat", "release.toml", "--output", "out.csv")

@@ -296,7 +296,7 @@ def test_persons_whom_the_register_lacks_are_said(release: Release, original: pa
     few = original.filter(pc.is_in(original["patient"], pa.array(PATIENTS[:60])))
     found = attack(release, original=original, register=few, seed=1, attacks=["exact"])
     assert found.register_persons == 60
-    assert found.warnings[0].startswith("40 people of the released file are not in the register")
+    assert found.warnings[0].startswith("Not in the register: 40 people")
 
 
 def test_nothing_of_the_data_is_told(release: Release, original: pa.Table) -> None:

@@ -97,7 +97,7 @@ def test_a_declaration_is_believed_where_the_data_bear_it_out(twice, seed, dated
     said = [note for note in links.model.notes if "'a' is declared" in note]
     assert len(said) == (1 if twice else 0)
     if twice:
-        about = int(said[0].partition("about ")[2].partition(" ")[0])
+        about = int(said[0].partition("About ")[2].partition(" ")[0])
         assert about == pytest.approx(len(again), rel=0.3)
         assert links.model.lost >= 0.7 * len(again)
 

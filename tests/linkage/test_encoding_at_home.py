@@ -93,7 +93,7 @@ def test_missing_texts_and_empty_records_set_no_bit() -> None:
     made = encode_table(table, SECRET, SPEC, id_column="id", missing=["unknown"])
     assert made.empty == 1
     assert made.impossible == {"born": 1}
-    assert [said.split()[0] for said in made.warnings] == ["'born':", "1"]
+    assert [said.split()[0] for said in made.warnings] == ["'born':", "Records"]
 
 
 def test_one_value_throughout_is_no_reason_to_refuse() -> None:

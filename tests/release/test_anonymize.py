@@ -403,9 +403,9 @@ def test_promises_that_do_not_fit_the_schema():
     table, schema = worked_example()
     with pytest.raises(InputError, match="at least one promise"):
         sf.anonymize(table, schema)
-    with pytest.raises(InputError, match="protocol of constraints"):
+    with pytest.raises(InputError, match="protocol of promises"):
         sf.anonymize(table, schema, 0.5)
-    with pytest.raises(InputError, match="protocol of constraints; found the class GBalance"):
+    with pytest.raises(InputError, match="protocol of promises; found the class GBalance"):
         sf.anonymize(table, schema, sf.GBalance)
     with pytest.raises(InputError, match="must name a sensitive attribute"):
         sf.anonymize(table, schema, sf.HAffiliation(0.5, attribute="zip"))

@@ -48,7 +48,7 @@ def test_it_stands_beside_the_release(tmp_path: Path) -> None:
     assert text == made.codebook("out.csv")
     lines = text.splitlines()
     assert lines[0] == "# Codebook of out.csv"
-    assert lines[2] == "40 records of 20 persons."
+    assert lines[2] == "40 records of 20 people."
     assert "| `pid` |  | text | the person: a pseudonym, which means nothing outside" in text
     assert (
         "| `age` |  | text | 1 text taken as missing; read as numbers, decimal sign ,; "

@@ -86,7 +86,7 @@ def test_a_linkage_of_tables_and_one_of_encodings() -> None:
         check_one_of_each(html)
         assert sum(widths(html)) == pytest.approx(350, abs=0.5), "the shares of all pairs"
         rows = re.findall(r'scope="row"[^>]*>([^<]*)</th><td[^>]*>([^<]*)</td>', html)
-        assert ("Persons", f"{found.settled.persons.count:,}") in rows
+        assert ("People", f"{found.settled.persons.count:,}") in rows
         surnames = made.hospital["surname"].drop_null().to_pylist()
         assert not [name for name in surnames if f">{name}<" in html]
 

@@ -170,7 +170,7 @@ def test_local_data_without_the_linked_persons_is_refused(schema: Schema) -> Non
         LinkageAnonymity(few, 3, AT_TIME_1).apply(LINKED, schema)
     assert "Alice" not in str(caught.value)
     without = few.drop(columns="name")
-    with pytest.raises(InputError, match="1 of 3 linked records that match nobody"):
+    with pytest.raises(InputError, match="1 of 3 linked records that match no person"):
         LinkageAnonymity(without, 3, AT_TIME_1).apply(LINKED, schema)
 
 

@@ -155,10 +155,10 @@ def test_contradictions_are_said_in_plain_words(fields: dict[str, object], words
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"databases": {"Pharmacy B": {"k": 1}}}, "its k is 1, which hides nobody"),
+        ({"databases": {"Pharmacy B": {"k": 1}}}, "its k is 1, which hides no person"),
         ({"roles": {"nurse": ""}}, "role 'nurse': no database authenticates it"),
         ({"databases": {"C": {"k": 2}}}, "database 'C': no linkage links it"),
-        ({"linkages": {"other": {"from": ["Pharmacy B"]}}}, "nobody asks for it"),
+        ({"linkages": {"other": {"from": ["Pharmacy B"]}}}, "no request asks for it"),
         ({"linkages": {"other": {"from": ["Pharmacy B"]}}}, "authenticates anybody"),
         ({"requests": {"diabetes": {"requester": ""}}}, "it does not say who asks"),
     ],

@@ -152,7 +152,7 @@ def test_a_codebook_stands_beside_it_and_the_recipe_in_manifest_and_report(folde
     made = release(folder, "one.toml", output=folder / "out.csv")
     told = (folder / "out.codebook.md").read_text(encoding="utf-8")
     assert told == made.codebook("out.csv")
-    assert "3 records of 3 persons." in told
+    assert "3 records of 3 people." in told
     assert "| `name` |  | text | the person: a pseudonym, which means nothing outside" in told
     assert "| `born` |  | text | generalised: a value, or a label of its hierarchy that" in told
     assert "| `drug` |  | text | spelled in upper case; 1 value renamed; unchanged |" in told

@@ -165,7 +165,7 @@ def test_a_name_that_somebody_has_is_refused_and_the_link_stays() -> None:
     path = _invitation()
     client = visitor()
     answer = client.post(path, {**ACCOUNT, "name": " carol "})
-    assert b"Somebody has this name" in answer.content
+    assert b"Another account has this name" in answer.content
     assert client.post(path, {**ACCOUNT, "name": "wanda"}).status_code == 302
 
 

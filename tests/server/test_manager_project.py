@@ -108,7 +108,7 @@ def test_a_new_project_has_a_page(team: dict[str, Any]) -> None:
     project = made_project(team["custodian"], team["manager"])
     text = client_of(team["manager"]).get(f"/projects/{project.id}/").content.decode()
     assert "No worker takes part yet" in text
-    assert "6 pairs are dealt to nobody" in text
+    assert "6 pairs are not dealt" in text
 
 
 def test_everybody_is_led_to_their_own_page(team: dict[str, Any]) -> None:

@@ -73,8 +73,8 @@ def test_numbers_but_for_some_text_are_categorical_with_a_warning() -> None:
     assert column.kind is Kind.CATEGORICAL
     (warning,) = warnings
     assert warning == (
-        "column 'x' is taken as categorical: it holds numbers or dates but for text in row 21; "
-        "declare kind = \"numeric\" and name that text in 'missing' if it stands for a missing "
+        "column 'x' is taken as categorical: it holds numbers or dates but for text in row 21. "
+        "Declare kind = \"numeric\" and name that text in 'missing' if it stands for a missing "
         "value."
     )
     column, warnings = encoded([*(str(n) for n in range(20)), "unknown"], ("unknown",))

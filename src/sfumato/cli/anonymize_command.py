@@ -22,6 +22,7 @@ from sfumato.cli.output import (
     check_apart,
     columns,
     few,
+    in_classes,
     print_found,
     print_json,
     progress_bar,
@@ -313,16 +314,16 @@ def _brief(release: Release) -> str:
     risk = release.risk
     where = "" if risk.ran is None else f", on {risk.ran}"
     lost = f"Detail lost: {100 * detail_lost(release):.2g} %."
-    people = f"{risk.records:,} records of {risk.persons:,} people in {risk.classes:,} classes"
+    people = in_classes(risk)
     of_tables = getattr(release.content, "lines", None)
     tables = [] if of_tables is None else columns(of_tables(), (1, 2, 4, 5, 6))
     lines = [
         *tables,
-        *few([f"Accepted: {each}" for each in acceptances(risk.columns)], "accepted columns"),
-        *few(list(map(str, release.lost)), "columns that show nothing"),
-        *few([f"Warning: {each}" for each in release.warnings], "warnings"),
+        *few([f"Accepted: {each}" for each in acceptances(risk.columns)], "accepted column"),
+        *few(list(map(str, release.lost)), "lost column"),
+        *few([f"Warning: {each}" for each in release.warnings], "warning"),
         f"Released: {people}{where}. {lost}",
-        *few([f"Promise: {each}" for each in _promises(release)], "promises"),
+        *few([f"Promise: {each}" for each in _promises(release)], "promise"),
     ]
     return "\n".join([*lines, "", release.verdict.text(False)])
 

@@ -169,8 +169,8 @@ def _brief(found: Attack) -> str:
     from sfumato.reports.adversaries import attack_title
 
     lines = [
-        *few([f"Warning: {each}" for each in found.warnings], "warnings"),
-        *few(found.held, "notes"),
+        *few([f"Warning: {each}" for each in found.warnings], "warning"),
+        *few(found.held, "note"),
     ]
     if found.verdict is not None:
         lines += ["", *found.verdict.lines(False)]
@@ -184,7 +184,7 @@ def _brief(found: Attack) -> str:
     # Two more lines say how many attacks are left and where the report is.
     left = max(1, SCREEN - 5 - len(lines) - len(said))
     table = columns([*zip(titles, marks, strict=True)])
-    return "\n".join([*lines, "", *cut(table, left, "attacks"), "", *said])
+    return "\n".join([*lines, "", *cut(table, left, "attack"), "", *said])
 
 
 def _marked(each: Outcome) -> tuple[str, ...]:

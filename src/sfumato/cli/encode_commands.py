@@ -72,8 +72,8 @@ def key(file: Annotated[Path, argument(metavar="FILE", help="A new file for the 
 
     write_new_key(file)
     say(
-        f"Wrote {file} (mode 0600). Give it to the other owners only, never to whoever links the "
-        "encodings."
+        f"Wrote {file} (mode 0600). Give it to the other owners only, never to the one who "
+        "links the encodings."
     )
 
 

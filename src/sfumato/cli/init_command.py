@@ -274,7 +274,7 @@ def _asked(wanted: ProposalRequest) -> ProposalRequest:
         if sys.stdin.isatty():
             raise
         raise InputError(
-            "argument TABLE", "must be given where nobody answers questions", found="none"
+            "argument TABLE", "must be given where no person answers questions", found="none"
         ) from None
 
 
@@ -287,11 +287,11 @@ def _with_answers(proposed: Proposal) -> Project:
 
     no: dict[tuple[str, ...], str] = {}
     try:
-        known = "Could somebody know that a given person is in this file"
+        known = "Could an intruder know that a given person is in this file"
         no |= _reason_why_not(("",), f"{known} (yes, if you do not know)?")
         for alike in _alike(proposed.sensitive):
             named = ", ".join(alike)
-            no |= _reason_why_not(alike, f"Could somebody know a value of the person in {named}?")
+            no |= _reason_why_not(alike, f"Could an intruder know a person's value in {named}?")
         if not no:
             return proposed.project
         by = typer.prompt("Who answers for that: role (name)", err=True)

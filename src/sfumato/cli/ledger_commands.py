@@ -166,7 +166,7 @@ def grant(
     hashes = {name: data_sha256(place) for name, place in places.items()}
     with opened(ledger, keys) as found:
         found.grant(linkage, k=k, local=hashes, note=note, by=by)
-    typer.echo("Granted; the entry says by whom and why.")
+    typer.echo("Granted; the entry says who did it and why.")
 
 
 @app.command()

@@ -229,8 +229,8 @@ def _check_applies(context: typer.Context) -> None:
             raise InputError(
                 f"option {flag}",
                 "must be left out where encodings are linked",
-                advice="what is compared was agreed upon when they were made; nobody can look at "
-                "a pair of them",
+                advice="what is compared was agreed upon when they were made; no person can look "
+                "at a pair of them",
             )
 
 

@@ -49,7 +49,7 @@ Unkept = Annotated[
     float | None,
     option(
         metavar="SHARE",
-        help="Share of the people of a release for whom a promise about its classes may fail by "
+        help="Share of the people of a release, for which a promise about its classes may fail by "
         "all that was handed over.",
     ),
 ]
@@ -114,7 +114,7 @@ def terms(
         settled = replace(found.terms(), **_given(tolerable=tolerable, unkept=unkept, keep=keep))
         found.settle(settled, note=note, by=by)
     typer.echo(
-        f"Tolerable: {settled.tolerable:.1%} found, promises fail for {settled.unkept:.1%}; "
+        f"Limits: {settled.tolerable:.1%} found, promises fail for {settled.unkept:.1%}; "
         f"kept: {settled.keep or 'for ever'}"
     )
 
@@ -129,7 +129,7 @@ def remembered(ledger: LedgerFile = None, keys: LedgerKeyFolder = None, json: Js
 
 
 def _lines(releases: list[Remembered]) -> list[str]:
-    head = ("number", "time", "file", "persons", "to", "found together", "sketch")
+    head = ("number", "time", "file", "people", "to", "found together", "sketch")
     rows = [
         (
             f"{release.number}",
@@ -202,7 +202,8 @@ def _lines_of_composition(found: Together) -> list[str]:
         )
         for number, each in found.all.items()
     ]
-    more = f"{found.in_several:,} people are in several of {len(found.all):,} releases."
+    both = f"{found.in_several:,} people"
+    more = f"In several of {len(found.all):,} releases: {both}."
     unknown = [f"Not known: {each}." for each in found.unknown]
     return [*columns([head, *rows], (0, 1, 2, 3, 4)), more, *unknown]
 
@@ -214,13 +215,13 @@ def waive(
     ledger: LedgerFile = None,
     keys: LedgerKeyFolder = None,
     recipient: Annotated[
-        str | None, option(metavar="NAME", help="Who is taken to share with nobody.")
+        str | None, option(metavar="NAME", help="Who is taken to share with no other.")
     ] = None,
     release: Annotated[
         int | None, option(metavar="N", help="What holds other people than any other release.")
     ] = None,
 ) -> None:
-    """Waive that a recipient shares with others, or that persons in common must be followed."""
+    """Waive that a recipient shares with others, or that people in common must be followed."""
     from sfumato.core.errors import InputError
 
     who = recipient if release is None else release
@@ -230,7 +231,7 @@ def waive(
         )
     with remembering(ledger, keys) as book:
         book.waive(who, note=note, by=by)
-    typer.echo("Waived; the entry says by whom and why.")
+    typer.echo("Waived; the entry says who did it and why.")
 
 
 @app.command()

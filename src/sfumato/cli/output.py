@@ -20,6 +20,7 @@ from sfumato.cli.own_process import check_interrupt, interrupted
 from sfumato.core.atomic import check_target, write_text
 from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 
 if TYPE_CHECKING:
     from sfumato.core.chain import Verdict
@@ -71,9 +72,18 @@ LEADING = (
 
 
 def few(lines: Sequence[str], of: str) -> list[str]:
-    """The first lines, each on at most two of a screen, and how many more there are."""
+    """The first lines, each on at most two of a screen, and how many more there are.
+
+    Parameters
+    ----------
+    of
+        What one line is; its plural has an s.
+    """
     left = len(lines) - SHOWN
-    return [*on_two(lines[:SHOWN]), *([f"{left:,} more {of}: --details"] if left > 0 else [])]
+    return [
+        *on_two(lines[:SHOWN]),
+        *([f"{counted(left, f'more {of}')}: --details"] if left > 0 else []),
+    ]
 
 
 MOST = 190
@@ -86,9 +96,15 @@ def on_two(lines: Iterable[str]) -> list[str]:
     return [part for line in cut for part in wrap(line, WIDTH, subsequent_indent="    ")]
 
 
+def in_classes(risk: Risk) -> str:
+    """How many records and people a file has, in how many classes."""
+    records, people = counted(risk.records, "record"), counted(risk.persons, "person")
+    return f"{records} of {people} in {counted(risk.classes, 'class')}"
+
+
 def brief(risk: Risk) -> str:
     """What a file gives away, on one screen: leading measures, worst columns, the verdict."""
-    people = f"{risk.records:,} records of {risk.persons:,} people in {risk.classes:,} classes"
+    people = in_classes(risk)
     where = "" if risk.ran is None else f", on {risk.ran}"
     shown = [row for row in risk.rows() if row.name in LEADING]
     name = max(len(each.name) for each in shown)
@@ -98,10 +114,10 @@ def brief(risk: Risk) -> str:
         lines.append(start + shorten(each.meaning, 100 - len(start), placeholder=" …"))
     lines += _sensitive(risk)
     held = [each.row() for each in risk.held]
-    lines += few([f"{each.name}  {each.value}  {each.meaning}" for each in held], "thresholds")
-    lines += few([f"Warning: {warning}" for warning in risk.warnings], "warnings")
+    lines += few([f"{each.name}  {each.value}  {each.meaning}" for each in held], "limit")
+    lines += few([f"Warning: {warning}" for warning in risk.warnings], "warning")
     if risk.columns:
-        lines.append(f"Of each further column: --details ({len(risk.columns)} columns).")
+        lines.append(f"Of each further column: --details ({counted(len(risk.columns), 'column')}).")
     return "\n".join([*lines, *([] if risk.verdict is None else ["", risk.verdict.text(False)])])
 
 
@@ -117,7 +133,7 @@ def _sensitive(risk: Risk) -> list[str]:
         for column, one in worst[:SHOWN]
     ]
     left = len(worst) - len(lines)
-    more = [f"  {left} more columns: --details"] if left else []
+    more = [f"  {counted(left, 'more column')}: --details"] if left else []
     return ["", head, *lines, *more] if worst else []
 
 
@@ -288,7 +304,7 @@ def cut(table: Sequence[str], room: int | None, of: str) -> list[str]:
         for line in table[: room + 1]
     ]
     left = len(table) - len(shown)
-    return [*shown, *([f"{left:,} more {of}: --details"] if left else [])]
+    return [*shown, *([f"{counted(left, f'more {of}')}: --details"] if left else [])]
 
 
 def printable(text: str) -> str:

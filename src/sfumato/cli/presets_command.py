@@ -41,5 +41,5 @@ def presets(
             typer.echo(f"    evidence: {each.evidence}")
     if not details:
         lines = columns([("preset", "source", "limits"), *rows])
-        typer.echo("\n".join(cut(lines, len(rows), "presets")))
+        typer.echo("\n".join(cut(lines, len(rows), "preset")))
         typer.echo("What each source says, and its evidence: --details")

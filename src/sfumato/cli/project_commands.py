@@ -397,8 +397,8 @@ def _release_lines(status: Status) -> list[str]:
     found = status.measured(RELEASE) or {}
     if "classes" not in found or "utility" not in found:
         return []
-    lost = f"information lost: ncp {100 * found['utility']['ncp']:.1f} %"
-    return ["", f"Release: {found['classes']:,} classes; {lost}"]
+    lost = f"detail lost: {100 * found['utility']['ncp']:.1f} %"
+    return ["", f"Release: classes: {found['classes']:,}; {lost}"]
 
 
 def _size(count: int) -> str:

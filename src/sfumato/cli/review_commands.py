@@ -360,7 +360,7 @@ def status(folder: Folder, json: Json = False) -> None:
 
 def _status_lines(found: dict[str, Any], folder: Path) -> list[str]:
     if not found["workers"]:
-        return [f"Nobody has begun. To begin: sfumato review play {folder}"]
+        return [f"No worker has begun. To begin: sfumato review play {folder}"]
     lines = [f"Pairs: {found['pairs']:,}, of them {found['gold']:,} of known truth", ""]
     head = ("worker", "decided", "skipped", "flagged", "KAPR", "limit", "characters", "right")
     rows = [head]

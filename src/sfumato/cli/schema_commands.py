@@ -123,7 +123,7 @@ def _lines(found: FileProfile, room: int | None, *, show_values: bool) -> list[s
             row.append("; ".join([*ends, ", ".join(shown.get("examples", []))]))
     half = None if room is None else room // 2
     lines = [f"{found.subject}: {found.sampled:,} records looked at", ""]
-    lines += [*cut(columns([heads, *rows]), room, "columns"), ""]
+    lines += [*cut(columns([heads, *rows]), room, "column"), ""]
     lines.append(f"Different in every record: {', '.join(found.keys) or 'no column'}.")
     if found.keys_with_person:
         named = ", ".join(found.keys_with_person)
@@ -133,11 +133,11 @@ def _lines(found: FileProfile, room: int | None, *, show_values: bool) -> list[s
     if found.uniqueness:
         steps = [[f"of {found.persons:,} people unique on", "up to here", "all but this"]]
         steps += [[u.column, f"{u.up_to:.1%}", f"{u.without:.1%}"] for u in found.uniqueness]
-        lines += ["", *cut(columns(steps, (1, 2)), half, "columns")]
+        lines += ["", *cut(columns(steps, (1, 2)), half, "column")]
     told = [[d.by, d.of, f"{d.share:.1%}", f"{d.exceptions:,}"] for d in found.dependences]
     if told:
         table = columns([["column", "tells", "share", "exceptions"], *told], (2, 3))
-        lines += ["", *cut(table, half, "lines")]
+        lines += ["", *cut(table, half, "line")]
     return [*lines, ""]
 
 

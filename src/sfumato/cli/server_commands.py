@@ -170,8 +170,8 @@ def _check_tls(config: ServerConfig, insecure: bool) -> None:
     raise InputError(
         "option --host" if not config.url else "option --url",
         "must keep to this machine, or be reached through TLS",
-        advice="put a proxy with TLS before it and give --url https://..., or, if nobody "
-        "untrusted can listen, --insecure",
+        advice="put a proxy with TLS before it and give --url https://..., or, if no "
+        "stranger can listen, --insecure",
     )
 
 

@@ -8,11 +8,23 @@ NARROW = "\u202f"
 """Narrow space that does not break, between a number and its unit."""
 NONE = "–"
 MOST_DIGITS = 6
+_SEVERAL = {"person": "people", "class": "classes"}
 
 
 def count(value: float) -> str:
     """A count with separators of thousands; a count that is no whole number with one decimal."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number of things: ``1 record``, ``2 people``.
+
+    Parameters
+    ----------
+    several
+        What is said of more than one, where it is not one with an s.
+    """
+    return f"{count(number)} {one if number == 1 else several or _SEVERAL.get(one, f'{one}s')}"
 
 
 def percent(share: float, digits: int = 1) -> str:

@@ -222,7 +222,7 @@ def check_signature(path: str | os.PathLike[str], signer: Path | None = None) ->
     elif changed:
         fault = f"Changed since signing: {', '.join(changed)}."
     elif added:
-        fault = f"Added since signing: {len(added)} files, not signed."
+        fault = f"Files added since signing, not signed: {len(added)}."
     return Checked(statement, fingerprint(named), is_known, files, fault)
 
 

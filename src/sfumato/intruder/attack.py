@@ -45,20 +45,20 @@ def in_words(held: Held, given: Given) -> tuple[str, ...]:
 
 
 def _sentences(held: Held, given: Given) -> Iterator[str]:
-    persons = f"{held.knowledge.persons:,} persons"
+    people = f"{held.knowledge.persons:,} people"
     if held.itself:
         yield (
-            f"Nothing but the file: of all {persons} in it the intruder knows the class that they "
-            "are in, as somebody would who knows all quasi-identifiers."
+            f"Nothing but the file: of all {people} in it the intruder knows the class that they "
+            "are in, as one would who knows all quasi-identifiers."
         )
     else:
         what = "The original" if given.register is None else "A register"
-        yield f"{what} of {persons}."
+        yield f"{what} of {people}."
         names = [column.name for column in held.knowledge.quasi_identifiers]
         yield f"Of everybody the quasi-identifiers: {', '.join(names)}."
     others = [column.name for column in held.knowledge.others]
     if others:
-        more = f" and {len(others) - MOST} more columns" if len(others) > MOST else ""
+        more = f" and {len(others) - MOST:,} more columns" if len(others) > MOST else ""
         yield f"Also: {', '.join(others[:MOST])}{more}."
     if given.counts:
         yield "How many records each person has in the release."
@@ -91,8 +91,8 @@ def warnings_of(held: Held, candidates: Candidates) -> tuple[str, ...]:
     strangers = len(np.unique(held.file.unit[held.truth.owner < 0]))
     if strangers:
         warnings.append(
-            f"{strangers:,} people of the released file are not in the register: no guess about "
-            "them can be right."
+            f"Not in the register: {strangers:,} people of the released file; no guess "
+            "about them can be right."
         )
     inside = np.flatnonzero(held.truth.owner >= 0)
     # By what is true: errors that the intruder makes would look like cells that are too narrow.

@@ -68,8 +68,8 @@ class Holding:
         Any,
         declaration.Parameter(
             "People with exact values, such as the population. The original where not given: "
-            "what an acquaintance knows; for a release on request, the local data of whoever "
-            "asked.",
+            "what an acquaintance knows; for a release on request, the local data of the one "
+            "who asked.",
             "FILE",
             path=True,
         ),

@@ -520,7 +520,7 @@ def _too_many() -> InputError:
     return InputError(
         "what the intruder knows",
         "must tell people apart",
-        found=f"more than {MOST_PAIRS:,} pairs of a class and somebody who fits it",
+        found=f"more than {MOST_PAIRS:,} pairs of a class and a person who fits it",
         advice="let more be known (knows, missing), or run only the attack probabilistic",
     )
 

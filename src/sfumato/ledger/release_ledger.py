@@ -451,7 +451,7 @@ class ReleaseLedger(Ledger):
         ]
         if strangers:
             yield (
-                f"nobody of it was recognised in {', '.join(strangers)}; if people are in both "
+                f"no person of it was recognised in {', '.join(strangers)}; if people are in both "
                 "after all, these give away more together"
             )
         looked_at, persons = found.all[number].looked_at, len(people)
@@ -655,7 +655,7 @@ def _not_followed(first: int, second: str, waived: int) -> InputError:
     return InputError(
         f"releases {first} and {second}",
         "must have people in common that can be followed, or be said to hold other people",
-        found="nobody who was recognised for sure, or no people that are named",
+        found="no person who was recognised for sure, or no people that are named",
         advice="give both the same person ids, or, where they are of other people, say so: "
         f"sfumato ledger waive --release {waived} --note WHY --by NAME",
     )

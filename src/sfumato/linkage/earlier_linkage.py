@@ -235,7 +235,7 @@ def read_earlier(folder: str | os.PathLike[str]) -> Earlier:
         raise InputError(
             f"folder {place.name or place}",
             "must hold a linkage of clear tables",
-            found="one of encodings, which nobody can review or continue",
+            found="one of encodings, which no person can review or continue",
             advice="link the encodings again",
         )
     table = _table(place / linkage_files.PERSONS)

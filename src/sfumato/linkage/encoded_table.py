@@ -395,7 +395,7 @@ class EncodedTable:
             if count
         ]
         if self.empty:
-            said.append(f"{self.empty:,} records have no value to encode and match nothing.")
+            said.append(f"Records without a value to encode, linked to nothing: {self.empty:,}.")
         return tuple(said)
 
 

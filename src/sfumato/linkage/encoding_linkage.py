@@ -264,7 +264,7 @@ class EncodedLinks(linkage_result.Found):
             lines.append(
                 f"Possible matches  {found['possible_match']:,} ({score} from {at.lower:.4g})"
             )
-        lines.append(f"Persons           {self.settled.persons.count:,}")
+        lines.append(f"People            {self.settled.persons.count:,}")
         if self.estimated:
             precision, recall = (100 * each.value for each in self.quality)
             lines += [

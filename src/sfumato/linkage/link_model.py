@@ -369,10 +369,10 @@ all records of the smaller table can: twins and common names make some percent t
 FEWEST = 20.0
 """Implied matches from which they are judged."""
 _ADVICE = (
-    "people who have much in common, such as those of a household, seem to be taken for one: "
-    "compare what tells them apart, and not what they share, such as addresses and telephones "
-    "(compare = false in the specification, which 'sfumato link suggest' writes; blocking rules "
-    "may use it)"
+    "people who have much in common, such as those of a household, seem to be taken for one. "
+    "Compare what tells them apart, and not what they share, such as addresses and telephones. "
+    "Set compare = false in the specification, which 'sfumato link suggest' writes; blocking "
+    "rules may use it"
 )
 _DUPLICATES = (
     "; where a table has several records of a person, link with --dedupe (mode = "

@@ -299,7 +299,7 @@ NOT_INFERRED = (
 )
 NOBODY_FOUND = (
     "No two records were found to be one person's. If the tables have people in common, see in "
-    "link.toml whether each column is compared with its counterpart, and compare what tells people "
+    "link.toml whether each column is compared with its counterpart. Compare what tells people "
     "apart: names, dates of birth, addresses, numbers of people."
 )
 NOTHING_JOINED = "no two records are one person's as found"
@@ -422,7 +422,7 @@ class Links(Found):
             return ()
         said = (
             f"at most {_percent(most)} of the pairs of one person are expected to be "
-            "found: compare what tells people apart, and where a table has several records of a "
+            "found. Compare what tells people apart; where a table has several records of a "
             'person, link with --dedupe (mode = "link-and-dedupe").'
         )
         return (said,)
@@ -535,7 +535,7 @@ class Links(Found):
             f"Candidate pairs   {self.model.candidates:,} of {self.model.comparisons:,}",
             f"Matches           {found['match']:,} (score from {at.upper:.4g})",
             f"Possible matches  {found['possible_match']:,} (score from {at.lower:.4g}){about}",
-            f"Persons           {settled.persons.count:,}",
+            f"People            {settled.persons.count:,}",
         ]
         if self.once:
             lines.append(f"One per source    {', '.join(self.once)} (found: no duplicates within)")
@@ -616,7 +616,7 @@ def _of_persons(links: Links) -> list[str]:
         f"{_percent(each.high or 0.0)})"
         for each in inferred.stated
     )
-    of = "of the persons" if inferred.across is None else "of the pairs across sources"
+    of = "of the people" if inferred.across is None else "of the pairs across sources"
     lines = [f"Expected          {precision},", f"                  {recall} {of}"]
     if inferred.across is not None and inferred.within is not None:
         right, there = (_percent(each.value) for each in inferred.within)
@@ -665,7 +665,7 @@ def _followed(links: Links) -> list[str]:
     followed = links.person_ids.followed
     if followed is None:
         return []
-    said = f"Persons before    {len(followed.merges):,} merged, {len(followed.splits):,} split, "
+    said = f"People before     {len(followed.merges):,} merged, {len(followed.splits):,} split, "
     return [f"{said}{len(followed.gained):,} with new records; {len(followed.new):,} new people"]
 
 

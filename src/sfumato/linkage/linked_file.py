@@ -419,7 +419,7 @@ def linked_schema(
         recipe=proposed.recipe,
     )
     said += tuple(
-        f"'{name}' looks as if it numbers or names somebody or something: the schema calls it a "
+        f"'{name}' looks as if it numbers or names a person or a thing: the schema calls it a "
         "direct identifier, so that nothing releases it. Check it."
         for name in direct
     )

@@ -612,8 +612,8 @@ _FEW_MATCHES = (
 
 
 _DECLARED = (
-    "'{}' is declared to hold each person once, but about {:,.0f} pairs of its records seem to be "
-    "of one person each, which recall counts as missed: look at some, and leave it out of "
+    "'{}' is declared to hold each person once. About {:,.0f} pairs of its records seem to be "
+    "of one person each, which recall counts as missed. Look at some, and leave it out of "
     "one_per_source, or link with --dedupe."
 )
 _DEFAULTS = (
@@ -623,7 +623,7 @@ _DEFAULTS = (
 _FEW_TWICE, _SHARE_TWICE = 10, 0.02
 _TWICE_WITHIN = (
     "About {:,.0f} pairs of records within one table seem to be of one person each, and nothing "
-    "within tables is compared: link with --dedupe if a table may have a person twice."
+    "within tables is compared. Link with --dedupe if a table may have a person twice."
 )
 
 

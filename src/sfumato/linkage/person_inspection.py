@@ -60,9 +60,9 @@ class Inspection:
         most = "no limit" if self.allowed is None else f"{self.allowed:,} at most"
         sizes = ", ".join(f"{count:,} of {size:,}" for size, count in self.by_records.items())
         lines = [
-            f"Persons           by number of records: {sizes}",
-            f"Sources allow     {most}; {self.above:,} people have more",
-            f"Gave way          {self.unmet:,} decisions that scores or others outweigh",
+            f"People            by number of records: {sizes}",
+            f"Sources allow     {most}; people with more: {self.above:,}",
+            f"Gave way          decisions that scores or others outweigh: {self.unmet:,}",
         ]
         lines += [
             f"Large             {each['person']}: {each['records']:,} records of "

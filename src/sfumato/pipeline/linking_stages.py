@@ -230,7 +230,8 @@ def _link(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     found = links.settled.persons.count
     return Made.of(
         links,
-        f"{links.records.count:,} records are {found:,} people by score; "
+        f"{links.records.count:,} records are "
+        f"{found:,} people by score; "
         f"{links.review.num_rows:,} possible matches",
         place,
     )

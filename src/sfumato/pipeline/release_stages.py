@@ -118,8 +118,8 @@ def _assess(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     write_report(risk, place, making, "Risk before the release")
     return Made.of(
         risk,
-        f"{risk.records:,} records of {risk.persons:,} people; {risk.sample_uniques:,} classes "
-        "with one person",
+        f"{risk.records:,} records of {risk.persons:,} people; "
+        f"{risk.sample_uniques:,} classes with one person",
         place,
     )
 
@@ -293,7 +293,7 @@ def _check_period(place: ProjectFolder) -> None:
             raise InputError(
                 f"period {before.period}",
                 "must be handed over before the one that follows it",
-                found="a release that nobody got, by the ledger of the project",
+                found="a release that no recipient got, by the ledger of the project",
                 advice="sfumato ledger hand-over, or name who gets it as 'to' under [ledger]: "
                 f"sfumato run --period {before.period}",
             )
@@ -431,7 +431,8 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     risk = release.risk
     made = Made.of(
         release,
-        f"{release.nothing_left}{risk.records:,} records of {risk.persons:,} people; "
+        f"{release.nothing_left}{risk.records:,} records of "
+        f"{risk.persons:,} people; "
         f"detail lost: {share_text(detail_lost(release))}{noted}",
         place,
     )

@@ -37,7 +37,7 @@ _ANSWER = ("worker", "answer", "time")
 _KEPT = (review_project.LEFT, review_project.RIGHT, *_ANSWER)
 """Columns of the file of kept answers: hashes of the two records, and the answer."""
 WORKER = "simulated"
-WARNING = "the answers about possible matches are a simulated worker's, nobody looked at them"
+WARNING = "the answers about possible matches are a simulated worker's, no person looked at them"
 _TIME = datetime(2000, 1, 1, tzinfo=UTC)
 """When it answered: always the same, so that the same pairs give the same persons."""
 _SURE, _RATHER = 0.98, 0.9

@@ -75,7 +75,7 @@ class Searching:
     suppress: Annotated[
         float,
         Parameter(
-            "Largest share of people that may be suppressed; 0 for nobody.",
+            "Largest share of people that may be suppressed; 0 for none.",
             "SHARE",
             Share(zero=True, one=False),
         ),

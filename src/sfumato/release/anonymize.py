@@ -514,7 +514,7 @@ def _check_coarsening(
         raise InputError(
             "parameter coarsen_counts",
             "makes numbers of records coarser for SharedCounts",
-            found="no such constraint",
+            found="no such promise",
             advice=f"give one, for example {typed('SharedCounts(3)', '--shared-counts 3')}",
         )
     if options.coarsen_counts is release_options.Coarsening.SPLIT and key is not None:
@@ -545,7 +545,7 @@ def _check_households(schema: Schema, options: release_options.Options, *, about
     """Refuse what a promise about households does not go with."""
     if schema.household is None:
         raise InputError(
-            "constraint household_k",
+            "promise household_k",
             "needs the column that says who lives together",
             found="none in the schema",
             advice="name it under 'household'",
@@ -596,7 +596,7 @@ def _check_divided(table: Table, told: Sequence[KnownEvents]) -> None:
     dated = any(each.event.kind is EventKind.DATE for each in table.events)
     for is_so, why in (
         (dated, "dates, which would bring the pseudonyms of a person together"),
-        (any(each.k for each in told), "k people who share events, of whom pseudonyms show parts"),
+        (any(each.k for each in told), "k people who share events, whose pseudonyms show parts"),
     ):
         if is_so:
             raise InputError(
@@ -669,7 +669,7 @@ def check_constraints(
     told = [each for each in promise.strictest(constraints) if isinstance(each, KnownEvents)]
     if len(told) > 1:
         raise InputError(
-            "constraint known_events",
+            "promise known_events",
             "may be given several times where one of them is the strictest",
             found="two of which each asks for more in one way, and for less in another",
             advice="give one that asks for as much as both of them",
@@ -678,8 +678,8 @@ def check_constraints(
         of = f"the class {each.__name__}" if isinstance(each, type) else type(each).__name__
         if isinstance(each, type) or not (isinstance(each, promise.Budget) or hasattr(each, "met")):
             raise InputError(
-                "each constraint",
-                "must follow the protocol of constraints",
+                "each promise",
+                "must follow the protocol of promises",
                 found=of,
                 accepted="GBalance, HAffiliation, KAnonymity, PidKAnonymity, LDiversity, ...",
             )
@@ -687,7 +687,7 @@ def check_constraints(
             _check_attribute(schema, each)
         if isinstance(each, KnownEvents) and not (schema.events or known):
             raise InputError(
-                "constraint known_events",
+                "promise known_events",
                 "needs columns that say what happened",
                 found="none in the schema",
                 advice="name them under [events]",
@@ -696,7 +696,7 @@ def check_constraints(
             dated = any(event.kind is EventKind.DATE for event in schema.events.values())
             if dated:  # which sets of three dates k persons share is not counted
                 raise InputError(
-                    "constraint known_events",
+                    "promise known_events",
                     "promises k for at most two events where dates are events",
                     found=str(each.m),
                     accepted="m = 1 or 2 with k, or a risk",
@@ -706,14 +706,14 @@ def check_constraints(
 def _check_attribute(schema: Schema, constraint: promise.AboutAttribute) -> None:
     if not schema.sensitive:
         raise InputError(
-            f"constraint {constraint.name}",
+            f"promise {constraint.name}",
             "needs a sensitive attribute",
             found="none in the schema",
             advice="name one under 'sensitive'",
         )
     if constraint.attribute is not None and constraint.attribute not in schema.sensitive:
         raise InputError(
-            f"constraint {constraint.name}",
+            f"promise {constraint.name}",
             "must name a sensitive attribute of the schema",
             accepted=", ".join(schema.sensitive),
         )

@@ -508,7 +508,7 @@ def _single_members(finished: _Generalised, *, everybody: bool) -> tuple[str, ..
     if not found:
         return ()
     alone, members = np.sum([*found.values()], axis=0).tolist()
-    cure = "ends='snapped' lists neighbours that nobody has, too"
+    cure = "ends='snapped' lists neighbours that no person has, too"
     if everybody:
         cure = "a hierarchy's labels (values='hierarchy') list none"
     what = f"{alone:,} of {members:,} members that the sets of {listed([*found])} list"

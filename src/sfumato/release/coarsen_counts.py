@@ -261,8 +261,8 @@ def _broken_promises(
 def _not_met(failing: Sequence[Constraint], broken: int, classes: int) -> ConstraintsNotMetError:
     names = ", ".join(each.name for each in failing)
     failure = (
-        f"{names} held before records were dropped for shared_counts, and is broken by {broken} "
-        f"of {classes} classes after."
+        f"{names} was kept before records were dropped for shared_counts, and is broken after by "
+        f"{broken} of {classes} classes."
     )
     option = (
         "split pseudonyms instead of dropping records (coarsen_counts='split'): loses no record "

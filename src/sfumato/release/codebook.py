@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sfumato.core.number_text import count
 from sfumato.release.full_domain import Levels
 from sfumato.release.release_options import Ends, Form, Options
 from sfumato.schema import Kind, Schema
@@ -69,11 +68,11 @@ def codebook_text(
     """
     told = _Told(schema, options, keyed, levels, preparation, treatments)
     records, persons = size
-    people = f" of {count(persons)} persons" if schema.person is not None else ""
+    people = f" of {persons:,} people" if schema.person is not None else ""
     lines = [
         f"# Codebook of {name}",
         "",
-        f"{count(records)} records{people}.",
+        f"{records:,} records{people}.",
         "",
         "| column | about | cells | what was done |",
         "|---|---|---|---|",

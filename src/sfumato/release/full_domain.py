@@ -95,9 +95,9 @@ class Levels:
             )
         if self.split_persons:
             said.append(
-                f"{self.split_persons:,} people have records in several classes, because their "
-                "quasi-identifiers differ from record to record and a level holds for all "
-                "records: every measure of a class counts the records that a person has in it."
+                f"People with records in several classes: {self.split_persons:,}, because their "
+                "quasi-identifiers differ from record to record, and a level holds for all "
+                "records. Every measure of a class counts the records that a person has in it."
             )
         return tuple(said)
 

@@ -299,11 +299,12 @@ def _check_suppressed(
     options: tuple[str, ...] = ()
     if len(gone) < table.persons:
         options = (
-            f"suppress {len(gone)} people ({share_option})",
+            f"suppress {len(gone):,} people ({share_option})",
             "write large households as several in the household column",
         )
     said = (
-        f"household_k asks that {k} households have the same members; {len(gone)} people live in "
+        f"household_k asks that {k} households have the same members; "
+        f"{len(gone):,} people live in "
         "households of a size that too few have, or that keep no other promise."
     )
     raise ConstraintsNotMetError((said,), options)

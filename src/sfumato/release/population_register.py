@@ -45,15 +45,15 @@ if TYPE_CHECKING:
 LARGEST_POINT = 1 << 53
 """Points of a domain are below this, so that sums of them are exact."""
 COUNTED = (
-    "counted in the register: every person of it who lies in a class's cells is in that class; "
-    "where people lie in the cells of several classes, the true risk is lower"
+    "counted in the register, each person in every class whose cells fit; where people fit several "
+    "classes, the true risk is lower"
 )
 MODEL = "cell model"
 """The name of the estimator where only the number of persons is known."""
 ESTIMATED = (
-    "estimated from the size of each class and from what a model of the quasi-identifiers expects "
-    "in its cells, tried on halves of the file; the end that is held is meant to be worse than the "
-    "truth in 95 of 100 releases: of {} of known populations it was in {}. It is no promise"
+    "estimated from the size of each class and a model of the quasi-identifiers, tried on halves "
+    "of the file. The end that counts is to be worse than the truth in 95 of 100 releases. Of {} "
+    "with known populations it was in {}. It is no promise"
 )
 SEEN = {"marketer": (204, 203), "population_uniques": (104, 102), "k_map": (64, 64)}
 """How many releases were held against a known population, and in how many the end held."""
@@ -259,7 +259,7 @@ def check_population(
     presence = [each for each in promises if isinstance(each, DeltaPresence)]
     if presence and not register:
         raise InputError(
-            "constraint presence",
+            "promise presence",
             "needs a population register: a table of everybody who may be in the file, with the "
             "same quasi-identifiers",
             found="none" if population is None else "only the number of its people",
@@ -443,9 +443,9 @@ class PopulationRisk:
         if not self.strangers:
             return ()
         warning = (
-            f"{self.strangers:,} people of the release have no counterpart of their own in the "
-            "register: it is not the whole population of the file, or its values are written "
-            "differently; each counts as one more person of the population."
+            f"{self.strangers:,} people of the release without a counterpart in "
+            "the register. It is not the whole population of the file, or its values are written "
+            "differently. Each counts as one more person of the population."
         )
         return (warning,)
 

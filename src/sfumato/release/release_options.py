@@ -246,9 +246,9 @@ class Options:
     withhold: Annotated[
         tuple[str, ...],
         Parameter(
-            "A column that is left out of the file whose promises are kept with it: sensitive, "
-            "insensitive, or that of people, so that nobody sees whose records belong together. "
-            "Repeatable.",
+            "A column that is left out of the file, whose promises are kept with it. It is "
+            "sensitive, insensitive, or that of people: then records of one person are not seen "
+            "together. Repeatable.",
             "COLUMN",
         ),
     ] = ()

@@ -724,6 +724,7 @@ class Release:
 
     def __repr__(self) -> str:
         return (
-            f"Release({self._worst} {self.risk.records} records, {self.risk.classes} classes, "
+            f"Release({self._worst} {self.risk.records} records, "
+            f"{self.risk.classes} classes, "
             f"max_gidr={float(self.risk.max_gidr):.4g}, ane={self.utility.ane:.4g})"
         )

@@ -33,7 +33,7 @@ _QUALITY = {
 _REVIEWED = {
     "terminal": "by people, in a terminal",
     "application": "by people, in the web application",
-    "simulated": "by a simulated worker: nobody looked at the records",
+    "simulated": "by a simulated worker: no person looked at the records",
 }
 _KAPR_DIGITS, _KAPR_COARSE = 9, 0.001
 """Decimals of KAPR inside, and the least that is told outside."""

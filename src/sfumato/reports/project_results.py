@@ -217,11 +217,11 @@ UNTOLD = "not measured how its cells are written"
 _WHY = {
     DIRECT: "names, numbers or reaches a person by itself",
     PERSON: "says which records are of one person",
-    HOUSEHOLD: "says which persons live together; measured, and not released",
+    HOUSEHOLD: "says which people live together; measured, and not released",
     QUASI: "an intruder may know it of a person, and single the person out by it with others",
-    SENSITIVE: "nobody is to learn it of a person; needed for the analysis",
+    SENSITIVE: "is not to be learned of a person; needed for the analysis",
     INSENSITIVE: "taken as not known outside the file and not harmful",
-    UNDECIDED: "nobody has said what it is",
+    UNDECIDED: "its role is not stated",
 }
 """Why a column has its role, where the custodian gives no reason."""
 

@@ -40,13 +40,13 @@ _ADVERSARIES = (
         ("prosecutor",),
     ),
     (
-        "somebody with a register (journalist, marketer)",
+        "an intruder with a register (journalist, marketer)",
         "{known} of everybody, exactly, but not who is in the file",
         "find anybody, or as many as possible",
         ("journalist", "marketer"),
     ),
     (
-        "somebody who picks single records",
+        "an intruder who picks single records",
         "a person’s class, that is, what the file shows of {known}",
         "name the person whose record it is",
         ("max_gidr", "avg_gidr"),
@@ -80,7 +80,7 @@ _GROUPS = {
         "avg_count_risk",
         "exposed_persons",
     ),
-    "Can somebody of a household be found?": (
+    "Can a person of a household be found?": (
         "max_household_risk",
         "avg_household_risk",
         "households_at_risk",

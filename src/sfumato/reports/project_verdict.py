@@ -33,7 +33,7 @@ _KNOWS = {
     "acquaintance": "Knows that the person is in the file, the exact {exact}, and roughly the "
     "number of records (1, 2, 3–4, 5–9, 10–19, …).",
     "insider": "An acquaintance who also knows two values of one column. Each column is tried; the "
-    "worst that nobody accepted counts{column}.",
+    "worst that is not accepted counts{column}.",
     "recipient": "An acquaintance who also has every earlier release.",
 }
 """What each intruder knows."""
@@ -270,10 +270,10 @@ def _to_whom(content: dict[str, Any]) -> list[str]:
     if context["recipients"]:
         said.append(f"To {context['recipients']}.")
     if request is not None:
-        who = request["requester"] or "Somebody"
+        who = request["requester"] or "A requester without a name"
         said.append(f"{who} asked as {request['role']}, for {request['purpose'] or 'any purpose'}.")
     if not said:
-        said.append(f"{_UNSAID} to whom; whoever signs has to add it.")
+        said.append(f"{_UNSAID} who gets it; the one who signs has to add it.")
     if context["purpose"]:
         said.append(f"For {context['purpose']}.")
     elif request is None:
@@ -294,9 +294,9 @@ def _wrong_links(linkage: dict[str, Any]) -> str:
             "measured."
         )
     return (
-        "Records of different people may be joined, or of one person left apart: "
+        "Records of different people may be joined, or of one person left apart. "
         f"{printed(by['precision'], SHARE)} of the links in the release are right, and "
-        f"{printed(by['recall'], SHARE)} of those that should be there are "
+        f"{printed(by['recall'], SHARE)} of those that should be there are found "
         "(estimated after review)."
     )
 

@@ -113,7 +113,7 @@ def _line(release: Release, constraint: Constraint | Budget) -> PromiseLine:
     if promise is None:
         return PromiseLine(
             constraint.name,
-            "A constraint of the custodian’s own.",
+            "A promise of the custodian’s own.",
             met,
             attribute,
             threshold=", ".join(f"{name} = {value}" for name, value in parameters.items()),

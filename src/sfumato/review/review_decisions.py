@@ -274,7 +274,7 @@ def _check(now: Present, kind: EventKind, first: EventKind) -> None:
     if (kind in OF_MANAGERS) is not (first in OF_MANAGERS):
         raise InputError(
             "a pair",
-            "must be resolved by somebody who has not worked on it",
+            "must be resolved by a person who has not worked on it",
             found="a worker of the pair",
             advice="let another manager resolve it",
         )

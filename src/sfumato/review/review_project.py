@@ -229,7 +229,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise InputError(
             subject,
             "must hold a linkage of clear tables",
-            found="one of encodings, which nobody can review",
+            found="one of encodings, which no person can review",
         )
     return manifest
 

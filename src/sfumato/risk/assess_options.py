@@ -93,10 +93,10 @@ class Circumstances(Layout):
     population: Annotated[
         Any,
         Parameter(
-            "What is known of the population that the file is a sample of: its number of people, "
-            "the share of them who are in the file, the column with sampling weights, or a "
-            "register: all people with the same quasi-identifiers and exact values, as a "
-            "dataframe or the path of a file; on Spark, a path that Spark reads. With a register "
+            "What is known of the population behind the file: its number of people, the share of "
+            "them in the file, the column with sampling weights, or a register. A register has "
+            "all people with the same quasi-identifiers and exact values. It is a "
+            "dataframe, or the path of a file; on Spark, one that Spark reads. With a register "
             "nothing is estimated, and δ-presence is measured."
         ),
     ] = None

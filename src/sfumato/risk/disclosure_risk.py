@@ -218,9 +218,9 @@ class Risk:
         warnings = self.warnings
         if presence is not None and presence.strangers:
             warning = (
-                f"{presence.strangers:,} people of the file have no counterpart of their own in "
-                "the register: it is not the whole population of the file, or its values are "
-                "written differently; presence is taken as 1 where the file has more people, and "
+                f"{presence.strangers:,} people of the file without a counterpart in "
+                "the register. It is not the whole population of the file, or its values are "
+                "written differently. Presence is taken as 1 where the file has more people, and "
                 "they count as found."
             )
             warnings = (*warnings, warning)

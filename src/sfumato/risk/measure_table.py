@@ -17,7 +17,7 @@ MEANINGS = {
     "max_gidr": "largest share of one class's records that belongs to one person",
     "avg_gidr": "that share, averaged over classes",
     "prosecutor": "highest chance to find a person who is known to be in the file",
-    "journalist": "highest chance to find somebody, with the file as its own population",
+    "journalist": "highest chance to find a person, with the file as its own population",
     "marketer": "share of people found when everybody is matched",
     "average_risk": "chance to find a person, averaged over records",
     "records_at_risk": "share of records in classes whose risk is above the threshold",
@@ -27,7 +27,7 @@ MEANINGS = {
     "exposed_persons": "share of people alone in their class with their number of records",
     "max_count_risk": "highest chance to find a person whose number of records is known too",
     "avg_count_risk": "that chance, averaged over people; marketer is it without the number",
-    "known_events": "people found by whoever knows some of their events, too",
+    "known_events": "people found by someone who knows some of their events, too",
     "households": "distinct households; a person without one is a household alone",
     "max_household_risk": "highest chance to find at least one person of a household",
     "avg_household_risk": "that chance, averaged over households",
@@ -48,7 +48,7 @@ MEANINGS = {
     "class_count": "classes of the population",
     "expected_matches": "people found when everybody is matched",
     "presence_low": "share of people of the register who are in the file, where fewest are",
-    "presence_high": "the same, where most are; 100 % says that somebody is in the file",
+    "presence_high": "the same, where most are; 100 % says that a person is in the file",
     "strangers": "people of the file without a counterpart of their own in the register",
     "h_affiliation": "largest share of one class's people with the same sensitive value (MaxGSAR)",
     "max_gsar": "the same number as h_affiliation",
@@ -61,7 +61,7 @@ MEANINGS = {
 """One sentence per measure, by the name that the code, the docs and the reports use."""
 
 IN_POPULATION = {
-    "journalist": "highest chance to find somebody of the file in the population",
+    "journalist": "highest chance to find a person of the file in the population",
     "marketer": "share of the file's people found when everybody is matched with the population",
 }
 """The same where the file is a sample of a population."""

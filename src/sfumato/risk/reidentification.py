@@ -161,7 +161,7 @@ COUNTING_VALUES = {
         "high",
         lambda classes, at: int(classes.count_risk_row[at]),
     ),
-    "count risk of persons": ClassValue(lambda classes: classes.count_risk_total, "high"),
+    "count risk of people": ClassValue(lambda classes: classes.count_risk_total, "high"),
 }
 """What `counting_risk` reads of the classes."""
 
@@ -191,7 +191,7 @@ def counting_risk(found: Mapping[str, Extreme], persons: int, threshold: float) 
             "max_count_risk", why=NUMBER_KNOWN, threshold=threshold
         ),
         avg_count_risk=Measure(
-            "avg_count_risk", found["count risk of persons"].total / persons, why=NUMBER_KNOWN
+            "avg_count_risk", found["count risk of people"].total / persons, why=NUMBER_KNOWN
         ),
     )
 

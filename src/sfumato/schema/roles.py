@@ -565,7 +565,7 @@ class Schema(Frozen):
         ]
         lines.sort(key=lambda line: not line[0].endswith("undecided"))
         open_ones = sum(int(number) for role, number, _ in lines if role.endswith("undecided"))
-        said = f"{open_ones} columns are undecided and stop a release."
+        said = f"Undecided, so that nothing is released: {open_ones}."
         table = styled_table("Schema", ("role", "columns", "names"), lines, numbers={1})
         return (lead(said) if open_ones else "") + table
 

@@ -174,7 +174,9 @@ def _check_contains(linked: Linked, local: Local, table: Table) -> None:
         # At level 0, as who was linked must be there with the values that were linked.
         nobody = matches(local, codes, np.zeros(codes.shape, dtype=np.int8)) == 0
         absent = int(nobody[linked.tuple_of].sum())
-        missing = f"{absent:,} of {linked.table.records:,} linked records that match nobody in it"
+        missing = (
+            f"{absent:,} of {linked.table.records:,} linked records that match no person in it"
+        )
     if absent:
         raise InputError(
             f"local data '{local.name}'",

@@ -118,7 +118,7 @@ def _databases(policy: Policy) -> Findings:
             yield _error(where, "it has no k", "Say how many individuals a tuple must match")
         # Somebody is always matched by themselves, so a k of 1 holds for everything.
         elif database.k == 1:
-            yield _warning(where, "its k is 1, which hides nobody", "Ask for 2 or more")
+            yield _warning(where, "its k is 1, which hides no person", "Ask for 2 or more")
         if not database.quasi_identifiers:
             if database.authenticates:
                 yield _error(
@@ -231,7 +231,7 @@ def _unused(policy: Policy) -> Findings:
             yield _warning(f"database '{name}'", "no linkage links it")
     for name, linkage in policy.linkages.items():
         if name not in asked:
-            yield _warning(f"linkage '{name}'", "nobody asks for it")
+            yield _warning(f"linkage '{name}'", "no request asks for it")
         roles = {
             role
             for each in linkage.from_

@@ -62,8 +62,8 @@ class RequestOptions:
     informed: Annotated[
         bool,
         Parameter(
-            "Count towards k those of the local data alone who would have been released with the "
-            "same tuple: it then holds before a reader who knows the method, at more loss.",
+            "Count towards k only people of the local data whom the method would have released "
+            "with the same tuple. k then holds before a reader who knows the method, at more loss.",
             option="--informed-reader",
         ),
     ] = False

@@ -446,7 +446,7 @@ def digests_of_members(members: Members, tuples: int, key: bytes) -> Digests:
 
 
 NOT_CLAIMED = "protection against intersection of releases is not claimed: no digests"
-CLAIMABLE = "keyed digests of persons, with which releases can be intersected"
+CLAIMABLE = "keyed digests of people, with which releases can be intersected"
 _TEXTS = ("requester", "role", "request", "linkage", "policy_hash", "schema", "manifest_hash")
 
 

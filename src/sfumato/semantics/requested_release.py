@@ -426,8 +426,8 @@ COVERED = (
     "the associations that the custodian accepted, applied in any order, in whole or in part",
 )
 NOT_COVERED = (
-    "readers who know the method and leave out whoever would have been shown otherwise",
-    "associations that nobody accepted, and what one tells of those for whom it does not hold",
+    "readers who know the method and leave out people who would have been shown otherwise",
+    "associations that are not accepted, and what one tells of people for which it does not hold",
     "older states of the local data, and columns that are no quasi-identifier of it",
     "several records of one person put together under one pseudonym",
     "releases that are not in the ledger, or in it without digests of people",

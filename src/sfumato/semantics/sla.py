@@ -582,8 +582,8 @@ def disclosure_risks(
         if len(wide) and not wide.min():
             raise InputError(
                 f"local data '{local.name}'",
-                "must contain the linked individuals",
-                found=f"{int((wide == 0).sum())} of {len(wide)} tuples that nobody matches",
+                "must contain the linked people",
+                found=f"{int((wide == 0).sum())} of {len(wide)} tuples that no person matches",
             )
         # Whether the refined tuple still holds the true person: else the reader looks past them.
         inside = np.ones(len(codes), dtype=np.bool_)

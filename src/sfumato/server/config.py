@@ -97,7 +97,7 @@ def check_config(config: ServerConfig) -> None:
             "option --trusted-header",
             "needs the address that people open at the proxy",
             found="no --url https://...",
-            advice="only what comes through the proxy may name somebody",
+            advice="only what comes through the proxy may name a person",
         )
 
 

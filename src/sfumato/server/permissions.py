@@ -134,7 +134,7 @@ def _granted(actor: Account, project: Project) -> Permission:
     """A custodian's own decision, never about a project that they manage themselves."""
     permission = _custodian_of(actor, project)
     if permission.allowed and project.manager_id == actor.pk:
-        return Permission(False, "Nobody grants anything to a project that they manage.")
+        return Permission(False, "A custodian cannot grant to a project that they manage.")
     if permission.allowed and project.state == ProjectState.PURGED:
         return Permission(False, "The project is purged.")
     return permission
@@ -185,7 +185,7 @@ def _with_role(*roles: Role) -> Rule:
 def _accounts(actor: Account, resource: Resource) -> Permission:
     permission = _with_role(Role.CUSTODIAN)(actor, resource)
     if permission.allowed and isinstance(resource, Account) and resource.pk == actor.pk:
-        return Permission(False, "Nobody resets or deactivates their own account here.")
+        return Permission(False, "You cannot reset or deactivate your own account here.")
     return permission
 
 

@@ -194,7 +194,7 @@ def _kind_of(raw: RawColumn, contents: _Contents, warnings: list[str]) -> Kind:
         if not pa.types.is_boolean(raw.values.type) and strange <= (1 - MOSTLY) * known:
             warnings.append(
                 f"{subject} is taken as categorical: it holds numbers or dates but for text in "
-                f'{raw.at(contents.others)}; declare kind = "numeric" and name that text in '
+                f'{raw.at(contents.others)}. Declare kind = "numeric" and name that text in '
                 "'missing' if it stands for a missing value."
             )
         return Kind.CATEGORICAL

@@ -565,7 +565,7 @@ def _with_copies_of_names(
                 words = are_words(each)
                 columns[name] = _held(
                     each, Content.FULL_NAME if words else Content.IDENTIFIER, 0.8,
-                    f"goes one to one with '{other}', which names or numbers somebody",
+                    f"goes one to one with '{other}', which names or numbers a person",
                 )  # fmt: skip
     return columns
 
@@ -798,7 +798,7 @@ def _of_few_people(found: FileProfile) -> PersonFound | None:
     *_, unborn, _, name = min(ranked)
     each = found.columns[name]
     reason = (
-        f"it numbers somebody, and its values repeat: {each.distinct:,} different, "
+        f"it numbers a person, and its values repeat: {each.distinct:,} different, "
         f"{each.filled / each.distinct:.1f} records each"
     )
     return PersonFound(name, 0.55 if unborn else 0.8, reason)

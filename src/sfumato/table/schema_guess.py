@@ -578,7 +578,7 @@ def _one_value(column: ColumnProfile, *, quasi: bool, sensitive: bool) -> Propos
     if column.content is Content.DATE_OF_BIRTH and throughout:
         return Proposed("direct identifier", 0.8, f"{why}, {_ONE_PERSON}")
     if somebody:
-        return Proposed("direct identifier", 0.8, f"its name says that it names somebody; {why}")
+        return Proposed("direct identifier", 0.8, f"its name says that it names a person; {why}")
     if throughout and sensitive:
         return Proposed(
             "direct identifier",
@@ -586,7 +586,7 @@ def _one_value(column: ColumnProfile, *, quasi: bool, sensitive: bool) -> Propos
             f"{why}: with it, all who are known to be in the file are known to have it",
         )
     if throughout or column.content is Content.EMPTY:
-        return Proposed("insensitive", 1.0, f"{why}, so it tells nobody apart")
+        return Proposed("insensitive", 1.0, f"{why}, so it tells no people apart")
     dated = column.look == "dates" or named(map(folded, words_of(column.name)), DATE_WORDS)
     if quasi and not (sensitive or dated):
         return Proposed("quasi-identifier", 0.7, f"{why}: an intruder may know it")
@@ -677,7 +677,7 @@ def _by_header(
     few = column.distinct <= FEW and column.filled > 20 * column.distinct and not somebody
     measured = column.content is Content.MEASUREMENT
     if hinted(column.name, "named") and are_words(column) and column.distinct > 2:
-        return Proposed("direct identifier", 0.8, "its name says that it names somebody")
+        return Proposed("direct identifier", 0.8, "its name says that it names a person")
     if (somebody or hinted(column.name, "direct")) and not (place or few or measured):
         return Proposed("direct identifier", 0.8, "its name says that it names or reaches a person")
     if {"soc", "sec"} <= set(words) or {"social", "security"} <= set(words):
@@ -795,7 +795,7 @@ def _text(column: ColumnProfile, constant: bool | None) -> Proposed:
         said, other = "has many values", "a place or an occupation (quasi-identifier)"
     return Proposed(
         "direct identifier", 0.4, f"text of no known kind that {said}",
-        f"does it name or number somebody (direct identifier), or does it say {other}?",
+        f"does it name or number a person (direct identifier), or does it say {other}?",
     )  # fmt: skip
 
 

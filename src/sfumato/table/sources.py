@@ -393,7 +393,7 @@ class NoSingleValuesError(InputError):
             "must hold single values",
             found=found,
             accepted=ACCEPTED,
-            advice="if nobody needs it, name it under direct_identifiers of the schema: it is not "
+            advice="if it is not needed, name it under direct_identifiers of the schema: it is not "
             "read, and not released",
         )
         self.column = column

@@ -255,7 +255,7 @@ PROMISES = [
 WITHOUT_SENSITIVE = [
     Case(
         f"promise: {words[0]} without a sensitive attribute",
-        f"constraint {words[0][2:].replace('-', '_')} needs a sensitive attribute; found none",
+        f"promise {words[0][2:].replace('-', '_')} needs a sensitive attribute; found none",
         {"schema.toml": schema(roles={"sensitive": None, "insensitive": '["note", "icd9"]'})},
         promise=words,
         commands=("anonymize",),

@@ -690,7 +690,7 @@ def _check_written(
         for each in (person, spelled)
     )
     sums = weighted_sums(code_columns(schema))
-    with said_plainly("count the persons"):
+    with said_plainly("count the people"):
         row = written.agg(
             functions.count("*").alias("records"),
             functions.count(person).alias("known"),

@@ -42,7 +42,7 @@ def exact(scene: Scene) -> Iterator[Staged]:
         calibrated=True,
     )
     whole, own = _one_to_one(scene)
-    named = f"{knows} so that nobody is named twice."
+    named = f"{knows} so that no person is named twice."
     yield scene.judged("exact_one_to_one", named, whole, "marketer", one_to_one=True, own=own)
     yield scene.judged(
         "exact_surest",
@@ -60,8 +60,8 @@ def targets(scene: Scene) -> Iterator[Staged]:
     looked = identity_attacks.exact_targeted(*parts, scene.rng("exact_targeted"), targets=inside)
     yield scene.judged(
         "exact_targeted",
-        "The intruder looks for somebody who is known to be in the file and takes one of the "
-        "records that fit; only the targets for whom fewest fit are counted.",
+        "The intruder looks for a person who is known to be in the file and takes one of the "
+        "records that fit. Only the targets that fewest records fit are counted.",
         looked,
         "prosecutor",
         surest=True,
@@ -100,7 +100,7 @@ def counted(scene: Scene) -> Iterator[Staged]:
     )
     knows = "The intruder also knows how many records each person has in the file"
     for name, measure, surest, what in (
-        ("exact_counts", "avg_count_risk", False, f"{knows} and names somebody for everybody."),
+        ("exact_counts", "avg_count_risk", False, f"{knows} and names a person for every record."),
         ("exact_counts_surest", "max_count_risk", True, f"{knows}; only the surest guesses."),
     ):
         yield scene.judged(
@@ -133,7 +133,7 @@ def multi_record(scene: Scene) -> Iterator[Staged]:
         who = (
             "the person with most records among those who fit"
             if guesses.counted
-            else "somebody who fits, without knowing how many records anybody has"
+            else "a person who fits, without knowing how many records anybody has"
         )
         for (end, records, said), measure in zip(CLAIMED, ("avg_gidr", "max_gidr"), strict=True):
             outcome = judgements.judge_class_guesses(

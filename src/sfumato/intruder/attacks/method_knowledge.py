@@ -42,17 +42,17 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
     found = Isolation(every.alone[judged], every.chance[judged])
     outcome, luck = _against_chance(
         "singling_out",
-        "The intruder describes somebody by what a class shows and one end of its widest range, "
-        "each end alone; right is what holds of exactly one person of the file.",
+        "The intruder describes a person by what a class shows and one end of its widest range, "
+        "each end alone. Right is what holds of exactly one person of the file.",
         found,
         "the same with a value between the ends",
     )
     unjudged = predicates.without + len(np.unique(predicates.class_of[~judged]))
-    note = f"{unjudged:,} classes have no range with a value between two ends and were not tried."
+    note = f"Classes not tried, as no value lies within their ranges: {unjudged:,}."
     warning = (
-        "The ends of ranges single people out: one end of a range, and what else its class shows, "
-        f"holds of exactly one person for {100 * outcome.success.value:.3g} % of the ends tried, "
-        f"where a value between the ends would for {100 * outcome.baseline.value:.3g} %."
+        "The ends of ranges single people out. One end, with what else its class shows, "
+        f"holds of exactly one person for {100 * outcome.success.value:.3g} % of the ends tried; "
+        f"a value between the ends would for {100 * outcome.baseline.value:.3g} %."
     )
     yield Staged(
         replace(outcome, notes=(note,) if unjudged else ()),
@@ -74,8 +74,8 @@ def _members(scene: Scene) -> Iterator[Staged]:
     found = by_members(scene.file, scene.exact, true, inside, rng, CLASSES)
     outcome, luck = _against_chance(
         name,
-        "The intruder describes somebody by what a class shows and one member of its set with most "
-        "members, each member alone; right is what holds of exactly one person of the file.",
+        "The intruder describes a person by what a class shows and one member of its largest set, "
+        "each member alone. Right is what holds of exactly one person of the file.",
         found,
         "people dealt out to the members at random",
     )
@@ -100,8 +100,8 @@ def downcoding(scene: Scene) -> Iterator[Staged]:
     found = sharpened(scene.file, scene.exact, true, scene.truth.released, rng, CLASSES)
     outcome, _ = _against_chance(
         "downcoding",
-        "The intruder knows that classes are made as small as the method allows, and describes "
-        "somebody by what a class shows and the part of one cell that cannot be empty; right is "
+        "The intruder knows that classes are made as small as the method allows. A person is "
+        "described by what a class shows and the part of one cell that cannot be empty. Right is "
         "what holds of exactly one person of the file.",
         found,
         "the same with a part as large that may be empty",
@@ -235,8 +235,8 @@ def informed(scene: Scene) -> Iterator[Staged]:
         return
     staged = scene.judged(
         "informed",
-        "The reader does to everybody in a file of his own what linkage k-anonymity did to the "
-        "linked records, and names one of those who would have been shown as the record is.",
+        "The reader does to all people of a file of his own what linkage k-anonymity did to the "
+        "linked records. Named is one of those who would look as the record does.",
         found.guesses,
         "informed_linkage_risk",
         calibrated=True,
@@ -254,7 +254,7 @@ def _shared(scene: Scene) -> list[str]:
 
 def _reader(scene: Scene) -> str:
     if not scene.against_register:
-        return "the file of whoever asked for linked data (register)"
+        return "the file of the one who asked for linked data (register)"
     missing = [
         name
         for name in _shared(scene)

@@ -35,7 +35,7 @@ def nearly(scene: Scene) -> Iterator[Staged]:
         drawn = (f"Of {scene.file.classes:,} classes {some.file.classes:,} were drawn.",)
     for name, guesses, one_to_one, said in (
         ("probabilistic", found.free, False, "names the likeliest for each record"),
-        ("probabilistic_one_to_one", found.one_to_one, True, "names nobody twice"),
+        ("probabilistic_one_to_one", found.one_to_one, True, "names no person twice"),
     ):
         staged = some.judged(
             name,

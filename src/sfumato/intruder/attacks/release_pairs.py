@@ -24,7 +24,7 @@ def intersection(scene: Scene) -> Iterator[Staged]:
         what = f"The intruder holds another release, joined by {by}, and looks for people in both"
         for end, surest, measure, said in (
             ("", False, "marketer", "everybody counts"),
-            ("_surest", True, "prosecutor", "only those of whom he is surest"),
+            ("_surest", True, "prosecutor", "only the surest guesses"),
         ):
             yield scene.judged(
                 f"{name}{end}",

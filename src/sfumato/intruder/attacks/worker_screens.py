@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sfumato.intruder.review_screens import Screen
 
 WHAT = (
-    "Somebody who holds the identified tables looks for the records that agree with all that a "
+    "An intruder who holds the identified tables looks for the records that agree with all that a "
     "worker's screen showed of one, and takes one of them."
 )
 

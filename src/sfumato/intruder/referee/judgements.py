@@ -256,7 +256,7 @@ def pinned_outside(person: Ints, truth: Truth) -> Measure | None:
     if bool(truth.released.all()) or not len(person):
         return None
     value = float(np.mean(~truth.released[person]))
-    return Measure("control", value, why="guesses that name somebody outside the release")
+    return Measure("control", value, why="guesses that name a person outside the release")
 
 
 def right_outside(right: Bools) -> Measure | None:

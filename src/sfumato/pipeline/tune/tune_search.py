@@ -330,7 +330,7 @@ class Search:
         ]
         prices = {}
         for name, tried in zip(
-            self.order, run_together(self.trials, searches, "one constraint"), strict=True
+            self.order, run_together(self.trials, searches, "one promise"), strict=True
         ):
             prices[name] = min((_price(each, first) for each in tried), default=inf)
         self.order.sort(key=prices.__getitem__)

@@ -273,11 +273,11 @@ def divide_on_spark(
     # Sensitive values are gathered with the persons only for promises that count them.
     axes = axes_of(table, sensitive=bool(needs & OF_VALUES))
     session = table.frame.sparkSession
-    with said_plainly("gather the persons"), watched(session, progress, STAGE, 0.0, _PERSONS):
+    with said_plainly("gather the people"), watched(session, progress, STAGE, 0.0, _PERSONS):
         # Every level reads the persons again. With their lineage each would gather them from the
         # records anew.
         people = cut_lineage(persons_frame(table, axes))
-    with released(people), said_plainly("divide the persons"):
+    with released(people), said_plainly("divide the people"):
         names = [column.name for column in table.sensitive]
         whole = _whole(people, axes, names, needs)
         _check(whole, constraints)

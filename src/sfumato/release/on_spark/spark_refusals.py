@@ -73,7 +73,7 @@ def refuse_options(manifest: Manifest) -> None:
         # Nobody knows how a custodian's own promise is to be counted by a query.
         if not isinstance(promise, Promise):
             raise InputError(
-                f"constraint {promise.name}",
+                f"promise {promise.name}",
                 "must be one that Spark measures",
                 found="one of the custodian's own",
                 advice=ADVICE,

@@ -79,7 +79,7 @@ class HouseholdK(Promise):
     def sentence(self, attribute: str = "") -> str:
         """As a number of households."""
         return (
-            "Whoever knows all members of a household, by their quasi-identifiers, has at least "
+            "Someone who knows all members of a household, by quasi-identifiers, has at least "
             f"{count(self.k)} households to choose from."
         )
 

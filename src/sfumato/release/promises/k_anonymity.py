@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Annotated
 
 from sfumato.core.declaration import Count, Parameter
-from sfumato.core.number_text import count
+from sfumato.core.number_text import counted
 from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class KAnonymity(Promise):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of records."""
-        return f"Every class has at least {count(self.k)} records."
+        return f"Every class has at least {counted(self.k, 'record')}."
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class PidKAnonymity(Promise):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of persons."""
-        return f"Every class has at least {count(self.k)} people."
+        return f"Every class has at least {counted(self.k, 'person')}."
 
 
 def _persons(risk: float) -> PidKAnonymity:

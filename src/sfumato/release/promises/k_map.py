@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Annotated
 
 from sfumato.core.declaration import Count, Parameter
-from sfumato.core.number_text import count
+from sfumato.core.number_text import count, counted
 from sfumato.release.promises.promise import AboutCells, InPopulation, PopulationMeasures, Verdicts
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ class KMap(AboutCells):
         """The chance that all persons as one class look like too few."""
         fewer = self.cells.smaller(self.k, whole.persons, whole.population)[0]
         return (
-            f"k_map asks for {self.k} people of the population; with all records in one class "
-            f"there are fewer with a chance of {fewer:.4g}."
+            f"k_map asks for {counted(self.k, 'person')} of the population; with all records "
+            f"in one class there are fewer with a chance of {fewer:.4g}."
         )
 
     def in_population(self, population: PopulationMeasures) -> InPopulation:
@@ -83,7 +83,7 @@ class KMap(AboutCells):
 
     def sentence(self, attribute: str = "") -> str:
         """As a number of persons."""
-        return f"At least {count(self.k)} people look like each class."
+        return f"Each class looks like at least {counted(self.k, 'person')}."
 
 
 KMap.measures = {"k_map": lambda limit: KMap(ceil(limit))}

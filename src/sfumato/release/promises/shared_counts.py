@@ -64,14 +64,14 @@ class SharedCounts(Promise):
     def shortfall(self, whole: ClassSummary) -> str:
         """The number of persons who share the rarest number, beside m."""
         fewest = int(whole.fewest_sharing[0])
-        has = "1 person has" if fewest == 1 else f"{fewest} persons have"
+        has = "1 person has" if fewest == 1 else f"{fewest} people have"
         return (
             f"shared_counts asks that at least {self.m} people of a class share each number of "
             f"records; of all in one class, only {has} the rarest number."
         )
 
     def offenders(self, persons: PersonTable) -> Ints:
-        """Everybody with a number of records that fewer than m persons have."""
+        """Everybody with a number of records that fewer than m people have."""
         _, number, sharing = np.unique(persons.records, return_inverse=True, return_counts=True)
         # All of a rare number go, since it is gone only with the last of them.
         rare: Ints = np.flatnonzero(sharing[number] < self.m)
@@ -80,7 +80,7 @@ class SharedCounts(Promise):
     def sentence(self, attribute: str = "") -> str:
         """As a number of persons."""
         return (
-            f"Nobody stands out by the number of records: at least {count(self.m)} people of a "
+            f"No person stands out by the number of records: at least {count(self.m)} people of a "
             "class share each number of records that a pseudonym shows."
         )
 

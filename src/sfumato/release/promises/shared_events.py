@@ -310,14 +310,14 @@ class KnownEvents(Promise):
         events = "one event" if self.m == 1 else f"up to {number(self.m)} events"
         if self.k:
             return (
-                f"Whoever knows {events} of a person, beside the quasi-identifiers, has at least "
-                f"{count(self.k)} people of the class to choose from."
+                f"Someone who knows {events} of a person, beside the quasi-identifiers, has at "
+                f"least {count(self.k)} people of the class to choose from."
             )
-        does = "is found" if self.of is Success.FOUND else "is found and something new learned"
+        does = "are found" if self.of is Success.FOUND else "are found and something new learned"
         return (
-            f"Of the people of whom {events}, drawn at random, are known beside the "
-            f"quasi-identifiers, a share of at most {percent(self.risk)} {does}; for 95 % of the "
-            f"people the chance is at most {percent(self.p95)}."
+            f"By {events}, drawn at random, beside the quasi-identifiers, at most "
+            f"{percent(self.risk)} of people {does}; for 95 % of people the chance is at most "
+            f"{percent(self.p95)}."
         )
 
 

@@ -365,7 +365,7 @@ def _not_a_rule(subject: str, line: int, found: str) -> InputError:
         subject,
         "must hold rules only",
         found=f"{found} in line {line}",
-        accepted="facts, rules and constraints of clingo's language",
+        accepted="facts, rules and `:-` lines of clingo's language",
     )
 
 
@@ -446,7 +446,7 @@ class Reasoner:
                 _SUBJECT,
                 "must give one answer",
                 found="a contradiction: none can hold" if not models else "several that can hold",
-                advice="look at the site's constraints"
+                advice="look at the site's `:-` lines"
                 if not models
                 else "look at the site's rules with a choice or with 'not'",
             )

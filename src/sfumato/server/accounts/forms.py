@@ -158,7 +158,7 @@ class ChangePasswordForm(NewPasswordForm):
 class NewAccountForm(NewPasswordForm):
     """Name and password of a new account."""
 
-    name = NewName("Somebody has this name; choose another.")
+    name = NewName("Another account has this name; choose another.")
     field_order = ("name", "new", "again")
 
 
@@ -218,5 +218,5 @@ class InviteForm(RolesForm):
 class NamedAccountForm(RolesForm):
     """An account without a password, for somebody whom the organisation's login names."""
 
-    name = NewName("Somebody has this name.", "Name, as the organisation's login gives it")
+    name = NewName("Another account has this name.", "Name, as the organisation's login gives it")
     field_order = ("name", "roles")

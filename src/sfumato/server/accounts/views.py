@@ -316,7 +316,7 @@ def _make(request: HttpRequest, token: str, form: forms.NewAccountForm) -> HttpR
             sessions.spend_link(found, account)
     # Somebody took the name between the check and the writing.
     except IntegrityError:
-        form.add_error("name", "Somebody has this name; choose another.")
+        form.add_error("name", "Another account has this name; choose another.")
         return None
     return _begin(request, account, found)
 

@@ -201,6 +201,6 @@ def purge_page(request: HttpRequest, project: Project) -> HttpResponse:
     form = PurgeForm(project.title, request.POST or None)
     if request.method == "POST" and form.is_valid():
         purge(request.user, project.pk)
-        messages.success(request, "The project is purged. Nobody can read its data any more.")
+        messages.success(request, "The project is purged. Its data cannot be read any more.")
         return redirect("/projects")
     return render(request, "custodian/purge.html", {"project": project, "form": form})

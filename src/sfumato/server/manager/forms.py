@@ -124,7 +124,7 @@ class TakeBackForm(forms.Form):
         self.fields["others"] = Workers(workers_for(project), "Give them to")
         # Not asked for unless somebody is ticked: undecided pairs may also wait.
         self.fields["others"].required = False
-        self.fields["others"].help_text = "Nobody ticked: they wait until you deal again."
+        self.fields["others"].help_text = "No worker ticked: they wait until you deal again."
 
 
 class InviteWorkerForm(forms.Form):
@@ -254,7 +254,7 @@ class RulesForm(forms.Form):
             queryset=custodians.filter(pk__in=others or able).order_by("name"),
             help_text="Grants more than these rules, lowers k, allows identity exports. "
             + (
-                "Nobody grants anything to a project that they manage, so it is somebody else."
+                "A custodian cannot grant to a project that they manage, so it is another one."
                 if others
                 else "There is no other custodian than you: nothing can be granted to a project "
                 "that one manages oneself. Invite a custodian to have one."

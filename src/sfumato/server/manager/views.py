@@ -21,6 +21,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.reports.disclosure_report import draw_disclosure
 from sfumato.review.review_decisions import Answer, Conflict, find_conflicts
 from sfumato.review.worker_state import REFUSED
@@ -212,11 +213,13 @@ def _ready(progress: project_figures.Progress, quality: project_figures.Quality)
     """What is still open, before a project is closed."""
     left = []
     if progress.waiting:
-        left.append(f"{progress.waiting:,} pairs are dealt to nobody")
+        left.append(f"{counted(progress.waiting, 'pair is', 'pairs are')} not dealt")
     if progress.wanted > progress.decided:
-        left.append(f"{progress.wanted - progress.decided:,} decisions are still to be made")
+        missing = progress.wanted - progress.decided
+        left.append(f"{counted(missing, 'decision is', 'decisions are')} still to be made")
     if quality.conflicts > quality.resolved:
-        left.append(f"{quality.conflicts - quality.resolved:,} conflicts are not resolved")
+        open_ones = quality.conflicts - quality.resolved
+        left.append(f"{counted(open_ones, 'conflict is', 'conflicts are')} not resolved")
     return left
 
 
@@ -239,7 +242,11 @@ def deal_page(request: HttpRequest, project: Project) -> HttpResponse:
                 given["gold_share"],
                 together=given["together"],
             )
-            said = f"{count:,} pairs were dealt." if count else "There was nothing to deal."
+            said = (
+                f"{counted(count, 'pair was', 'pairs were')} dealt."
+                if count
+                else "There was nothing to deal."
+            )
             messages.success(request, said)
             return redirect("manage", project_id=project.pk)
         if asked == "back" and back.is_valid():
@@ -304,9 +311,9 @@ def _taken(request: HttpRequest, project: Project, back: TakeBackForm) -> str:
     others = list(given["others"])
     if others:
         count = deal_pairs_again(request.user, project, given["worker"], others)
-        return f"{count:,} pairs of {given['worker'].name} were given to others."
+        return f"Of {given['worker'].name} given to others: {counted(count, 'pair')}."
     count = take_pairs_back(request.user, project, given["worker"])
-    return f"{count:,} pairs of {given['worker'].name} were taken back."
+    return f"Of {given['worker'].name} taken back: {counted(count, 'pair')}."
 
 
 PARQUET = "application/vnd.apache.parquet"
