@@ -49,8 +49,8 @@ Unkept = Annotated[
     float | None,
     option(
         metavar="SHARE",
-        help="Share of the people of a release, for which a promise about its classes may fail by "
-        "all that was handed over.",
+        help="Largest share of a release's people in classes that all that was handed over may "
+        "leave without a promise.",
     ),
 ]
 Keep = Annotated[

@@ -397,7 +397,7 @@ def _release_lines(status: Status) -> list[str]:
     found = status.measured(RELEASE) or {}
     if "classes" not in found or "utility" not in found:
         return []
-    lost = f"detail lost: {100 * found['utility']['ncp']:.1f} %"
+    lost = f"lost in quasi-identifiers (ncp): {100 * found['utility']['ncp']:.1f} %"
     return ["", f"Release: classes: {found['classes']:,}; {lost}"]
 
 

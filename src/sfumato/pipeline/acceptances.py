@@ -208,7 +208,7 @@ def note_period(place: ProjectFolder, period: str, data: str | None) -> None:
                 "argument DATA",
                 "must be a file that can be read",
                 found="a table of a database" if is_database(data) else "no such file",
-                advice="[periods] in the project file names what is none",
+                advice="check its path; the table of a database is named under [periods]",
             )
         named = os.path.relpath(data, place.folder)
     if str(known) == named:

@@ -443,8 +443,8 @@ class PopulationRisk:
         if not self.strangers:
             return ()
         warning = (
-            f"{self.strangers:,} people of the release without a counterpart in "
-            "the register. It is not the whole population of the file, or its values are written "
+            f"Without a counterpart of their own in the register: {self.strangers:,} people of the "
+            "release. It is not the whole population of the file, or its values are written "
             "differently. Each counts as one more person of the population."
         )
         return (warning,)

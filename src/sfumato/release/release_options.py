@@ -246,7 +246,7 @@ class Options:
     withhold: Annotated[
         tuple[str, ...],
         Parameter(
-            "A column that is left out of the file, whose promises are kept with it. It is "
+            "A column that is left out of the file; promises are kept as if it were there. It is "
             "sensitive, insensitive, or that of people: then records of one person are not seen "
             "together. Repeatable.",
             "COLUMN",

@@ -151,14 +151,14 @@ class WrittenTables:
         """What is wrong, as sentences."""
         said = [f"The file of table {name} was changed." for name in self.changed]
         said += [
-            f"Table {name} has {rows:,} records, by release.toml {self.declared[name]:,}."
+            f"Table {name} has {rows:,} records; release.toml says {self.declared[name]:,}."
             for name, rows in self.rows.items()
             if rows != self.declared[name]
         ]
         if self.twice:
             said.append(f"{self.twice:,} cells of keys are empty or repeated.")
         if self.broken:
-            said.append(f"Without a record that they name: {self.broken:,} references.")
+            said.append(f"References that lead to no record: {self.broken:,}.")
         if self.fewest < self.promised:
             said.append(
                 f"The smallest class has {self.fewest:,} people; at least {self.promised:,} "

@@ -90,7 +90,7 @@ def _further(kind: str, rest: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         **dict.fromkeys(_NUMBERS, NONE),
         "title": f"{attack_title(kind)}: {len(rest)} further columns",
         "what": "",
-        "notes": ("Each less beyond random guessing.",),
+        "notes": ("None is worse, by what it found beyond random guessing.",),
         "row": rest[0]["row"],
         "ends": "",
         "by": None,

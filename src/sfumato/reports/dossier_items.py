@@ -202,10 +202,12 @@ def limits(made: Made) -> Iterator[Item]:
 
 def _kept(what: str, lines: Iterable[Mapping[str, Any]], key: str, reached: str) -> Iterator[Item]:
     """Promises or limits; those of many columns in one item, which shows the worst."""
-    grouped: dict[tuple[str, Any], list[Mapping[str, Any]]] = {}
+    grouped: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for each in lines:
-        grouped.setdefault((each[key], each["limit"]), []).append(each)
-    for (name, _), every in grouped.items():
+        # Two presets may ask the same of all columns together: each is a limit of its own.
+        own = id(each) if each["attribute"] is None else 0
+        grouped.setdefault((each[key], each["limit"], own), []).append(each)
+    for (name, *_), every in grouped.items():
         least = every[0]["bound"] == "at least"
         worst = sorted(every, key=lambda each: height(each[reached]), reverse=not least)
         kept = sum(each["met"] for each in every)

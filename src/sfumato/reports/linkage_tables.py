@@ -68,7 +68,8 @@ def glance(links: Links, persons: Mapping[str, Any]) -> Table:
 
 def encodings_glance(links: EncodedLinks) -> Table:
     """A linkage of encodings in four numbers."""
-    names = ("", "Pairs kept", *_BY_SCORE, "Matches not among the pairs")
+    # Pairs whose encodings differ most are taken for those of two people.
+    names = ("", "Pairs kept", _BY_SCORE[0], "Recall, at most", "Matches not among the pairs")
     cells = ("Linkage", count(len(links.pairs)), *by_score(links.quality), number(links.lost))
     return Table("At a glance", names, [cells], 4, "glance")
 

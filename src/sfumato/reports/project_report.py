@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import date
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sfumato.reports import project_results, project_risk
 from sfumato.reports.adversaries import attack_title, project_assumptions, project_limits
@@ -17,9 +17,6 @@ from sfumato.reports.project_verdict import first_page
 from sfumato.reports.release_report import toml_value
 from sfumato.risk.evidence import evidence_of
 from sfumato.risk.verdict import beaten_text
-
-if TYPE_CHECKING:
-    pass
 
 _MAXIMA = ("prosecutor", "journalist", "max_")
 _RULE_PLACE = re.compile(r" \([^()]*, line \d+\)$")

@@ -22,7 +22,7 @@ from sfumato.reports.printed_numbers import (
     printed,
     some,
 )
-from sfumato.reports.project_results import RELEASE, REMOVED, ProjectResults
+from sfumato.reports.project_results import NOTHING, RELEASE, REMOVED, UNTOLD, ProjectResults
 from sfumato.risk.verdict import share_text
 
 _WORST = 3
@@ -215,7 +215,7 @@ def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
     said = [f"A file of {records} about {persons}{linked}."]
     quasi = list(schema["quasi_identifiers"])
     if quasi:
-        said.append(f"What others may know of a person is made coarser: {named(quasi)}.")
+        said.append(f"Made coarser: {named(quasi)}, which others may know of a person.")
     others = [*schema["sensitive"], *schema["insensitive"]]
     done = {each["name"]: each["done"] for each in content["variables"]}
     ways: dict[str, list[str]] = {}
@@ -224,8 +224,12 @@ def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
     for how, names in ways.items():
         if how == UNCHANGED:
             said.append(f"As in the original: {named(names)}.")
+        elif how == NOTHING:
+            said.append(f"Without any value: {named(names)}.")
+        elif how == UNTOLD:
+            said.append(f"Not measured how cells are written: {named(names)}.")
         elif how != REMOVED:
-            said.append(f"Of {named(names)}, which an intruder may know, the release says: {how}.")
+            said.append(f"Changed, as an intruder may know it: {named(names)} ({how}).")
     removed = [name for name, how in done.items() if how == REMOVED]
     if removed:
         # The table of columns names them all.

@@ -218,10 +218,10 @@ class Risk:
         warnings = self.warnings
         if presence is not None and presence.strangers:
             warning = (
-                f"{presence.strangers:,} people of the file without a counterpart in "
-                "the register. It is not the whole population of the file, or its values are "
-                "written differently. Presence is taken as 1 where the file has more people, and "
-                "they count as found."
+                "Without a counterpart of their own in the register: "
+                f"{presence.strangers:,} people of the file. It is not the whole population of the "
+                "file, or its values are written differently. Presence is taken as 1 where the "
+                "file has more people, and they count as found."
             )
             warnings = (*warnings, warning)
         return replace(

@@ -254,7 +254,7 @@ class RulesForm(forms.Form):
             queryset=custodians.filter(pk__in=others or able).order_by("name"),
             help_text="Grants more than these rules, lowers k, allows identity exports. "
             + (
-                "A custodian cannot grant to a project that they manage, so it is another one."
+                "Choose another person: a manager grants nothing to their own project."
                 if others
                 else "There is no other custodian than you: nothing can be granted to a project "
                 "that one manages oneself. Invite a custodian to have one."
