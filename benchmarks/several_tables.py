@@ -21,7 +21,13 @@ import pandas as pd
 import sfumato as sf
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from release.database_intruder import broken, found_by_two, read
+from release.database_intruder import (  # type: ignore[import-not-found]
+    broken,
+    found_by_two,
+    read,
+)
+
+from sfumato.release.database_release import ReleasedTables
 
 PROMISED = sf.KnownEvents(2, 0.09)
 CODES = {"condition": 120, "drug": 100, "measurement": 60}
@@ -75,7 +81,8 @@ def _codes(letter: str, codes: int, rows: int, rng: np.random.Generator) -> list
 
 def _falling(count: int) -> np.ndarray[Any, Any]:
     shares = 1 / np.arange(1, count + 1)
-    return shares / shares.sum()
+    found: np.ndarray[Any, Any] = shares / shares.sum()
+    return found
 
 
 def measured(people: int, pid_k: int, seed: int) -> str:
@@ -85,6 +92,7 @@ def measured(people: int, pid_k: int, seed: int) -> str:
     release = sf.anonymize(sf.Tables(frames, schema), PROMISED, sf.PidKAnonymity(pid_k), seed=seed)
     seconds = time.perf_counter() - began
     rows, exact = 0, 0.0
+    assert isinstance(release.content, ReleasedTables)
     for loss in release.content.losses:
         for share in loss.exact.values():
             rows, exact = rows + loss.after, exact + share * loss.after

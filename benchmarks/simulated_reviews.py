@@ -169,7 +169,7 @@ def certain(verdicts: Verdicts, worlds: Worlds, _: Any, draws: int, __: Any) -> 
     open_ = np.broadcast_to(worlds.together, (draws, len(verdicts)))
     same = np.where(verdicts.result == 0, open_, verdicts.result == SAME)
     # Log odds of one in a trillion: what is certain, as a number.
-    evidence = 27.6 * verdicts.result
+    evidence = (27.6 * verdicts.result).astype(np.float64)
     return Weighed((1 + verdicts.result) / 2, evidence, same, 0.0, ())
 
 
