@@ -119,5 +119,5 @@ def measured(people: int, pid_k: int, seed: int) -> str:
 if __name__ == "__main__":
     size = int(sys.argv[1]) if sys.argv[1:] else 2000
     print("| people | rows of events | pid_k | classes | ANE | codes exact | found by two | s |")
-    for k in map(int, sys.argv[2:] or ["25", "50", "100"]):
+    for k in map(int, sys.argv[2:] or ["20", "40", "80"]):
         print(measured(size, k, seed=1), flush=True)

@@ -278,10 +278,22 @@ def test_each_column_of_events_counts(dateless):
     assert left.kept <= left.exact
 
 
-@pytest.mark.parametrize(("weekend", "tells"), [(1.0, False), (0.7, False), (0.0, True)])
-def test_weekdays_that_tell_an_offset_are_seen(weekend: float, tells: bool) -> None:
+@pytest.mark.parametrize(
+    ("weekend", "more", "tells"),
+    [
+        (1.0, 0.0, False),
+        (0.0, 0.0, True),
+        # On both sides of twice as likely: 0.5 and 0.9 where log 2 is 0.69.
+        (0.42, 0.0, False),
+        (0.3, 0.0, True),
+        # Six more dates each of 4 and of 10 people in a hundred: whom 95 in a hundred are below.
+        (0.42, 0.04, False),
+        (0.42, 0.1, True),
+    ],
+)
+def test_weekdays_that_tell_an_offset_are_seen(weekend: float, more: float, tells: bool) -> None:
     rng = np.random.default_rng(5)
-    person = np.repeat(np.arange(800), 6)
+    person = np.repeat(np.arange(800), np.where(np.arange(800) < 800 * more, 12, 6))
     every = np.arange(600)
     first = np.datetime64("2020-01-06")  # a Monday
     weight = np.where(every % 7 >= 5, weekend, 1.0)

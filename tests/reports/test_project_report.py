@@ -148,9 +148,18 @@ def test_below_the_rows_stands_what_goes_out_to_whom_and_how_it_was_checked(
     released, whom, checked, left = (" ".join(each) for each in verdict["answers"].values())
     assert f"{release.risk.records:,} records about {release.risk.persons:,} people" in released
     assert "42.1" in released
-    # What an insider and a recipient learn, as the rows say.
-    learned = [each["learned"] for each in verdict["rows"]]
-    assert left.count(" learns ") == learned.count(None)
+    # The recipient is judged when somebody gets it, which is no gap.
+    states = {each["intruder"]: (each["state"], each["learned"]) for each in verdict["rows"]}
+    assert states["Recipient"] == ("does not apply", None)
+    assert "recipient" not in left
+    (row,) = [each for each in found.verdict["rows"] if each["intruder"] == "recipient"]
+    row["state"] = "not measured"
+    more = content(found)["verdict"]["answers"].values()
+    assert "recipient" in " ".join([*more][-1])
+    # Nor is an attack that was made.
+    del found.stages["attack"]
+    none = content(found)["verdict"]["answers"].values()
+    assert len([*none][-1]) == len([*more][-1]) + 1
     assert "linked from 2 sources" in released
     assert all(text in whom for text in list(CONTEXT.values())[:3])
     assert "2 of 2 kept" in checked
@@ -443,5 +452,7 @@ def test_no_two_numbers_of_a_measure_differ_on_a_page(release: Release, audience
     # The first page names nobody else's share than its rows do.
     shares = {row["intruder"].lower(): row["found"] for row in plain["verdict"]["rows"]}
     first = " ".join([*plain["verdict"]["sentences"], plain["verdict"]["headline"]])
-    for intruder, share in re.findall(r"An? (\w+) finds ([\d.]+ %)", first):
+    found = re.findall(r"An? (\w+) finds ([\d.]+ %)", first)
+    assert found or plain["verdict"]["ready"] or audience is Audience.PUBLIC
+    for intruder, share in found:
         assert shares[intruder] == share

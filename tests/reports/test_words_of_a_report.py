@@ -119,6 +119,25 @@ def test_of_a_kind_of_attack_the_worst_columns_have_rows():
     assert [each["what"] != "" for each in lines] == [True, False, False, False]
     assert [each["kept"] for each in lines] == [False, True, True, True]
     assert len(untried) == 1
+    # Columns of which nothing was predicted are not kept, and untold ones not known to be less.
+    (last,) = [each for each in tried if each["title"] == "s00"]
+    last |= {"predicted": None, "success": None}
+    rest = attack_lines(tried)[0][-1]
+    assert rest["kept"] is None
+    assert len(rest["notes"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("low", "ends"),
+    [({"about": 0.4}, "40 % to 46 %"), ({"below": 0.4}, ""), (0.402, "40.2 % to 46 %"), (None, "")],
+)
+def test_an_interval_is_as_coarse_as_it_is_told(low, ends):
+    success = {"value": {"about": 0.43}, "low": low, "high": {"about": 0.46}}
+    told = outcome("exact_free", 400, 100, broken=False) | {
+        "row": "stranger", "title": "x", "predicted_by": "x", "tried": True, "success": success,
+    }  # fmt: skip
+    (line,), _ = attack_lines([told])
+    assert line["ends"].replace("\u202f", " ").replace("\xa0", " ") == ends
 
 
 @pytest.mark.slow

@@ -334,8 +334,7 @@ def repeated_database(
         If no originals are given, or what comes out is not what is in the folder.
     """
     from sfumato.release.anonymize import anonymize
-    from sfumato.release.release_manifest import tables_sha256
-    from sfumato.release.written_tables import manifest_of
+    from sfumato.release.written_tables import folder_sha256, manifest_of
 
     if place is None or original is None or declared is None:
         raise InputError(
@@ -346,8 +345,7 @@ def repeated_database(
     manifest = _manifest_beside(beside.with_name(folder.resolve().name))
     tables, inputs = opened(original, declared), (folder, original)
     _check_key_and_register(manifest, None, key)
-    files = {name: folder / f"{name}.csv" for name in declared.tables}
-    found = tables_sha256(files) if all(file.is_file() for file in files.values()) else ""
+    found = folder_sha256(folder, declared.tables)
     if (manifest.output_sha256, manifest.input_sha256) != (found, tables.sha256):
         raise InputError(
             "RELEASE", f"must be what its {MANIFEST} speaks of", found="another content"

@@ -49,8 +49,8 @@ Unkept = Annotated[
     float | None,
     option(
         metavar="SHARE",
-        help="Largest share of a release's people in classes that all that was handed over may "
-        "leave without a promise.",
+        help="Largest share of a release's people with a promise broken by all that was handed "
+        "over together.",
     ),
 ]
 Keep = Annotated[
@@ -202,8 +202,10 @@ def _lines_of_composition(found: Together) -> list[str]:
         )
         for number, each in found.all.items()
     ]
-    both = f"{found.in_several:,} people"
-    more = f"In several of {len(found.all):,} releases: {both}."
+    from sfumato.core.number_text import counted
+
+    people = counted(found.in_several, "person", "people")
+    more = f"In several of {len(found.all):,} releases: {people}."
     unknown = [f"Not known: {each}." for each in found.unknown]
     return [*columns([head, *rows], (0, 1, 2, 3, 4)), more, *unknown]
 

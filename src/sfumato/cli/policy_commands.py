@@ -47,8 +47,8 @@ def check(policy: PolicyFile, rules: Rules = None, json: Json = False) -> int:
     found.sort(key=lambda finding: finding.severity is Severity.WARNING)
     errors = sum(finding.severity is Severity.ERROR for finding in found)
     said = [f"{finding.severity.capitalize()}: {finding}" for finding in found]
-    both = f"Errors: {errors}; warnings: {len(found) - errors}."
-    said.append(both if found else "No contradiction and no gap found.")
+    counts = f"Errors: {errors}; warnings: {len(found) - errors}."
+    said.append(counts if found else "No contradiction and no gap found.")
     print_found([asdict(finding) for finding in found], said, json=json)
     return BAD_INPUT if errors else READY
 

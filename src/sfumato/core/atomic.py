@@ -169,7 +169,7 @@ def _remove_folder(path: Path) -> None:
 
 def leftovers(folder: Path) -> list[Path]:
     """The files of a folder that a writer left there that was killed."""
-    return [each for each in folder.iterdir() if _LEFT.fullmatch(each.name)]
+    return [each for each in folder.iterdir() if each.is_file() and _LEFT.fullmatch(each.name)]
 
 
 def not_whole(path: Path, error: OSError) -> InputError:

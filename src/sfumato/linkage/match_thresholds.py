@@ -161,6 +161,7 @@ ISOTONIC_FROM = 1000
 _EDGE = 1e-15
 """Scores nearer than this to 0 or 1 count as this near, so that their logits are finite."""
 _STEPS, _SETTLED = 100, 1e-4
+"""Rounds at most, and the change of a probability below which it has settled."""
 
 
 class Method(StrEnum):

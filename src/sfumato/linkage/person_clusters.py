@@ -657,9 +657,8 @@ def _probability(
     records: int, pairs: Pairs, verdicts: Verdicts, spec: Wishes
 ) -> tuple[Floats, int]:
     decided = (verdicts.pair >= 0) & (verdicts.result != 0)
-    kinds = set(verdicts.result[decided].tolist())
     # Without wanted rates thresholds are the user's own, which calibration must not move.
-    if spec.rates is None or np.count_nonzero(decided) < LABELS or kinds != {SAME, DIFFERENT}:
+    if spec.rates is None or np.count_nonzero(decided) < LABELS:
         return pairs.score, 0
     score = pairs.score[verdicts.pair[decided]]
     # As if nobody had joined anything: who errs is told by the pairs that two answered.

@@ -188,11 +188,11 @@ def _continued(before: ProjectFolder) -> Path:
         If it was not made yet.
     """
     manifest = before.of_stage(RELEASE) / RELEASE_MANIFEST
-    if not manifest.is_file():
+    if not manifest.is_file() or read_record(manifest.parent) is None:
         raise InputError(
             f"period {before.period}",
             "must be run before the one that follows it",
-            found="no release",
+            found="no release, or none whose stage.json can be read",
             advice=f"sfumato run --period {before.period}, or bring its folder of stages back",
         )
     return manifest.resolve()
@@ -275,9 +275,9 @@ def _check_period(place: ProjectFolder) -> None:
     before = place.before
     if before is None:
         return
-    _continued(before)
-    record = read_record(before.of_stage(RELEASE))
-    then = {} if record is None else record.settings["release"]
+    record = read_record(_continued(before).parent)
+    assert record is not None
+    then = record.settings["release"]
     own = place.project.release.model_dump(mode="json", by_alias=True, exclude={"withdrawn"})
     # A later version may know more options, which had their usual value then.
     changed = [name for name, value in own.items() if name in then and value != then[name]]

@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.core.number_text import NONE
 from sfumato.intruder.referee.attack_odds import Outcome
 from sfumato.reports.adversaries import attack_title, predicted_meaning
-from sfumato.reports.printed_numbers import COUNT, MANY_COLUMNS, SHARE, height, interval, printed
+from sfumato.reports.printed_numbers import COUNT, MANY_COLUMNS, SHARE, ends_of, height, printed
 
 SHOWN = 3
 """Attacks of one kind on many columns that have a row of their own, and those that are drawn."""
@@ -64,15 +64,14 @@ def attack_lines(
 
 def _line(each: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
     success = each["success"]
-    ends = success if isinstance(success, dict) and "value" in success else {}
     return {
         "title": each["title"],
         # What an attack does stands once, above the columns that it was tried on.
         "what": each.get("what", "") if first else "",
         "notes": each.get("notes", ()),
         "row": each["row"],
-        "share": printed(ends.get("value", success), SHARE),
-        "ends": interval(height(ends.get("low"))[0], height(ends.get("high"))[0]),
+        "share": printed(_alone(success), SHARE),
+        "ends": ends_of(success, SHARE) if isinstance(success, dict) else "",
         "guesses": _guesses(each),
         "predicted": printed(each["predicted"], SHARE),
         "by": each["predicted_by"],
@@ -85,16 +84,21 @@ def _line(each: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
 
 def _further(kind: str, rest: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The other columns that an attack was tried on, in one row."""
-    predicted = [each for each in rest if each["predicted"] is not None]
+    unpredicted = sum(each["predicted"] is None for each in rest)
+    broken = any(each["broken"] for each in rest)
+    # Who is told of no number cannot be told that it is none above.
+    notes = ["None is worse, by what it found beyond random guessing."]
+    notes *= all(each["success"] is not None for each in rest)
+    notes += [f"Not predicted: {unpredicted}."] if unpredicted else []
     return {
         **dict.fromkeys(_NUMBERS, NONE),
         "title": f"{attack_title(kind)}: {len(rest)} further columns",
         "what": "",
-        "notes": ("None is worse, by what it found beyond random guessing.",),
+        "notes": tuple(notes),
         "row": rest[0]["row"],
         "ends": "",
         "by": None,
-        "kept": not any(each["broken"] for each in predicted) if predicted else None,
+        "kept": None if unpredicted and not broken else not broken,
     }
 
 
@@ -119,16 +123,16 @@ def _alone(value: Any) -> Any:
 def most_found(
     evidence: Iterable[Mapping[str, Any]], outcomes: Iterable[Mapping[str, Any]]
 ) -> list[Mapping[str, Any]]:
-    """Of each intruder the attack that found most people, the most first.
+    """Of each intruder the attack with most right guesses at people, the most first.
 
     Guesses of values are no finds.
     """
-    shares = {
-        each["attack"]: each["people"]["low"] for each in evidence if each["number"] == "found"
-    }
-    found = [each for each in outcomes if each["attack"] in shares and each["success"]]
-    best = {each["row"]: each for each in sorted(found, key=lambda one: shares[one["attack"]])}
-    return sorted(best.values(), key=lambda one: shares[one["attack"]], reverse=True)
+    finds = {each["attack"] for each in evidence if each["number"] == "found"}
+    found = [each for each in outcomes if each["attack"] in finds and each["success"]]
+    # By what is told: an order by exact numbers would tell more of them outside.
+    found.sort(key=lambda one: height(one["success"]))
+    best = {each["row"]: each for each in found}
+    return sorted(best.values(), key=lambda one: height(one["success"]), reverse=True)
 
 
 def most_found_text(found: Sequence[Mapping[str, Any]]) -> str:
@@ -138,8 +142,8 @@ def most_found_text(found: Sequence[Mapping[str, Any]]) -> str:
     each = found[0]
     share = printed(_alone(each["success"]), SHARE)
     return (
-        f"Most found by an attack ({each['row']}, {each['title'].lower()}): {share} of "
-        f"{printed(each['attempts'], COUNT)} people tried."
+        f"Most right guesses of an attack ({each['row']}, {each['title'].lower()}): "
+        f"{_guesses(each)}, {share}."
     )
 
 
@@ -157,6 +161,6 @@ def prediction_lines(measures: Mapping[str, Any]) -> list[tuple[str, str, str, s
             meaning = predicted_meaning(each.name)
             meaning += f"; the largest of {len(names)} columns, of {column}" if many else ""
             shown = each.name if each.name.startswith("linkage") else (kind if many else name)
-            ends = interval(each.low, each.high)
+            ends = ends_of({"low": each.low, "high": each.high}, SHARE)
             lines.append((meaning, shown, printed(each.value, SHARE), ends))
     return lines

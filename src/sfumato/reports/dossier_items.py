@@ -15,13 +15,13 @@ from sfumato.reports.audience import AVERAGE, MAXIMUM, WHOLE, Discretion
 from sfumato.reports.printed_numbers import COUNT, NUMBER, SHARE, height, listed, printed
 from sfumato.reports.project_results import STATED, UNDECIDED, UNTOLD, ProjectResults, alike
 from sfumato.reports.project_risk import GAPS, limit_words
-from sfumato.reports.project_verdict import role_of
+from sfumato.reports.project_verdict import lost_most, role_of
 from sfumato.risk.verdict import PRESETS, Limits, limits_of, share_text
 
 MEASURED, ASSUMED, GAP, NONE = "measured", "assumed", "gap", "does not apply"
 """What stands behind an item."""
 _WORST = 3
-"""Sensitive columns, and columns by detail lost, that have an item of their own."""
+"""Sensitive columns that have an item of their own."""
 _PEOPLE, _RECORDS, _CLASSES, _HOUSEHOLDS = "people", "records", "classes", "households"
 _UNITS = {
     "avg_gidr": _CLASSES,
@@ -330,10 +330,8 @@ def loss(made: Made) -> Iterator[Item]:
         if changes[name] is not None:
             told = _told(changes[name], scale)
             yield Item(title, told, MEASURED, f"{how}, {made.records}")
-    worst = sorted(changes["columns"], key=lambda each: height(each["ncp"]), reverse=True)[:_WORST]
-    if worst:
-        lost = [f"{each['name']} {_told(each['ncp'], SHARE)}" for each in worst]
-        yield Item("Columns that lose most (NCP)", f"{listed(lost)}.", MEASURED, "mean over cells")
+    if worst := lost_most(changes):
+        yield Item("Columns that lose most (NCP)", f"{worst}.", MEASURED, "mean over cells")
     out = changes["suppressed_records"]
     if out is None or (made.results.is_of_tables and not made.report["tables"]):
         yield Item("Left out", "Not measured: records left out.", GAP)

@@ -119,17 +119,24 @@ def _coarse_interval(value: dict[str, Any], scale: str) -> str:
     ends, by = (value.get("low"), value.get("high")), value.get("estimator")
     if None in ends or ends[0] == ends[1]:
         return ""
+    said = [each for each in (ends_of(value, scale), by) if each]
+    return f" ({', '.join(said)})" if said else ""
+
+
+def ends_of(value: dict[str, Any], scale: str) -> str:
+    """The interval of an estimate, exact or coarse; empty where there is none, or a bound alone."""
+    ends = value.get("low"), value.get("high")
     # An end that is only bounded ("fewer than 10") makes no interval.
-    if any(isinstance(end, dict) and "about" not in end for end in ends):
-        return f" ({by})" if by else ""
-    shown = " to ".join(
+    bounded = any(isinstance(end, dict) and "about" not in end for end in ends)
+    if bounded or None in ends or ends[0] == ends[1]:
+        return ""
+    return " to ".join(
         _on_scale(end["about"], scale, coarse=True)
         if isinstance(end, dict)
         else _on_scale(end, scale)
         for end in ends
         if end is not None
     )
-    return f" ({shown}, {by})" if by else f" ({shown})"
 
 
 def _on_scale(value: float, scale: str, *, coarse: bool = False) -> str:

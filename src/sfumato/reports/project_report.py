@@ -84,7 +84,6 @@ def project_content(
         "sources": _sources(results, show),
         "linkage": _linkage(results, show),
         "review": _review(results, show),
-        "adversaries": project_risk.adversaries(results, show),
         "promises": project_risk.promises(results, show),
         "thresholds": project_risk.thresholds(results, show),
         "practice": project_risk.practice(results, show),

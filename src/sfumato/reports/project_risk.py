@@ -1,4 +1,4 @@
-"""What a project's report says of risk: adversaries, promises, thresholds, before and after."""
+"""What a project's report says of risk: promises, thresholds, before and after."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sfumato.reports.audience import (
     disclosed_measure,
     measure_kind,
 )
-from sfumato.reports.printed_numbers import COUNT, height, named, printed
+from sfumato.reports.printed_numbers import COUNT, height, printed
 from sfumato.reports.project_results import ASSESS, RELEASE, ProjectResults
 from sfumato.risk.measure_table import IN_POPULATION, MEANINGS
 from sfumato.risk.risk_thresholds import KINDS, Part
@@ -32,40 +32,6 @@ GAPS = {
     "linkage": "Nothing was linked.",
 }
 """What was not measured, in the words of every report of a project."""
-_ADVERSARIES = (
-    (
-        "an acquaintance (prosecutor)",
-        "that a person is in the file, and {known} of that person exactly",
-        "find the person’s records",
-        ("prosecutor",),
-    ),
-    (
-        "an intruder with a register (journalist, marketer)",
-        "{known} of everybody, exactly, but not who is in the file",
-        "find anybody, or as many as possible",
-        ("journalist", "marketer"),
-    ),
-    (
-        "an intruder who picks single records",
-        "a person’s class, that is, what the file shows of {known}",
-        "name the person whose record it is",
-        ("max_gidr", "avg_gidr"),
-    ),
-    (
-        "a colleague of the clinic or insurer",
-        "{known}, and how many records the person has",
-        "find the person’s records",
-        ("max_count_risk", "exposed_persons"),
-    ),
-    (
-        "a curious analyst",
-        "who a person’s class is",
-        "learn {sensitive}, without naming a record",
-        ("max_gsar",),
-    ),
-)
-"""Who might attack, with what knowledge, to what end, and by which measures; the last one only
-where there are sensitive attributes."""
 _GROUPS = {
     "Can a person be found?": (
         "prosecutor",
@@ -105,41 +71,6 @@ _MEANINGS = MEANINGS | {
     "avg_count_risk": "the same chance, averaged over people",
     "avg_gidr": "the same share, averaged over classes",
 }
-
-
-def adversaries(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:
-    """Who might attack the release, with what, and how far each would get by the measures."""
-    schema = results.schema
-    words = {
-        "known": named(list(schema["quasi_identifiers"]), "quasi-identifiers")
-        or "the quasi-identifiers",
-        "sensitive": named(schema["sensitive"], "sensitive columns"),
-    }
-    kinds = _ADVERSARIES if schema["sensitive"] else _ADVERSARIES[:-1]
-    return [
-        {
-            "who": who,
-            "knows": knows.format(**words),
-            "wants": wants.format(**words),
-            "measures": [
-                {
-                    "name": name,
-                    "before": _largest(name, results.before, show),
-                    "after": _largest(name, results.after, show),
-                }
-                for name in measures
-            ],
-        }
-        for who, knows, wants, measures in kinds
-    ]
-
-
-def _largest(name: str, measured: Mapping[str, Any], show: Discretion) -> Any:
-    """What is told of a measure; of several sensitive attributes the largest."""
-    value = measured.get(name)
-    if isinstance(value, dict) and "value" not in value:
-        value = max((each for each in value.values() if each is not None), default=None)
-    return disclosed_measure(name, value, measured, show)
 
 
 def promises(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]:

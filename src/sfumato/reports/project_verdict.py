@@ -13,7 +13,6 @@ from sfumato.release.history_utility import DIVIDED, UNCHANGED
 from sfumato.release.lost_columns import nothing_left
 from sfumato.reports.audience import Discretion
 from sfumato.reports.printed_numbers import (
-    MANY_COLUMNS,
     SHARE,
     height,
     is_small,
@@ -23,7 +22,7 @@ from sfumato.reports.printed_numbers import (
     some,
 )
 from sfumato.reports.project_results import NOTHING, RELEASE, REMOVED, UNTOLD, ProjectResults
-from sfumato.risk.verdict import share_text
+from sfumato.risk.verdict import State, share_text
 
 _WORST = 3
 """Columns that are named, those that lose most."""
@@ -179,11 +178,16 @@ def _checked(content: dict[str, Any], results: ProjectResults, show: Discretion)
 def _not_measured(content: dict[str, Any], results: ProjectResults) -> list[str]:
     """What a reader might take for measured; nothing stands for nothing known."""
     attack, linkage = content["attack"], content["linkage"]
-    said = [
-        f"What the {row['intruder']} learns of a sensitive value."
-        for row in (results.verdict or {}).get("rows", ())
-        if content["sensitive"] and not row.get("learned")
-    ]
+    said = []
+    for row in (results.verdict or {}).get("rows", ()):
+        if row["state"] == State.DOES_NOT_APPLY:
+            continue
+        if "found" not in row:
+            said.append(f"What the {row['intruder']} finds and learns.")
+        elif content["sensitive"] and not row.get("learned"):
+            said.append(f"What the {row['intruder']} learns of a sensitive value.")
+    if attack is None and not content["request"]:
+        said.append("What attacks find: none was simulated.")
     if attack is not None and attack["unpredicted"]:
         said.append(f"Predictions of {attack['unpredicted']} of {attack['attacks']} attacks.")
     if linkage is not None and any(each["released"] is None for each in linkage["quality"]):
@@ -232,11 +236,7 @@ def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
             said.append(f"Changed, as an intruder may know it: {named(names)} ({how}).")
     removed = [name for name, how in done.items() if how == REMOVED]
     if removed:
-        # The table of columns names them all.
-        said.append(
-            f"Removed: {listed(removed[:MANY_COLUMNS])}"
-            f"{f' and {len(removed) - MANY_COLUMNS} more' if len(removed) > MANY_COLUMNS else ''}."
-        )
+        said.append(f"Removed: {named(removed)}.")  # the table of columns names them all
     if schema["person"] and schema["person"] not in removed:
         said.append(
             "A person has one pseudonym or several, which do not say that they are one person’s."
@@ -249,14 +249,19 @@ def _released(content: dict[str, Any], results: ProjectResults) -> list[str]:
     return [*said, *_lost(changes)]
 
 
+def lost_most(changes: Mapping[str, Any]) -> str:
+    """The quasi-identifiers that lose most, with what they lose."""
+    worst = sorted(changes["columns"], key=lambda each: height(each["ncp"]), reverse=True)
+    return listed(
+        [f"{each['name']} {printed(each['ncp'], SHARE)}" for each in worst[:_WORST] if each["ncp"]]
+    )
+
+
 def _lost(changes: Mapping[str, Any]) -> Iterator[str]:
     """What the release costs, and in which quasi-identifiers most."""
     if changes["detail_lost"] is None:
         return
-    worst = sorted(changes["columns"], key=lambda each: height(each["ncp"]), reverse=True)
-    columns = listed(
-        [f"{each['name']} {printed(each['ncp'], SHARE)}" for each in worst[:_WORST] if each["ncp"]]
-    )
+    columns = lost_most(changes)
     yield (
         f"Detail lost: {printed(changes['detail_lost'], SHARE)}; in quasi-identifiers alone "
         f"{printed(changes['ncp'], SHARE)}{f', most in {columns}' if columns else ''}."

@@ -9,7 +9,7 @@ from math import isnan
 from typing import Any
 
 from sfumato.core.measure import ESTIMATED
-from sfumato.core.number_text import against_threshold, count, number, percent
+from sfumato.core.number_text import against_threshold, count, counted, number, percent
 from sfumato.release.cures import detail_lost
 from sfumato.release.release_result import Release
 from sfumato.reports.printed_numbers import interval, listed
@@ -169,7 +169,7 @@ def release_summary(release: Release, promises: Sequence[PromiseLine]) -> Summar
         (
             f"The release holds {count(after.records)} of {count(before.records)} records and "
             f"{count(after.persons)} of {count(before.persons)} people, in {count(after.classes)} "
-            f"classes of at least {_people(after.pid_k)}."
+            f"classes of at least {counted(after.pid_k, 'person')}."
         ),
         _detail_lost(release),
         _thresholds_sentence(after),
@@ -194,7 +194,7 @@ def assessment_summary(risk: Risk) -> Summary:
         _thresholds_sentence(risk),
         (
             f"The file holds {count(risk.records)} records of {count(risk.persons)} people, in "
-            f"{count(risk.classes)} classes of at least {_people(risk.pid_k)}; "
+            f"{count(risk.classes)} classes of at least {counted(risk.pid_k, 'person')}; "
             f"{count(alone)} class{'es hold' if alone != 1 else ' holds'} one person alone."
         ),
         _matched(risk),
@@ -269,7 +269,3 @@ def _matched(risk: Risk) -> str:
         f"expected to find {percent(own.marketer.value)}{f' ({ends})' if ends else ''} of the "
         f"file’s {count(risk.persons)}."
     )
-
-
-def _people(persons: int) -> str:
-    return "1 person" if persons == 1 else f"{count(persons)} people"

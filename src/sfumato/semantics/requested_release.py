@@ -427,7 +427,7 @@ COVERED = (
 )
 NOT_COVERED = (
     "readers who know the method and leave out people who would have been shown otherwise",
-    "associations that are not accepted, and what one tells of people for which it does not hold",
+    "associations that are not accepted, and what one tells of people who are exceptions to it",
     "older states of the local data, and columns that are no quasi-identifier of it",
     "several records of one person put together under one pseudonym",
     "releases that are not in the ledger, or in it without digests of people",

@@ -200,10 +200,7 @@ def open_tables(tables: Mapping[str, object], layout: LayoutGiven | None) -> dic
         try:
             opened[name] = open_source(data, **(layout or {}))
         except InputError as error:
-            raise InputError(
-                f"table {name}: {error.subject}", error.rule,
-                found=error.found, accepted=error.accepted, advice=error.advice,
-            ) from None  # fmt: skip
+            raise error.about(f"table {name}: {error.subject}") from None
     return opened
 
 

@@ -100,12 +100,7 @@ def counted(scene: Scene) -> Iterator[Staged]:
     )
     knows = "The intruder also knows how many records each person has in the file"
     for name, measure, surest, what in (
-        (
-            "exact_counts",
-            "avg_count_risk",
-            False,
-            f"{knows} and guesses the record of each person.",
-        ),
+        ("exact_counts", "avg_count_risk", False, f"{knows} and names one for each pseudonym."),
         ("exact_counts_surest", "max_count_risk", True, f"{knows}; only the surest guesses."),
     ):
         yield scene.judged(

@@ -48,7 +48,7 @@ def singling_out(scene: Scene) -> Iterator[Staged]:
         "the same with a value between the ends",
     )
     unjudged = predicates.without + len(np.unique(predicates.class_of[~judged]))
-    note = f"Classes not tried, as no value lies within their ranges: {unjudged:,}."
+    note = f"Classes without a range that has a value between its ends, not tried: {unjudged:,}."
     warning = (
         "The ends of ranges single people out. One end, with what else its class shows, "
         f"holds of exactly one person for {100 * outcome.success.value:.3g} % of the ends tried; "
@@ -236,7 +236,7 @@ def informed(scene: Scene) -> Iterator[Staged]:
     staged = scene.judged(
         "informed",
         "The reader does to all people of a file of his own what linkage k-anonymity did to the "
-        "linked records. Named is one of those who would look as the record does.",
+        "linked records. One of those who would look as the record does is then named.",
         found.guesses,
         "informed_linkage_risk",
         calibrated=True,
