@@ -141,7 +141,7 @@ def test_each_start_has_a_name_of_its_own(bench: Workbench) -> None:
 
 
 def test_nothing_is_logged_of_what_is_asked(bench: Workbench, cookie: str) -> None:
-    bench.ask("/data?birth=1953", cookie=cookie, referer="http://evil.example/1953")
+    bench.ask("/data?birth=a-canary", cookie=cookie, referer="http://evil.example/a-canary")
     said = bench.said.read_bytes()
-    assert b"1953" not in said
+    assert b"a-canary" not in said
     assert said.count(b"\n") == 3, said

@@ -167,7 +167,7 @@ def test_a_hierarchy_is_tried_before_it_is_taken(
     page.get_by_label("Texts that mean missing").fill("1953")
     page.locator("#try-recipe button").click()
     page.get_by_text("What the recipe changes").wait_for()
-    assert all("1953" not in request.url for request in context.asked)
+    assert all("1953" not in request.url.split("/", 3)[3] for request in context.asked)
 
 
 def test_values_are_hidden_until_they_are_asked_for(
