@@ -94,7 +94,7 @@ def measured(people: int, pid_k: int, seed: int) -> str:
     rows, exact = 0, 0.0
     assert isinstance(release.content, ReleasedTables)
     for loss in release.content.losses:
-        for share in loss.exact.values():
+        for share, *_ in loss.shares.values():
             rows, exact = rows + loss.after, exact + share * loss.after
     with tempfile.TemporaryDirectory() as folder:
         for name, frame in frames.items():

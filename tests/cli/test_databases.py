@@ -127,7 +127,7 @@ def test_what_a_killed_writer_left_is_taken_away(run, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_an_earlier_version_wrote_is_read(run, tmp_path: Path) -> None:
-    """With its manifest and secret in it; nothing is written over these."""
+    """With its manifest and secret in it, which is told; nothing is written over these."""
     made_database(6, people=60).write(tmp_path / "db")
     assert run("schema", "guess", "db", "-o", "schema.toml").code == 0
     given = ("--schema", "schema.toml")
@@ -135,7 +135,9 @@ def test_a_folder_that_an_earlier_version_wrote_is_read(run, tmp_path: Path) -> 
     assert run("anonymize", "db", *given, *asked, "out").code in (0, 2, 4)
     for name in ("release.toml", "release.secret"):
         (tmp_path / name).rename(tmp_path / "out" / name)
-    assert run("verify", "out", *given).code == 0
+    told = run("verify", "out", *given, "--json")
+    assert told.code == 2
+    assert json.loads(told.out)["foreign"] == ["release.secret", "release.toml"]
     repeat = ("--repeat", "out/release.toml", "-o", "again")
     assert run("anonymize", "db", *given, *repeat).code in (0, 2, 4)
     assert run("anonymize", "db", *given, *asked, "out").code == 1

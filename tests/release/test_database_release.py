@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from sfumato.core.errors import ConstraintsNotMetError, InputError
 from sfumato.ledger.release_ledger import ReleaseLedger
 from sfumato.release import database_release
 from sfumato.release.written_tables import measured_again
+from sfumato.reports.release_report import draw_release
 from sfumato.schema import Orphans
 from sfumato.table.database_guess import guess_database
 from sfumato.table.table_files import write_table
@@ -129,7 +132,15 @@ def test_dates_that_are_not_released_are_said(tmp_path):
     release = released(made, tmp_path / "out", sf.KnownEvents(2, 0.2))
     assert set(release.data["admissions"]["admitted"]) == {"*"}
     manifest = tomllib.loads((tmp_path / "release.toml").read_text())
-    assert manifest["tables"]["admissions"]["undated"] == ["admitted"]
+    stays = manifest["tables"]["admissions"]
+    assert stays["undated"] == ["admitted"]
+    assert stays["shown"]["admitted"] == {"exact": 0.0, "coarser": 0.0, "*": 1.0}
+    hidden = np.mean(release.data["admissions"]["ward"] == "*")
+    assert stays["shown"]["ward"]["*"] == pytest.approx(hidden, abs=1e-6)
+    assert sum(stays["shown"]["ward"].values()) == pytest.approx(1)
+    page = draw_release(release, "", date(2026, 1, 1))
+    (line,) = re.findall(r"<tr>(?:(?!<tr>).)*>ward<.*?</tr>", page)
+    assert line.count(f">{len(made.frames['admissions'])}<") == 2
     assert any("'admitted'" in each for each in release.warnings)
 
 
@@ -327,6 +338,22 @@ def test_every_promise_is_measured_again_or_said_not_to_be(tmp_path):
         assert again.changed == (table,)
         assert [each.name for each in again.promises if each.kept is False] == [name]
         file.write_text(before)
+
+
+def test_what_is_not_of_a_release_is_told_of_its_folder(tmp_path):
+    made = made_database(12, people=60, wards=False)
+    tables = sf.Tables(made.frames, guess_database(made.frames).schema)
+    sf.anonymize(tables, sf.PidKAnonymity(4), effort=0, seed=3).write(tmp_path / "out")
+    (tmp_path / "out").rename(tmp_path / "sent")
+    again = measured_again(tmp_path / "sent", tables.schema)
+    assert again.is_kept
+    assert again.foreign == ()
+    made.write(tmp_path / "sent" / "before")
+    (tmp_path / "sent" / "notes.txt").touch()
+    again = measured_again(tmp_path / "sent", tables.schema)
+    assert again.foreign == ("before", "notes.txt")
+    assert not again.is_kept
+    assert again.changed == ()
 
 
 def test_what_files_do_not_tell_is_not_certified(tmp_path):

@@ -198,7 +198,10 @@ def test_each_table_has_its_rows(release: Release, tmp_path: Path, audience: Aud
     found, shows = results(release), audience is Audience.INTERNAL
     schema = {"events": {"day": "date"}, "sensitive": ["level"]}
     found.stages["release"].record["settings"]["schema"] = {"tables": {"visits": schema}}
-    told = {"visits": {"rows_before": 1_234, "rows_after": 1_230, "undated": ["day"]}}
+    shown = {"code": {"exact": 0.25, "coarser": 0.5, "*": 0.25}}
+    told = {
+        "visits": {"rows_before": 1_234, "rows_after": 1_230, "undated": ["day"], "shown": shown}
+    }
     told["wards"] = {"rows_before": 8, "rows_after": 3}
     found.stages["release"].measured["manifest"]["tables"] = told
     plain, text = dossier(found, tmp_path, audience)
@@ -207,6 +210,9 @@ def test_each_table_has_its_rows(release: Release, tmp_path: Path, audience: Aud
     assert (
         re.findall(r"[\d,]+", by_title["Table visits"]["says"]) == ["1,230", "1,234"][: 1 + shows]
     )
+    kept = by_title["Kept of visits.code"]
+    assert kept["kind"] == MEASURED
+    assert re.findall(r"\d+", kept["says"]) == ["25", "50", "25"]
     assert re.findall(r"\d+", by_title["Table wards"]["says"]) == (["3", "8"] if shows else ["10"])
     assert "Left out" not in by_title
     # Dates that stand in no record are not called unchanged, and what is no event is.

@@ -90,11 +90,10 @@ def check_output(
         If one cannot be written, or is a file that the command reads, or the manifest of another
         file is there.
     """
-    from sfumato.release.release_result import check_beside
+    from sfumato.release.release_result import check_beside, check_folder_asked
     from sfumato.table.table_files import check_output_path
 
-    if url and declared.tables:
-        raise InputError("output", "must be a folder for several tables", found="a database")
+    check_folder_asked(url, declared.tables)
     if url:
         from sfumato.table.databases import check_new_table
 

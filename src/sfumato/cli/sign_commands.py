@@ -92,11 +92,11 @@ def verify(
     """Check that a release is as it was signed, and who signed it; needs no project.
 
     With --schema: that the files of a set of tables are as they were released: hashes, keys,
-    references, records, and every promise of which the files tell.
+    references, records, no other file, and every promise of which the files tell.
 
-    Exit codes: 0 unchanged and signed by that key, 1 bad input, 2 changed, refused, a promise is
-    broken, or signed by another key, 4 the signer is unknown, not all files that were handed over
-    are here, or the files do not tell of a promise.
+    Exit codes: 0 unchanged and signed by that key, 1 bad input, 2 changed, a file was added,
+    refused, a promise is broken, or signed by another key, 4 the signer is unknown, not all files
+    that were handed over are here, or the files do not tell of a promise.
     """
     from sfumato.core.signatures import Decision, check_signature
 

@@ -34,6 +34,10 @@ from sfumato.table.joined_tables import ids_of, in_order
 from sfumato.table.sources import NO_LABELS, Labels, from_numpy, from_texts, listed
 from sfumato.table.table_files import write_table
 
+WAYS = ("exact", "coarser", ANYTHING)
+"""How the cells of a column are released."""
+DIGITS = 6
+"""Decimals of shares in a manifest."""
 KEYS = "keys of "
 """What the pseudonyms of a table's key are drawn for."""
 
@@ -46,11 +50,11 @@ class TableLoss:
     ----------
     before, after
         Number of its records.
-    exact, labels, hidden
-        By column, the share of its released records that show the value as it was, a label above
-        it, and nothing.
+    shares
+        By column that may be known, the share of its released records that show the value as it
+        was, a label above it, and ``*``. Dates show that alone.
     undated
-        Its dates, which show nothing.
+        Its dates.
     unknown
         Number of its codes of which no lookup table says what they mean.
     """
@@ -58,9 +62,7 @@ class TableLoss:
     table: str
     before: int
     after: int
-    exact: Mapping[str, float] = field(default_factory=dict)
-    labels: Mapping[str, float] = field(default_factory=dict)
-    hidden: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     undated: tuple[str, ...] = ()
     unknown: int = 0
 
@@ -71,7 +73,15 @@ class TableLoss:
             "rows_before": self.before,
             "rows_after": self.after,
             **({"unknown_codes": self.unknown} if self.unknown else {}),
+            **({"shown": self._shown} if self.shares else {}),
             **({"undated": list(self.undated)} if self.undated else {}),
+        }
+
+    @property
+    def _shown(self) -> dict[str, dict[str, float]]:
+        return {
+            name: {way: round(share, DIGITS) for way, share in zip(WAYS, shares, strict=True)}
+            for name, shares in self.shares.items()
         }
 
     @property
@@ -138,15 +148,13 @@ class ReleasedTables:
 
     def lines(self) -> list[list[str]]:
         """What each table keeps, as rows of a table with its heads."""
-        rows = [["table", "rows", "before", "column", "exact", "label", "nothing"]]
+        rows = [["table", "rows", "before", "column", *WAYS]]
         for loss in self.losses:
             rows.append([loss.table, f"{loss.after:,}", f"{loss.before:,}", "", "", "", ""])
             rows += [
-                ["", "", "", name, f"{share:.1%}", f"{loss.labels[name]:.1%}",
-                 f"{loss.hidden[name]:.1%}"]
-                for name, share in loss.exact.items()
-            ]  # fmt: skip
-            rows += [["", "", "", name, "0.0%", "", "100.0%"] for name in loss.undated]
+                ["", "", "", name, *(f"{share:.1%}" for share in shares)]
+                for name, shares in loss.shares.items()
+            ]
         return rows
 
     def arrow(self) -> pa.Table:
@@ -469,7 +477,7 @@ def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
     """What a table keeps of its rows and codes."""
     stack, rows = out.stack, out.rows(name)
     count = next(count for count in stack.joined.counts if count.table == name)
-    exact, labels, hidden = {}, {}, {}
+    shares: dict[str, tuple[float, ...]] = {}
     events = [
         n
         for n in (*own.events, *stacked_tables.lookups_of(stack.tables, name))
@@ -479,14 +487,14 @@ def _loss(out: _Out, name: str, own: TableSchema, table: pa.Table) -> TableLoss:
         place = stacked_tables.stacked_name(name, column)
         after = out.content.column(place).take(from_numpy(rows)).cast(pa.string())
         says = np.asarray(pc.is_valid(after).to_numpy())
-        many = max(int(says.sum()), 1)
+        if not says.any():
+            continue
         kept = _is_exact(out, name, column, rows) & says
-        nothing = np.asarray(pc.fill_null(pc.equal(after, ANYTHING), False).to_numpy())
-        exact[column] = float(kept.sum() / many)
-        hidden[column] = float((nothing & ~kept).sum() / many)
-        labels[column] = max(1 - exact[column] - hidden[column], 0.0)
-    after = table.num_rows
-    return TableLoss(name, count.records, after, exact, labels, hidden, own.dates, count.unknown)
+        nothing = np.asarray(pc.fill_null(pc.equal(after, ANYTHING), False).to_numpy()) & ~kept
+        many, ways = says.sum(), (kept, says & ~kept & ~nothing, nothing)
+        shares[column] = tuple(float(each.sum() / many) for each in ways)
+    shares |= dict.fromkeys(own.dates, (0.0, 0.0, 1.0))
+    return TableLoss(name, count.records, table.num_rows, shares, own.dates, count.unknown)
 
 
 def _check_references(out: _Out, tables: Mapping[str, pa.Table]) -> None:

@@ -67,6 +67,18 @@ EARLIER_FILES = "holds earlier files of this series, which a ledger compares"
 """Why a file that continues a series is not judged by itself."""
 
 
+def check_folder_asked(place: str | os.PathLike[str], tables: Mapping[str, object]) -> None:
+    """Refuse a database for several tables.
+
+    Raises
+    ------
+    InputError
+        If it is one.
+    """
+    if tables and is_database(place):
+        raise InputError("output", "must be a folder for several tables", found="a database")
+
+
 def check_beside(
     path: str | os.PathLike[str], manifest: str = "", secret: bytes | None = None
 ) -> None:
@@ -563,8 +575,7 @@ class Release:
             If a file cannot be written, the manifest would take the place of another file's, or
             the secret is gone.
         """
-        if is_database(path) and self.manifest.tables:
-            raise InputError("parameter path", "must be a folder", found="a database")
+        check_folder_asked(path, self.manifest.tables)
         if is_database(path):
             return self._into_database(str(path), manifest, memory, secret)
         check_path(path)

@@ -36,6 +36,7 @@ from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk
 from sfumato.schema import Schema, TableSchema
 from sfumato.table.joined_tables import ids_of, read_columns
+from sfumato.table.sources import listed
 from sfumato.table.stacked_tables import Tables
 from sfumato.table.table_files import open_source
 
@@ -59,20 +60,26 @@ def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
         raise InputError(f"output {folder.name}", "must be a folder", found="a file")
     if not folder.exists():
         return
-    files = {name: folder / f"{name}.csv" for name in tables}
-    left = leftovers(folder)
-    there = {each.name for each in folder.iterdir() if each not in left}
-    there -= {codebook_name(folder.name)}
-    others = there - {file.name for file in files.values()}
+    left = {each.name for each in leftovers(folder)}
+    others = {*foreign_files(folder, tables)} - left
+    is_there = any((folder / f"{name}.csv").exists() for name in tables)
     found = folder_sha256(folder, tables)
     unchanged = found != "" and found == written_hash(folder.with_name(MANIFEST_FILE))
-    if others or (there and not unchanged):
+    if others or (is_there and not unchanged):
         raise InputError(
             f"output {folder.name}",
             "must be a new folder, or that of a release of the same tables, unchanged since",
             found="other files in it",
             advice="name a folder that is not there yet",
         )
+
+
+def foreign_files(folder: Path, tables: Iterable[str]) -> list[str]:
+    """Names of what stands in a folder of released tables and is not of the release."""
+    there = {each.name for each in folder.iterdir()} - {f"{name}.csv" for name in tables}
+    # That of the release has the name that the folder had when it was written.
+    books = {name for name in there if name.endswith(codebook_name(""))}
+    return sorted(there - books if len(books) == 1 else there)
 
 
 def folder_sha256(folder: Path, tables: Iterable[str]) -> str:
@@ -122,6 +129,8 @@ class WrittenTables:
         By table, the records of the file, and those of the manifest.
     changed
         Tables whose file has another hash than the manifest states.
+    foreign
+        Files of the folder that are not of the release.
     twice
         Number of cells of keys that are empty or there again.
     broken
@@ -135,6 +144,7 @@ class WrittenTables:
     rows: Mapping[str, int]
     declared: Mapping[str, int]
     changed: tuple[str, ...]
+    foreign: tuple[str, ...]
     twice: int
     broken: int
     fewest: int
@@ -155,6 +165,11 @@ class WrittenTables:
     def faults(self) -> list[str]:
         """What is wrong, as sentences."""
         said = [f"The file of table {name} was changed." for name in self.changed]
+        if self.foreign:
+            said.append(
+                f"Not of the release, and in its folder: {listed(self.foreign)}. "
+                "Take out what must not go out."
+            )
         said += [
             f"Table {name} has {rows:,} records; release.toml says {self.declared[name]:,}."
             for name, rows in self.rows.items()
@@ -195,6 +210,7 @@ class WrittenTables:
         return {
             **vars(self),
             "changed": [*self.changed],
+            "foreign": [*self.foreign],
             "promises": [vars(each) for each in self.promises],
             "kept": self.is_kept,
             "measured": self.is_measured,
@@ -237,6 +253,7 @@ def measured_again(folder: Path, schema: Schema) -> WrittenTables:
         {name: table.num_rows for name, table in tables.items()},
         {name: int(own["rows_after"]) for name, own in manifest.tables.items()},
         changed,
+        tuple(foreign_files(folder, files)),
         twice,
         broken,
         _fewest(schema, tables),

@@ -130,6 +130,11 @@ def variables(made: Made) -> Iterator[Item]:
         rows += "" if each["before"] is None else f" of {printed(each['before'], COUNT)}"
         undated = f"; without the dates of {listed(each['undated'])}" if each["undated"] else ""
         yield Item(f"Table {each['name']}", f"{rows} released{undated}.", MEASURED, "counted")
+        for column, ways in each["shown"].items():
+            told = [f"{printed(share, SHARE)} {way}" for way, share in ways.items()]
+            if column not in each["undated"]:
+                yield Item(f"Kept of {each['name']}.{column}", f"{', '.join(told)}.", MEASURED,
+                           "of records")  # fmt: skip
     for group in alike(lines):
         unknown = group["role"] == UNDECIDED or group["done"] == UNTOLD
         many = len(group["names"])

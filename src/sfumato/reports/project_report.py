@@ -273,6 +273,10 @@ def _tables(results: project_results.ProjectResults, show: Discretion) -> list[d
             "before": None if show.is_public else each["rows_before"],
             "after": show.count(each["rows_after"]),
             "undated": list(each.get("undated", ())),
+            "shown": {
+                column: {way: show.share(own, each["rows_after"]) for way, own in ways.items()}
+                for column, ways in each.get("shown", {}).items()
+            },
         }
         for name, each in told.items()
     ]

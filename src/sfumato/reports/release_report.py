@@ -44,6 +44,7 @@ def _of_release(release: Release) -> dict[str, Any]:
         "columns": _columns(release),
         "records_per_person": None if records is None else records_per_person(records),
         "loss_figures": loss_figures(release.utility),
+        "losses": getattr(release.content, "losses", ()),
         "manifest": list(_sections(release.manifest.to_dict())),
         "warnings": _warnings(release),
         "recipe": (),
