@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -201,6 +202,106 @@ def test_an_attack_looks_for_who_has_left_as_well(call: Call, tmp_path: Path) ->
     assert call("run", "--period", "2026-02", "m2.csv").code == 0
     attacked = json.loads((tmp_path / "output/2026-02/reports/attack.json").read_text())
     assert json.dumps(attacked).count("exact_free") > 0
+
+
+@pytest.mark.parametrize("gone", ["stages/2026-02", "stages"])
+@pytest.mark.parametrize("corrected", [False, True])
+def test_a_file_that_left_and_is_gone_leaves_the_insider_unmeasured(
+    call: Call, tmp_path: Path, gone: str, corrected: bool
+) -> None:
+    def insider() -> tuple[str, bool]:
+        verdict = json.loads(call("status", "--json", "sfumato.toml").out)["verdict"]
+        (row,) = (row for row in verdict["rows"] if row["intruder"] == "insider")
+        return row["state"], verdict["ready"]
+
+    assert call("run", "--period", "2026-01").code == 0
+    assert call("run", "--period", "2026-02", "m2.csv").code == 0
+    shutil.rmtree(tmp_path / gone)
+    if corrected:  # the same values, of other people
+        data = pd.read_csv(tmp_path / "m2.csv")
+        data.assign(status=data["status"].to_numpy()[::-1]).to_csv(tmp_path / "m2.csv", index=False)
+    by = ("--by", "me", "--because", "x", "--until", "2099-01-01")
+    if gone == "stages":
+        # The first file that is made anew neither continues nor repeats the second one that left.
+        assert call("run", "--period", "2026-01").code == 2
+        assert call("accept", "insider.status", *by, "--period", "2026-01").code == 0
+        assert call("run", "--period", "2026-01").code == 0
+        project = tmp_path / "sfumato.toml"
+        project.write_text(project.read_text().split("[accept")[0])
+    assert call("run").code == (2 if corrected else 0)
+    assert insider() == (("not measured", False) if corrected else ("below", True))
+    assert call("accept", "insider.status", *by).code == (0 if corrected else 1)
+
+
+SCHEMA = """\
+person = "id"
+sensitive = ["status"]
+quasi_identifiers = { born = "numeric", sex = "categorical" }
+"""
+
+
+def test_each_month_is_repeated_from_its_manifest(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "withdrawn.csv").write_text("id\n50\n")
+    (tmp_path / "schema.toml").write_text(SCHEMA)
+    project = tmp_path / "sfumato.toml"
+    text = project.read_text().replace("effort = 0", 'effort = 0\nwithdrawn = "withdrawn.csv"')
+    project.write_text(text)
+    for month in (1, 2):
+        (tmp_path / f"again{month}").mkdir()
+        assert call("run", "--period", f"2026-0{month}", f"m{month}.csv").code == 0
+
+    def again(month: int, *words: str) -> int:
+        manifest = f"stages/2026-0{month}/release/release.toml"
+        given = ("anonymize", f"m{month}.csv", "--schema", "schema.toml", "--repeat", manifest)
+        return call(*given, "--output", f"again{month}/release.csv", *words).code
+
+    before = ("--continue", "stages/2026-01/release/release.toml")
+    assert again(2) == 1  # nothing to continue
+    assert again(1, *before) == 1  # the first file continues nothing
+    assert again(2, *before) == 1  # who withdrew is in it
+    assert again(2, *before, "--seed", "5", "--withdrawn", "withdrawn.csv") == 1
+    assert not list(tmp_path.glob("again*/*"))
+    assert again(1) in (0, 2, 4)
+    assert again(2, *before, "--withdrawn", "withdrawn.csv") in (0, 2, 4)
+    for month in (1, 2):
+        made = tmp_path / "output" / f"2026-0{month}"
+        repeated, manifest = (
+            (tmp_path / f"again{month}" / name) for name in ("release.csv", "release.toml")
+        )
+        assert repeated.read_bytes() == (made / RELEASED).read_bytes()
+        assert f'period = "2026-0{month}"' in manifest.read_text()
+
+
+def test_a_list_of_nobody_withdraws_nobody(call: Call, tmp_path: Path) -> None:
+    project, listed = tmp_path / "sfumato.toml", tmp_path / "withdrawn.csv"
+    text = project.read_text().replace("effort = 0", 'effort = 0\nwithdrawn = "withdrawn.csv"')
+    project.write_text(text)
+    assert call("run", "--period", "2026-01").code == 0
+    for wrong in ("", "name\n"):
+        listed.write_text(wrong)
+        assert call("run", "--period", "2026-02", "m2.csv").code == 1
+    listed.write_text("id\n")
+    assert call("run").code == 0
+    assert json.loads(call("status", "--json").out)["periods"][1]["withdrawn"] == 0
+
+
+def test_an_earlier_period_is_answered_for_and_told_of(call: Call, tmp_path: Path) -> None:
+    project = tmp_path / "sfumato.toml"
+    assert call("run", "--period", "2026-01").code == 0
+    assert call("run", "--period", "2026-02", "m2.csv").code == 0
+    for month, people_there in (("2026-01", 80), ("2026-02", 96)):
+        made = call("dossier", "university", "--period", month, "--output", f"{month}.json")
+        assert made.code == 0
+        told = json.loads((tmp_path / f"{month}.json").read_text())
+        assert told["verdict"]["people"] == f"{people_there} people"
+    assert call("dossier", "university", "--period", "2026-03").code == 1
+    project.write_text(project.read_text().replace("found = 1", "found = 0.001"))
+    by = ("--by", "me", "--because", "x", "--until", "2099-01-01")
+    found = []
+    for month in ("2026-01", "2026-02"):
+        call("accept", "stranger", *by, "--period", month)
+        found.append(load_project(project).accept.by_row["stranger", ""].at_most)
+    assert found[0] != found[1]
 
 
 @pytest.mark.parametrize(

@@ -124,14 +124,16 @@ def anonymize(
     earlier = (
         None
         if repeat is None
-        else release_checks.manifest_of(context, repeat, given["pseudonym_key"])
+        else release_checks.manifest_of(context, repeat, given["pseudonym_key"], given["continues"])
     )
     register, engine = given["register"], earlier.engine if earlier else given["engine"]
     key = release_checks.key_of(
         given["pseudonym_key"], (data, schema, register, given["thresholds"])
     )
     inputs = (data, schema, given["pseudonym_key"], register, given["withdrawn"])
-    secret = release_checks.secret_of(given["secret"], repeat, inputs)
+    # What continues a series has the secret of the file before.
+    again = None if given["continues"] else repeat
+    secret = release_checks.secret_of(given["secret"], again, inputs)
     on_spark, seed = takes_spark(data, engine) and not declared_as.tables, given["seed"]
     url = output if is_database(output) and not on_spark else ""
     # The manifest of a table stands in the present folder, under the table's name.
@@ -170,6 +172,8 @@ def anonymize(
             engine=engine,
             **making,
         ).judged(limits, cured=not given["no_cures"])
+    if earlier is not None:
+        release_checks.check_same_series(earlier, release.manifest)
     release = _written(release, output, place, given, presets, report)
     text = "" if json else _summary(release) if details else _brief(release)
     _hand_over(release, str(place) if url else output, report, text)
@@ -184,14 +188,18 @@ def _plan(
     earlier: Manifest | None,
 ) -> tuple[tuple[Constraint | Budget, ...], dict[str, Any]]:
     """The promises and the options, those of a manifest that is repeated or of a series."""
+    again = {}
+    if earlier is not None:
+        again = {"seed": earlier.seed, "period": earlier.series.get("period")}
     if given["continues"] is not None:
         release_checks.check_continue(context, Path(output))
-        return (), {name: given[name] for name in ("continues", "period", "withdrawn", "seed")}
+        making = {name: given[name] for name in ("continues", "period", "withdrawn", "seed")}
+        return (), making | again
     if earlier is None:
         making = {each.name: given[each.key] for each in declared(Options)}
         making |= {name: given[name] for name in ("seed", "population", "period", "withdrawn")}
         return _promised(given, presets), making
-    more = {"seed": earlier.seed, "population": earlier.population}
+    more = {"population": earlier.population, **again}
     return earlier.constraints, earlier.options.to_dict() | more
 
 

@@ -39,6 +39,11 @@ ProjectFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="The project file, or its folder.")
 ]
 
+Period = Annotated[
+    str | None,
+    option(metavar="PERIOD", help="Of a series: which period; the last one without it."),
+]
+
 
 def run(
     file: ProjectFile = Path("sfumato.toml"),
@@ -162,6 +167,7 @@ def dossier(
     public: Annotated[
         bool, option(help="Write what may be published: coarse numbers, no names.")
     ] = False,
+    period: Period = None,
 ) -> None:
     """Write the dossier for one recipient: what is measured, assumed and unknown of a release.
 
@@ -175,14 +181,14 @@ def dossier(
     from sfumato.reports import report
     from sfumato.reports.dossier import is_known
 
-    place = open_project(file)
+    place = open_project(file, period)
     stages = [each for each in status_of(place).stages if each.name != REPORT]
     if any(each.state is not State.DONE for each in stages):
         raise InputError(
             "the project",
             "must be run up to its release",
             found="a stage that is not made of what is there now",
-            advice=f"type: {command_of('run', place.file)}",
+            advice=f"type: {command_of('run', place.file, place.period)}",
         )
     results = results_for(place, recipient)
     # Each version has its own file: one must never lie where the other is looked for.
@@ -216,6 +222,7 @@ def accept(
             "which it is without this.",
         ),
     ] = None,
+    period: Period = None,
 ) -> int:
     """Answer by name for what an intruder finds above the limit: noted in the project file.
 
@@ -226,17 +233,17 @@ def accept(
     from sfumato.pipeline.run import status_of
     from sfumato.risk.verdict import EXIT_CODES, State
 
-    place = open_project(file)
+    place = open_project(file, period)
     verdict = status_of(place).verdict
     write_edit(place, accepting(place, verdict, row, by, because, until.date(), at_most))
-    verdict = status_of(open_project(place.file)).verdict
+    verdict = status_of(open_project(place.file, period)).verdict
     if verdict is None:
         # A column that promised limits left out: the release with it is another one.
-        again = command_of("run", place.file)
+        again = command_of("run", place.file, period)
         say(f"Noted in {file}; the next run keeps it and measures it: {again}")
         return EXIT_CODES[State.NOT_MEASURED]
     typer.echo(str(verdict))
-    say(f"Noted in {file}; the next run reports it: {command_of('run', place.file)}")
+    say(f"Noted in {file}; the next run reports it: {command_of('run', place.file, period)}")
     return verdict.exit_code
 
 
@@ -332,14 +339,15 @@ def _waiting_lines(waiting: Waiting, file: Path) -> list[str]:
     ]
 
 
-def command_of(verb: str, file: Path) -> str:
-    """The command that does something with a project: ``run`` brings it on."""
+def command_of(verb: str, file: Path, period: str | None = None) -> str:
+    """The command that does something with a project, or one period: ``run`` brings it on."""
     from sfumato.pipeline.project_folder import shell_path
     from sfumato.pipeline.project_text import PROJECT_FILE
 
     # The usual file in the present folder needs no name.
     usual = file.resolve() == Path.cwd() / PROJECT_FILE
-    return f"sfumato {verb}" if usual else f"sfumato {verb} {shell_path(file)}"
+    of_period = "" if period is None else f" --period {period}"
+    return f"sfumato {verb}{'' if usual else f' {shell_path(file)}'}{of_period}"
 
 
 def _status_lines(status: Status, details: bool) -> list[str]:

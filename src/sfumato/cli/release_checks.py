@@ -268,14 +268,22 @@ def secret_of(
 BESIDE_MANIFEST = frozenset(
     (
         *("data", "schema", "output", "repeat", "register", "pseudonym_key", "secret"),
+        *("continues", "withdrawn"),
         *("report", *LAYOUT, "json", "ledger", "keys"),
     )
 )
 """Parameters that may stand beside ``--repeat``; all others are in the manifest."""
 
 
-def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manifest:
+def manifest_of(
+    context: typer.Context, repeat: Path, key: Path | None, continues: Path | None
+) -> Manifest:
     """The manifest to repeat, when nothing on the command line contradicts it.
+
+    Parameters
+    ----------
+    continues
+        Of a file that continues a series, the manifest of the one before it.
 
     Raises
     ------
@@ -293,12 +301,13 @@ def manifest_of(context: typer.Context, repeat: Path, key: Path | None) -> Manif
         "leave it out",
     )
     manifest = load_manifest(repeat)
-    if manifest.series.get("file", 1) > 1:
+    before = None if continues is None else load_manifest(continues).output_sha256
+    if manifest.series.get("continues_sha256") != before:
         raise InputError(
             "option --repeat",
-            "cannot repeat a file that continues a series",
-            found="one",
-            advice="give --continue the release.toml of the file before it, and its --seed",
+            "needs as --continue the release.toml of the file that the repeated one continues",
+            found="none" if before is None else "that of another file, or of a first one",
+            advice="leave it out for a first file, and name for a later one that before it",
         )
     if manifest.keyed != (key is not None):
         raise InputError(
@@ -330,11 +339,31 @@ def check_continue(context: typer.Context, output: Path) -> None:
     check_no_other(
         context,
         "option --continue",
-        frozenset(("data", "schema", "output", "continues", "seed", "report", *LAYOUT))
+        frozenset(("data", "schema", "output", "continues", "repeat", "seed", "report", *LAYOUT))
         | {"period", "withdrawn", "json", "details", "no_cures", "limits", "ledger", "keys"},
         "takes promises, options and secret from the file before",
         "leave it out",
     )
+
+
+def check_same_series(manifest: Manifest, made: Manifest) -> None:
+    """Refuse a later file of a series that did not come out as the one which it repeats.
+
+    Raises
+    ------
+    InputError
+        If other people are in its classes, or what is kept of them differs.
+    """
+    if manifest.series.get("file", 1) == 1:
+        return
+    if made.series["classes_sha256"] != manifest.series["classes_sha256"]:
+        raise InputError(
+            "option --repeat",
+            "must make the same file again",
+            found="another one",
+            advice="give --withdrawn as it was given then, and take the version of sfumato that "
+            f"{MANIFEST} names",
+        )
 
 
 def check_same(manifest: Manifest, data: Place, declared: Schema) -> None:

@@ -27,6 +27,7 @@ from sfumato.risk.verdict import (
     Linkage,
     Verdict,
     acceptance_of,
+    beside_files,
     judged_again,
     limits_of,
 )
@@ -92,6 +93,8 @@ class Remembered:
     together
         The share of its own persons found so, the fewest candidates for one of them, and what is
         learned, as `Findings.among` takes it.
+    elsewhere
+        Files of its series that were handed over before, and that it neither continues nor repeats.
     """
 
     number: int
@@ -111,6 +114,7 @@ class Remembered:
     kept_in: int = 0
     beyond: float | None = None
     together: Mapping[str, Any] | None = None
+    elsewhere: int = 0
 
     @property
     def again(self) -> tuple[object, ...]:
@@ -157,7 +161,7 @@ class ReleaseLedger(Ledger):
                 advice="make it in this process (--engine embedded), or leave the ledger out",
             )
         before = release.manifest.series.get("continues_sha256")
-        if before is not None and all(each.output_sha256 != before for each in self.remembered()):
+        if before is not None and before not in {each.output_sha256 for each in self.remembered()}:
             raise InputError(
                 "the ledger",
                 "must hold the earlier files of the series",
@@ -181,11 +185,40 @@ class ReleaseLedger(Ledger):
             tried = coarser(release, handed, terms, partial(_as_handed, key=key))
             beyond |= {} if tried is None else {"coarser": asdict(tried)}
         beyond |= {"of_tables": True} if made.of_tables else {}
-        beyond |= {"series": made.series} if made.series else {}
+        if made.series:
+            elsewhere = self._elsewhere(made, before or "")
+            beyond |= {"series": made.series, "continues": before or "", "elsewhere": elsewhere}
         promises = [{"name": p.name, **p.parameters()} for p in release.constraints]
         sha256 = release.manifest.output_sha256 or ""
         self._draft(made, key, name, sha256, promises=promises, **beyond)
         return str(self.head())
+
+    def _elsewhere(self, made: Handed, before: str, to: str = "") -> int:
+        """Files of a series that were handed over, and that one neither continues nor repeats.
+
+        A series of the same people that was begun anew counts, too.
+
+        Parameters
+        ----------
+        before
+            The hash of the file that it continues.
+        """
+        details = {each.number: self._detail(each.number) for each in self.remembered()}
+        chain, known = {""}, [made.sketch]
+        while before not in chain:
+            own = [each for each in self.remembered() if each.output_sha256 == before]
+            chain, known = {*chain, before}, [*known, *(self.sketch(e) for e in own if e.kept_in)]
+            before = next((details[each.number].get("continues", "") for each in own), "")
+        others = (
+            self.sketch(each)
+            for each in self.may_hold(to)
+            if details[each.number].get("series") and each.output_sha256 not in chain - {""}
+        )
+        return sum(
+            2 * _in_both(each, made.sketch) > len(each)
+            and not any(_is_again(each, one) for one in known)
+            for each in others
+        )
 
     def remember_requested(
         self, request: int, disclosed: Disclosed, name: str, sha256: str, *, ordered: bool, to: str
@@ -353,7 +386,7 @@ class ReleaseLedger(Ledger):
                 # What earlier releases lost among themselves was refused or waived before.
                 if number in pair:
                     raise self._unfollowed(number, sum(pair) - number)
-            verdict = self._judged(number, comparison, limits, accepted, (linkage, evidence))
+            verdict = self._judged(number, to, comparison, limits, accepted, (linkage, evidence))
             # Who answers for the recipient lifts the release's own limits, not the ledger's terms.
             own_limits = (
                 None if verdict is None or verdict.row("recipient").accepted else verdict.limits
@@ -412,6 +445,7 @@ class ReleaseLedger(Ledger):
     def _judged(
         self,
         number: int,
+        to: str,
         found: Together,
         limits: Judged | None,
         accepted: Sequence[Acceptance] | None,
@@ -428,8 +462,12 @@ class ReleaseLedger(Ledger):
                 found="one that an earlier version noted",
                 advice="make it again",
             )
+        elsewhere = 0
+        if noted.get("series"):  # others may have been handed over since it was noted
+            made = self._handed(self.noted(number))
+            elsewhere = self._elsewhere(made, noted.get("continues", ""), to)
         return judged_again(
-            noted["verdict"],
+            beside_files(noted["verdict"], elsewhere),
             limits or limits_of(noted["verdict"]),
             [*map(acceptance_of, noted["accepted"])] if accepted is None else accepted,
             Findings.among(**found.all[number].to_findings()),
@@ -613,6 +651,7 @@ def _follow(known: dict[int, Remembered], entry: ledger_store.Entry) -> None:
             kept_in=entry.number,
             beyond=detail.get("beyond"),
             together=detail.get("together"),
+            elsewhere=detail.get("elsewhere", 0),
         )
         return
     old = known[detail["release"]]
@@ -631,6 +670,30 @@ def _shows_same(first: sketches.Sketch, second: sketches.Sketch) -> bool:
         for a, b in zip(first.columns, second.columns, strict=True)
         # These are drawn anew when a release is made again.
         if a.shown is not sketches.Shown.PSEUDONYM
+    )
+
+
+def _in_both(first: sketches.Sketch, second: sketches.Sketch) -> int:
+    """How many people two files of series have in common, by their ids."""
+    assert first.persons is not None
+    assert second.persons is not None
+    return len(np.intersect1d(first.persons, second.persons))
+
+
+def _is_again(first: sketches.Sketch, second: sketches.Sketch) -> bool:
+    """Whether two sketches say the same of each of the same persons, pseudonyms aside."""
+    one, other = (
+        {
+            each.name: each.digests
+            for each in sketch.columns
+            if each.shown is not sketches.Shown.PSEUDONYM
+        }
+        for sketch in (first, second)
+    )
+    return (
+        len(first) == len(second) == _in_both(first, second)
+        and one.keys() == other.keys()
+        and all(np.array_equal(digests, other[name]) for name, digests in one.items())
     )
 
 

@@ -57,6 +57,7 @@ from sfumato.risk.verdict import (
     Limits,
     Linkage,
     Verdict,
+    beside_files,
     judged_again,
     share_text,
 )
@@ -437,7 +438,8 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         place,
     )
     own = {} if draft is None else {"recipient": draft.together, "draft": draft.number}
-    judged = {"verdict": release.verdict.to_json(), "detail_lost": detail_lost(release), **own}
+    said = beside_files(release.verdict.to_json(), 0 if draft is None else draft.elsewhere)
+    judged = {"verdict": said, "detail_lost": detail_lost(release), **own}
     return replace(made, measured={**made.measured, **judged})
 
 

@@ -22,7 +22,7 @@ from sfumato.release.cures import LimitSearch, Plan, cures
 from sfumato.release.database_release import release_database
 from sfumato.release.household_classes import household_of
 from sfumato.release.known_counts import check_beside
-from sfumato.release.lasting_classes import ids_of, person_ids
+from sfumato.release.lasting_classes import ids_in, ids_of
 from sfumato.release.lost_columns import lost_columns
 from sfumato.release.on_spark.spark_refusals import refuse_before_work
 from sfumato.release.population_register import check_population
@@ -214,8 +214,7 @@ def _of_series(
         assert schema.person is not None
         lasting = earlier.lasting.with_file(ids_of(table), secret)
         if given.withdrawn is not None:
-            withdrawn = open_source(given.withdrawn)
-            lasting = lasting.without(person_ids(withdrawn, schema.person), secret)
+            lasting = lasting.without(ids_in(given.withdrawn, schema.person), secret)
         earlier, name = replace(earlier, lasting=lasting), lasting.name
         source = lasting.with_who_left(source, schema.person)
         table = read(source)

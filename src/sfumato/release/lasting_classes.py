@@ -31,9 +31,9 @@ from sfumato.release.generalisation import ReleasedColumns
 from sfumato.release.lasting_cells import Texts, kind_of, labels_of
 from sfumato.release.partitioning import Draft
 from sfumato.risk.intruders import SeveralFiles
-from sfumato.table.sources import Source, from_numpy
+from sfumato.table.sources import NoRecordsError, Source, from_numpy
 from sfumato.table.table import Table
-from sfumato.table.table_files import content_sha256
+from sfumato.table.table_files import content_sha256, open_source
 
 SERIES_FILE = "release.series"
 """The records of everybody in a series and the classes that they are in, beside its manifest."""
@@ -377,8 +377,14 @@ def ids_of(table: Table) -> list[str]:
     return texts
 
 
-def person_ids(source: Source, person: str) -> set[str]:
-    """The ids that a table names, as text."""
+def ids_in(data: Any, person: str) -> set[str]:
+    """The ids that a table names, as text; none where it has the column and no record."""
+    try:
+        source = open_source(data)
+    except NoRecordsError as error:
+        if person in error.names:
+            return set()
+        raise
     columns = (pc.cast(batch.column(0), pa.string()) for batch in source.batches([person]))
     return {name for column in columns for name in column.to_pylist() if name is not None}
 

@@ -125,6 +125,8 @@ class Found:
         Whether the insider knows a value of this file and one of an earlier file of its series.
     left
         People of earlier files of the series who have left, as the acquaintance knows.
+    elsewhere
+        Files of the series that were handed over, and that are not among those earlier files.
     """
 
     people: int
@@ -137,6 +139,7 @@ class Found:
     insiders: Mapping[str, Findings]
     over_files: bool = False
     left: int = 0
+    elsewhere: int = 0
 
     def over(self, file: ShownFile, files: SeveralFiles) -> Found:
         """The same where pseudonyms join the file with earlier ones of its series.

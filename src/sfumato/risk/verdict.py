@@ -415,7 +415,11 @@ class Verdict:
     @property
     def insiders(self) -> dict[str, Findings]:
         """What the insider finds by each column."""
-        return {} if self.found is None else _raised_insiders(self.found, self.evidence)
+        return (
+            {}
+            if self.found is None or self.found.elsewhere
+            else _raised_insiders(self.found, self.evidence)
+        )
 
     def row(self, intruder: str) -> Row:
         """The row of an intruder."""
@@ -622,6 +626,18 @@ def acceptance_of(plain: Mapping[str, Any]) -> Acceptance:
     return TypeAdapter(Acceptance).validate_python(plain)
 
 
+def beside_files(plain: Mapping[str, Any], elsewhere: int) -> dict[str, Any]:
+    """A verdict as plain values where other files of its series were handed over.
+
+    Parameters
+    ----------
+    elsewhere
+        Files that it neither continues nor repeats.
+    """
+    found = plain["found"]
+    return {**plain, "found": found and {**found, "elsewhere": elsewhere}}
+
+
 def judged_again(
     plain: Mapping[str, Any],
     limits: Limits,
@@ -708,6 +724,11 @@ class Held:
     def insider(self, found: Found) -> Row:
         """The row of who knows values of one further column: the worst that nobody accepted."""
         insiders = _raised_insiders(found, self.evidence)
+        if found.elsewhere:
+            # One value of such a file, and one of this, may find more than any two that are known.
+            files = "a file" if found.elsewhere == 1 else f"{found.elsewhere:,} files"
+            why = f"{files} of this series left that it does not continue; bring the folder back"
+            return self.unmeasured_insider([*insiders], why)
         if not insiders:
             return Row("insider", State.DOES_NOT_APPLY, why=NO_COLUMN)
         above = {name: insider for name, insider in insiders.items() if self.limits.above(insider)}

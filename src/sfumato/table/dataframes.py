@@ -50,7 +50,7 @@ def open_frame(data: Any) -> sources.Source:
     names = _names(frame)
     rows = len(frame) if isinstance(frame, nw.DataFrame) else None
     if rows == 0:
-        raise sources.no_records(SUBJECT)
+        raise sources.NoRecordsError(SUBJECT, names)
 
     return sources.Source.of_batches(SUBJECT, names, partial(_batches, frame), rows)
 

@@ -82,7 +82,7 @@ def open_statistics(path: Path) -> sources.Source:
     rows = meta.number_rows if isinstance(meta.number_rows, int) else None
     # Not every format says how many records it has: reading one shows whether there are any.
     if rows == 0 or not any(map(len, reader.read(row_limit=1)[0].values())):
-        raise sources.no_records(subject)
+        raise sources.NoRecordsError(subject, names)
 
     labels = sources.Labels(
         {name: label for name, label in meta.column_names_to_labels.items() if label},
@@ -197,7 +197,7 @@ class _Workbook:
         self._records_from = self._before + (names is None)
         if names is None:
             if not rows:
-                raise sources.no_records(self._subject)
+                raise sources.NoRecordsError(self._subject)
             if given.header is None:
                 check_header(cells[0], cells[1:], self._subject)
             named = ["" if cell is None else cell for cell in header]

@@ -333,9 +333,18 @@ def check_known(columns: Sequence[str], names: Sequence[str], subject: str) -> N
             )
 
 
-def no_records(subject: str) -> InputError:
-    """The error for an input without a record."""
-    return InputError(subject, "must have at least one record", found="no records")
+class NoRecordsError(InputError):
+    """A table has no record.
+
+    Parameters
+    ----------
+    names
+        Its columns, as far as they are known.
+    """
+
+    def __init__(self, subject: str, names: Iterable[str] = ()) -> None:
+        super().__init__(subject, "must have at least one record", found="no records")
+        self.names = frozenset(names)
 
 
 def with_records(batches: Iterable[pa.RecordBatch], subject: str) -> Iterator[pa.RecordBatch]:
@@ -346,7 +355,7 @@ def with_records(batches: Iterable[pa.RecordBatch], subject: str) -> Iterator[pa
             empty = False
             yield batch
     if empty:
-        raise no_records(subject)
+        raise NoRecordsError(subject)
 
 
 def plain_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:

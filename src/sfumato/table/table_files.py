@@ -128,7 +128,7 @@ def _read_names(layout: _Layout) -> tuple[tuple[str, ...], _Layout]:
         said = tuple(reader.schema.names)
         names = sources.check_names(sources.with_every_name(said), layout.subject)
         if not any(_has_record(batch, token) for batch in reader):
-            raise sources.no_records(layout.subject)
+            raise sources.NoRecordsError(layout.subject, names)
     if names != said:
         layout = replace(layout, names=names, below=1)
     return names, replace(layout, columns=len(names))
@@ -673,7 +673,7 @@ def _open_parquet(path: Path) -> sources.Source:
         raise _damaged(subject) from None
     names = sources.check_names(schema.names, subject)
     if not footer.num_rows:
-        raise sources.no_records(subject)
+        raise sources.NoRecordsError(subject, names)
     nested = {name for name in names if pa.types.is_nested(schema.field(name).type)}
 
     def check(columns: Sequence[str]) -> None:

@@ -429,7 +429,7 @@ def open_on_spark(
     raws = _values(source, schema, progress)
     records = next(iter(raws.values())).records if raws else 0
     if not records:
-        raise sources.no_records(source.subject)
+        raise sources.NoRecordsError(source.subject)
     columns = _settle(raws, schema, warnings)
     selected, kept = _selected(source, schema, types, keep_source)
     with ExitStack() as on_error:
