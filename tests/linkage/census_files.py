@@ -97,6 +97,23 @@ def census_and_cohort(people=3000, cohort=100, seed=0):
     return {"census": table(census), "benefit": table(benefit)}, np.concatenate([counted, few])
 
 
+def two_files(people=600, share=0.7, seed=0, leave_out=(), **noise):
+    """Two files, each with a share of the people once, and with all columns but some.
+
+    Gives the tables, and the person of each record by its id.
+    """
+    rng = np.random.default_rng(seed)
+    person = town(people, rng)
+    tables, whose = {}, {}
+    for name in "ab":
+        rows = rng.permutation(np.flatnonzero(rng.random(people) < share))
+        made = recorded(person, rows, rng, **noise)
+        ids = [f"{name}{row}" for row in range(len(rows))]
+        tables[name] = table({"id": ids, **{n: v for n, v in made.items() if n not in leave_out}})
+        whose |= dict(zip(ids, rows.tolist(), strict=True))
+    return tables, whose
+
+
 def across(person, truth, first):
     """Precision and recall over the pairs of a record of the first table and one of the other."""
 

@@ -12,6 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from linkage.census_files import two_files
 
 import sfumato as sf
 from sfumato.core.errors import InputError
@@ -243,6 +246,90 @@ def test_thresholds_and_rates(encoded: dict[str, Encoded]) -> None:
     found = sf.link(encoded, Matching(rates=rates), seed=1)
     assert found.settled.workload.false_match_rate <= 0.001
     assert found.settled.workload.missed_match_rate <= 0.02
+
+
+# ------------------------------------------------------------------------------ how good it is
+
+
+HOME, BIRTH = ("street_number", "street_name"), ("date_of_birth", "sex")
+FILES = [
+    {},
+    {"leave_out": HOME},
+    {"leave_out": BIRTH},
+    {"errors": 0.08},
+    {"errors": 0.08, "leave_out": HOME},
+    {"moved": 0.2},
+    {"moved": 0.2, "leave_out": BIRTH},
+    {"blank": 0.1, "share": 0.95},
+    {"blank": 0.1, "share": 0.95, "leave_out": BIRTH},
+    {"share": 0.4},
+]
+
+
+@pytest.mark.parametrize(
+    ("once", "step"),
+    [
+        (("a", "b"), 4),
+        pytest.param(("a", "b"), 1, marks=pytest.mark.slow),
+        pytest.param((), 1, marks=pytest.mark.slow),
+    ],
+    ids=["few", "once", "undeclared"],
+)
+def test_intervals_hold_on_nine_of_ten_files(once: tuple[str, ...], step: int) -> None:
+    files_made, held = FILES[::step], np.zeros(2, int)
+    for seed, made in enumerate(files_made, 40):
+        tables, whose = two_files(seed=seed, **made)
+        spec, files = None, {}
+        for name, table in tables.items():
+            home = encode_table(table, SECRET, spec, id_column="id")
+            spec, files[name] = home.spec, home.encoded
+        links = sf.link(files, Matching(one_per_source=once), seed=1)
+        rows = links.pairs_table.filter(pa.array(links.outcomes == 2)).to_pylist()
+        right = sum(whose[row["id_l"]] == whose[row["id_r"]] for row in rows)
+        true = sum(count - 1 for count in Counter(whose.values()).values())
+        for place, (each, truth) in enumerate(
+            zip(links.quality, (right / len(rows), right / true), strict=True)
+        ):
+            assert 0 < each.low <= each.value <= each.high <= 1
+            held[place] += each.low <= truth <= each.high
+        # Of files with so much in common one knows something.
+        assert links.quality[0].low > 0.8
+        assert links.quality[1].low > 0.25
+    assert held.min() >= int(0.9 * len(files_made))
+
+
+@given(st.integers(0, 10_000))
+def test_rivals_are_the_pairs_of_records_without_their_partners(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    left, right = 6, 8
+    grid = np.divmod(np.arange(left * right), right)
+    some = rng.random(left * right) < 0.7
+    pairs = grid[0][some], grid[1][some], rng.permutation(left * right)[some] / 100 + 0.1
+    own = encoding_scores.assigned(pairs, left, right)
+    found = encoding_scores.rivals(pairs, own, left, right)
+    for side in (0, 1):
+        for place in np.flatnonzero(own):
+            partner = pairs[1 - side][place]
+            rest = pairs[1 - side] != partner
+            without = tuple(each[rest] for each in pairs)
+            again = encoding_scores.assigned(without, left, right)
+            mine = again & (without[side] == pairs[side][place])
+            expected = without[2][mine].max(initial=0.0)
+            assert found[side].rival[pairs[side][place]] == expected
+            assert found[side].own[pairs[side][place]] == pairs[2][place]
+
+
+def test_strangers_are_counted_by_rivals() -> None:
+    own = np.repeat([0.9, 0.0], [400, 300])
+    rival = np.repeat([0.9, 0.3, 0.0], [100, 300, 300])
+    # Of four records without a partner one finds a stranger: 300 found none, so 100 did.
+    expected, most = encoding_scores.Rivals(own, rival).wrong(0.5)
+    assert expected == pytest.approx(100, abs=1)
+    assert 120 < most < 150
+    assert encoding_scores.Rivals(own, rival).wrong(0.95) == (0.0, 0.0)
+    none = encoding_scores.Rivals(own, 0 * rival)
+    assert none.wrong(0.5)[0] < 1
+    assert 0 < none.wrong(0.5)[1] < 5
 
 
 # ------------------------------------------------------------------------------------- refused

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError
+from sfumato.core.measure import Measure
 from sfumato.core.secret_keys import Secret
 from sfumato.linkage import linkage_result, linked_file
 from sfumato.linkage.encoded_table import is_encoded, read_encoded
@@ -21,11 +24,18 @@ from sfumato.linkage.encoding_scores import ScoredPairs, score_pairs
 from sfumato.linkage.link_spec import Mode, WantedRates
 from sfumato.linkage.linkage_files import MODEL
 from sfumato.linkage.linkage_manifest import ENCODINGS, LinkManifest, versions
-from sfumato.linkage.match_thresholds import Pairs, Records, Thresholds
+from sfumato.linkage.match_thresholds import MATCH, Pairs, Records, Thresholds
 from sfumato.linkage.person_clusters import settle
 from sfumato.schema import Schema
 from sfumato.table.table_files import data_sha256
 
+_SCORES = (0.01, 0.1, 0.5)
+"""Scores from which pairs are counted that are more than strangers make."""
+BY_ENCODINGS = "similarities"
+_WHY = (
+    "by what each linked record would be linked to without its partner; recall at least as if "
+    "every record without a match had one"
+)
 USUAL = Thresholds(lower=0.5, upper=0.5)
 """The thresholds where nobody asked for others: nobody can look at a possible match."""
 
@@ -140,6 +150,49 @@ class Matched:
             return self.left_records * (self.left_records - 1) // 2
         return self.left_records * self.right_records
 
+    def tally(
+        self, left: Ints, right: Ints, by_score: float, upper: float, once: Collection[str]
+    ) -> Floats:
+        """What is known of the matches from what their records would be linked to otherwise.
+
+        Encodings of one person may have little in common, and then nothing tells them from those of
+        two. So each record without a match may have one, where a source has nobody twice.
+
+        Parameters
+        ----------
+        left, right
+            Records of the matches.
+        by_score
+            Expected number of wrong matches by their scores.
+        once
+            Names of the sources that have at most one record per person.
+
+        Returns
+        -------
+        ndarray
+            Number of matches; of wrong ones, expected and at most; of true pairs, found or not,
+            expected and at least; and of those not found, at most. Shape (6,).
+        """
+        others = (self.right, self.left)
+        records = (self.left_records, self.right_records)
+        alone = [n - len(np.unique(each)) for n, each in zip(records, (left, right), strict=True)]
+        # A rival is a stranger for sure where the other source has each person once.
+        sure = [place for place, other in enumerate(others) if other in once]
+        sides = [self.pairs.rivals[place] for place in sure or (0, 1)]
+        wrong, most = np.array([each.wrong(upper) for each in sides]).T.tolist()
+        # More than one match of a record: strangers, or the same person again.
+        more = max(len(left) - sides[0].linked(upper), 0)
+        expected = float(np.mean(wrong)) if len(sure) == len(others) else min(wrong)
+        worst = max(max(most) + more, by_score)
+        hidden = min(alone[place] for place in sure) if sure else max(alone)
+        # At lower scores, too, there are more pairs than strangers make.
+        beside = [
+            [each.linked(score) - np.array(each.wrong(score)) for each in sides]
+            for score in _SCORES
+        ]
+        there = np.min(beside, axis=1).max(axis=0)
+        return np.array([len(left), expected + min(more, by_score), worst, *there, hidden + worst])
+
     def to_dict(self) -> dict[str, Any]:
         """What a manifest says of it."""
         pairs = self.pairs
@@ -186,6 +239,36 @@ class EncodedLinks(linkage_result.Found):
     def lost(self) -> float:
         """Expected number of true matches that are not among the pairs, by the similarities."""
         return sum(each.pairs.lost for each in self.matched)
+
+    @cached_property
+    def quality(self) -> tuple[Measure, Measure]:
+        """Precision and recall of the matches, with the ends between which they are."""
+        precision, recall = self.settled.quality
+        if not self.estimated:
+            return precision, recall
+        match = self.outcomes == MATCH
+        starts = dict(zip(self.records.sources, self.records.starts.tolist(), strict=False))
+        tallies = np.zeros(6)
+        for place, each in enumerate(self.matched):
+            own = match & (self.pairs.block == place)
+            tallies += each.tally(
+                self.pairs.left[own] - starts[each.left],
+                self.pairs.right[own] - starts[each.right],
+                float(np.sum(1 - self.pairs.score[own])),
+                self.thresholds.upper,
+                self.matching.one_per_source,
+            )
+        found, wrong, most, there, least, hidden = tallies.tolist()
+        right, fewest = found - wrong, max(found - most, 0.0)
+        return (
+            _between(precision.name, right / max(found, 1), fewest / max(found, 1), 1.0),
+            _between(
+                recall.name,
+                right / max(right, there, 1),
+                fewest / max(fewest + hidden, 1),
+                found / max(found, least, 1),
+            ),
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -242,7 +325,8 @@ class EncodedLinks(linkage_result.Found):
             "outcomes": linkage_result.outcomes_json(self),
         }
         if self.estimated:
-            found["expected"] = linkage_result.expected_json(self)
+            intervals = {each.name: each.to_json() for each in self.quality}
+            found["expected"] = {**linkage_result.expected_json(self), "intervals": intervals}
         persons = linkage_result.persons_json(
             self, "not estimated of encodings: see what is expected of the pairs"
         )
@@ -266,13 +350,13 @@ class EncodedLinks(linkage_result.Found):
             )
         lines.append(f"People            {self.settled.persons.count:,}")
         if self.estimated:
-            precision, recall = (100 * each.value for each in self.quality)
+            precision, recall = self.quality
+            right = (
+                f"{linkage_result.percent(precision.value)} ({linkage_result.between(precision)})"
+            )
             lines += [
-                (
-                    # Pairs whose encodings differ most are taken for those of two people.
-                    f"Expected          precision {precision:.2f} %, recall at most "
-                    f"{recall:.2f} %, by the similarities alone"
-                ),
+                f"Expected          precision {right},",
+                f"                  recall {linkage_result.between(recall)} of the pairs",
                 *(
                     f"Similarity        {each.left}, {each.right}: matches from "
                     f"{each.pairs.threshold:.3f}"
@@ -285,6 +369,12 @@ class EncodedLinks(linkage_result.Found):
         return linkage_result.as_html(
             self, self.warnings, "probability" if self.estimated else "similarity"
         )
+
+
+def _between(name: str, value: float, low: float, high: float) -> Measure:
+    """A share within its interval."""
+    within = min(max(value, low), high)
+    return Measure(name, within, low=low, high=high, estimator=BY_ENCODINGS, why=_WHY)
 
 
 def check_encodings_folder(folder: str | os.PathLike[str]) -> None:

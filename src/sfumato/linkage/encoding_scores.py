@@ -299,6 +299,71 @@ def runners_up(pairs: Scored, own: Bools, left: int) -> Floats:
     return best[best > 0]
 
 
+@dataclass(frozen=True, eq=False)
+class Rivals:
+    """What each record of one source would be linked to, if its partner were not there.
+
+    Attributes
+    ----------
+    own
+        Score of its own pair; 0 without one. Shape (records,).
+    rival
+        Highest score of another pair that its partner is not preferred in; 0 without one.
+    """
+
+    own: Floats
+    rival: Floats
+
+    def linked(self, upper: float) -> int:
+        """Number of records with a pair of their own from a score on."""
+        return int(np.count_nonzero(self.own >= upper))
+
+    def wrong(self, upper: float) -> tuple[float, float]:
+        """Expected number of records that are linked without a partner, and its upper end of 95 %.
+
+        Linked records tell how often one finds a stranger who is similar enough. As many of the
+        records that have no partner do.
+
+        Parameters
+        ----------
+        upper
+            Score from which a pair is a match.
+        """
+        from scipy.stats import betanbinom
+
+        number = self.linked(upper)
+        rivals = int(np.count_nonzero((self.own >= upper) & (self.rival >= upper)))
+        # Jeffreys' prior of a share, so that none among few is not taken for none at all.
+        a, b = number - rivals + 0.5, rivals + 0.5
+        # Until so many records without a partner found nobody, how many others found a stranger.
+        alone = len(self.own) - number
+        # At most all of the linked are such; where the sum stays below, they are.
+        reached = np.cumsum(betanbinom.pmf(np.arange(number), alone + 1, a, b))
+        return min(alone * b / a, number), float(np.searchsorted(reached, 0.975))
+
+
+def rivals(pairs: Scored, own: Bools, left: int, right: int) -> tuple[Rivals, Rivals]:
+    """What the records of both sources would be linked to without their partners.
+
+    Parameters
+    ----------
+    own
+        Whether each pair is its records' own, as `assigned` says.
+    """
+    places, dice = pairs[:2], pairs[2]
+    best = np.zeros(left), np.zeros(right)
+    for side in (0, 1):
+        best[side][places[side][own]] = dice[own]
+    found = []
+    for side in (0, 1):
+        # A stranger whose own pair is more similar would not be had.
+        had = ~own & (dice > best[1 - side][places[1 - side]])
+        rival = np.zeros(len(best[side]))
+        np.maximum.at(rival, places[side][had], dice[had])
+        found.append(Rivals(best[side], rival))
+    return found[0], found[1]
+
+
 FEWEST = 30
 """Scores of each kind that a fit needs."""
 _ROUNDS = 500
@@ -458,6 +523,8 @@ class ScoredPairs:
         How pairs were brought together; None where all were compared.
     lost
         Expected number of true matches that are not among the pairs; 0 where it is unknown.
+    rivals
+        Of the left and the right records; none where the similarity was given.
     """
 
     left: Ints
@@ -467,6 +534,7 @@ class ScoredPairs:
     mixture: ScoreMixture | None
     blocking: BitSampling | None
     lost: float
+    rivals: tuple[Rivals, ...]
 
 
 def score_pairs(
@@ -501,7 +569,7 @@ def score_pairs(
             left, right, similarity, blocking=blocking, rng=rng, progress=progress
         )
         pairs = _one_to_one(pairs, left, right) if one_to_one else pairs
-        return ScoredPairs(*pairs, similarity, None, blocking, 0.0)
+        return ScoredPairs(*pairs, similarity, None, blocking, 0.0, ())
     least, blocking = chance_similarity(left, right, rng), None
     if everything:
         pairs = similar_pairs(left, right, least, rng=rng, progress=progress)
@@ -514,13 +582,18 @@ def score_pairs(
         blocking = _blocked(left, right, mixture.threshold(), rng)
         least = max(least, mixture.threshold(LEAST_PROBABILITY))
         pairs = similar_pairs(left, right, least, blocking=blocking, rng=rng, progress=progress)
+    own = assigned(pairs, len(left), len(right))
+    sides = tuple(
+        Rivals(mixture.probability(each.own), mixture.probability(each.rival))
+        for each in rivals(pairs, own, len(left), len(right))
+    )
     if one_to_one:
-        pairs = _one_to_one(pairs, left, right)
+        pairs = pairs[0][own], pairs[1][own], pairs[2][own]
     score = mixture.probability(pairs[2])
     kept = score >= LEAST_PROBABILITY
     one, other, score = pairs[0][kept], pairs[1][kept], score[kept]
     lost = max(0.0, matches - float(score.sum()))
-    return ScoredPairs(one, other, score, mixture.threshold(), mixture, blocking, lost)
+    return ScoredPairs(one, other, score, mixture.threshold(), mixture, blocking, lost, sides)
 
 
 def _blocked(

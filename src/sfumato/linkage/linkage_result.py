@@ -421,7 +421,7 @@ class Links(Found):
         if most >= _LEFT_APART:
             return ()
         said = (
-            f"at most {_percent(most)} of the pairs of one person are expected to be "
+            f"at most {percent(most)} of the pairs of one person are expected to be "
             "found. Compare what tells people apart; where a table has several records of a "
             'person, link with --dedupe (mode = "link-and-dedupe").'
         )
@@ -557,8 +557,8 @@ def _worst(found: Found) -> str:
     if not np.isfinite([precision.value, recall.value]).all():
         return f"{said}; how many of the links are right is not measured."
     return (
-        f"{said}; expected: {_percent(recall.value)} of true pairs joined, "
-        f"{_percent(precision.value)} of links right."
+        f"{said}; expected: {between(recall)} of true pairs joined, "
+        f"{between(precision)} of links right."
     )
 
 
@@ -612,20 +612,26 @@ def _of_persons(links: Links) -> list[str]:
     if not links.found_any:
         return [f"Expected          precision unknown: {NOTHING_JOINED}"]
     precision, recall = (
-        f"{each.name} {_percent(each.value)} ({_percent(each.low or 0.0)} to "
-        f"{_percent(each.high or 0.0)})"
-        for each in inferred.stated
+        f"{each.name} {percent(each.value)} ({between(each)})" for each in inferred.stated
     )
     of = "of the people" if inferred.across is None else "of the pairs across sources"
     lines = [f"Expected          {precision},", f"                  {recall} {of}"]
     if inferred.across is not None and inferred.within is not None:
-        right, there = (_percent(each.value) for each in inferred.within)
+        right, there = (percent(each.value) for each in inferred.within)
         lines.append(f"Within sources    precision {right}, recall {there}")
     return lines
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share in per cent."""
     return f"{100 * share:.2f} %"
+
+
+def between(share: Measure) -> str:
+    """The ends of a share's interval; the share where it has none."""
+    if share.low is None or share.high is None:
+        return percent(share.value)
+    return f"{percent(share.low)} to {percent(share.high)}"
 
 
 def _checked(links: Links) -> list[str]:
@@ -634,8 +640,7 @@ def _checked(links: Links) -> list[str]:
         return []
     lines = [f"Checks            {checked.answered:,} of {checked.drawn:,} pairs answered"]
     lines += [
-        f"By checks         {each.name} {_percent(each.value)} "
-        f"({_percent(each.low or 0.0)} to {_percent(each.high or 0.0)})"
+        f"By checks         {each.name} {percent(each.value)} ({between(each)})"
         for each in checked.quality or ()
     ]
     if links.contradicted:

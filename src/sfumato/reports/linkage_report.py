@@ -219,14 +219,16 @@ def _quality_figure(links: Found) -> pictures.Figure:
             ),
         )
     )  # fmt: skip
-    precision, recall = tables.by_score(links.quality)
-    said = f"precision by score {precision}, recall by score {recall}"
+    precision, recall = tables.by_score(links.settled.quality)
+    of_recall, note = "recall by score", "counts what blocking may have lost"
+    if isinstance(links, EncodedLinks):
+        of_recall, note = tables.AMONG_SIMILAR, "leaves out matches that look unlike"
+    said = f"precision by score {precision}, {of_recall} {recall}"
     chart = alt.LayerChart(layer=[lines], width=pictures.HALF, height=_HEIGHT)
     return pictures.Figure(
         pictures.picture(chart, "quality", f"Lines: expected precision and recall. Now {said}."),
-        "Expected precision and recall by score",
-        f"By the least odds of a match; at the threshold taken: {said}. Recall counts what "
-        "blocking may have lost.",
+        f"Expected precision by score, and {of_recall}",
+        f"By the least odds of a match; at the threshold taken: {said}. Recall {note}.",
     )
 
 

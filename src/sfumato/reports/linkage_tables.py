@@ -17,6 +17,8 @@ from sfumato.reports.printed_numbers import interval
 _UNKNOWN = "unknown"
 _LARGE = {1e12: " trillion", 1e9: " billion", 1e6: " million"}
 _BY_SCORE = ("Precision by score", "Recall by score")
+AMONG_SIMILAR = "recall among similar pairs"
+"""What the scores of encodings tell of recall: matches that look unlike are not in it."""
 _FREQUENCY = {None: "where it is usual", True: "yes", False: "no"}
 
 Cell = str | tuple[str, str]
@@ -68,9 +70,10 @@ def glance(links: Links, persons: Mapping[str, Any]) -> Table:
 
 def encodings_glance(links: EncodedLinks) -> Table:
     """A linkage of encodings in four numbers."""
-    # Pairs whose encodings differ most are taken for those of two people.
-    names = ("", "Pairs kept", _BY_SCORE[0], "Recall, at most", "Matches not among the pairs")
-    cells = ("Linkage", count(len(links.pairs)), *by_score(links.quality), number(links.lost))
+    names = ("", "Pairs kept", "Precision", "Recall", "Matches not among the pairs")
+    shares = [_share(each.to_json()) for each in links.quality]
+    # Encodings tell the ends of recall alone: its value is none to read.
+    cells = ("Linkage", count(len(links.pairs)), shares[0], shares[1][1], number(links.lost))
     return Table("At a glance", names, [cells], 4, "glance")
 
 
@@ -96,6 +99,7 @@ def thresholds(links: Found, upper: float | None) -> Table:
         lost=links.lost,
     )
     looked_at = isinstance(links, Links)
+    heads = _BY_SCORE if looked_at else (_BY_SCORE[0], AMONG_SIMILAR.capitalize())
     cells = []
     for row in rows:
         taken = " (taken)" if row.threshold == upper else ""
@@ -113,7 +117,7 @@ def thresholds(links: Found, upper: float | None) -> Table:
         (
             "Least score of a match",
             "Matches",
-            *_BY_SCORE,
+            *heads,
             *(("Recall among candidate pairs", "Pairs between") if looked_at else ()),
         ),
         cells,
