@@ -189,6 +189,12 @@ def test_of_several_tables_what_no_run_notes_is_a_gap(release: Release, tmp_path
     every = plain["headings"]["Every variable"]
     (told,) = (each for each in every if "visits.code" in each["says"])
     assert told["kind"] == GAP
+    shown = {"code": {"exact": 1.0, "coarser": 0.0, "*": 0.0}}
+    tables = {"visits": {"rows_before": 9, "rows_after": 9, "shown": shown}}
+    found.stages["release"].measured["manifest"]["tables"] = tables
+    again, _ = dossier(found, tmp_path)
+    every = again["headings"]["Every variable"]
+    assert {each["kind"] for each in every if "visits.code: " in each["says"]} == {ASSUMED}
     assert items(plain)["Left out"]["kind"] == GAP
     assert items(plain)["Warning"]["says"]
 

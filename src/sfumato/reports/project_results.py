@@ -248,6 +248,12 @@ def variables(results: ProjectResults, show: Discretion) -> list[dict[str, Any]]
         lines.append(line | {"kind": _kind(known), "lost": show.degree(own.get("ncp"))})
     events = utility.get("histories", {}).get("done", {})
     other = dict.fromkeys(schema["events"], UNTOLD if results.is_of_tables else UNCHANGED)
+    other |= {
+        f"{t}.{name}": UNCHANGED
+        for t, each in tables.items()
+        for name, ways in each.get("shown", {}).items()
+        if ways["exact"] == 1
+    }
     other |= {name: written(each, exact=not show.is_public) for name, each in events.items()}
     other |= {
         f"{t}.{name}": NOTHING for t, each in tables.items() for name in each.get("undated", ())
