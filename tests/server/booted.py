@@ -29,8 +29,10 @@ def emptied() -> None:
     """Remove every row and whatever is held in memory."""
     from django.db import connection, transaction
 
+    from sfumato.server import proofs
     from sfumato.server.live import live_projects as memory
 
+    proofs.forget()
     with memory._guard:
         memory._kept.clear()
     with connection.constraint_checks_disabled(), transaction.atomic():

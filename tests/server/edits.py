@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server.clinic import review_project
-from server.people import PASSWORD, link_in, quicken
+from server.clinic import review_project, values_in
+from server.people import PASSWORD, link_in, log_in, quicken
 
 from sfumato.server.boot import boot
 from sfumato.server.config import ServerConfig
@@ -331,8 +331,8 @@ EDITS: dict[str, tuple[Edit, str]] = {
 
 def _join_by_link(project: Any) -> None:
     answer = browser("carol").post("/accounts/invite", {"roles": ["worker"], "days": 3})
-    address = "/link/" + link_in(answer).rsplit("/", 1)[-1]
-    assert browser("mallory").post(address, {"join": "1"}).status_code == 409
+    assert link_in(answer)
+    assert log_in("mallory")[1].status_code == 409
 
 
 def _roles_set(project: Any) -> None:
@@ -353,7 +353,7 @@ def _taken_back(project: Any) -> None:
 
 def _raised(project: Any) -> None:
     from sfumato.server.custodian.project_grants import raise_budget
-    from sfumato.server.live.live_projects import Stop
+    from sfumato.server.error_pages import Stop
 
     _taken_back(project)
     people = {each.name: each for each in _models().Account.objects.all()}
@@ -362,7 +362,7 @@ def _raised(project: Any) -> None:
 
 
 def _dealt_to_another(project: Any) -> None:
-    from sfumato.server.live.live_projects import Stop
+    from sfumato.server.error_pages import Stop
     from sfumato.server.live.worker_tasks import deal
 
     with pytest.raises(Stop):
@@ -399,6 +399,38 @@ HONEST: dict[str, Edit] = {
 """What is done after an edit by who knows nothing of it, and must not make it the log's."""
 
 
+OPENED = ("", "pairs", "conflicts", "conflicts/0", "grants", "purge")
+"""Pages of a project that are asked for."""
+EXPORTED = ("identities", "decisions", "report", "linked")
+
+
+def revoke_left(project: Any) -> None:
+    """Take back the grant that is left, with which the manager may export."""
+    from sfumato.server.custodian.project_grants import revoke
+
+    left = project.grants.get(kind="identity export", used=None)
+    revoke(project.custodian, project.pk, left.pk)
+
+
+def gained(project: Any) -> tuple[list[str], list[str]]:
+    """Values on pages, and exports that are given, to people who may have none."""
+    from sfumato.server.store.models import Dealt
+
+    texts, exports = [], []
+    for name in ("mallory", "mark", "olga"):
+        client, answer = log_in(name)
+        texts.append(answer)
+        at = f"/projects/{project.pk}"
+        texts += [client.get("/projects"), *(client.get(f"{at}/{each}") for each in OPENED)]
+        tokens = Dealt.objects.filter(project=project, worker__name=name)
+        for token in tokens.values_list("token", flat=True)[:2]:
+            texts.append(client.post(f"{at}/pairs/{token}/open", {"open": "0:2"}))
+        for what in EXPORTED if name != "mark" else ("identities",):
+            answer = client.post(f"{at}/export/{what}", {"form": "json"})
+            exports += [what] if answer.status_code == 200 else []
+    return values_in("".join(answer.content.decode() for answer in texts)), exports
+
+
 def _models() -> Any:
     from sfumato.server.store import models
 
@@ -422,24 +454,26 @@ def _nothing(project: Any) -> None:
     """Do nothing."""
 
 
-def main(job: dict[str, Any]) -> dict[str, tuple[str, ...]]:
-    """What the check finds after each edit of a journey in a database; "" is no edit."""
+def main(job: dict[str, Any]) -> dict[str, tuple[tuple[list[str], list[str]], tuple[str, ...]]]:
+    """What is gained after each edit of a journey, and what the check finds; "" is no edit."""
     boot(ServerConfig(Path(job["data"]), Path(job["keys"]), job["database"]))
     from django.db import transaction
 
     from sfumato.server.audit_log import verify
 
     project = journey()
+    revoke_left(project)
 
-    def after(name: str, edit: Edit) -> tuple[str, ...]:
-        with transaction.atomic():
+    def after(name: str, edit: Edit) -> tuple[Any, tuple[str, ...]]:
+        block = transaction.atomic()
+        block._from_testcase = True  # a click's own transaction may be in this one
+        with block:
             edit(project)
+            got = gained(project)
             HONEST.get(name, _nothing)(project)
             verdict = verify()
             transaction.set_rollback(True)
         project.refresh_from_db()
-        return (verdict.fault, *verdict.differences)
+        return got, (verdict.fault, *verdict.differences)
 
-    found = verify()
-    said = {"": (found.fault, *found.differences)}
-    return said | {name: after(name, edit) for name, (edit, _) in EDITS.items()}
+    return {name: after(name, edit) for name, (edit, _) in ({"": (_nothing, "")} | EDITS).items()}

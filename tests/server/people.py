@@ -32,6 +32,15 @@ def said(row: Any, *names: str) -> None:
     append(None, STATE, "a row", rows=[stated(row, *names)])
 
 
+def changed(row: Any, **values: Any) -> Any:
+    """A row that was changed as a view would have, with an entry that states it."""
+    for name, value in values.items():
+        setattr(row, name, value)
+    row.save()
+    said(row, *(row._meta.get_field(name).attname for name in values))
+    return row
+
+
 def visitor(**headers: str) -> Any:
     """A browser in which nobody has logged in."""
     from django.test import Client

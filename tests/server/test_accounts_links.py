@@ -11,6 +11,7 @@ from server.people import (
     NEW,
     PASSWORD,
     actions,
+    changed,
     link_in,
     log_in,
     logged_in,
@@ -172,7 +173,7 @@ def test_a_name_that_somebody_has_is_refused_and_the_link_stays() -> None:
 def test_who_has_an_account_takes_part_with_it() -> None:
     custodian, manager, _ = staff()
     custodian.set_password("a sentence to keep in mind")
-    custodian.save()
+    changed(custodian, password=custodian.password)
     project, _ = stored(people=(custodian, manager, person("will", "worker")))
     path = _invitation(project=str(project.pk))
     wanda = person("wendy", "auditor")
@@ -193,11 +194,10 @@ def test_joining_needs_a_login() -> None:
 def test_an_invitation_to_a_project_that_is_closed_is_useless() -> None:
     custodian, manager, _ = staff()
     custodian.set_password("a sentence to keep in mind")
-    custodian.save()
+    changed(custodian, password=custodian.password)
     project, _ = stored(people=(custodian, manager, person("will", "worker")))
     path = _invitation(project=str(project.pk))
-    project.state = "closed"
-    project.save()
+    changed(project, state="closed")
     assert visitor().get(path).status_code == 404
 
 

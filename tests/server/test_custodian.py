@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from server.clinic import Browser, review_project, stored
-from server.people import actions, logged_in, person, quick_hashes
+from server.people import actions, changed, logged_in, person, quick_hashes
 
 __all__ = ["quick_hashes"]
 
@@ -144,7 +144,7 @@ def test_identities_may_be_exported_once_until_some_time() -> None:
     from django.utils import timezone
 
     from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
-    from sfumato.server.live.live_projects import Stop
+    from sfumato.server.error_pages import Stop
     from sfumato.server.store.models import Grant
 
     scene = Scene()
@@ -157,7 +157,7 @@ def test_identities_may_be_exported_once_until_some_time() -> None:
     with pytest.raises(Stop):
         use_identity_grant(scene.project)
     scene.grant("export", **{"export-hours": "24"})
-    Grant.objects.filter(used=None).update(expires=timezone.now() - timedelta(seconds=1))
+    changed(Grant.objects.get(used=None), expires=timezone.now() - timedelta(seconds=1))
     assert identity_grant(scene.project) is None
     scene.grant("export", **{"export-hours": "24"})
     scene.revoke()
@@ -169,15 +169,13 @@ def test_a_grant_of_export_is_to_the_manager_of_its_time() -> None:
 
     scene = Scene()
     scene.grant("export", **{"export-hours": "24"})
-    scene.project.manager = person("mara", "manager")
-    scene.project.save()
+    changed(scene.project, manager=person("mara", "manager"))
     assert identity_grant(scene.project) is None
 
 
 def test_a_closed_project_has_exports_only() -> None:
     scene = Scene()
-    scene.project.state = "closed"
-    scene.project.save()
+    changed(scene.project, state="closed")
     assert scene.raise_to("0.3").status_code == 409
     assert scene.grant("export", **{"export-hours": "1"}).status_code == 302
 
@@ -195,11 +193,10 @@ def test_a_grant_needs_a_fresh_proof(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_custodian_who_manages_grants_nothing_by_any_way() -> None:
     from sfumato.server.custodian.project_grants import lower_k
-    from sfumato.server.live.live_projects import Stop
+    from sfumato.server.error_pages import Stop
 
     scene = Scene()
-    scene.project.manager = scene.carol
-    scene.project.save()
+    changed(scene.project, manager=scene.carol)
     assert scene.raise_to("0.3").status_code == 403
     with pytest.raises(Stop, match="manage"):
         lower_k(scene.carol, scene.project.pk, 1)

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from server.clinic import PEOPLE, Browser, Rows, account, body, review_project, staff, stored
+from server.people import changed
 
 from sfumato.review.review_settings import Attribute, AttributeKind
 
@@ -302,14 +303,13 @@ def closed(**settings: Any) -> tuple[Any, Any]:
     from django.utils import timezone
 
     from sfumato.server.accounts.sessions import FRESH
-    from sfumato.server.store.models import Project
 
     project, worker = stored(review_project(gold={}, **settings))
     browser = Browser(worker, project)
     browser.get()
     for token in browser.tokens():
         body(browser.post(token, "decide", answer="2"))
-    Project.objects.filter(pk=project.pk).update(state="closed", closed=timezone.now())
+    changed(project, state="closed", closed=timezone.now())
     client = Browser(project.manager, project).client
     session = client.session
     session[FRESH] = time.time()

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from few_cases import fast_first
 from server.clinic import PAIRS, PEOPLE, Browser, account, body, review_project, staff, stored
+from server.people import changed, said
 
 from sfumato.review.worker_state import WorkerState
 
@@ -196,7 +197,7 @@ def test_a_member_who_looks_before_the_deal_has_the_projects_budget() -> None:
     people = staff()
     project, _ = stored(review_project(budget=0.25), people=people)
     early = account("edith", "worker")
-    Member.objects.create(project=project, account=early)
+    said(Member.objects.create(project=project, account=early))
     assert b"No pairs have been dealt to you yet" in Browser(early, project).get().content
     deal(project, early, [0])
     assert allowance(project, early).budget == 0.25
@@ -204,16 +205,15 @@ def test_a_member_who_looks_before_the_deal_has_the_projects_budget() -> None:
 
 def test_a_state_of_another_version_is_restored() -> None:
     """Another process charged meanwhile: what is held here is not used."""
-    from django.db.models import F
-
     from sfumato.server.store.models import Allowance, Dealt
 
     project, worker = stored()
     browser = Browser(worker, project)
     browser.get()
     token = browser.tokens()[0]
-    Dealt.objects.filter(token=token).update(modes="20000")
-    Allowance.objects.filter(project=project, worker=worker).update(version=F("version") + 1)
+    changed(Dealt.objects.get(token=token), modes="20000")
+    mine = Allowance.objects.get(project=project, worker=worker)
+    changed(mine, version=mine.version + 1)
     assert "Anna" in browser.get().content.decode()
 
 
@@ -338,8 +338,7 @@ def test_lowering_k_reaches_a_state_in_memory() -> None:
     floor = "it could tell the person apart too well"
     assert body(browser.open(token, [1], 2))["refused"] == floor
     found = Project.objects.get(pk=project.pk)
-    found.settings["k"] = 1
-    found.save()
+    changed(found, settings={**found.settings, "k": 1})
     assert body(browser.open(token, [1], 2))["refused"] == ""
 
 
@@ -389,13 +388,12 @@ def test_dealing_many_pairs_and_taking_them_back_saves_nothing() -> None:
 
 
 def test_a_closed_project_is_not_worked_on() -> None:
-    from sfumato.server.store.models import Project
 
     project, worker = stored()
     browser = Browser(worker, project)
     browser.get()
     token = browser.tokens()[0]
-    Project.objects.filter(pk=project.pk).update(state="closed")
+    changed(project, state="closed")
     assert browser.get().status_code == 403
     answer = browser.open(token, [0], 2)
     assert answer.status_code == 403

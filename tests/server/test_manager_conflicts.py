@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from server.clinic import PEOPLE, Browser, account, body, review_project
 from server.manager_pages import client_of, made_project
+from server.people import changed
 
 from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Opening, WorkerState
@@ -111,7 +112,7 @@ def test_the_managers_budget_and_floor_hold(team: dict[str, Any]) -> None:
     client = client_of(team["manager"])
     address = f"/projects/{project.id}/conflicts/0"
     client.get(address)
-    Allowance.objects.filter(worker=team["manager"]).update(budget=0.1)
+    changed(Allowance.objects.get(worker=team["manager"]), budget=0.1)
     answer = client.post(f"{address}/open", {"open": "2:2"}, follow=True)
     assert b"more than your budget holds" in answer.content
     assert b"1980-01-02" not in answer.content
@@ -189,7 +190,7 @@ def test_the_rows_of_the_task_are_all_conflicts(team: dict[str, Any]) -> None:
     from sfumato.server.store.models import Allowance, Dealt
 
     project = in_conflict(team)
-    Dealt.objects.filter(worker=team["will"], pair__number=1).update(answer=-1)
+    changed(Dealt.objects.get(worker=team["will"], pair__number=1), answer=-1)
     client = client_of(team["manager"])
     for number in (0, 1, 0):
         client.get(f"/projects/{project.id}/conflicts/{number}")
@@ -197,7 +198,7 @@ def test_the_rows_of_the_task_are_all_conflicts(team: dict[str, Any]) -> None:
     client.post(f"/projects/{project.id}/conflicts/0/open", {"open": "2:2"})
     alone = Allowance.objects.get(worker=team["manager"])
     assert alone.spent == pytest.approx(alone.units / 1e9 / (4 * 5))
-    Dealt.objects.filter(worker=team["will"], pair__number=1).update(answer=1)
+    changed(Dealt.objects.get(worker=team["will"], pair__number=1), answer=1)
     client.get(f"/projects/{project.id}/conflicts/0")
     assert Allowance.objects.get(worker=team["manager"]).rows == 4
 
@@ -233,7 +234,7 @@ def test_a_pair_that_no_worker_was_shown_is_not_shown(team: dict[str, Any]) -> N
 
     project = in_conflict(team)
     deal(project, team["wanda"], [3])
-    Dealt.objects.filter(worker=team["wanda"], pair__number=3).update(flagged=True)
+    changed(Dealt.objects.get(worker=team["wanda"], pair__number=3), flagged=True)
     client = client_of(team["manager"])
     address = f"/projects/{project.id}/conflicts/3"
     text = client.get(address).content.decode()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from server.clinic import Browser, account, body, review_project, staff
 from server.manager_pages import client_of, made_project
+from server.people import changed
 
 
 def piles(project: Any) -> dict[str, list[int]]:
@@ -58,8 +59,7 @@ def test_gold_pairs_are_mixed_in() -> None:
 
 def test_too_few_workers_are_refused_and_the_manager_gets_none() -> None:
     custodian, manager, worker = staff()
-    manager.roles = ["manager", "worker"]
-    manager.save()
+    changed(manager, roles=["manager", "worker"])
     project = made_project(custodian, manager)
     client = client_of(manager)
     assert deal(client, project, [worker], overlap=2).status_code == 400
@@ -119,7 +119,6 @@ def test_a_link_is_shown_once_and_makes_a_worker_of_the_project() -> None:
 
 @pytest.mark.parametrize("verb", ["deal", "invite", "close"])
 def test_dealing_is_for_the_manager_of_an_open_project(verb: str) -> None:
-    from sfumato.server.store.models import Project
 
     custodian, manager, worker = staff()
     project = made_project(custodian, manager)
@@ -128,5 +127,5 @@ def test_dealing_is_for_the_manager_of_an_open_project(verb: str) -> None:
     stranger = account("mona", "manager")
     for who, status in ((custodian, 403), (worker, 403), (stranger, 404)):
         assert client_of(who).post(address, {"days": 3}).status_code == status
-    Project.objects.filter(pk=project.pk).update(state="closed")
+    changed(project, state="closed")
     assert client_of(manager).post(address, {"days": 3}).status_code == 403

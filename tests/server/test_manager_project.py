@@ -18,6 +18,7 @@ import pytest
 from few_cases import fast_first
 from server.clinic import Browser, account, body, review_project, values_in
 from server.manager_pages import client_of, filled, made_project
+from server.people import said
 
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.earlier_linkage import apply_decisions
@@ -157,6 +158,7 @@ def test_a_long_list_has_pages_a_search_and_no_more_queries(
     for number in range(2 * LINES):
         project.pk, project.title = uuid.uuid4(), f"copy {number:03}"
         Project.objects.bulk_create([project])
+        said(project)
     with CaptureQueriesContext(connection) as many:
         first = client.get("/projects").content.decode()
     assert len(many) == len(one)
@@ -174,8 +176,8 @@ def test_a_long_list_has_pages_a_search_and_no_more_queries(
 
 def test_what_is_open_is_not_lost_unasked(team: dict[str, Any]) -> None:
     project, client = reviewed(team), client_of(team["manager"])
-    for said in ({}, {"anyway": "1,000 conflicts are not resolved"}):
-        client.post(f"/projects/{project.id}/close", said)
+    for words in ({}, {"anyway": "1,000 conflicts are not resolved"}):
+        client.post(f"/projects/{project.id}/close", words)
         project.refresh_from_db()
         assert project.state == "open"
     close(team, project)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from server.clinic import account, stored
+from server.people import changed, said
 
 STATES = ("open", "closed", "purged")
 
@@ -109,23 +110,25 @@ class Scene:
         for name in tuple(PEOPLE)[1:]:
             roles = [role for role in ("custodian", "manager", "worker", "auditor") if role in name]
             people[name] = account(name, *roles)
-        people["both"].roles = ["custodian", "manager"]
-        people["deactivated"].roles, people["deactivated"].is_active = ["custodian"], False
-        people["former worker"].roles = []
-        for each in people.values():
-            if each is not None:
-                each.save()
+        changed(people["both"], roles=["custodian", "manager"])
+        changed(people["deactivated"], roles=["custodian"], is_active=False)
+        changed(people["former worker"], roles=[])
         self.people = people
         self.project, _ = stored(people=(people["custodian"], people["manager"], people["worker"]))
         self.own, _ = stored(people=(people["both"], people["both"], people["worker"]))
         for project in (self.project, self.own):
-            Member.objects.create(project=project, account=people["former worker"])
+            said(Member.objects.create(project=project, account=people["former worker"]))
         self.dealt = Dealt.objects.filter(project=self.project).first()
 
     def set_state(self, state: str) -> None:
+        from sfumato.server.store.models import Dealt, Member
+
         for project in (self.project, self.own):
-            project.state = state
-            project.save()
+            changed(project, state=state)
+            # Here the rows stay, which a purge takes with it.
+            for model in (Member, Dealt) if state == "purged" else ():
+                for row in model.objects.filter(project=project):
+                    said(row)
         self.dealt.refresh_from_db()
 
     def resource(self, action: str, name: str) -> Any:
@@ -177,7 +180,7 @@ def test_a_pair_that_was_taken_back_is_nobodys() -> None:
     from sfumato.server.permissions import Action, decide
 
     scene = Scene()
-    scene.dealt.taken_back = timezone.now()
+    changed(scene.dealt, taken_back=timezone.now())
     for action in PAIRS:
         found = decide(scene.people["worker"], Action[action], scene.dealt)
         assert (found.allowed, found.reason) == (False, "The pair was taken back.")
@@ -202,7 +205,7 @@ def test_a_role_without_the_project_gives_nothing() -> None:
     from sfumato.server.permissions import Action, decide
 
     scene = Scene()
-    scene.people["manager"].roles = ["worker"]
-    scene.people["custodian"].roles = ["auditor"]
+    changed(scene.people["manager"], roles=["worker"])
+    changed(scene.people["custodian"], roles=["auditor"])
     assert not decide(scene.people["manager"], Action.DEAL, scene.project).allowed
     assert not decide(scene.people["custodian"], Action.GRANT, scene.project).allowed

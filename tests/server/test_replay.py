@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from server import forked
 from server.booted import emptied
-from server.edits import EDITS, HONEST, journey, main
+from server.edits import EDITS, HONEST, gained, journey, main, revoke_left
 from server.servers import postgresql
 
 
@@ -33,7 +33,10 @@ def project(whole: tuple[Path, Any]) -> Any:
     """The project, in a database that is that copy."""
     from django.db import connection
 
+    from sfumato.server import proofs
+
     path, project = whole
+    proofs.forget()
     connection.ensure_connection()
     with sqlite3.connect(path) as copy:
         copy.backup(connection.connection)
@@ -71,6 +74,24 @@ def test_an_edit_is_named_after_honest_writes(project: Any, name: str) -> None:
     assert any(re.match(pattern, each) for each in said), said
 
 
+@pytest.mark.parametrize("running", [True, False])
+@pytest.mark.parametrize("name", ["", *EDITS])
+def test_an_edit_gives_no_name(project: Any, name: str, running: bool) -> None:
+    from sfumato.server import proofs
+    from sfumato.server.live.live_projects import forget_project
+
+    revoke_left(project)
+    if running:
+        proofs.proofs().follow()
+    else:
+        proofs.forget()
+        forget_project(project.pk)
+    edit, pattern = EDITS.get(name, (lambda _: None, "$"))
+    edit(project)
+    assert gained(project) == ([], [])
+    assert not name or any(re.match(pattern, each) for each in found())
+
+
 def test_what_is_stated_twice_in_an_entry_adds_up() -> None:
     from sfumato.server.replay import Replay
     from sfumato.server.stated_rows import rows_of
@@ -106,10 +127,12 @@ def test_every_edit_is_named_on_postgresql(tmp_path: Path) -> None:
     except ImportError:
         pytest.skip("the wheel with PostgreSQL is not installed")
     said = forked.answer(main, job)
-    assert said.pop("") == ("",)
+    assert said.pop("") == (([], []), ("",))
     assert said.keys() == EDITS.keys()
     for name, (_, pattern) in EDITS.items():
-        assert any(re.match(pattern, each) for each in said[name]), (name, said[name])
+        got, told = said[name]
+        assert got == ([], []), name
+        assert any(re.match(pattern, each) for each in told), (name, told)
 
 
 def _as_before(count: int) -> None:
@@ -119,7 +142,7 @@ def _as_before(count: int) -> None:
     from django.db.migrations.executor import MigrationExecutor
 
     from sfumato.core.chain import START, Head, next_row
-    from sfumato.server.audit_log import _FIELDS
+    from sfumato.server.audit_log import FIELDS
     from sfumato.server.store.models import AuditEntry
     from sfumato.server.vault import LOG_BEGAN
 
@@ -130,7 +153,7 @@ def _as_before(count: int) -> None:
     for number in range(count):
         told = ("", "act", f"project {number}", "{}")
         row = next_row(last, told, settings.SFUMATO_KEYS.signer.sign)
-        AuditEntry.objects.create(**dict(zip(_FIELDS, row, strict=True)))
+        AuditEntry.objects.create(**dict(zip(FIELDS, row, strict=True)))
         last = Head(number + 1, row[-2])
 
 

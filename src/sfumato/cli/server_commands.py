@@ -246,7 +246,7 @@ def purge(
     """
     existing(data, keys, database)
     from sfumato.server.custodian.project_grants import purge as destroy
-    from sfumato.server.live.live_projects import Stop
+    from sfumato.server.error_pages import Stop
     from sfumato.server.store.models import Project
 
     found = Project.objects.filter(pk=project).first()
@@ -286,7 +286,9 @@ def export_project(
     check_target(output)
     existing(data, keys, database)
     from sfumato.server.audit_log import append
+    from sfumato.server.error_pages import Stop
     from sfumato.server.manager.project_figures import decisions_bytes
+    from sfumato.server.proofs import check_project
     from sfumato.server.store.models import Project, ProjectState
 
     found = Project.objects.filter(pk=project).first()
@@ -294,6 +296,12 @@ def export_project(
         raise InputError("argument ID", "must be a project", advice="see: sfumato project list")
     if found.state != ProjectState.CLOSED:
         raise InputError("the project", "must be closed first", found=f"it is {found.state}")
+    try:
+        check_project(found)
+    except Stop as error:
+        raise InputError(
+            "the project", "must be as the log states it", found=error.reason
+        ) from None
     content = decisions_bytes(found)
     with atomic_path(output) as part:
         part.write_bytes(content)

@@ -207,7 +207,7 @@ def follow(
     """
     last = Head(0, START)
     for link in links:
-        fault = _fault(link, last, signed, signer)
+        fault = fault_of(link, last, signed, signer)
         if fault:
             return Verdict(last.number, fault, last)
         last = Head(link.number, link.digest)
@@ -229,7 +229,14 @@ def is_signed(link: Link, signed: Callable[[bytes, bytes], bool]) -> bool:
     return link.made == link.digest and signed(signature, digest)
 
 
-def _fault(link: Link, last: Head, signed: Callable[[bytes, bytes], bool], signer: str) -> str:
+def fault_of(link: Link, last: Head, signed: Callable[[bytes, bytes], bool], signer: str) -> str:
+    """What is wrong with an entry that should follow another one, ``""`` if nothing.
+
+    Parameters
+    ----------
+    last, signed, signer
+        As for `follow`.
+    """
     if link.number != last.number + 1:
         return f"entry {last.number + 1} is missing"
     if link.previous != last.digest:

@@ -12,8 +12,7 @@ from itertools import islice
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db import connection, transaction
 from django.db.models.functions import Length
 
 from sfumato.core import chain
@@ -29,19 +28,20 @@ from sfumato.server.vault import LOG_BEGAN
 _LOCK = 7_033_2001
 """PostgreSQL's advisory lock of the log; on SQLite a transaction has the only write lock."""
 _LAST = "SELECT number, digest FROM audit_entry ORDER BY number DESC LIMIT 1"
-_FIELDS = (
+FIELDS = (
     *("number", "time", "actor", "action", "resource", "detail"),
     *("previous", "digest", "signature"),
 )
-_DETAIL = _FIELDS.index("detail")
+"""Columns of an entry, as it is signed."""
+_DETAIL = FIELDS.index("detail")
 MOST_ROWS = 10_000
 """Rows that an entry states at most; more of them go on in the next."""
 TAKE_OVER = "take over"
 KEYED = 32
 """Bytes of the signature of an entry: an HMAC."""
 _ADD = f"""
-INSERT INTO audit_entry ({", ".join(_FIELDS)})
-VALUES ({", ".join(["%s"] * len(_FIELDS))})"""  # noqa: S608 - made of names of columns
+INSERT INTO audit_entry ({", ".join(FIELDS)})
+VALUES ({", ".join(["%s"] * len(FIELDS))})"""  # noqa: S608 - made of names of columns
 
 
 def append(
@@ -97,7 +97,17 @@ def _add(
         told = (name, action, resource, detail_text(detail))
         entry = chain.next_row(before_it, told, chain.keyed(settings.SFUMATO_KEYS.chaining))
         ask(*along, (_ADD, entry))
-        return AuditEntry(**dict(zip(_FIELDS, entry, strict=True)))
+        transaction.on_commit(_is_committed)
+        return AuditEntry(**dict(zip(FIELDS, entry, strict=True)))
+
+
+def _is_committed() -> None:
+    """Mark a transaction that has added entries, until it ends."""
+
+
+def has_appended() -> bool:
+    """Whether the transaction has added entries, which it may still take back."""
+    return any(function is _is_committed for _, function, *_ in connection.run_on_commit)
 
 
 def take_over(models: Sequence[Any], projects: Iterable[Any]) -> None:
@@ -197,23 +207,9 @@ def signed_by() -> Callable[[bytes, bytes], bool]:
     )
 
 
-def replay_of(table: str, key: object) -> Replay:
-    """What the entries that this server signed state of a row of a table, and of some others."""
-    replay = Replay(frozenset({table}))
-    found = AuditEntry.objects.filter(detail__contains=f'"{table}":')
-    for _ in _links(replay, signed_by(), found.filter(detail__contains=f'"{key}":')):
-        pass  # each is replayed as it is read
-    return replay
-
-
-def _links(
-    replay: Replay,
-    signed: Callable[[bytes, bytes], bool],
-    entries: QuerySet[AuditEntry] | None = None,
-) -> Iterator[Link]:
+def _links(replay: Replay, signed: Callable[[bytes, bytes], bool]) -> Iterator[Link]:
     """The entries in their order, while those that this server signed are replayed."""
-    found = AuditEntry.objects.all() if entries is None else entries
-    rows = found.order_by("number").values_list(*_FIELDS)
+    rows = AuditEntry.objects.order_by("number").values_list(*FIELDS)
     for row in rows.iterator(chunk_size=2000):
         link = Link.of(row)
         if chain.is_signed(link, signed):

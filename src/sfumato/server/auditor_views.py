@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.core.paginator import Paginator
@@ -19,6 +20,7 @@ from sfumato.server.accounts.views import allowed
 from sfumato.server.audit_log import append, parse_head, verify
 from sfumato.server.error_pages import problem
 from sfumato.server.permissions import Action
+from sfumato.server.proofs import REFUSED
 from sfumato.server.stated_rows import ROWS
 from sfumato.server.store.models import Account, AuditEntry, Project
 
@@ -136,7 +138,14 @@ def audit(request: HttpRequest) -> HttpResponse:
     ]
     asked = request.GET.copy()
     asked.pop("page", None)
-    context = {"form": form, "page": page, "rows": rows, "query": asked.urlencode()}
+    context = {
+        "form": form,
+        "page": page,
+        "rows": rows,
+        "query": asked.urlencode(),
+        "refused": AuditEntry.objects.filter(action=REFUSED).count(),
+        "refusals": urlencode({"action": REFUSED}),
+    }
     return render(request, "auditor/audit.html", context)
 
 

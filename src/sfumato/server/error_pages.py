@@ -19,6 +19,21 @@ TITLES = {
 }
 
 
+class Stop(Exception):  # noqa: N818 - nothing went wrong
+    """A request that is not done; nothing was charged and nothing is shown.
+
+    Parameters
+    ----------
+    reason
+        Why, and what to do; never a value.
+    """
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
 def problem(request: HttpRequest, status: int, reason: str = "") -> HttpResponse:
     """A page, or JSON for the page's own script, that says what is wrong.
 

@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 
 from sfumato.server.accounts.backend import plain_name
 from sfumato.server.accounts.sessions import BEGAN, SEEN, begin_session, is_over
-from sfumato.server.error_pages import problem
-from sfumato.server.live.live_projects import Stop
+from sfumato.server.error_pages import Stop, problem
+from sfumato.server.proofs import proofs
 from sfumato.server.store.models import Account
 
 _NOTED = 20
@@ -32,6 +32,11 @@ class SessionRulesMiddleware:
         """Answer a request."""
         if request.path.startswith("/static/") or request.path == "/health":
             return self._get_response(request)
+        answer = self._answer(request)
+        proofs().say_refused()
+        return answer
+
+    def _answer(self, request: HttpRequest) -> HttpResponse:
         # Before the rules of sessions: who is named now may be somebody else than a moment ago.
         _log_in_by_header(request)
         if request.user.is_authenticated:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from sfumato.server.proofs import check_proved, check_whole, is_stated_member
 from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Role
 
 
@@ -32,6 +33,7 @@ class Action(StrEnum):
     READ_AUDIT_LOG = "read the audit log"
 
 
+EXPORTS = (Action.EXPORT_DECISIONS, Action.EXPORT_LINKED, Action.EXPORT_IDENTITIES)
 Resource = Project | Dealt | Account | None
 Rule = Callable[[Account, "Resource"], "Permission"]
 
@@ -60,9 +62,21 @@ def decide(actor: Account | None, action: Action, resource: Resource = None) -> 
     resource
         With what: a project, a dealt pair, an account, or nothing where the action has no
         object.
+
+    Raises
+    ------
+    Stop
+        If the rows that this goes by are not as the audit log states them.
     """
     if actor is None or not actor.is_active:
         return Permission(False, "Log in first.")
+    # An auditor may look at a log that is not whole; nothing else is built on it.
+    if action is not Action.READ_AUDIT_LOG:
+        check_whole()
+    asked = (resource, resource.project) if isinstance(resource, Dealt) else (resource,)
+    for row in (actor, *asked):
+        if row is not None:
+            check_proved(row)
     # A missing rule is an error and no permission.
     return _RULES[action](actor, resource)
 
@@ -98,7 +112,7 @@ def _is_member(actor: Account, project: Project) -> bool:
     known = _members_known(project)
     if actor.pk not in known:  # asked several times in a request, which has a project of its own
         known[actor.pk] = project.members.filter(account=actor).exists()
-    return known[actor.pk]
+    return known[actor.pk] and is_stated_member(project, actor)
 
 
 def _members_known(project: Project) -> dict[int, bool]:

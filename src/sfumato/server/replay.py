@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -43,11 +43,11 @@ class Replay:
 
     Attributes
     ----------
-    tables
-        Those whose rows are kept; all where empty.
+    kept
+        By table that is kept, its columns that are; all of all tables where empty.
     """
 
-    tables: frozenset[str] = frozenset()
+    kept: Mapping[str, frozenset[str]] = field(default_factory=dict)
     rows: dict[str, dict[str, Columns]] = field(default_factory=dict)
 
     def take(self, detail: str) -> None:
@@ -56,14 +56,14 @@ class Replay:
         if f'"{ROWS}":' not in detail:
             return
         for table, of_table in json.loads(detail).get(ROWS, {}).items():
-            if self.tables and table not in self.tables:
+            if self.kept and table not in self.kept:
                 continue
-            known = self.rows.setdefault(table, {})
+            known, kept = self.rows.setdefault(table, {}), self.kept.get(table)
             for key, columns in of_table.items():
                 if columns is None:
                     known.pop(key, None)
                 else:
-                    _build(known.setdefault(key, {}), columns, table)
+                    _build(known.setdefault(key, {}), columns, table, kept)
             if table == "project":
                 self._purge(of_table)
 
@@ -94,9 +94,11 @@ class Replay:
             self.rows.get(PAIRS, {}).pop(key, None)
 
 
-def _build(known: Columns, columns: Columns, table: str) -> None:
+def _build(known: Columns, columns: Columns, table: str, kept: frozenset[str] | None) -> None:
     for name, value in columns.items():
         column = name.removeprefix(MORE)
+        if kept and column not in kept:
+            continue
         if column == name:
             known[name] = value
         else:

@@ -30,8 +30,10 @@ from sfumato.server.accounts.sessions import account_of
 from sfumato.server.audit_log import append
 from sfumato.server.config import DATABASE_FILE, ServerConfig
 from sfumato.server.discretion import log_without_values
+from sfumato.server.error_pages import Stop
 from sfumato.server.manager.uploads import MOST_BYTES
 from sfumato.server.permissions import Action, decide
+from sfumato.server.proofs import proofs
 from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link, Role
 from sfumato.server.store.statements import checkpoint_beside
@@ -98,7 +100,10 @@ def _most_bytes(path: str, cookies: dict[str, str]) -> int:
         return STRANGERS_BYTES
     if account is None:
         return STRANGERS_BYTES
-    creates = path == reverse("new") and decide(account, Action.CREATE_PROJECT).allowed
+    try:
+        creates = path == reverse("new") and decide(account, Action.CREATE_PROJECT).allowed
+    except Stop:
+        return STRANGERS_BYTES
     return MOST_BYTES + 2 * FORM_BYTES if creates else FORM_BYTES
 
 
@@ -132,6 +137,7 @@ def serve(config: ServerConfig, ready: Callable[[], None] = lambda: None) -> Non
     log_without_values()
     # Sessions that ended by themselves stay in the table until somebody removes them.
     call_command("clearsessions")
+    proofs().follow()  # before anybody waits for it
     HTTPChannel.parser_class = Parser  # no option of the server names it
     try:
         server = create_server(

@@ -28,7 +28,8 @@ from django.contrib.auth.hashers import make_password
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from sfumato.server.error_pages import problem
+from sfumato.server.error_pages import Stop, problem
+from sfumato.server.proofs import check_proved, proofs
 from sfumato.server.store.models import Account, LoginAttempt
 from sfumato.server.store.statements import ask, columns, instance
 
@@ -250,17 +251,34 @@ class AccountBackend(BaseBackend):
     def authenticate(
         self, request: HttpRequest | None, name: str = "", password: str = ""
     ) -> Account | None:
-        """The active account with this name and password, if there is one."""
+        """The active account with this name and password, if there is one.
+
+        Raises
+        ------
+        Stop
+            If it is not as the audit log states it.
+        """
         account = Account.objects.filter(name=name).first()
         if account is None:
             # As much work as for a name that exists: else the time would tell which do.
             make_password(password)
             return None
         if account.check_password(password) and account.is_active:
+            proofs().follow()
+            check_proved(account)
             return account
         return None
 
     def get_user(self, user_id: int) -> Account | None:
         """The active account with this key, if there is one; each request asks for it."""
         (rows,) = ask((_ACTIVE, [user_id, True]))
-        return instance(Account, _COLUMNS, rows[0]) if rows else None
+        if not rows:
+            return None
+        account = instance(Account, _COLUMNS, rows[0])
+        # Here, as every request that somebody is in comes by: what follows goes by this log.
+        proofs().follow()
+        try:
+            check_proved(account)
+        except Stop:
+            return None  # why is said where they log in again
+        return account

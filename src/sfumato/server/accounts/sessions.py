@@ -20,7 +20,7 @@ from django.utils.crypto import salted_hmac
 
 from sfumato.server.accounts.backend import digest_of_token
 from sfumato.server.audit_log import append
-from sfumato.server.live.proved_rows import check_stated
+from sfumato.server.proofs import check_stated
 from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link, Member, Project, ProjectState
 from sfumato.server.store.statements import ask, value
@@ -40,8 +40,17 @@ def stored_key(session_key: str) -> str:
 class SessionStore(DatabaseStore):
     """A session, which each request reads: who logged out is out in every process at once.
 
-    Its id is in the cookie alone; a copy of the database opens no session.
+    Its id is in the cookie alone; a copy of the database opens no session. What it holds is signed
+    for its row, so that nobody's can be put in the place of another's.
     """
+
+    row = ""
+    """The row that is read, where its id is not known."""
+
+    @property
+    def key_salt(self) -> str:
+        """What the signature is made for."""
+        return f"sfumato session {self.row or stored_key(str(self._session_key))}"
 
     def load(self) -> dict[str, Any]:
         """What the session holds, nothing where there is none any more."""
@@ -73,6 +82,13 @@ class SessionStore(DatabaseStore):
         ended = session_key or self.session_key
         if ended is not None:
             super().delete(stored_key(ended))
+
+
+def held_in(row: Session) -> dict[str, Any]:
+    """What the session of a row holds."""
+    store = SessionStore()
+    store.row = row.session_key
+    return dict(store.decode(row.session_data))
 
 
 SEEN = "seen"
@@ -131,7 +147,7 @@ def end_sessions(account: Account, *, keep: str | None = None) -> int:
     theirs = [
         session.session_key
         for session in Session.objects.exclude(session_key=kept).iterator()
-        if session.get_decoded().get(SESSION_KEY) == str(account.pk)
+        if held_in(session).get(SESSION_KEY) == str(account.pk)
     ]
     return int(Session.objects.filter(session_key__in=theirs).delete()[0])
 

@@ -27,10 +27,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from sfumato.core.errors import InputError
 from sfumato.server.accounts import backend, forms, sessions
 from sfumato.server.audit_log import append
-from sfumato.server.error_pages import problem
-from sfumato.server.live.live_projects import Stop
-from sfumato.server.live.proved_rows import check_stated
-from sfumato.server.permissions import Action, decide
+from sfumato.server.error_pages import Stop, problem
+from sfumato.server.permissions import EXPORTS, Action, decide
+from sfumato.server.proofs import check_project, check_stated
 from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link, Project, ProjectState, Role
 
@@ -240,6 +239,8 @@ def of_project(action: Action, *, fresh_from: str | None = None) -> Callable[[Vi
             if not permission.allowed:
                 return problem(request, 403, permission.reason)
             try:
+                if action in EXPORTS:
+                    check_project(project)
                 return view(request, project, *args, **kwargs)
             except Stop as stop:
                 return problem(request, stop.status, stop.reason)

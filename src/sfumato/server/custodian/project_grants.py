@@ -13,22 +13,12 @@ from django.utils import timezone
 
 from sfumato.review.review_settings import NO_LIMIT
 from sfumato.server.audit_log import append
-from sfumato.server.live.live_projects import Stop, forget_project, lock_of, locked, remove_files
-from sfumato.server.live.proved_rows import check_stated
+from sfumato.server.error_pages import Stop
+from sfumato.server.live.live_projects import forget_project, lock_of, locked, remove_files
 from sfumato.server.permissions import Action, decide
+from sfumato.server.proofs import check_proved, check_stated
 from sfumato.server.stated_rows import Stated, gone, stated
-from sfumato.server.store.models import (
-    Account,
-    Allowance,
-    Grant,
-    GrantKind,
-    Link,
-    Member,
-    Project,
-    ProjectState,
-    Resolution,
-    StoredPair,
-)
+from sfumato.server.store import models
 
 BEFORE, AFTER, REVOKED = "before", "after", "revoked"
 """In the detail of a grant: the value before and after, and when it was revoked."""
@@ -51,7 +41,9 @@ def limit(budget: float | None) -> str:
     return NO_LIMIT if budget is None else f"{budget:g}"
 
 
-def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float | None) -> Grant:
+def raise_budget(
+    by: models.Account, project_id: UUID, worker: models.Account, budget: float | None
+) -> models.Grant:
     """Raise what a worker may be shown of the project's source.
 
     Parameters
@@ -66,7 +58,7 @@ def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float |
     """
     with _granting(by, project_id) as project:
         # Locked until the end: the raise is of the budget that it was checked against.
-        found = Allowance.objects.select_for_update().filter(project=project, worker=worker)
+        found = models.Allowance.objects.select_for_update().filter(project=project, worker=worker)
         allowance = found.first()
         if allowance is None:
             raise Stop(404, "There is no such worker in this project.")
@@ -76,10 +68,12 @@ def raise_budget(by: Account, project_id: UUID, worker: Account, budget: float |
         allowance.budget = budget
         allowance.save(update_fields=["budget"])
         rows = [stated(allowance, "budget")]
-        return _noted(project, by, GrantKind.BUDGET, detail, rows, to=worker)
+        return _noted(project, by, models.GrantKind.BUDGET, detail, rows, to=worker)
 
 
-def raise_project_budget(by: Account, project_id: UUID, budget: float | None) -> Grant:
+def raise_project_budget(
+    by: models.Account, project_id: UUID, budget: float | None
+) -> models.Grant:
     """Raise what all workers together may be shown of a project.
 
     Raises
@@ -91,10 +85,10 @@ def raise_project_budget(by: Account, project_id: UUID, budget: float | None) ->
         before = project.settings.get(PROJECT_BUDGET)
         _check_raise(before, budget)
         rows = _set(project, PROJECT_BUDGET, budget)
-        return _noted(project, by, GrantKind.BUDGET, {BEFORE: before, AFTER: budget}, rows)
+        return _noted(project, by, models.GrantKind.BUDGET, {BEFORE: before, AFTER: budget}, rows)
 
 
-def lower_k(by: Account, project_id: UUID, k: int) -> Grant:
+def lower_k(by: models.Account, project_id: UUID, k: int) -> models.Grant:
     """Lower the minimum allowed anonymity-set size of a project.
 
     Parameters
@@ -112,10 +106,10 @@ def lower_k(by: Account, project_id: UUID, k: int) -> Grant:
         if not 1 <= k < before:
             raise Stop(409, f"k is {before} now; it can be lowered only, to 1 at least.")
         rows = _set(project, "k", k)
-        return _noted(project, by, GrantKind.K, {BEFORE: before, AFTER: k}, rows)
+        return _noted(project, by, models.GrantKind.K, {BEFORE: before, AFTER: k}, rows)
 
 
-def allow_identity_export(by: Account, project_id: UUID, hours: int) -> Grant:
+def allow_identity_export(by: models.Account, project_id: UUID, hours: int) -> models.Grant:
     """Let the manager export identities once, until some time.
 
     Raises
@@ -126,16 +120,19 @@ def allow_identity_export(by: Account, project_id: UUID, hours: int) -> Grant:
     with _granting(by, project_id, closed=True) as project:
         until = timezone.now() + timedelta(hours=hours)
         to = project.manager
-        return _noted(project, by, GrantKind.IDENTITY_EXPORT, {}, (), to=to, expires=until)
+        return _noted(project, by, models.GrantKind.IDENTITY_EXPORT, {}, (), to=to, expires=until)
 
 
-def identity_grant(project: Project) -> Grant | None:
+def identity_grant(project: models.Project) -> models.Grant | None:
     """The grant under which identities may be exported now, if there is one."""
-    grants = project.grants.filter(kind=GrantKind.IDENTITY_EXPORT, used=None)
-    return grants.filter(to=project.manager, expires__gt=timezone.now()).first()
+    grants = project.grants.filter(kind=models.GrantKind.IDENTITY_EXPORT, used=None)
+    found = grants.filter(to=project.manager, expires__gt=timezone.now()).first()
+    if found is not None:
+        check_proved(found)
+    return found
 
 
-def use_identity_grant(project: Project) -> Grant:
+def use_identity_grant(project: models.Project) -> models.Grant:
     """Use a grant of identity export up, in the transaction of the export, whose entry states it.
 
     Raises
@@ -145,15 +142,13 @@ def use_identity_grant(project: Project) -> Grant:
     """
     grant, now = identity_grant(project), timezone.now()
     # By one statement: a grant that two exports want at once is used once.
-    if grant is not None:
-        check_stated(grant)
-    if grant is not None and Grant.objects.filter(pk=grant.pk, used=None).update(used=now):
+    if grant is not None and models.Grant.objects.filter(pk=grant.pk, used=None).update(used=now):
         grant.used = now
         return grant
     raise Stop(403, "The custodian of the data has not allowed an export of identities.")
 
 
-def revoke(by: Account, project_id: UUID, number: int) -> Grant:
+def revoke(by: models.Account, project_id: UUID, number: int) -> models.Grant:
     """Take a grant back; a budget or k is what it was before.
 
     Raises
@@ -162,13 +157,13 @@ def revoke(by: Account, project_id: UUID, number: int) -> Grant:
         If they may not, it is over, or a later grant builds on it.
     """
     with _granting(by, project_id, closed=True) as project:
-        grant = Grant.objects.select_for_update().filter(project=project, pk=number).first()
+        grant = models.Grant.objects.select_for_update().filter(project=project, pk=number).first()
         if grant is None:
             raise Stop(404, "There is no such grant.")
         if not is_revocable(grant):
             raise Stop(409, "This grant is over already.")
         check_stated(grant)
-        rows = [] if grant.kind == GrantKind.IDENTITY_EXPORT else _undo(project, grant)
+        rows = [] if grant.kind == models.GrantKind.IDENTITY_EXPORT else _undo(project, grant)
         # Also where the grant has no end: it is over from now on.
         now = timezone.now()
         grant.expires, grant.detail = now, {**grant.detail, REVOKED: now.isoformat()}
@@ -179,7 +174,7 @@ def revoke(by: Account, project_id: UUID, number: int) -> Grant:
         return grant
 
 
-def is_revocable(grant: Grant) -> bool:
+def is_revocable(grant: models.Grant) -> bool:
     """Whether a grant still holds."""
     if grant.used is not None or REVOKED in grant.detail:
         return False
@@ -187,10 +182,12 @@ def is_revocable(grant: Grant) -> bool:
 
 
 @contextmanager
-def _granting(by: Account, project_id: UUID, *, closed: bool = False) -> Iterator[Project]:
+def _granting(
+    by: models.Account, project_id: UUID, *, closed: bool = False
+) -> Iterator[models.Project]:
     """The project, while nobody opens anything in it."""
     with locked(by, Action.GRANT, project_id) as project:
-        if project.state == ProjectState.CLOSED and not closed:
+        if project.state == models.ProjectState.CLOSED and not closed:
             raise Stop(409, f"The project is {project.state}.")
         yield project
 
@@ -203,7 +200,7 @@ def _check_raise(before: float | None, after: float | None) -> None:
         raise Stop(409, f"The budget is {before:g} now; it can be raised only, up to 1.")
 
 
-def _undo(project: Project, grant: Grant) -> list[Stated]:
+def _undo(project: models.Project, grant: models.Grant) -> list[Stated]:
     before, after = grant.detail[BEFORE], grant.detail[AFTER]
     present, restore = _present(project, grant)
     # Taken back in reverse order only: else a later grant would hold on without its ground.
@@ -212,13 +209,15 @@ def _undo(project: Project, grant: Grant) -> list[Stated]:
     return restore(before)
 
 
-def _present(project: Project, grant: Grant) -> tuple[Any, Callable[[Any], list[Stated]]]:
-    if grant.kind == GrantKind.K:
+def _present(
+    project: models.Project, grant: models.Grant
+) -> tuple[Any, Callable[[Any], list[Stated]]]:
+    if grant.kind == models.GrantKind.K:
         return project.settings["k"], lambda value: _set(project, "k", value)
     if grant.to is None:
         present = project.settings.get(PROJECT_BUDGET)
         return present, lambda value: _set(project, PROJECT_BUDGET, value)
-    allowance = Allowance.objects.select_for_update().get(project=project, worker=grant.to)
+    allowance = models.Allowance.objects.select_for_update().get(project=project, worker=grant.to)
 
     def restore(value: Any) -> list[Stated]:
         check_stated(allowance, "budget")
@@ -229,7 +228,7 @@ def _present(project: Project, grant: Grant) -> tuple[Any, Callable[[Any], list[
     return allowance.budget, restore
 
 
-def _set(project: Project, name: str, value: Any) -> list[Stated]:
+def _set(project: models.Project, name: str, value: Any) -> list[Stated]:
     check_stated(project, "settings")
     project.settings = {**project.settings, name: value}
     project.save(update_fields=["settings"])
@@ -237,14 +236,14 @@ def _set(project: Project, name: str, value: Any) -> list[Stated]:
 
 
 def _noted(
-    project: Project,
-    by: Account,
-    kind: GrantKind,
+    project: models.Project,
+    by: models.Account,
+    kind: models.GrantKind,
     detail: dict[str, Any],
     rows: Sequence[Stated],
     **fields: Any,
-) -> Grant:
-    grant = Grant.objects.create(project=project, kind=kind, by=by, detail=detail, **fields)
+) -> models.Grant:
+    grant = models.Grant.objects.create(project=project, kind=kind, by=by, detail=detail, **fields)
     told: dict[str, Any] = {**detail, "kind": str(kind)}
     if grant.to is not None:
         told["to"] = grant.to.pseudonym
@@ -255,7 +254,7 @@ def _noted(
     return grant
 
 
-def purge(by: Account | None, project_id: UUID) -> None:
+def purge(by: models.Account | None, project_id: UUID) -> None:
     """Destroy a project.
 
     Its title, its people, what was spent of its source, and the audit log stay. What a backup
@@ -275,17 +274,23 @@ def purge(by: Account | None, project_id: UUID) -> None:
     # other.
     with lock_of(project_id):
         with transaction.atomic():
-            project = Project.objects.select_for_update().filter(pk=project_id).first()
+            project = models.Project.objects.select_for_update().filter(pk=project_id).first()
             if project is None:
                 raise Stop(404, "There is no such project.")
             _check(by, project)
-            pairs = StoredPair.objects.filter(project=project).count()
+            pairs = models.StoredPair.objects.filter(project=project).count()
             # Of the other tables it follows from the state of the project.
-            resolved = list(Resolution.objects.filter(pair__project=project))
-            for model in (StoredPair, Allowance, Grant, Link, Member):
+            resolved = list(models.Resolution.objects.filter(pair__project=project))
+            for model in (
+                models.StoredPair,
+                models.Allowance,
+                models.Grant,
+                models.Link,
+                models.Member,
+            ):
                 model.objects.filter(project=project).delete()
             # The key goes with the row: from here on the files tell nothing, even if they stay.
-            project.state, project.wrapped_key = ProjectState.PURGED, b""
+            project.state, project.wrapped_key = models.ProjectState.PURGED, b""
             project.attributes, project.settings, project.weights = [], {}, {}
             project.rows = project.combined_units = 0
             changed = list(_PURGED)
@@ -302,8 +307,8 @@ def purge(by: Account | None, project_id: UUID) -> None:
     _empty_journal()
 
 
-def _check(by: Account | None, project: Project) -> None:
-    if project.state == ProjectState.PURGED:
+def _check(by: models.Account | None, project: models.Project) -> None:
+    if project.state == models.ProjectState.PURGED:
         raise Stop(409, "The project is purged already.")
     if by is not None:
         permission = decide(by, Action.PURGE_PROJECT, project)

@@ -13,10 +13,12 @@ from sfumato.review.review_decisions import Answer
 from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, WorkerState
 from sfumato.server.audit_log import append
+from sfumato.server.error_pages import Stop
 from sfumato.server.live import live_projects
 from sfumato.server.live.worker_actions import PairView, Standing
 from sfumato.server.live.worker_tasks import Task, begin, modes_text, plain_state
 from sfumato.server.permissions import Action, decide
+from sfumato.server.proofs import check_proved, proofs
 from sfumato.server.stated_rows import added, added_digits, stated
 from sfumato.server.store import models
 
@@ -72,14 +74,14 @@ def open_conflict(
             return _shown(task, resolution, refusal)
         most = union_of(project, number)
         if not most:
-            raise live_projects.Stop(403, "No worker was shown this pair.")
+            raise Stop(403, "No worker was shown this pair.")
         if mode not in (Mode.PARTIAL, Mode.FULL) or not attributes:
-            raise live_projects.Stop(400, "Cells are opened partly or in full.")
+            raise Stop(400, "Cells are opened partly or in full.")
         if any(not 0 <= place < len(most) for place in attributes):
-            raise live_projects.Stop(400, "There is no such attribute.")
+            raise Stop(400, "There is no such attribute.")
         opening = Opening(tuple(dict.fromkeys(attributes)), Mode(mode))
         if not _within(opening, most):
-            raise live_projects.Stop(403, "No worker of this pair has opened as much of it.")
+            raise Stop(403, "No worker of this pair has opened as much of it.")
         # Opening again what is open costs nothing, and is no entry.
         before = task.state.modes(number)
         # Memory is ahead of the database from here on: if the rest fails, it is dropped.
@@ -107,7 +109,7 @@ def resolve(account: models.Account, project: models.Project, number: int, answe
         If they may not, or there is no such answer.
     """
     if answer and answer not in set(Answer):
-        raise live_projects.Stop(400, "A pair is decided by one of the six answers.")
+        raise Stop(400, "A pair is decided by one of the six answers.")
     with _resolving(account, project, number) as (task, resolution):
         # The same answer again is no entry: a page may be sent twice.
         if resolution.answer != answer:
@@ -155,10 +157,14 @@ def _resolving(
             # Durable: nothing may be shown whose charge a surrounding transaction could take back.
             with transaction.atomic(durable=True):
                 locked = models.Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+                proofs().follow()
                 pair = _conflict(account, locked, number)
                 resolution, new = models.Resolution.objects.get_or_create(
                     pair=pair, defaults={"by": account}
                 )
+                shown = models.Dealt.objects.filter(project=locked, pair=pair)
+                for row in [*shown, *([] if new else [resolution])]:
+                    check_proved(row)
                 task = _task(account, locked, new=resolution if new else None)
                 yield task, resolution
             done = True
@@ -171,15 +177,15 @@ def _conflict(account: models.Account, project: models.Project, number: int) -> 
     """The pair, where workers disagree about it and this account may resolve it."""
     permission = decide(account, Action.RESOLVE, project)
     if not permission.allowed:
-        raise live_projects.Stop(403, permission.reason)
+        raise Stop(403, permission.reason)
     pair = models.StoredPair.objects.filter(project=project, number=number).first()
     # A resolution stays open to its manager, even if workers agree by now.
     known = pair is not None and models.Resolution.objects.filter(pair=pair).exists()
     if pair is None or not (known or disagree(project, number) or is_flagged(project, number)):
-        raise live_projects.Stop(404, "Workers neither disagree about such a pair nor flagged it.")
+        raise Stop(404, "Workers neither disagree about such a pair nor flagged it.")
     # Who decided a pair would settle a disagreement with themselves.
     if models.Dealt.objects.filter(project=project, worker=account).exists():
-        raise live_projects.Stop(409, "Who works on a project does not resolve its conflicts.")
+        raise Stop(409, "Who works on a project does not resolve its conflicts.")
     return pair
 
 
@@ -192,6 +198,8 @@ def _task(
         models.Resolution.objects.filter(pair__project=project).values_list("pair__number", "modes")
     )
     allowance, spent = begin(project, account, live_projects.settings_of(project).budget)
+    for row in (allowance, spent):
+        check_proved(row)
     # Never fewer: with fewer rows, what was shown before would be a larger share.
     rows = max(allowance.rows, 2 * len(_in_conflict(project) | set(pairs)))
     if new is not None or allowance.rows != rows:

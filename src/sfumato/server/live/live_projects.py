@@ -35,25 +35,12 @@ from sfumato.review.review_project import Project as ReviewProject
 from sfumato.review.review_settings import Attribute, Settings
 from sfumato.review.worker_state import CombinedState, WorkerState
 from sfumato.server.audit_log import append
+from sfumato.server.error_pages import Stop
 from sfumato.server.permissions import Action, decide
+from sfumato.server.proofs import check_pairs, check_stated
 from sfumato.server.stated_rows import stated, stated_pairs
 from sfumato.server.store.models import Account, Project, StoredPair
 from sfumato.server.vault import new_key, read_sealed, write_sealed
-
-
-class Stop(Exception):  # noqa: N818 - nothing went wrong
-    """A request that is not done; nothing was charged and nothing is shown.
-
-    Parameters
-    ----------
-    reason
-        Why, and what to do; never a value.
-    """
-
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
-        self.status = status
-        self.reason = reason
 
 
 def fingerprint_of(project: ReviewProject) -> str:
@@ -325,9 +312,11 @@ def live_of(project: Project) -> Live:
         live = kept(project.id)
         if live is not None and live.rules == project.settings:
             return live
+        check_stated(project)
         rules = settings_of(project)
         # A change of rules keeps the index and the rows, which take long to read.
         if live is None:
+            check_pairs(project)
             left, right = read_rows(project)
             index = read_index(project)
             review = Review(attributes_of(project), rules, index, left, right)

@@ -18,9 +18,11 @@ from sfumato.review.hints import hints
 from sfumato.review.review_decisions import Answer as Decision
 from sfumato.review.review_settings import Costs, MaskWidth, Mode, RenderedPair
 from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, modes_after, openings_of
-from sfumato.server.live.live_projects import Stop, key_of
+from sfumato.server.error_pages import Stop
+from sfumato.server.live.live_projects import key_of
 from sfumato.server.live.worker_tasks import Task, count_pile, task_of
 from sfumato.server.permissions import Action
+from sfumato.server.proofs import check_proved
 from sfumato.server.stated_rows import stated
 from sfumato.server.store.models import Account, Dealt, DecisionEvent, EventKind
 from sfumato.server.vault import seal, unseal
@@ -246,6 +248,8 @@ def show_page(account: Account, project_id: UUID, number: int | None = None) -> 
             raise Stop(404, f"Your pairs are on pages 1 to {pages}.")
         first = max(0, number - 1) * size
         page = list(pile.select_related("pair")[first : first + size])
+        for dealt in page:
+            check_proved(dealt)
         refusals = [_refusal(task.show(dealt)) for dealt in page]  # before any costs are told
         rules = task.live.review.settings
         return Page(

@@ -18,9 +18,10 @@ from sfumato.review.disclosure_account import kapr_of
 from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, CombinedState, Refusal, WorkerState
 from sfumato.server.audit_log import append
+from sfumato.server.error_pages import Stop
 from sfumato.server.live import live_projects
-from sfumato.server.live.proved_rows import check_stated
 from sfumato.server.permissions import Action, decide, know_member
+from sfumato.server.proofs import check_all, check_none, check_proved, check_stated, proofs
 from sfumato.server.stated_rows import Stated, added, added_digits, stated
 from sfumato.server.store.models import (
     Account,
@@ -163,14 +164,17 @@ def _allowance(project: Project, account: Account, budget: float | None) -> tupl
     if new:
         # Its budget is the project's.
         check_stated(project, "settings")
+        check_none(found, project_id=str(project.pk), worker_id=account.pk)
     return found, new
 
 
 def _spent(project: Project, account: Account) -> tuple[Spent, bool]:
     """What somebody was shown of a project's source, locked, and whether it is new."""
-    return Spent.objects.select_for_update().get_or_create(
-        fingerprint=project.fingerprint, worker=account.pseudonym
-    )
+    source = {"fingerprint": project.fingerprint, "worker": account.pseudonym}
+    found, new = Spent.objects.select_for_update().get_or_create(**source)
+    if new:
+        check_none(found, **source)
+    return found, new
 
 
 def state_of(
@@ -198,13 +202,19 @@ def modes_text(modes: tuple[Mode, ...]) -> str:
     return "".join(str(int(mode)) for mode in modes)
 
 
+_SHOWN = ("worker_id", "pair_id", "taken_back", "shown", "modes")
+"""Of dealt pairs, what a state in memory is made of."""
+
+
 def _combined(live: live_projects.Live, project: Project, versions: int) -> CombinedState:
     """What all workers have been shown; states that were added to an older one go with it."""
     if live.combined is None or live.combined_version != versions:
         # States hold what they added to the combined one: with another one they count nothing.
         live.workers.clear()
         combined = CombinedState(live.review, project.rows)
-        shown = Dealt.objects.filter(project=project).exclude(modes="")
+        dealt = Dealt.objects.filter(project=project)
+        check_all(dealt, _SHOWN, project_id=str(project.pk))
+        shown = dealt.exclude(modes="")
         for pair, modes in shown.values_list("pair__number", "modes"):
             combined.take(pair, _modes(modes))
         live.combined, live.combined_version = combined, versions
@@ -426,11 +436,11 @@ class Task:
         """
         dealt = self.asked
         if dealt is None:
-            raise live_projects.Stop(404, "There is no such pair on your pages.")
+            raise Stop(404, "There is no such pair on your pages.")
         permission = decide(self.account, action, dealt)
         if not permission.allowed:
             taken = dealt.taken_back is not None
-            raise live_projects.Stop(409 if taken else 403, permission.reason)
+            raise Stop(409 if taken else 403, permission.reason)
         return dealt
 
     def show(self, dealt: Dealt) -> Charge | Refusal:
@@ -546,7 +556,10 @@ def task_of(account: Account, project_id: UUID, token: str = "") -> Iterator[Tas
         try:
             # Durable: nothing may be shown whose charge a surrounding transaction could take back.
             with transaction.atomic(durable=True):
-                rows = _permitted(account, read_rows(account, project_id, token))
+                rows = read_rows(account, project_id, token)
+                # After the locks: what is read of the log then is of these rows.
+                proofs().follow()
+                rows = _permitted(account, rows)
                 begun = True
                 task = _task(account, rows)
                 yield task
@@ -563,13 +576,16 @@ def _permitted(account: Account, rows: Rows | None) -> Rows:
     if rows is not None and permission.allowed:
         return rows
     if project is None or not decide(account, Action.SEE_PROJECT, project).allowed:
-        raise live_projects.Stop(404, "There is no such project, or you do not take part in it.")
-    raise live_projects.Stop(403, permission.reason)
+        raise Stop(404, "There is no such project, or you do not take part in it.")
+    raise Stop(403, permission.reason)
 
 
 def _task(account: Account, rows: Rows) -> Task:
     project, allowance, spent = rows.project, rows.allowance, rows.spent
     live = live_projects.live_of(project)
+    for row in (allowance, spent):
+        if row is not None:
+            check_proved(row)
     if allowance is None or spent is None:
         allowance, spent = begin(project, account, live.review.settings.budget)
     held = state_of(live, project, account, allowance, rows.versions)

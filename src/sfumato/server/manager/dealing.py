@@ -10,7 +10,8 @@ import numpy as np
 from sfumato.review.pair_dealing import Deal, deal_again, mix_gold, of_one_record
 from sfumato.review.pair_dealing import deal as deal_evenly
 from sfumato.server.audit_log import append
-from sfumato.server.live.live_projects import Stop, locked, review_of
+from sfumato.server.error_pages import Stop
+from sfumato.server.live.live_projects import locked, review_of
 from sfumato.server.live.worker_tasks import deal, take_back
 from sfumato.server.permissions import Action
 from sfumato.server.stated_rows import stated

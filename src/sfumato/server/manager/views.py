@@ -29,14 +29,15 @@ from sfumato.server.accounts.sessions import invite
 from sfumato.server.accounts.views import of_project
 from sfumato.server.audit_log import append
 from sfumato.server.custodian.project_grants import identity_grant, use_identity_grant
+from sfumato.server.error_pages import Stop
 from sfumato.server.live.conflict_resolution import open_conflict, resolve, show_conflict
-from sfumato.server.live.live_projects import Stop, locked
-from sfumato.server.live.proved_rows import check_stated
+from sfumato.server.live.live_projects import locked
 from sfumato.server.manager import project_figures
 from sfumato.server.manager.dealing import deal_pairs, deal_pairs_again, take_pairs_back
 from sfumato.server.manager.forms import DealForm, InviteWorkerForm, TakeBackForm
 from sfumato.server.manager.uploads import has_linkage, linked_file, sweep
 from sfumato.server.permissions import Action, decide, know_member
+from sfumato.server.proofs import check_stated
 from sfumato.server.stated_rows import Stated, stated
 from sfumato.server.store.models import (
     Account,
@@ -129,6 +130,10 @@ def _lines(actor: Account, projects: list[Project]) -> list[Line]:
     lines = []
     for project in projects:
         know_member(project, actor, is_member=project.pk in members)
+        try:
+            decide(actor, Action.SEE_PROJECT, project)
+        except Stop:
+            continue  # a row that nobody stated shows nothing, and hides no other
         manages, owns, works, purges = (
             decide(actor, action, project).allowed
             for action in (Action.SEE_PROGRESS, Action.GRANT, Action.WORK, Action.PURGE_PROJECT)

@@ -22,8 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from sfumato.core.errors import InputError
 from sfumato.review.review_settings import MEANING, Mark, Rarity
 from sfumato.review.worker_state import REFUSED
-from sfumato.server.error_pages import problem
-from sfumato.server.live.live_projects import Stop
+from sfumato.server.error_pages import Stop, problem
 from sfumato.server.live.worker_actions import (
     Answer,
     decide_pair,
