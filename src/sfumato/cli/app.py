@@ -42,6 +42,7 @@ _HOMES = {
     "anonymize": "anonymize_command:anonymize",
     "attack": "attack_command:attack",
     "tune": "tune_command:tune",
+    "series": "series_commands:app",
     "presets": "presets_command:presets",
     "demo": "demo_command:demo",
     "serve": "server_commands:serve",

@@ -29,12 +29,7 @@ from sfumato.release.lasting_classes import SERIES_FILE, LastingClasses
 from sfumato.release.lost_columns import LostColumn, lost_events, named_only, nothing_left
 from sfumato.release.population_register import PopulationRisk
 from sfumato.release.promises.promise import Budget, Constraint, kept_by
-from sfumato.release.release_manifest import (
-    Manifest,
-    file_sha256,
-    tables_sha256,
-    what_repeats,
-)
+from sfumato.release.release_manifest import Manifest, file_sha256, tables_sha256, what_repeats
 from sfumato.release.tree import TreeClasses
 from sfumato.release.utility_measures import Later, Utility
 from sfumato.risk.disclosure_risk import Risk

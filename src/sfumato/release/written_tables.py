@@ -25,12 +25,7 @@ from sfumato.release.promises.promise import (
     ordered_attributes,
 )
 from sfumato.release.promises.shared_events import KnownEvents
-from sfumato.release.release_manifest import (
-    Manifest,
-    file_sha256,
-    load_manifest,
-    tables_sha256,
-)
+from sfumato.release.release_manifest import Manifest, file_sha256, load_manifest, tables_sha256
 from sfumato.release.release_result import MANIFEST_FILE, written_hash
 from sfumato.risk.assessment import assess
 from sfumato.risk.disclosure_risk import Risk

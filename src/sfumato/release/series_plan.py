@@ -1,0 +1,154 @@
+"""What settings of a series find, lose and make people wait, tried on files of past months."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sfumato.core.declaration import Progress, silent
+from sfumato.core.errors import ConstraintsNotMetError, InputError
+from sfumato.release.anonymize import anonymize
+from sfumato.release.cures import detail_lost
+from sfumato.release.lasting_classes import ids_in
+from sfumato.release.promises.k_anonymity import PidKAnonymity
+from sfumato.schema import Schema
+
+_FEWEST_FILES = 2
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a series gives away and loses under a setting.
+
+    Attributes
+    ----------
+    files
+        Files that could be released, of those that were given.
+    found
+        By intruder, the largest share of people found in any of them: the stranger knows when
+        people came, the acquaintance who left, too, the insider a value in each of two files.
+    fewest
+        People of the smallest class.
+    soon
+        Of the newcomers who are in the next file as well, the share that it shows; ``None`` where
+        there were none.
+    lost
+        The share of the detail that is lost in the first and in the last file.
+    refused
+        What the file after these breaks; empty where all could be released.
+    """
+
+    k: int
+    admit_every: int
+    files: int
+    found: Mapping[str, float]
+    fewest: int
+    soon: float | None
+    lost: tuple[float, ...]
+    refused: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+def plan_series(
+    files: Sequence[Any],
+    schema: Schema,
+    promises: Sequence[Any],
+    ks: Collection[int] = (),
+    admit_every: Collection[int] = (),
+    progress: Progress = silent,
+    **options: Any,
+) -> list[Planned]:
+    """Release past files as a series under several settings, and measure each; nothing is kept.
+
+    Parameters
+    ----------
+    files
+        The files of the past, the first one first.
+    promises
+        What every class keeps, `PidKAnonymity` among it.
+    ks
+        Other numbers of people to promise.
+    admit_every
+        In every which of the files newcomers get classes; 1 to 3 where empty.
+    options
+        Other keywords of `anonymize` for the first file.
+
+    Returns
+    -------
+    list
+        Settings that some file refused first, then the one under which most people are found.
+
+    Raises
+    ------
+    InputError
+        If there are too few files, or no promise of K people.
+    """
+    own = [each.k for each in promises if isinstance(each, PidKAnonymity)]
+    if len(files) < _FEWEST_FILES or not own or schema.person is None:
+        raise InputError(
+            "a plan of a series",
+            "needs two files or more, a column that names the person, and K people in a class",
+            found=f"{len(files)} files and {len(own)} such promises",
+            advice="name the files in their order, and --pid-k",
+        )
+    others = [each for each in promises if not isinstance(each, PidKAnonymity)]
+    people = [ids_in(each, schema.person) for each in files]
+    every = sorted({*admit_every}) or [1, 2, 3]
+    settings = [(k, number) for k in sorted({*own, *ks}) for number in every]
+    made = []
+    for place, (k, number) in enumerate(settings):
+        progress(f"k {k}, newcomers every {number}", place / len(settings))
+        asked = (*others, PidKAnonymity(k))
+        made.append(_planned(k, people, files, schema, asked, {**options, "admit_every": number}))
+    return sorted(made, key=lambda each: (each.files, *(-share for share in each.found.values())))
+
+
+def _planned(
+    k: int,
+    people: Sequence[set[str]],
+    files: Sequence[Any],
+    schema: Schema,
+    promises: Sequence[Any],
+    options: Mapping[str, Any],
+) -> Planned:
+    """What the releases of the files show, each by itself and with those before it."""
+    found = dict.fromkeys(("acquaintance", "insider", "stranger"), 0.0)
+    fewest, lost, shown = list[int](), list[float](), list[Collection[str]]()
+    refused: tuple[str, ...] = ()
+    made = None
+    try:
+        for file in files:
+            if made is None:
+                made = anonymize(file, schema, *promises, series="snapshot", **options)
+            else:
+                made = anonymize(file, schema, continues=made, seed=options.get("seed"))
+            assert made.disclosed is not None
+            assert made.lasting is not None
+            for name in found:
+                findings = made.verdict.row(name).findings
+                share = 0.0 if findings is None else findings.found.value
+                found[name] = max(found[name], share)
+            fewest.append(made.disclosed.found.fewest)
+            lost.append(detail_lost(made))
+            shown.append(made.lasting.class_of.keys())
+    except ConstraintsNotMetError as error:
+        refused = error.failures
+    came, soon = set(people[0]), []
+    for number in range(1, len(shown) - 1):
+        stay = (people[number] - came) & people[number + 1]
+        came |= people[number]
+        soon += [name in shown[number + 1] for name in stay]
+    return Planned(
+        k,
+        options["admit_every"],
+        len(shown),
+        found,
+        min(fewest, default=0),
+        sum(soon) / len(soon) if soon else None,
+        (*lost[:1], *lost[-1:]),
+        refused,
+    )
