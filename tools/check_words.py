@@ -79,7 +79,9 @@ def literals(path: Path) -> Iterator[tuple[int, str]]:
         else:
             continue
         is_name = " " not in text.strip() and not text[:1].isupper()
-        if not (is_name or QUERY.search(text) or KEYS.fullmatch(text)):
+        # Keys alone make no sentence: one underscore does not hide the words around it.
+        are_keys = KEYS.fullmatch(text) and not GRAMMAR.search(text)
+        if not (is_name or QUERY.search(text) or are_keys):
             yield node.lineno, CODE.sub("x", TAG.sub(" ", CELL.sub(". ", text)))
 
 

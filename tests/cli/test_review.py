@@ -125,7 +125,7 @@ def test_a_linkage_is_reviewed_left_taken_up_and_applied(linked: Path, run: Run)
     terminal.press("5", "pair 2 of")
     terminal.press("\x1b[C", "surname")
     assert terminal.leave() == 0
-    assert f"1 of {pairs} pairs are decided" in terminal.text
+    assert f"1 of {pairs} pairs decided" in terminal.text
     assert len(pq.read_table(linked / "decisions.parquet")) == 1
     assert stat.S_IMODE((linked / "review.state").stat().st_mode) == 0o600
     assert stat.S_IMODE((linked / "decisions.parquet").stat().st_mode) == 0o600

@@ -349,7 +349,7 @@ def test_a_release_on_request() -> None:
     plain = content(on_request())
     # What the rules require is no verdict: of what intruders find nothing was measured here.
     assert not plain["verdict"]["ready"]
-    assert "12 individuals" in " ".join(plain["verdict"]["answers"]["How it was checked"])
+    assert "12 people" in " ".join(plain["verdict"]["answers"]["How it was checked"])
     assert "1 associations" not in inside
     assert "house.lp" in inside
     assert "Dr. Gary" in inside

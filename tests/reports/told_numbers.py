@@ -16,7 +16,7 @@ def told_of_measures(page: str) -> dict[str, list[str]]:
     """What a page says of each measure of the release, in every table that names it."""
     told: dict[str, list[str]] = {}
     places = (
-        ("measures", r"<code>([\w.]+)</code>", r'<td class="number last">([^<]+)'),
+        ("measures", r"<code>([\w.]+)</code>", r'<td class="number last"[^>]*>([^<]+)'),
         ("practice", r"<code>([\w.]+)</code>", r'data-label="Here"[^>]*>([^<]+)'),
         ("attacks", r"<small><code>([\w.]+)</code>", r'data-label="Predicted"[^>]*>([^<]+)'),
     )

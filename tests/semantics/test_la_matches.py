@@ -81,7 +81,7 @@ def test_keys_beyond_64_bits_are_still_exact() -> None:
 def test_k_larger_than_the_local_data_is_refused() -> None:
     hierarchy = Hierarchy.from_columns([["a", "b"], ["*", "*"]], "test")
     codes = np.zeros((4, 1), dtype=np.int32)
-    with pytest.raises(InputError, match="k = 3 and 2 individuals"):
+    with pytest.raises(InputError, match="k = 3 and 2 people"):
         Local.from_codes("A", ["x"], [hierarchy], codes, np.array([0, 0, 1, 1]), 3)
     with pytest.raises(InputError, match="whole number"):
         Local.from_codes("A", ["x"], [hierarchy], codes, None, 0)

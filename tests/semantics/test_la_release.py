@@ -175,7 +175,7 @@ def test_local_data_without_the_linked_persons_is_refused(schema: Schema) -> Non
 
 
 def test_k_larger_than_the_local_data_is_refused(schema: Schema) -> None:
-    with pytest.raises(InputError, match="k = 9 and 8 individuals"):
+    with pytest.raises(InputError, match="k = 9 and 8 people"):
         _asked(AT_TIME_1, 9).apply(LINKED, schema)
     with pytest.raises(InputError, match="parameter k"):
         _asked(AT_TIME_1, 0)

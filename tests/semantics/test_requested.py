@@ -474,7 +474,7 @@ def change(file: Path, old: str, new: str) -> None:
 
 def test_a_k_above_the_local_data_is_refused(folder: Path) -> None:
     change(folder / "one.toml", "k = 3", "k = 9")
-    with pytest.raises(InputError, match="k = 9 and 8 individuals"):
+    with pytest.raises(InputError, match="k = 9 and 8 people"):
         release(folder, "one.toml")
 
 

@@ -104,7 +104,7 @@ def test_texts_are_released_as_they_are_and_what_was_merged_is_said():
     release = sf.anonymize(data, SCHEMA, sf.LDiversity(2), seed=1, effort=0)
     assert set(release.data["ill"]) == set(data["ill"])
     said = [each for each in release.warnings if "'ill'" in each]
-    assert any("4 spellings of 2 values" in each for each in said)
+    assert any("4 spellings (values: 2)" in each for each in said)
     assert any("4 records" in each for each in said)
     assert not any(value in each for each in said for value in ("HIV", "hiv", "flu", "n/a"))
 

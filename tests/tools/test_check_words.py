@@ -22,6 +22,7 @@ def tool():
         ('said = "of the persons"', 1),
         ('said = f"{number} persons"', 1),
         ('said = "Persons"', 1),
+        ('said = "persons are in class_of records"', 1),
         ('name = "persons"', 0),
         ('keys = "file_sha256 persons records"', 0),
         ('keys = fields_of(self, "records persons")', 0),

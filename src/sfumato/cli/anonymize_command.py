@@ -43,6 +43,7 @@ from sfumato.cli.parameters import (
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import declared, is_database, layout_of, takes_spark
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.ledger.ledger_options import LedgerOptions
 from sfumato.release.promises import PROMISES, AddedPromises, all_asked
 from sfumato.release.release_options import Circumstances, Limited, Options
@@ -514,9 +515,12 @@ def _lines(release: RequestedRelease) -> list[str]:
     if release.changes:
         lines += ["", "Known to readers"]
     for change in release.changes:
-        some = "1 tuple" if change.tuples == 1 else f"{change.tuples:,} tuples"
+        some = counted(change.tuples, "tuple")
         done = f"{some} changed" if change.tuples else "nothing to change"
         lines.append(f"  {change.association or 'releases':12}  {change.says}: {done}")
     if release.proposed and release.number is not None:
-        lines += ["", f"{len(release.proposed):,} associations to review: see 'sfumato ledger'"]
+        lines += [
+            "",
+            f"{counted(len(release.proposed), 'association')} to review: see 'sfumato ledger'",
+        ]
     return lines

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,6 @@ import typer
 from sfumato.cli.declared_options import Given, values_of, with_declared
 from sfumato.cli.output import (
     SCREEN,
-    WIDTH,
     columns,
     cut,
     few,
@@ -25,6 +23,7 @@ from sfumato.cli.parameters import Details, Json, Report, argument, check_report
 from sfumato.cli.release_checks import MANIFEST, key_of, opened, secret_of
 from sfumato.core.declaration import Place, is_database, layout_of
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import WIDTH, wrapped
 from sfumato.core.secret_keys import Secrets
 from sfumato.core.workspace import Workspace
 from sfumato.intruder.attack_options import Circumstances, Holding, Judging, Referee
@@ -180,7 +179,7 @@ def _brief(found: Attack) -> str:
     # The last columns decide: where numbers are long, titles give way.
     room = min(_TITLE, WIDTH - 2 - max(map(len, marks)))
     titles = ("attack", *(_short(attack_title(each.attack), room) for each in worst))
-    said = wrap(found.sentence, WIDTH)
+    said = wrapped(found.sentence)
     # Two more lines say how many attacks are left and where the report is.
     left = max(1, SCREEN - 5 - len(lines) - len(said))
     table = columns([*zip(titles, marks, strict=True)])
@@ -288,7 +287,7 @@ def repeated_release(
         )
     released = Path(place)
     if not released.is_file():
-        raise InputError("argument RELEASE", "must name a file that can be read", found="none")
+        raise InputError(f"file {released.name}", "is not there", advice="check the path")
     manifest = _manifest_beside(released)
     # Before it is made again, which takes as long as it did the first time.
     _check_same(manifest, released, original, declared)

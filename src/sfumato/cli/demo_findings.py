@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sfumato.core.arrays import Bools, Ints
+from sfumato.core.number_text import counted, wrapped
 from sfumato.linkage.linkage_files import LINKED as LINKED_FILE
 from sfumato.linkage.linkage_files import LINKED_SCHEMA, PAIRS, PERSONS
 from sfumato.linkage.linkage_quality import Rates, quality_of_pairs
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from sfumato.pipeline.run import Status
 
 _MATCH, _TWIN = "match", "twin"
-WIDTH = 90
-"""Characters in a line of text."""
+_WIDTH = 90
+"""Signs of a line of text, which pages show."""
 _MEASURES = {
-    "classes": "equivalence classes",
+    "classes": "classes",
     "sample_uniques": "classes with only one person",
     "pid_k": "fewest people in a class (pid_k)",
     "max_gidr": "a record's best guess at its person (max_gidr)",
@@ -246,13 +246,13 @@ def _of_linkage(measured: dict[str, dict[str, Any]], truth: LinkageTruth) -> lis
     patients = sum(link["records"][name] for name in demo_project.CLINICS)
     matches, possible = (link["outcomes"][name] for name in ("match", "possible_match"))
     said = [
-        f"Linked: {patients:,} patients of two clinics are {found:,} people, by a proposed",
-        f"specification and without labels. Matches: {matches:,}; possible matches, which were",
-        f"reviewed: {possible:,}. {_reviewed(measured[project_folder.REVIEW], truth)}",
+        f"Linked: {patients:,} patients of two clinics are {counted(found, 'person')}, by a",
+        f"proposed specification and without labels. Matches: {matches:,}; possible matches,",
+        f"which were reviewed: {possible:,}. {_reviewed(measured[project_folder.REVIEW], truth)}",
     ]
     errors = [
-        f"Truly {truth.persons:,} people: two taken for one {truth.merges:,} times, one for two",
-        f"{truth.splits:,} times.",
+        f"Truly {counted(truth.persons, 'person')}: two taken for one",
+        f"{counted(truth.merges, 'time')}, one for two {counted(truth.splits, 'time')}.",
     ]
     if truth.wrong:
         errors += [
@@ -373,7 +373,7 @@ def _number(value: Any, count: bool = False) -> str:
 
 def _filled(sentences: list[str], indent: str = "") -> list[str]:
     text = " ".join(" ".join(sentences).split())
-    return wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+    return wrapped(text, indent, indent, _WIDTH)
 
 
 def _table(rows: Sequence[tuple[str, ...]], *heads: str) -> list[str]:

@@ -101,7 +101,7 @@ def _lines_of_release(release: Release) -> list[str]:
         ("Request", f"{release.request}: {release.purpose}"),
         ("Linkage", release.linkage),
         ("k", f"{release.k} on {', '.join(release.quasi_identifiers)}"),
-        ("Individuals", f"{release.individuals:,}"),
+        ("People", f"{release.individuals:,}"),
         (
             "Tuples",
             f"{release.tuples:,} distinct"

@@ -10,6 +10,7 @@ import typer
 from sfumato.cli.output import columns, print_found, say
 from sfumato.cli.parameters import Json, file_option, option
 from sfumato.core.declaration import fields_of
+from sfumato.core.number_text import counted
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys
 
 if TYPE_CHECKING:
@@ -202,10 +203,8 @@ def _lines_of_composition(found: Together) -> list[str]:
         )
         for number, each in found.all.items()
     ]
-    from sfumato.core.number_text import counted
-
-    people = counted(found.in_several, "person", "people")
-    more = f"In several of {len(found.all):,} releases: {people}."
+    people = counted(found.in_several, "person")
+    more = f"In several of {counted(len(found.all), 'release')}: {people}."
     unknown = [f"Not known: {each}." for each in found.unknown]
     return [*columns([head, *rows], (0, 1, 2, 3, 4)), more, *unknown]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from textwrap import shorten, wrap
+from textwrap import shorten
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from sfumato.cli.own_process import check_interrupt, interrupted
 from sfumato.core.atomic import check_target, write_text
 from sfumato.core.declaration import Place, is_database
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import counted
+from sfumato.core.number_text import NARROW, counted, wrapped
 
 if TYPE_CHECKING:
     from sfumato.core.chain import Verdict
@@ -58,8 +58,6 @@ def print_found(plain: Any, lines: Iterable[str], *, json: bool) -> None:
         typer.echo("\n".join(lines))
 
 
-WIDTH = 100
-"""Signs of a line."""
 SCREEN = 40
 """Lines of a screen."""
 SHOWN = 4
@@ -93,7 +91,7 @@ MOST = 190
 def on_two(lines: Iterable[str]) -> list[str]:
     """Each line on at most two of a screen."""
     cut = (shorten(line, MOST, placeholder=" …") for line in lines)
-    return [part for line in cut for part in wrap(line, WIDTH, subsequent_indent="    ")]
+    return [part for line in cut for part in wrapped(line, later="    ")]
 
 
 def in_classes(risk: Risk) -> str:
@@ -235,11 +233,14 @@ def show_verdict(what: str, verdict: Verdict) -> None:
         if verdict.fault:
             say(f"The {what} is not whole: {verdict.fault}.")
         if verdict.differences:
-            say(f"The tables differ from the {what} in {len(verdict.differences):,} places:")
+            say(
+                f"The tables differ from the {what} in "
+                f"{counted(len(verdict.differences), 'place')}:"
+            )
         for difference in verdict.differences[:MOST_DIFFERENCES]:
             say(f"  {difference}")
         raise typer.Exit(ABOVE)
-    typer.echo(f"The {what} is whole: {verdict.entries:,} entries.\nHead: {verdict.head}")
+    typer.echo(f"The {what} is whole: {counted(verdict.entries, 'entry')}.\nHead: {verdict.head}")
 
 
 def check_apart(outputs: Iterable[Path], inputs: Iterable[Place | None]) -> None:
@@ -295,20 +296,25 @@ def cut(table: Sequence[str], room: int | None, of: str) -> list[str]:
     Parameters
     ----------
     room
-        Most rows beside the heading; ``None`` for all, in full.
+        Most lines below the heading; ``None`` for all rows, in full.
     """
     if room is None:
         return list(table)
-    shown = [
-        line if len(line) <= WIDTH else f"{line[: WIDTH - 1].rstrip()}…"
-        for line in table[: room + 1]
-    ]
-    left = len(table) - len(shown)
+    # What does not fit goes on below the last column, which stands where its heading does.
+    margin = max(table[0].rfind("  ") + 2, 0)
+    rows = [wrapped(row, later=" " * margin) for row in table]
+    shown: list[str] = []
+    taken = 0
+    while taken < len(rows) and len(shown) + len(rows[taken]) <= room + 1:
+        shown += rows[taken]
+        taken += 1
+    left = len(rows) - taken
     return [*shown, *([f"{counted(left, f'more {of}')}: --details"] if left else [])]
 
 
 def printable(text: str) -> str:
     """Text without what would steer a terminal."""
+    text = text.replace(NARROW, " ")
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.output import columns, cut, print_json
+from sfumato.cli.output import SCREEN, columns, cut, print_json
 from sfumato.cli.parameters import Details, Json, file_option
 
 
@@ -41,5 +41,5 @@ def presets(
             typer.echo(f"    evidence: {each.evidence}")
     if not details:
         lines = columns([("preset", "source", "limits"), *rows])
-        typer.echo("\n".join(cut(lines, len(rows), "preset")))
+        typer.echo("\n".join(cut(lines, SCREEN - 3, "preset")))
         typer.echo("What each source says, and its evidence: --details")

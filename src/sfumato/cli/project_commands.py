@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +14,6 @@ from sfumato.cli.output import (
     MOST,
     SHOWN,
     WAITING,
-    WIDTH,
     columns,
     on_two,
     print_found,
@@ -25,6 +23,7 @@ from sfumato.cli.output import (
     warn,
 )
 from sfumato.cli.parameters import Details, Json, option
+from sfumato.core.number_text import wrapped
 
 if TYPE_CHECKING:
     from sfumato.core.declaration import Progress
@@ -319,7 +318,7 @@ def _done_lines(state: StageState, names: Sequence[str]) -> list[str]:
         return [f"{number}  {state.name:<{width}}  {state.state.value}"]
     spent = f"{record.seconds:.1f} s" if state.ran else "unchanged"
     start = f"{number}  {state.name:<{width}}  {spent:>9}  {_size(record.bytes):>8}  "
-    return wrap(record.said, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
+    return wrapped(record.said, start, " " * len(start))
 
 
 def _warnings(state: StageState) -> list[str]:
@@ -365,9 +364,7 @@ def _status_lines(status: Status, details: bool) -> list[str]:
     lines = [f"Project: {status.place.project.about.name}", "", *_period_lines(status)]
     for start, (*_, said) in zip(columns([*zip(*table, strict=True)], (2, 3)), rows, strict=True):
         room = len(start) + 2
-        lines += wrap(said, WIDTH, initial_indent=f"{start}  ", subsequent_indent=" " * room) or [
-            start
-        ]
+        lines += wrapped(said, f"{start}  ", " " * room) or [start]
     if details:
         warned = (each.record.warnings for each in status.stages if each.record is not None)
         told = dict.fromkeys(f"Warning: {warning}" for each in warned for warning in each)

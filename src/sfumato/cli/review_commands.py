@@ -18,6 +18,7 @@ from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.atomic import all_or_none
 from sfumato.core.declaration import Seeded
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.review.review_extra import needs_review
 from sfumato.review.review_settings import CHOSEN, Settings
 
@@ -125,7 +126,7 @@ def play(
         write_decisions(answers_in(folder, opened.project), opened.project.of_linkage, target)
     standing = session.standing()
     say(
-        f"{standing.decided:,} of {standing.pairs:,} pairs are decided; "
+        f"{standing.decided:,} of {counted(standing.pairs, 'pair')} decided; "
         f"KAPR {standing.score:.4f}. The answers are in {target}."
     )
     if opened.is_linkage and standing.decided:
@@ -240,8 +241,8 @@ def export(
             project = open_folder(folder).project
             answers = answers_in(folder, project)
             write_decisions(answers, project.of_linkage, output)
-            pairs = f"{len(answers.answers):,} of {len(project.pair_ids):,} pairs"
-            said.append(f"{pairs} have an answer: {output}")
+            pairs = f"{len(answers.answers):,} of {counted(len(project.pair_ids), 'pair')}"
+            said.append(f"{pairs} answered: {output}")
         if shown is not None:
             said.append(_write_shown(folder, shown, shown_truth))
     for each in said:
@@ -268,7 +269,7 @@ def _write_shown(folder: Path, target: Path, truth: Path | None) -> str:
         # Without a seed: nobody else must be able to tell which name stands for which row.
         shown = shown_in(folder, np.random.default_rng(), progress)
     write_shown(shown, target, truth)
-    return f"{sum(len(each.truth) for each in shown):,} rows showed: {target}"
+    return f"{counted(sum(len(each.truth) for each in shown), 'row')} shown: {target}"
 
 
 @app.command(cls=BriefHelp)
@@ -323,7 +324,7 @@ def create(
             made, {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
         )
     typer.echo(str(made.id))
-    say(f"{len(project.pairs):,} pairs of {len(project.records):,} records.")
+    say(f"{counted(len(project.pairs), 'pair')} of {counted(len(project.records), 'record')}.")
     if not kept:
         say("The linked file cannot be written there: the folder lacks what is analysed.")
 
@@ -464,7 +465,7 @@ def _table(points: tuple[Point, ...], facts: dict[str, Any]) -> list[str]:
         )
     fewest = min(point.judged for point in points)
     if fewest < facts["pairs"]:
-        lines += ["", f"Budget or floor kept pairs from being shown: {fewest:,} were judged."]
+        lines += ["", f"Budget or floor kept pairs from being shown: {fewest:,} judged."]
     return lines
 
 

@@ -22,6 +22,7 @@ from sfumato.cli.output import (
 )
 from sfumato.cli.parameters import Details, Json, TextOutput, argument, check_report, file_option
 from sfumato.core.declaration import Layout, LayoutGiven, Place, layout_of
+from sfumato.core.number_text import counted
 
 if TYPE_CHECKING:
     from sfumato.table.file_profile import FileProfile
@@ -66,7 +67,7 @@ def profile(
         write_profiles(plain, report)
     said, map_ = _together(tables, layout_of(given)) if len(tables) > 1 else ([], {})
     # Of several files a screen has room for a few lines each; values stand at the ends of lines.
-    room = None if details or show_values else 3 * SHOWN if len(found) == 1 else SHOWN
+    room = None if details or show_values else 4 * SHOWN if len(found) == 1 else SHOWN
     lines = [line for each in found for line in _lines(each, room, show_values=show_values)] + said
     if folder and json:
         print_found({"tables": dict(zip(tables, plain, strict=True)), "map": map_}, (), json=json)
@@ -115,14 +116,19 @@ def _lines(found: FileProfile, room: int | None, *, show_values: bool) -> list[s
     from sfumato.table.file_profile import HEADINGS
 
     heads, rows = list(HEADINGS), [list(row) for row in found.rows()]
+    if room is not None:
+        # What is long stands last, where it can go on in a further line.
+        within = slice(5, 6 if found.changing_people else 5)
+        rows = [[*row[:3], *row[within], f"{row[4]}; {row[3]}"] for row in rows]
+        heads = [*heads[:3], *heads[within], "because"]
     if show_values:
         heads.append("values of the data")
         for row, column in zip(rows, found.columns.values(), strict=True):
             shown = column.to_json(values=True)
             ends = [f"{shown['lowest']} to {shown['highest']}"] if "lowest" in shown else []
             row.append("; ".join([*ends, ", ".join(shown.get("examples", []))]))
-    half = None if room is None else room // 2
-    lines = [f"{found.subject}: {found.sampled:,} records looked at", ""]
+    half = None if room is None else SHOWN
+    lines = [f"{found.subject}: {counted(found.sampled, 'record')} looked at", ""]
     lines += [*cut(columns([heads, *rows]), room, "column"), ""]
     lines.append(f"Different in every record: {', '.join(found.keys) or 'no column'}.")
     if found.keys_with_person:
@@ -131,7 +137,7 @@ def _lines(found: FileProfile, room: int | None, *, show_values: bool) -> list[s
     for parts in found.dates_in_parts:
         lines.append(f"One date: {', '.join(parts)}.")
     if found.uniqueness:
-        steps = [[f"of {found.persons:,} people unique on", "up to here", "all but this"]]
+        steps = [[f"of {counted(found.persons, 'person')} unique on", "up to here", "all but this"]]
         steps += [[u.column, f"{u.up_to:.1%}", f"{u.without:.1%}"] for u in found.uniqueness]
         lines += ["", *cut(columns(steps, (1, 2)), half, "column")]
     told = [[d.by, d.of, f"{d.share:.1%}", f"{d.exceptions:,}"] for d in found.dependences]
@@ -175,7 +181,7 @@ def guess(
     if write_or_print(dump_schema(made, proposed.notes), output, advice) and made.undecided:
         number = len(made.undecided)
         say(
-            f"{number} question{'s' if number > 1 else ''} under [undecided] must be answered "
+            f"{counted(number, 'question')} under [undecided] must be answered "
             "before a release: edit the file, or let --ask ask them."
         )
     tell_careful(proposed.unasked)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from math import isfinite
+from textwrap import wrap
 
 NARROW = "\u202f"
 """Narrow space that does not break, between a number and its unit."""
 NONE = "–"
+WIDTH = 100
+"""Signs of a line of a terminal."""
 MOST_DIGITS = 6
-_SEVERAL = {"person": "people", "class": "classes"}
+_SEVERAL = {
+    "person": "people",
+    "class": "classes",
+    "match": "matches",
+    "entry": "entries",
+    "category": "categories",
+}
 
 
 def count(value: float) -> str:
@@ -17,14 +26,24 @@ def count(value: float) -> str:
 
 
 def counted(number: int, one: str, several: str = "") -> str:
-    """A number of things: ``1 record``, ``2 people``.
+    """A number of things: ``1 record``, ``2 people``, ``3 possible matches``.
 
     Parameters
     ----------
     several
-        What is said of more than one, where it is not one with an s.
+        What is said of more than one, where more than its last word changes.
     """
-    return f"{count(number)} {one if number == 1 else several or _SEVERAL.get(one, f'{one}s')}"
+    before, _, last = one.rpartition(" ")
+    several = several or f"{before} {_SEVERAL.get(last, f'{last}s')}".lstrip()
+    return f"{count(number)} {one if number == 1 else several}"
+
+
+def wrapped(text: str, first: str = "", later: str = "", width: int = WIDTH) -> list[str]:
+    """Lines of a terminal, which never part a number from its sign, or a name at its hyphens."""
+    # A space that does not break would stay in what people copy and search for.
+    text = text.replace(f"{NARROW}%", "\0%").replace(" %", "\0%")
+    lines = wrap(text, width, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
 
 
 def percent(share: float, digits: int = 1) -> str:

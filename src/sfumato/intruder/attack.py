@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.core.declaration import Progress, drawn_seed, keywords, layout_of, silent, taken
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.core.number_text import counted
 from sfumato.intruder import attack_options
 from sfumato.intruder import attacks as all_attacks
 from sfumato.intruder.attack_result import (
@@ -45,7 +46,7 @@ def in_words(held: Held, given: Given) -> tuple[str, ...]:
 
 
 def _sentences(held: Held, given: Given) -> Iterator[str]:
-    people = f"{held.knowledge.persons:,} people"
+    people = counted(held.knowledge.persons, "person")
     if held.itself:
         yield (
             f"Nothing but the file: of all {people} in it the intruder knows the class that they "
@@ -58,7 +59,7 @@ def _sentences(held: Held, given: Given) -> Iterator[str]:
         yield f"Of everybody the quasi-identifiers: {', '.join(names)}."
     others = [column.name for column in held.knowledge.others]
     if others:
-        more = f" and {len(others) - MOST:,} more columns" if len(others) > MOST else ""
+        more = f" and {counted(len(others) - MOST, 'more column')}" if len(others) > MOST else ""
         yield f"Also: {', '.join(others[:MOST])}{more}."
     if given.counts:
         yield "How many records each person has in the release."
@@ -67,8 +68,7 @@ def _sentences(held: Held, given: Given) -> Iterator[str]:
     if given.review is not None:
         yield "What the screens of a clerical review showed, beside the tables that were linked."
     if given.priors:
-        several = "s" if len(given.priors) > 1 else ""
-        yield f"{len(given.priors)} other release{several} about the same people."
+        yield f"{counted(len(given.priors), 'other release')} about the same people."
 
 
 def _errors(shares: attack_options.Shares, what: str) -> Iterator[str]:
@@ -91,7 +91,7 @@ def warnings_of(held: Held, candidates: Candidates) -> tuple[str, ...]:
     strangers = len(np.unique(held.file.unit[held.truth.owner < 0]))
     if strangers:
         warnings.append(
-            f"Not in the register: {strangers:,} people of the released file; no guess "
+            f"Not in the register: {counted(strangers, 'person')} of the released file; no guess "
             "about them can be right."
         )
     inside = np.flatnonzero(held.truth.owner >= 0)
@@ -100,7 +100,8 @@ def warnings_of(held: Held, candidates: Candidates) -> tuple[str, ...]:
     persons = len(np.unique(held.file.unit[inside][~fits]))
     if persons:
         warnings.append(
-            f"The cells of {persons:,} released people do not hold what is known of them: their "
+            f"The cells of {counted(persons, 'released person')} do not hold what "
+            "is known of them: their "
             "ranges are too narrow, or values were changed or records left out. Exact matching "
             "does not find them, and finds others in their place."
         )
@@ -179,7 +180,7 @@ def attack_review(folder: Path, *, seed: int, progress: Progress) -> Attack:
         register_persons=register,
         held=(
             "What the screens of a clerical review showed, each worker's on its own.",
-            f"The tables that were linked, {register:,} records.",
+            f"The tables that were linked, {counted(register, 'record')}.",
         ),
         claims=Claims(measures, own=True),
         seed=seed,
@@ -190,7 +191,11 @@ def attack_review(folder: Path, *, seed: int, progress: Progress) -> Attack:
 
 
 def _warnings(without: int) -> tuple[str, ...]:
-    return (f"With {without:,} rows no record of the tables seems to agree.",) if without else ()
+    return (
+        (f"Rows with which no record of the tables seems to agree: {without:,}.",)
+        if without
+        else ()
+    )
 
 
 @keywords(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from sfumato.core.declaration import plain_fields
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import lead, notes, styled_table
+from sfumato.core.number_text import wrapped
 from sfumato.intruder.knowledge import Knowledge
 from sfumato.intruder.reading import ReleasedFile, TextColumn
 from sfumato.intruder.referee.attack_odds import CalibrationBin, Outcome
@@ -26,7 +26,7 @@ from sfumato.risk.evidence import REVIEW, Evidence
 from sfumato.risk.intruders import Found, measured
 from sfumato.risk.learned_values import Share
 from sfumato.risk.shown_file import FurtherColumn, ShownFile
-from sfumato.risk.verdict import EXIT_CODES, WIDTH, State, Verdict, beaten_text
+from sfumato.risk.verdict import EXIT_CODES, State, Verdict, beaten_text
 from sfumato.schema import Kind, QuasiIdentifier, Schema
 from sfumato.table.table import MISSING
 
@@ -325,7 +325,7 @@ class Attack:
         if self.verdict is not None:
             lines += [*self.verdict.lines(), ""]
         lines += ["Evidence", *(f"  {line}" for line in _aligned([HEAD, *self.rows()]))]
-        return "\n".join([*lines, "", *wrap(self.sentence, WIDTH)])
+        return "\n".join([*lines, "", *wrapped(self.sentence)])
 
     def __repr__(self) -> str:
         found = f"{len(self.broken)} found more than predicted, seed={self.seed}"

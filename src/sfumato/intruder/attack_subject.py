@@ -241,7 +241,8 @@ def by_given(
         raise InputError(
             "parameter truth",
             "must name a person for each released record",
-            found=f"{len(ids):,} for {records:,} records",
+            found=f"{len(ids):,}",
+            accepted=f"{records:,}",
         )
     return judgements.owned_by_id(ids, register.ids, register.values)
 

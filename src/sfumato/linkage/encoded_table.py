@@ -390,7 +390,7 @@ class EncodedTable:
     def warnings(self) -> tuple[str, ...]:
         """What somebody should look at."""
         said = [
-            f"'{name}': {count:,} values are no dates and count as missing."
+            f"'{name}': values taken as missing, as they are no dates: {count:,}."
             for name, count in self.impossible.items()
             if count
         ]

@@ -341,7 +341,7 @@ class EncodedLinks(linkage_result.Found):
         score = "probability" if self.estimated else "Dice similarity"
         lines = [
             f"Records           {self.records.count:,} ({sources}), {self.matching.mode.value}",
-            f"Encodings         {self.comparisons:,} pairs, {len(self.pairs):,} of them kept",
+            f"Encodings         {self.comparisons:,} compared, {len(self.pairs):,} kept",
             f"Matches           {found['match']:,} ({score} from {at.upper:.4g})",
         ]
         if at.lower < at.upper:

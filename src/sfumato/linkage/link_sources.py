@@ -384,7 +384,7 @@ def check_ids(ids: pa.Array, column: str, subject: str) -> None:
     raise InputError(
         f"column '{column}' of {subject}",
         "must name each record by another id",
-        found=f"{len(repeated):,} ids more than once, such as in row "
+        found=f"{len(repeated):,} that stand again, such as in row "
         f"{positions([row + 1 for row in rows])}",
         advice="choose the column that numbers the records, or leave the id out to have them "
         "numbered",

@@ -20,6 +20,7 @@ from sfumato.core.atomic import atomic_folder, check_target_folder, write_text
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
 from sfumato.core.notebook_parts import bars, lead, notes, styled_table
+from sfumato.core.number_text import counted
 from sfumato.core.secret_keys import Secret
 from sfumato.linkage import linkage_files, match_thresholds
 from sfumato.linkage.link_model import Model
@@ -80,7 +81,8 @@ class Found(ABC):
         return self.settled.quality
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({_worst(self)} {outcomes_json(self)['match']:,} matches)"
+        matches = counted(outcomes_json(self)["match"], "match")
+        return f"{type(self).__name__}({_worst(self)} {matches})"
 
     @property
     @abstractmethod
@@ -399,7 +401,7 @@ class Links(Found):
     def warnings(self) -> tuple[str, ...]:
         """What somebody should look at."""
         dates = tuple(
-            f"'{name}': {count:,} values are no dates and count as missing."
+            f"'{name}': values taken as missing, as they are no dates: {count:,}."
             for name, count in self.model.impossible.items()
             if count
         )
@@ -553,7 +555,7 @@ _LABELLED = 18
 def _worst(found: Found) -> str:
     """What people have yet to look at, and how sure the rest is."""
     precision, recall = found.quality
-    said = f"{outcomes_json(found)['possible_match']:,} possible matches are undecided"
+    said = f"undecided: {counted(outcomes_json(found)['possible_match'], 'possible match')}"
     if not np.isfinite([precision.value, recall.value]).all():
         return f"{said}; how many of the links are right is not measured."
     return (
@@ -638,7 +640,7 @@ def _checked(links: Links) -> list[str]:
     checked = links.checked
     if checked is None:
         return []
-    lines = [f"Checks            {checked.answered:,} of {checked.drawn:,} pairs answered"]
+    lines = [f"Checks            {checked.answered:,} of {counted(checked.drawn, 'pair')} answered"]
     lines += [
         f"By checks         {each.name} {percent(each.value)} ({between(each)})"
         for each in checked.quality or ()
@@ -655,7 +657,7 @@ def _decided(links: Links) -> list[str]:
     if links.decisions is None:
         return []
     said = decisions_json(links)
-    lines = [f"Decisions         {said['decided_pairs']:,} pairs decided, "]
+    lines = [f"Decisions         {counted(said['decided_pairs'], 'pair')} decided, "]
     lines[0] += f"{said['undecided_pairs']:,} left open, {said['gave_way']:,} not believed"
     inferred = links.settled.persons.inferred
     if links.reviewed is None and inferred is not None and inferred.weighed is not None:
@@ -671,7 +673,8 @@ def _followed(links: Links) -> list[str]:
     if followed is None:
         return []
     said = f"People before     {len(followed.merges):,} merged, {len(followed.splits):,} split, "
-    return [f"{said}{len(followed.gained):,} with new records; {len(followed.new):,} new people"]
+    new = counted(len(followed.new), "new person")
+    return [f"{said}{len(followed.gained):,} with new records; {new}"]
 
 
 _LINKED_HEADER = """\

@@ -615,7 +615,7 @@ def _read(
         raise InputError(
             f"column '{header}' of {subject}",
             "must hold ids of the source's records",
-            found=f"{len(unknown):,} others, such as in row "
+            found=f"{len(unknown):,} unknown, such as in row "
             f"{positions((unknown[:6] + 1).tolist())}",
         )
     columns: dict[str, pa.ChunkedArray] = {}

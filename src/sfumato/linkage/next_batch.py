@@ -19,6 +19,7 @@ from sfumato.core.arrays import Ints
 from sfumato.core.atomic import all_or_none, atomic_folder, check_target_folder
 from sfumato.core.cluster_questions import CLUSTERS, ClusterQuestions
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.linkage import linkage_files, review_pairs
 from sfumato.linkage.answer_evidence import change_by_answer
 from sfumato.linkage.earlier_linkage import Earlier, read_earlier, settled_again
@@ -67,8 +68,10 @@ class Batch:
 
     def __str__(self) -> str:
         """The batch in a few lines."""
-        batch = f"Batch             {self.pairs:,} pairs, {self.clusters:,} clusters"
-        batch += f"; {self.again:,} pairs again, for another clerk" if self.again else ""
+        batch = (
+            f"Batch             {counted(self.pairs, 'pair')}, {counted(self.clusters, 'cluster')}"
+        )
+        batch += f"; {counted(self.again, 'pair')} again, for another clerk" if self.again else ""
         return "\n".join([batch, *self.reviewed.lines()])
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sfumato.core.arrays import Ints
+from sfumato.core.number_text import counted
 from sfumato.linkage.earlier_linkage import Earlier, settled_again
 from sfumato.linkage.match_thresholds import Pairs, Records
 from sfumato.linkage.person_clusters import limited_sources
@@ -65,13 +66,15 @@ class Inspection:
             f"Gave way          decisions that scores or others outweigh: {self.unmet:,}",
         ]
         lines += [
-            f"Large             {each['person']}: {each['records']:,} records of "
-            f"{each['sources']:,} sources, {each['likely_pairs']:,} likely pairs, "
+            f"Large             {each['person']}: {counted(each['records'], 'record')} of "
+            f"{counted(each['sources'], 'source')}, "
+            f"{counted(each['likely_pairs'], 'likely pair')}, "
             f"{each['chained_pairs']:,} held together by others only"
             for each in self.largest
         ]
         lines += [
-            f"Bridge            {each['pair']} alone joins {each['parts']:,} records to the rest "
+            f"Bridge            {each['pair']} alone joins {counted(each['parts'], 'record')} "
+            "to the rest "
             f"of {each['person']}"
             for each in self.bridges
         ]

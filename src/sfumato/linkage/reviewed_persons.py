@@ -118,7 +118,7 @@ class Reviewed:
         trust = f"about {100 * self.learned.error:.1f} % wrong, by {by}"
         clerks = [f"                  {each}" for each in self.learned.clerks[:_WORST_CLERKS]]
         return [
-            f"Review            {answered:,} of {asked:,} pairs answered",
+            f"Review            pairs answered: {answered:,} of {asked:,}",
             f"Answers           {trust}",
             *clerks,
             f"Intervals         {said} (± {100 * self.half_width:g} %)",

@@ -9,6 +9,7 @@ from typing import Any
 
 from sfumato.core.declaration import LAYOUT, Place, Progress, layout_of
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.linkage import link_spec, linkage_files
 from sfumato.linkage.earlier_linkage import apply_decisions, read_earlier
 from sfumato.linkage.link import changed, link
@@ -230,9 +231,8 @@ def _link(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     found = links.settled.persons.count
     return Made.of(
         links,
-        f"{links.records.count:,} records are "
-        f"{found:,} people by score; "
-        f"{links.review.num_rows:,} possible matches",
+        f"{counted(links.records.count, 'record')} of {counted(found, 'person')} by score; "
+        f"{counted(links.review.num_rows, 'possible match')}",
         place,
     )
 
@@ -291,7 +291,11 @@ def _apply(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             copy_private(place.of_stage(LINK) / name, making / name)
         persons = (read_object(place.of_stage(LINK) / MEASURED) or {}).get("persons", {})
         found = persons.get("count")
-        said = "as linked by score" if found is None else f"{found:,} people, as linked by score"
+        said = (
+            "as linked by score"
+            if found is None
+            else f"{counted(found, 'person')}, as linked by score"
+        )
         return Made({"decisions": None, "persons": persons}, said)
     progress("persons", 0.0)
     asked = place.project.link
@@ -305,7 +309,9 @@ def _apply(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         making, also=lambda folder: write_report(links, place, folder, "Linkage after review")
     )
     whose = "a simulated worker's" if simulated else "people's"
-    return Made.of(links, f"{links.settled.persons.count:,} people, with {whose} answers", place)
+    return Made.of(
+        links, f"{counted(links.settled.persons.count, 'person')}, with {whose} answers", place
+    )
 
 
 LINKED_STAGE = Stage(LINKED, _linked_settings, _apply, files=_linked_files, earlier=_linked_earlier)

@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.core.declaration import Place, Progress, fields_of
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.core.secret_keys import FOR_REPEATING
 from sfumato.ledger.ledger_options import default_ledger, default_ledger_keys, named_ledger
 from sfumato.linkage.linked_file import PERSON, SOURCE
@@ -119,8 +120,8 @@ def _assess(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     write_report(risk, place, making, "Risk before the release")
     return Made.of(
         risk,
-        f"{risk.records:,} records of {risk.persons:,} people; "
-        f"{risk.sample_uniques:,} classes with one person",
+        f"{counted(risk.records, 'record')} of {counted(risk.persons, 'person')}; "
+        f"{counted(risk.sample_uniques, 'class')} with one person",
         place,
     )
 
@@ -432,8 +433,8 @@ def _release(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     risk = release.risk
     made = Made.of(
         release,
-        f"{release.nothing_left}{risk.records:,} records of "
-        f"{risk.persons:,} people; "
+        f"{release.nothing_left}{counted(risk.records, 'record')} of "
+        f"{counted(risk.persons, 'person')}; "
         f"detail lost: {share_text(detail_lost(release))}{noted}",
         place,
     )
@@ -495,9 +496,9 @@ def linkage_of(place: ProjectFolder) -> Linkage | None:
     if precision is None or recall is None:
         why = "the answers do not tell it; 'check' under [link] draws pairs that do"
     elif drawn:
-        why = f"by {checks['answered']:,} pairs that were drawn and checked"
+        why = f"by {counted(checks['answered'], 'pair')} drawn and checked"
     else:
-        why = f"after {answers:,} answers of people"
+        why = f"after {counted(answers, 'answer')} of people"
     return Linkage(precision, recall, why)
 
 

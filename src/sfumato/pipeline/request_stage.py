@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.core.secret_keys import FOR_REPEATING
 from sfumato.pipeline.project_folder import RELEASE, ProjectFolder, shell_path
 from sfumato.pipeline.project_model import LedgerSection, OnRequest, Undecided
@@ -126,7 +127,7 @@ def _waits(place: ProjectFolder) -> Waiting | None:
     )
     return Waiting(
         "custodian",
-        f"{count:,} associations that a reader could infer from wait for a decision",
+        f"a decision is due on {counted(count, 'association')} that a reader could infer from",
         count,
         (
             f"sfumato ledger associations list --state proposed {options}".strip(),
@@ -166,7 +167,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             also=write_others,
         )
     made = judged(made)
-    found = f"{made.table.num_rows:,} records for request '{asked.request}', k = {made.k}"
+    found = f"{counted(made.table.num_rows, 'record')} for request '{asked.request}', k = {made.k}"
     of = Made.of(made, found, place)
     if made.recipient is None:
         return of

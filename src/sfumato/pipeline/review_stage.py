@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from sfumato.core.declaration import Place, Progress
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.linkage import linkage_files
 from sfumato.linkage.earlier_linkage import read_earlier
 from sfumato.linkage.match_decisions import read_decisions
@@ -199,7 +200,7 @@ def _waits_for_file(place: ProjectFolder, possible: int) -> Waiting | None:
 
 def _waiting(answered: int, possible: int, *commands: str) -> Waiting:
     count = possible - answered
-    what = f"{count:,} of {possible:,} possible matches have no answer"
+    what = f"no answer to {count:,} of {counted(possible, 'possible match')}"
     return Waiting("reviewers", what, count, commands)
 
 
@@ -247,7 +248,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
         measured |= found
     return Made(
         measured | {"answered": answered},
-        f"{answered:,} of {possible:,} possible matches have an answer",
+        f"{answered:,} of {counted(possible, 'possible match')} answered",
         warnings,
     )
 

@@ -253,7 +253,7 @@ def _check_one_each(table: Table) -> None:
         raise InputError(
             "parameter series",
             "is for files with one record of each person, which says how they stand",
-            found=f"{table.records:,} records of {table.persons:,} people",
+            found=f"{table.records:,} records where one of each person makes {table.persons:,}",
         )
 
 

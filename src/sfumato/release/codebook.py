@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from sfumato.core.number_text import counted
 from sfumato.release.full_domain import Levels
 from sfumato.release.release_options import Ends, Form, Options
 from sfumato.schema import Kind, Schema
@@ -68,11 +69,11 @@ def codebook_text(
     """
     told = _Told(schema, options, keyed, levels, preparation, treatments)
     records, persons = size
-    people = f" of {persons:,} people" if schema.person is not None else ""
+    people = f" of {counted(persons, 'person')}" if schema.person is not None else ""
     lines = [
         f"# Codebook of {name}",
         "",
-        f"{records:,} records{people}.",
+        f"{counted(records, 'record')}{people}.",
         "",
         "| column | about | cells | what was done |",
         "|---|---|---|---|",

@@ -89,9 +89,9 @@ class TableLoss:
         """What is lost that nobody would look for; empty for nothing."""
         parts = []
         if self.after < self.before:
-            parts.append(f"{self.before - self.after:,} of {self.before:,} records are left out")
+            parts.append(f"records left out: {self.before - self.after:,} of {self.before:,}")
         if self.unknown:
-            parts.append(f"{self.unknown:,} codes are in no lookup table and refer to nothing")
+            parts.append(f"codes in no lookup table, referring to nothing: {self.unknown:,}")
         if self.undated:
             parts.append(f"dates are not released: '*' in all of {listed(self.undated)}")
         return f"table {self.table}: {'; '.join(parts)}." if parts else ""

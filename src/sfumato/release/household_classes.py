@@ -299,12 +299,11 @@ def _check_suppressed(
     options: tuple[str, ...] = ()
     if len(gone) < table.persons:
         options = (
-            f"suppress {len(gone):,} people ({share_option})",
+            f"suppress {len(gone):,} ({share_option})",
             "write large households as several in the household column",
         )
     said = (
-        f"household_k asks that {k} households have the same members; "
-        f"{len(gone):,} people live in "
-        "households of a size that too few have, or that keep no other promise."
+        f"household_k asks that {k} households have the same members. People in "
+        f"households of a size that too few have, or that keep no other promise: {len(gone):,}."
     )
     raise ConstraintsNotMetError((said,), options)

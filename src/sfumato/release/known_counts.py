@@ -114,7 +114,7 @@ def _of_band(band: int, persons: int, error: ConstraintsNotMetError) -> Constrai
     least, most = (*BANDS, 0)[band - 1 : band + 1]
     ends = f"{least} to {most - 1}" if most else f"{least} or more"
     ends = f"{least}" if most == least + 1 else ends
-    who = f"people with {ends} records, divided by themselves (known_counts, {persons:,} people)"
+    who = f"people with {ends} records, divided by themselves (known_counts; {persons:,} in all)"
     return ConstraintsNotMetError(
         (f"{who}: {error.failures[0]}", *error.failures[1:]),
         (*error.options, "a larger share of people who may be suppressed, or no known_counts"),

@@ -13,6 +13,7 @@ from sfumato.core.arrays import Bools, Ints
 from sfumato.core.declaration import Count
 from sfumato.core.errors import InputError, typed
 from sfumato.core.measure import REGISTER, Measure, Position, is_estimate
+from sfumato.core.number_text import counted
 from sfumato.hierarchies.builders import build_hierarchy, leaf_order
 from sfumato.release.person_table import (
     PersonTable,
@@ -443,7 +444,8 @@ class PopulationRisk:
         if not self.strangers:
             return ()
         warning = (
-            f"Without a counterpart of their own in the register: {self.strangers:,} people of the "
+            "Without a counterpart of their own in the register: "
+            f"{counted(self.strangers, 'person')} of the "
             "release. It is not the whole population of the file, or its values are written "
             "differently. Each counts as one more person of the population."
         )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.errors import ConstraintsNotMetError, InputError, typed
+from sfumato.core.number_text import counted
 from sfumato.core.secret_keys import FOR_REPEATING, Secret, read_secret
 from sfumato.release.generalisation import ExtraValues, ReleasedColumns
 from sfumato.release.lasting_cells import WAITING, Cells
@@ -234,21 +235,22 @@ class Continued:
     def sentences(self) -> Iterator[str]:
         """What the reader of a release should know."""
         if self.waiting:
-            yield f"{self.waiting:,} newcomers wait for classes of their own, and are left out"
+            yield f"left out, waiting for classes of their own: {counted(self.waiting, 'newcomer')}"
         if self.lasting.retired:
             yield (
-                f"{self.lasting.retired:,} people are left out from now on: they withdrew, or were "
-                "in a class with a person who did; earlier files and release.series still hold them"
+                f"left out from now on: {counted(self.lasting.retired, 'person')} who withdrew or "
+                "shared a class with one who did; earlier files and release.series still hold them"
             )
         if self.lasting.unknown:
             yield (
-                f"{self.lasting.unknown:,} ids of people who withdrew are in no file; they are "
-                "shown in no later one"
+                f"in no file, and shown in no later one: {counted(self.lasting.unknown, 'id')} of "
+                "people who withdrew"
             )
         for name, people in self.changed.items():
             if people:
                 yield (
-                    f"column '{name}' shows of {people:,} people what their class showed before; "
+                    f"column '{name}' shows of {counted(people, 'person')} what their class "
+                    "showed before; "
                     "their value has changed since"
                 )
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.atomic import leftovers
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.release.codebook import codebook_name
 from sfumato.release.promises.promise import (
     AboutAttribute,
@@ -166,18 +167,19 @@ class WrittenTables:
                 "Take out what must not go out."
             )
         said += [
-            f"Table {name} has {rows:,} records; release.toml says {self.declared[name]:,}."
+            f"Table {name} has {counted(rows, 'record')}; release.toml says "
+            f"{self.declared[name]:,}."
             for name, rows in self.rows.items()
             if rows != self.declared[name]
         ]
         if self.twice:
-            said.append(f"{self.twice:,} cells of keys are empty or repeated.")
+            said.append(f"Cells of keys that are empty or repeated: {self.twice:,}.")
         if self.broken:
             said.append(f"References that lead to no record: {self.broken:,}.")
         if self.fewest < self.promised:
             said.append(
-                f"The smallest class has {self.fewest:,} people; at least {self.promised:,} "
-                "are promised."
+                f"The smallest class has {counted(self.fewest, 'person')}; at least "
+                f"{self.promised:,} promised."
             )
         return said + [f"Promise {each}." for each in self.promises if each.kept is False]
 
@@ -186,8 +188,8 @@ class WrittenTables:
         """What was found, what is wrong first."""
         tables, records = len(self.rows), sum(self.rows.values())
         about = (
-            f"{records:,} records of {tables} tables; the smallest class has {self.fewest:,} "
-            f"people (at least {self.promised:,} promised)."
+            f"{counted(records, 'record')} of {counted(tables, 'table')}; the smallest class has "
+            f"{counted(self.fewest, 'person')} (at least {self.promised:,} promised)."
         )
         unknown = sum(each.kept is None for each in self.promises)
         first = "Unchanged, and measured again as declared."

@@ -11,12 +11,12 @@ from typing import Any
 
 import altair as alt
 
-from sfumato.core.number_text import count, percent
+from sfumato.core.number_text import count, counted, percent
 from sfumato.intruder.attack_result import Attack
 from sfumato.intruder.referee.attack_odds import CalibrationBin
 from sfumato.reports import attack_tables, pictures
 from sfumato.reports.adversaries import attack_title
-from sfumato.reports.attack_tables import SHOWN, rank
+from sfumato.reports.attack_tables import SHOWN, standing
 from sfumato.reports.printed_numbers import fill_template, plain_number
 
 _SIDE = 290
@@ -58,12 +58,12 @@ def _headline(attack: Attack, outcomes: Sequence[Mapping[str, Any]]) -> str:
     none = f"{beaten:,} beat a prediction" if beaten else "none beat its prediction"
     return (
         f"Worst: {percent(share)} of {count(attack.persons)} people found by {by}; "
-        f"{of:,} attack{'s' * (of != 1)}, {none}"
+        f"{counted(of, 'attack')}, {none}"
     )
 
 
 def _figures(attack: Attack, outcomes: Sequence[Mapping[str, Any]]) -> list[pictures.Figure]:
-    made = sorted((each for each in outcomes if each["tried"]), key=rank)
+    made = sorted((each for each in outcomes if each["tried"]), key=standing)
     predicted = [each for each in made if each["predicted"] is not None]
     figures = [figure for figure in [success_figure(made)] if figure]
     if predicted:
@@ -87,7 +87,7 @@ def success_figure(outcomes: Sequence[Mapping[str, Any]]) -> pictures.Figure | N
     outcomes
         Attacks as `plain_outcome` has them, or as an audience is told them.
     """
-    told = sorted((each for each in outcomes if each["success"] is not None), key=rank)
+    told = sorted((each for each in outcomes if each["success"] is not None), key=standing)
     rows = [_row(each) for each in told[:SHOWN] if each["tried"]]
     if not rows:
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sfumato.core.number_text import NONE
-from sfumato.intruder.referee.attack_odds import Outcome
+from sfumato.intruder.referee.attack_odds import Outcome, rank
 from sfumato.reports.adversaries import attack_title, predicted_meaning
 from sfumato.reports.printed_numbers import COUNT, MANY_COLUMNS, SHARE, ends_of, height, printed
 
@@ -28,12 +28,10 @@ def plain_outcome(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def rank(each: Mapping[str, Any]) -> tuple[bool, float]:
-    """The worst has the least: a beaten prediction, then most right guesses beyond random ones."""
-    if not each["tried"]:
-        return True, 1.0
-    random = max(0.0, height(each["baseline"])[0])
-    return not each["broken"], random - height(each["success"])[0]
+def standing(each: Mapping[str, Any]) -> tuple[bool, bool, float]:
+    """The place of an attack as a report tells it: the worst has the least."""
+    told = [height(each[name])[0] for name in ("success", "baseline")] if each["tried"] else [0, 0]
+    return rank(each["tried"], each["broken"], told[0] - max(0.0, told[1]))
 
 
 def attack_lines(
@@ -50,7 +48,7 @@ def attack_lines(
     """
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     untried: dict[str, list[Mapping[str, Any]]] = {}
-    for each in sorted(outcomes, key=rank):
+    for each in sorted(outcomes, key=standing):
         found = kinds if each["tried"] else untried
         found.setdefault(each["attack"].partition(":")[0], []).append(each)
     lines = []

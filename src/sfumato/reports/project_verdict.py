@@ -141,7 +141,7 @@ def _checked(content: dict[str, Any], results: ProjectResults, show: Discretion)
     if request is not None:
         names = listed([each["name"] for each in request["databases"]])
         said.append(
-            f"Every record matches at least {request['k']} individuals of {names}, whatever a "
+            f"Every record matches at least {request['k']} people of {names}, whatever a "
             "reader infers from the accepted associations."
         )
         said += _request_risks(request)

@@ -149,7 +149,7 @@ def _class_sizes(named: Named) -> Figure:
     )
     return Figure(
         picture(_stacked(panels), "sizes", f"Bars: share of classes by people. {said}."),
-        "People in an equivalence class",
+        "People in a class",
     )
 
 

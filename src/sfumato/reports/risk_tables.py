@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.core.measure import REGISTER, Measure
-from sfumato.core.number_text import count, percent
+from sfumato.core.number_text import count, counted, percent
 from sfumato.reports.printed_numbers import MANY_COLUMNS, interval, listed, measured, position
 from sfumato.reports.promise_words import PromiseLine
 from sfumato.risk.disclosure_risk import Risk, most_told
@@ -315,7 +315,7 @@ def event_tables(risks: Sequence[Risk]) -> EventTables | None:
     lines = []
     for each in own.risks:
         drawn = "at random" if each.drawn == "random" else "the most telling"
-        known = f"{each.m} event{'' if each.m == 1 else 's'}, {drawn}"
+        known = f"{counted(each.m, 'event')}, {drawn}"
         founds = [
             None if risk.known_events is None else risk.known_events.of(each.m, each.drawn).found
             for risk in risks

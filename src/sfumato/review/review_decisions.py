@@ -500,7 +500,7 @@ def gold_needed(others: int, share: float, there: int) -> int:
         raise InputError(
             "the gold pairs",
             f"must be {wanted:,} for this share",
-            found=f"{there:,} pairs of known truth",
+            found=f"{there:,} of known truth",
             advice="give more of them, or ask for a smaller share",
         )
     return wanted

@@ -517,7 +517,7 @@ def spread_warning(memberships: int, persons: int) -> tuple[str, ...]:
     if memberships == persons:
         return ()
     warning = (
-        f"a person has records in {memberships / persons:.2f} equivalence classes on average; each "
+        f"a person has records in {memberships / persons:.2f} classes on average; each "
         "class is measured by itself. A person who can tell which records belong to one "
         "person learns more than these numbers say."
     )

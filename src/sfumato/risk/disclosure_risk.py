@@ -12,6 +12,7 @@ from sfumato.core.declaration import fields_of
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure, Position
 from sfumato.core.notebook_parts import lead, notes
+from sfumato.core.number_text import counted
 from sfumato.risk import measure_table, notebook_view
 from sfumato.risk.class_measures import ClassShape, shape_of
 from sfumato.risk.classes import ClassSummary
@@ -219,7 +220,8 @@ class Risk:
         if presence is not None and presence.strangers:
             warning = (
                 "Without a counterpart of their own in the register: "
-                f"{presence.strangers:,} people of the file. It is not the whole population of the "
+                f"{counted(presence.strangers, 'person')} of the file. It is not the whole "
+                "population of the "
                 "file, or its values are written differently. Presence is taken as 1 where the "
                 "file has more people, and they count as found."
             )
@@ -396,7 +398,7 @@ class Risk:
         if self.verdict is not None:
             return self.verdict.worst
         found, most = (measure_table.share(each) for each in (self.marketer, self.prosecutor))
-        return f"A stranger finds {found} of {self.persons:,} people, one with {most}."
+        return f"A stranger finds {found} of {counted(self.persons, 'person')}, one with {most}."
 
     @property
     def _title(self) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from sfumato.core.arrays import Bools, Floats, Ints
 from sfumato.core.declaration import plain_fields
 from sfumato.core.measure import Measure
+from sfumato.core.number_text import counted
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.builders import build_hierarchy
 from sfumato.kernels import class_counts
@@ -470,7 +471,7 @@ class EventRisk:
         for risk in self.risks:
             if risk.drawn == "random":
                 worst = self.of(risk.m, "worst")
-                known = "1 event" if risk.m == 1 else f"{risk.m} events"
+                known = counted(risk.m, "event")
                 meaning = (
                     f"share of people found when {known} of each {'is' if risk.m == 1 else 'are'} "
                     f"known; {share(worst.found)} by the most telling"
@@ -752,7 +753,7 @@ class _Search:
             # Everybody was looked at: only the choices are open, and those in one direction.
             if whole and drawn == "worst":
                 low, high = value, _mean(upper)
-            why = f"{number:,} of {self.persons:,} people"
+            why = f"{number:,} of {counted(self.persons, 'person')}"
             return Measure(name, value, low, high, "sample", why)
 
         several = self._number[told.whom] >= told.m

@@ -10,7 +10,7 @@ from sfumato.core.measure import Measure, Position
 MEANINGS = {
     "records": "rows of the file",
     "persons": "distinct people in the file",
-    "classes": "groups of records that agree on all quasi-identifiers (equivalence classes)",
+    "classes": "groups of records that agree on all quasi-identifiers",
     "k": "records in the smallest class (k-anonymity)",
     "pid_k": "people in the class with fewest people (PID-based K-anonymity)",
     "g_balance": "balance of people's records in the worst class; 0 when one person has them all",

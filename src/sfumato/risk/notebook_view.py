@@ -62,7 +62,7 @@ def class_sizes_picture(shapes: Mapping[str, ClassShape]) -> str:
     for place, label in enumerate(_labels()):
         x = _LEFT + (place + 0.5) * step
         parts.append(svg_text(x, _TOP + _HEIGHT + 14, label, "middle"))
-    parts.append(svg_text(_LEFT, _TOP + _HEIGHT + 30, "people per equivalence class", "start"))
+    parts.append(svg_text(_LEFT, _TOP + _HEIGHT + 30, "people per class", "start"))
     for series, (name, colour) in enumerate(zip(shapes, colours, strict=True)):
         x = _LEFT + 130 * series
         parts.append(f'<rect x="{x}" y="4" width="10" height="10" fill="{colour}"/>')

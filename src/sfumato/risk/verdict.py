@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from math import ceil
-from textwrap import wrap
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted, wrapped
 from sfumato.risk.evidence import Evidence, evidence_of, raised
 from sfumato.risk.intruders import Findings, Found
 from sfumato.risk.learned_values import Share
@@ -32,8 +32,6 @@ RELATIVE = 1 + 1e-9
 """By how much more a number is still at its limit: 1/11 is at 1/11 however it was added up."""
 GROWS = 1.2
 """How much more than was measured then an acceptance may cover, as data grows and is drawn anew."""
-WIDTH = 100
-"""Signs of a line, as everything that commands print."""
 SHOWN = 3
 """Cures that are printed."""
 NAMED = 5
@@ -449,7 +447,7 @@ class Verdict:
                 f"is the {worst.intruder} with {share_text(_found(worst).value)} of people found"
             )
         if accepted:
-            ready = f"Ready with {accepted} acceptance{'s' * (accepted > 1)}"
+            ready = f"Ready with {counted(accepted, 'acceptance')}"
         else:
             ready = "Ready" if len(measured) == len(self.rows) else "Below the limits so far"
         if self.linkage is not None and self.linkage.state is State.ACCEPTED:
@@ -513,11 +511,11 @@ class Verdict:
         lines = [
             *self.lines(details),
             "",
-            *_wrapped(said),
+            *wrapped(said),
             *(["", "Next:"] if self.nexts else []),
         ]
         for text in self.nexts:
-            lines += _wrapped(text, "  ", " " * 6)
+            lines += wrapped(text, "  ", " " * 6)
         return "\n".join(lines)
 
     def lines(self, details: bool = True) -> list[str]:
@@ -534,7 +532,7 @@ class Verdict:
             notes += [("accepted", said) for said in _accepted(accepted)]
         lines = [f"Limits: {self.limits}.", "", *self._table(), ""]
         for who, text in notes:
-            lines += _wrapped(text, f"  {who:<12}  ", " " * 16)
+            lines += wrapped(text, f"  {who:<12}  ", " " * 16)
         return lines
 
     @property
@@ -543,8 +541,12 @@ class Verdict:
         if not self.cures:
             return []
         above = " or ".join(row.name for row in self.rows if row.state is State.ABOVE)
+        same: dict[Cure, list[str]] = {}
+        for cure in self.cures:
+            same.setdefault(replace(cure, row=""), []).append(cure.row)
+        cures = [replace(cure, row=" and ".join(rows)) for cure, rows in same.items()]
         return [
-            *map(str, self.cures[:SHOWN]),
+            *map(str, cures[:SHOWN]),
             "All that is needed, at the least loss: promise_limits = true (--promise-limits)",
             f"Or a person answers for {above}, in a project: sfumato accept",
         ]
@@ -895,16 +897,16 @@ def _of_classes(found: Found, limits: Limits, population: tuple[Share, Share] | 
     if population is not None:
         return "the file is a sample: found among everybody of its population"
     needed = ceil(1 / limits.person - 1e-9)
-    least = f"the smallest class has {found.fewest:,} {'person' if found.fewest == 1 else 'people'}"
+    least = f"the smallest class has {counted(found.fewest, 'person')}"
     return least if found.fewest >= needed else f"{least}; {needed} are needed"
 
 
 def _of_bands(found: Found, sample: bool) -> str:
     """What the acquaintance's numbers come from."""
     if found.left:
-        return f"who has left, whose records no longer change: {found.left:,} people"
+        return f"who has left, whose records no longer change: {counted(found.left, 'person')}"
     if found.has_several:
-        alone = f"{found.alone:,} of {found.people:,} people are alone in their band"
+        alone = f"{found.alone:,} of {counted(found.people, 'person')} alone in their band"
         return f"the number of records, roughly: {alone}"
     same = "one record a person, and knows who is in the file"
     return same if sample else "same as the stranger: one record a person, and no population given"
@@ -918,13 +920,6 @@ def _accepted(accepted: Sequence[tuple[str, Acceptance]]) -> list[str]:
     said = [f"{_listed(names)}, {term}" for term, names in together.items()]
     left = len(said) - SHOWN
     return [*said[:SHOWN], *([f"{left} more: --details"] if left > 0 else [])]
-
-
-def _wrapped(text: str, first: str = "", later: str = "") -> list[str]:
-    """Lines of a terminal, which never part a number from its sign."""
-    # A space that does not break would stay in what people copy and search for.
-    lines = wrap(text.replace(" %", "\0%"), WIDTH, initial_indent=first, subsequent_indent=later)
-    return [line.replace("\0", " ") for line in lines]
 
 
 def _finds(row: Row, limits: Limits) -> str:
@@ -961,7 +956,7 @@ def beaten_text(evidence: Sequence[Evidence]) -> str:
     """Whether an attack found more than was predicted, or than its row shows."""
     beaten = [each for each in evidence if each.beaten or each.raised]
     if not beaten:
-        many = "1 attack" if len(evidence) == 1 else f"{len(evidence)} attacks"
+        many = counted(len(evidence), "attack")
         return f"{many}, none beat its prediction."
     return " ".join(map(_beaten, beaten))
 

@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from sfumato.core.declaration import fields_of
+from sfumato.core.number_text import counted
 from sfumato.schema.parts import Names, Part
 
 DIRECTIVES = {
@@ -328,13 +329,13 @@ class Cleaning(Part):
         if self.strip:
             yield "strip", "blanks at the ends taken away, several within made one"
         if self.missing:
-            yield "missing", f"{_counted(len(self.missing), 'text')} taken as missing"
+            yield "missing", f"{counted(len(self.missing), 'text')} taken as missing"
         if self.case:
             yield "case", f"spelled in {self.case} case"
         if self.rename:
-            yield "rename", f"{_counted(len(self.rename), 'value')} renamed"
+            yield "rename", f"{counted(len(self.rename), 'value')} renamed"
         if self.first:
-            yield "first", f"cut to {_counted(self.first, 'character')}"
+            yield "first", f"cut to {counted(self.first, 'character')}"
         if self.reads("number"):
             yield "number", f"read as numbers{self._number_signs()}"
         if self.reads("date"):
@@ -364,10 +365,6 @@ class Cleaning(Part):
         if self.thousands is not None:
             said += f", thousands sign {'space' if self.thousands.isspace() else self.thousands}"
         return said + (f", without {' or '.join(self.unit)}" if self.unit else "")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def first_day(text: str) -> dt.date | None:

@@ -16,6 +16,7 @@ from sfumato.core.arrays import Codes, Floats, Integers, Ints, Levels
 from sfumato.core.declaration import Count, drawn_seed
 from sfumato.core.errors import InputError
 from sfumato.core.measure import Measure
+from sfumato.core.number_text import counted
 from sfumato.core.secret_keys import Secret, Secrets
 from sfumato.hierarchies import ROOT, Anything, Exact, Hierarchy, format_released
 from sfumato.hierarchies.hierarchy import all_labels, generalised
@@ -167,7 +168,7 @@ def _check_contains(linked: Linked, local: Local, table: Table) -> None:
     if person is not None and person == table.schema.person:
         theirs = _ids(linked.table, person)
         absent = len(theirs) - int(pc.sum(pc.is_in(theirs, _ids(table, person))).as_py() or 0)
-        missing = f"{absent:,} of {len(theirs):,} linked people who are not in it"
+        missing = f"{absent:,} of {counted(len(theirs), 'linked person')}: not in it"
     else:
         columns = linked.columns_of(local)
         codes = linked.codes[:, columns]
@@ -175,7 +176,7 @@ def _check_contains(linked: Linked, local: Local, table: Table) -> None:
         nobody = matches(local, codes, np.zeros(codes.shape, dtype=np.int8)) == 0
         absent = int(nobody[linked.tuple_of].sum())
         missing = (
-            f"{absent:,} of {linked.table.records:,} linked records that match no person in it"
+            f"{absent:,} of {counted(linked.table.records, 'linked record')}: match no person in it"
         )
     if absent:
         raise InputError(

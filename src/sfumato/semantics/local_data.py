@@ -206,7 +206,7 @@ def _check_k(name: str, k: int, individuals: int) -> None:
         raise InputError(
             "parameter k",
             f"must not be larger than the local data '{name}'",
-            found=f"k = {k} and {individuals} individuals",
+            found=f"k = {k} and {individuals} people",
             advice="ask for a smaller k, or give the whole local data",
         )
 
@@ -810,7 +810,7 @@ class Linked:
             raise InputError(
                 f"local data '{local.name}'",
                 "must hold the values of every linked record where the reader is informed",
-                found=f"{int((found < 0).sum()):,} combinations of values that it does not",
+                found=f"combinations that it lacks: {int((found < 0).sum()):,}",
             )
         levels = np.zeros(self.codes.shape, dtype=np.int8)
         levels[:, columns] = alike_levels(local, [self.weights[q] for q in columns])[found]

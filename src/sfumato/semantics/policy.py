@@ -115,7 +115,7 @@ def _databases(policy: Policy) -> Findings:
     for name, database in policy.databases.items():
         where = f"database '{name}'"
         if database.k is None:
-            yield _error(where, "it has no k", "Say how many individuals a tuple must match")
+            yield _error(where, "it has no k", "Say how many people a tuple must match")
         # Somebody is always matched by themselves, so a k of 1 holds for everything.
         elif database.k == 1:
             yield _warning(where, "its k is 1, which hides no person", "Ask for 2 or more")

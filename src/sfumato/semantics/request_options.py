@@ -48,7 +48,7 @@ class RequestOptions:
     association_support: Annotated[
         float,
         Parameter(
-            "Least share of individuals with its condition for an association to be proposed.",
+            "Least share of people with its condition for an association to be proposed.",
             "SHARE",
             SHARE,
         ),

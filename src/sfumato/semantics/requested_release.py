@@ -22,6 +22,7 @@ from sfumato.core.arrays import Bools, Ints, Levels
 from sfumato.core.atomic import all_or_none, check_path, check_target
 from sfumato.core.declaration import drawn_seed
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.core.secret_keys import Secret, Secrets
 from sfumato.engines.embedded.counts import group
 from sfumato.hierarchies.hierarchy import ROOT
@@ -585,7 +586,7 @@ class RequestedRelease:
             )
         if self.exposed:
             found.append(
-                f"earlier releases alone leave {self.exposed:,} linked individuals below k; "
+                f"earlier releases alone leave {counted(self.exposed, 'linked person')} below k; "
                 "this one does not make it worse"
             )
         return (*found, *left_out(self.linked.table.labels, self._untouched))

@@ -1054,7 +1054,7 @@ def _check_start(counts: Counts, locals_: Sequence[local_data.Local], k: int) ->
             raise InputError(
                 "the levels to start from",
                 f"must be those of linkage {k}-anonymity for local data '{local.name}'",
-                found=f"{few} of {len(count)} tuples with fewer matching individuals",
+                found=f"{few} of {len(count)} tuples with fewer matching people",
                 advice="generalise with least_levels first, with the same k",
             )
 
@@ -1081,7 +1081,7 @@ def _raised(
 def _too_little() -> InputError:
     return InputError(
         "the rules",
-        "must ask for enough to keep k individuals, whatever a reader infers",
+        "must ask for enough to keep k people, whatever a reader infers",
         found="a tuple in which they let nothing more be raised",
         advice="check the site's rules: rules 5 to 7 as they are always ask for enough",
     )

@@ -193,7 +193,7 @@ def _taken_over() -> Iterator[str]:
     for number, time, detail in found.values_list("number", "time", "detail"):
         with suppress(ValueError, AttributeError):
             count = sum(map(len, json.loads(detail)[ROWS].values()))
-            rows = f"{count:,} rows that were unproved before"
+            rows = f"rows unproved before: {count:,}"
             yield f"entry {number} of {time[:10]} took over {rows}"
 
 

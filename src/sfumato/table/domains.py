@@ -116,7 +116,7 @@ def encode_sensitive(
         # The least spelling, not the first one: it does not depend on the order of the records.
         label[key] = min(label.get(key, text), text)
     warnings.append(
-        f"sensitive attribute '{raw.name}' has {len(read):,} spellings of {len(label):,} values; "
+        f"sensitive attribute '{raw.name}' has {len(read):,} spellings (values: {len(label):,}); "
         "spellings of one value count as one."
     )
     return table.CodedColumn(

@@ -15,13 +15,14 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import Codes
 from sfumato.core.declaration import LayoutGiven, Progress, silent
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.kernels.loop_calls import in_threads, one_by_one, read_ahead
 from sfumato.schema import Event, EventKind, Kind, QuasiIdentifier, Schema, check_schema
 from sfumato.schema.recipe import READERS, StepCount
 from sfumato.table import sources
 from sfumato.table.domains import encode_event, encode_quasi_identifier, encode_sensitive
 from sfumato.table.labelled_files import quoting
-from sfumato.table.numbering import Accumulator, RawColumn, at_rows, counted_records
+from sfumato.table.numbering import Accumulator, RawColumn, at_rows
 from sfumato.table.preparation import prepared
 from sfumato.table.scalars import have_spaces, mean_missing
 from sfumato.table.table import MISSING, NO_COLUMNS, CodedColumn, EventColumn, Table
@@ -532,8 +533,8 @@ def spellings_message(name: str, alike: int, ids: int) -> list[str]:
     if not alike:
         return []
     said = (
-        f"column '{name}': {alike:,} of {ids:,} ids differ from others by case or by "
-        "spaces at their ends alone, and count as other people. Are they the same people? Then "
+        f"column '{name}': {alike:,} of {counted(ids, 'id')}, unlike others by case or by "
+        "spaces at their ends alone, counted as other people. Are they the same people? Then "
         f'write strip = true and case = "lower" for it under [recipe.{name}] of the schema.'
     )
     return [said]
@@ -543,7 +544,7 @@ def spaces_message(name: str, count: int, records: int) -> str:
     """The warning of a column some records of which hold a text with spaces around it."""
     return (
         f"column '{name}': values with spaces at the start or end in {count:,} of "
-        f"{records:,} records; they differ from the same values without."
+        f"{counted(records, 'record')}; they differ from the same values without."
     )
 
 
@@ -551,7 +552,7 @@ def unreadable_warnings(steps: Sequence[StepCount]) -> list[str]:
     """Say which cells the recipe takes as missing because it cannot read them."""
     return [
         f"column '{each.column}' cannot be read as the recipe says in "
-        f"{counted_records(each.made_missing)}, where it counts as missing ({each.what})."
+        f"{counted(each.made_missing, 'record')}, where it counts as missing ({each.what})."
         for each in steps
         if each.made_missing and each.step in READERS
     ]

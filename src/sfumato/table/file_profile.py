@@ -15,7 +15,7 @@ import pyarrow as pa
 from sfumato.core.arrays import Floats, Ints
 from sfumato.core.declaration import LayoutGiven, fields_of
 from sfumato.core.notebook_parts import bars, styled_table
-from sfumato.core.number_text import percent
+from sfumato.core.number_text import counted, percent
 from sfumato.schema.recipe import Cleaning
 from sfumato.table import person_candidates
 from sfumato.table.cleaning import cleaned
@@ -364,10 +364,10 @@ class FileProfile:
         if not steps:
             return ""
         return bars(
-            f"Share of {self.persons:,} people who are unique on columns",
+            f"Share of {counted(self.persons, 'person')} who are unique on columns",
             [each.column for each in steps],
             {
-                f"of {self.persons:,} people unique on all but this": [
+                f"of {counted(self.persons, 'person')} unique on all but this": [
                     each.without for each in steps
                 ],
                 "unique on this and those above": [each.up_to for each in steps],

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sfumato.core import number_text
 from sfumato.core.arrays import Bools, Ints
 from sfumato.core.errors import InputError
 from sfumato.table.sources import Source, as_numpy, from_numpy, listed
@@ -224,7 +225,8 @@ def _check_agree(made: Joined, name: str) -> None:
         raise InputError(
             f"table {name}",
             f"must lead to one person by {listed(column for column, _ in paths)}",
-            found=f"two people in {int(differing.sum()):,} of {len(differing):,} records",
+            found=f"two people in {int(differing.sum()):,} of "
+            f"{number_text.counted(len(differing), 'record')}",
             advice="correct them, or leave all but one of these columns out of 'of'",
         )
 
@@ -236,7 +238,9 @@ def _check_key(name: str, key: str, ids: pa.Array) -> None:
         raise InputError(
             f"column '{key}' of table {name}",
             "must name each record once, as a key does",
-            found=f"{empty:,} empty cells, {twice:,} values again, of {len(ids):,} records",
+            found=f"{number_text.counted(empty, 'empty cell')}, "
+            f"{number_text.counted(twice, 'value')} again, "
+            f"of {number_text.counted(len(ids), 'record')}",
             advice="correct the file, or name another key",
         )
 
@@ -245,7 +249,7 @@ def _orphans(name: str, refers: Iterable[str], number: int, records: int) -> Inp
     return InputError(
         f"table {name}",
         f"must refer by {listed(refers)} to records that are there",
-        found=f"{number:,} of {records:,} records that refer to none",
+        found=f"{number:,} of {number_text.counted(records, 'record')} with no such record",
         advice=f'write orphans = "drop" under [tables.{name}] to leave them out',
     )
 

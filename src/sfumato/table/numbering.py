@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from sfumato.core.arrays import Bools, Integers, Ints, Words
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.kernels.key_numbering import Interner
 from sfumato.kernels.loop_calls import Bytes
 from sfumato.table import sources
@@ -454,7 +455,11 @@ class RawColumn:
 def at_rows(records: Bools) -> str:
     """Say how many records are marked, and the row number (1-based) of the first."""
     count, first = int(np.count_nonzero(records)), int(np.argmax(records)) + 1
-    return f"row {first:,}" if count == 1 else f"{count:,} records, the first in row {first:,}"
+    return (
+        f"row {first:,}"
+        if count == 1
+        else f"{counted(count, 'record')}, the first in row {first:,}"
+    )
 
 
 class Accumulator:
@@ -720,7 +725,7 @@ class CountedColumn(RawColumn):
 
     def at(self, values: Bools) -> str:
         """How many records hold one of the marked values; there are no row numbers."""
-        return counted_records(self.count(values))
+        return counted(self.count(values), "record")
 
     def of_codes(self, codes: Codes, size: int) -> Ints:
         """Number of records with each of ``size`` codes, one code per row given."""
@@ -728,11 +733,6 @@ class CountedColumn(RawColumn):
         counts = np.zeros(size, dtype=np.int64)
         np.add.at(counts, codes[known], self.counts[known])
         return counts
-
-
-def counted_records(count: int) -> str:
-    """A number of records in words."""
-    return "1 record" if count == 1 else f"{count:,} records"
 
 
 def counted_column(name: str, values: pa.Array, counts: pa.Array) -> CountedColumn:

@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 
 from sfumato.core.arrays import Bools, Ints
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.schema import Cleaning, Schema
 from sfumato.schema.recipe import StepCount, Unreadable, in_order
 from sfumato.table import sources
 from sfumato.table.cleaning import Cleaned, cleaned
-from sfumato.table.numbering import counted_records
 from sfumato.table.scalars import DAY, are_dates, date_points, mean_missing, printed
 from sfumato.table.table import EPOCH
 
@@ -186,7 +186,7 @@ class Preparation:
         self, name: str, line: Cleaning, kinds: Mapping[str, int], row: int | None
     ) -> InputError:
         ordered = sorted(kinds.items(), key=lambda each: (-each[1], each[0]))
-        found = [f"{kind} in {counted_records(cells)}" for kind, cells in ordered[:MOST_KINDS]]
+        found = [f"{kind} in {counted(cells, 'record')}" for kind, cells in ordered[:MOST_KINDS]]
         at = "" if row is None else f" (the first in row {row + 1:,})"
         said = ", ".join(found) + at
         said += f", and {len(ordered) - MOST_KINDS} kinds more" if ordered[MOST_KINDS:] else ""

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from sfumato.core.arrays import Ints
 from sfumato.core.declaration import LayoutGiven, Progress, silent
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.core.optional_packages import needed
 from sfumato.engines.spark.cleaned_records import counted_steps, prepared_on_spark
 from sfumato.engines.spark.spark_files import BROKEN, SparkSource, open_on_cluster, plain
@@ -45,7 +46,7 @@ from sfumato.table.domains import encode_quasi_identifier, encode_sensitive
 from sfumato.table.door import carried_columns as handed_on
 from sfumato.table.door import spaces_message as spaces_said
 from sfumato.table.door import with_settled_kinds as settled
-from sfumato.table.numbering import CountedColumn, counted_column, counted_records
+from sfumato.table.numbering import CountedColumn, counted_column
 from sfumato.table.table import MISSING, CodedColumn, Codes, LabelDomain
 
 if TYPE_CHECKING:
@@ -709,7 +710,7 @@ def _check_written(
         raise other_values()
     nobody = records - int(row["known"])
     door.check_persons(
-        schema.person or "", source.subject, counted_records(nobody) if nobody else ""
+        schema.person or "", source.subject, counted(nobody, "record") if nobody else ""
     )
     return int(row["persons"]), int(row["spellings"]), int(row["spaced"])
 

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from sfumato.core.declaration import Layout, LayoutGiven, is_spark_frame, layout_of
 from sfumato.core.errors import InputError
+from sfumato.core.number_text import counted
 from sfumato.core.optional_packages import needed
 from sfumato.engines.spark import spark_session
 from sfumato.table import file_layout, person_candidates, sources, table_files
-from sfumato.table.numbering import counted_records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,8 +64,8 @@ class SparkSource:
             raise InputError(
                 self.subject,
                 "must have as many cells in every row as it has columns",
-                found=f"another number of cells in {counted_records(broken)}",
-                accepted="1 cell" if self.cells == 1 else f"{self.cells} cells",
+                found=f"another number of cells in {counted(broken, 'record')}",
+                accepted=counted(self.cells or 0, "cell"),
                 advice="quote cells that hold the delimiter, or name the right delimiter",
             )
 
@@ -277,7 +277,7 @@ def _check_lines(session: SparkSession, place: str, subject: str, *, columns: in
         raise InputError(
             subject,
             "must be text in UTF-8",
-            found=f"other bytes in {counts['strange']:,} of its lines",
+            found=f"other bytes in {counted(counts['strange'], 'line')}",
             advice="save it as CSV in UTF-8, or give it the suffix of its format",
         )
     if counts["odd"]:
@@ -291,7 +291,7 @@ def _check_lines(session: SparkSession, place: str, subject: str, *, columns: in
         raise InputError(
             subject,
             "must have no empty line, as a file of one column on the engine spark",
-            found=f"{counts['empty']:,} empty lines",
+            found=f"{counted(counts['empty'], 'empty line')}",
             advice="write a missing value as \"\" or as a text that the schema names in 'missing'",
         )
     return bool(counts["open"] or counts["blank"])

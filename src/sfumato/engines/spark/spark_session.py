@@ -25,6 +25,7 @@ import pyarrow as pa
 
 from sfumato.core.declaration import Progress, silent
 from sfumato.core.errors import InputError, SfumatoError
+from sfumato.core.number_text import counted
 from sfumato.core.optional_packages import needed, silenced, spark_errors
 from sfumato.core.workspace import Workspace
 from sfumato.schema import Schema
@@ -89,10 +90,9 @@ class Ran:
         return asdict(self)
 
     def __str__(self) -> str:
-        executors = "1 executor" if self.executors == 1 else f"{self.executors:,} executors"
-        cores = "1 core" if self.cores == 1 else f"{self.cores:,} cores"
-        parts = "1 partition" if self.partitions == 1 else f"{self.partitions:,} partitions"
-        return f"Spark {self.version} ({self.master}), {executors}, {cores}, {parts}"
+        parts = ("executors", "cores", "partitions")
+        of = ", ".join(counted(getattr(self, each), each.removesuffix("s")) for each in parts)
+        return f"Spark {self.version} ({self.master}), {of}"
 
 
 _EXTRA = "spark"

@@ -171,7 +171,7 @@ def method(scene: Scene) -> Iterator[Staged]:
     )
     outcome = replace(staged.outcome, notes=(*staged.outcome.notes, *notes))
     warning = (
-        f"{undone:,} pseudonyms are undone by public software: they come from a small seed, or are "
+        f"Pseudonyms undone by public software: {undone:,}. They come from a small seed, or are "
         "hashes of ids without a salt. Do not release the file; make it anew."
     )
     yield replace(staged, outcome=outcome, warnings=(warning,) if undone else ())

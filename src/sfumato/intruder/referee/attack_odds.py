@@ -415,6 +415,17 @@ def one_per_class(numbers: Ints, class_of: Ints, rng: np.random.Generator) -> In
     return np.sort(numbers[mixed[chosen]])
 
 
+def rank(tried: int, broken: bool, gained: float) -> tuple[bool, bool, float]:
+    """The place of an attack: a beaten prediction first, what had nothing to try last.
+
+    Parameters
+    ----------
+    gained
+        Share of right guesses beyond that of random ones.
+    """
+    return (False, not broken, -gained) if tried else (True, True, 0.0)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of one attack.
@@ -465,13 +476,8 @@ class Outcome:
 
     @property
     def rank(self) -> tuple[bool, bool, float]:
-        """The worst has the least: a beaten prediction, then most right guesses beyond random ones.
-
-        Last is what had nothing to try.
-        """
-        if not self.attempts:
-            return True, True, 0.0
-        return False, not self.broken, self.baseline.value - self.success.value
+        """The worst has the least."""
+        return rank(self.attempts, self.broken, self.success.value - self.baseline.value)
 
     @property
     def above(self) -> bool:

@@ -355,7 +355,7 @@ class Tuned:
         return (
             f"loss: {self.loss} {trial.loss:.4g} ({beside}), "
             f"{100 * trial.records_left_out:.3g} % of the records left out, "
-            f"{trial.classes:,} classes"
+            f"classes: {trial.classes:,}"
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.core.arrays import Ints
 from sfumato.core.declaration import Count, Parameter, Share
 from sfumato.core.errors import InputError
-from sfumato.core.number_text import count, number
+from sfumato.core.number_text import counted, number
 from sfumato.release.promises.promise import TOLERANCE, Promise, Thresholds, Verdicts
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class GBalance(Promise):
         return (
             "No person dominates a class: g-balance, 1 less the sum of the squared shares of its "
             f"records that each person has, is at least {number(self.g)} in every class. Every "
-            f"class then has at least {count(fewest)} {'person' if fewest == 1 else 'people'}."
+            f"class then has at least {counted(fewest, 'person')}."
         )
 
 

@@ -292,7 +292,7 @@ def classes_on_spark(
         Values(column, value_counts[name], of.get(name), tuple(recursive_l))
         for name, column in sensitive.items()
     ]
-    with said_plainly("count the equivalence classes"):
+    with said_plainly("count the classes"):
         return count_classes(frame, keys, person, values)
 
 

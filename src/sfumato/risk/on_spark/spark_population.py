@@ -459,7 +459,7 @@ def assess_on_spark(
         # Several jobs read the classes, each of which would count them again.
         classes = classes.persist()
     try:
-        with said_plainly("count the equivalence classes"):
+        with said_plainly("count the classes"):
             with watched(session, progress, "measure", 0.0, share):
                 risk = spark_measures.risk_of_classes(
                     classes,

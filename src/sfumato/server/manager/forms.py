@@ -148,7 +148,7 @@ _POLICY = {
 }
 _FLOOR = {
     Floor.REFUSE: "an opening is refused where fewer than k could be left",
-    Floor.REPORT: "it is allowed and reported; KAPR may exceed 1",
+    Floor.REPORT: "it is allowed and reported; KAPR may be above 1",
 }
 _COSTS = {
     Costs.BOUND: "the most that it can cost: tells nothing of what is hidden",

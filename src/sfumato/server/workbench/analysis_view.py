@@ -22,12 +22,7 @@ from sfumato.release.release_result import Release
 from sfumato.server.workbench.bench import Bench
 from sfumato.server.workbench.column_figures import FEWEST, hidden
 from sfumato.server.workbench.frame import page, project_view
-from sfumato.server.workbench.release_view import (
-    PINNED,
-    drawn_release,
-    promised_people,
-    sampled,
-)
+from sfumato.server.workbench.release_view import PINNED, drawn_release, promised_people, sampled
 from sfumato.table.table import Table
 
 ANALYSES = {
