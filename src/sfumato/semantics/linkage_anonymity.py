@@ -168,16 +168,15 @@ def _check_contains(linked: Linked, local: Local, table: Table) -> None:
     if person is not None and person == table.schema.person:
         theirs = _ids(linked.table, person)
         absent = len(theirs) - int(pc.sum(pc.is_in(theirs, _ids(table, person))).as_py() or 0)
-        missing = f"{absent:,} of {counted(len(theirs), 'linked person')}: not in it"
+        missing = f"{absent:,} of {counted(len(theirs), 'linked person')} who are not in it"
     else:
         columns = linked.columns_of(local)
         codes = linked.codes[:, columns]
         # At level 0, as who was linked must be there with the values that were linked.
         nobody = matches(local, codes, np.zeros(codes.shape, dtype=np.int8)) == 0
         absent = int(nobody[linked.tuple_of].sum())
-        missing = (
-            f"{absent:,} of {counted(linked.table.records, 'linked record')}: match no person in it"
-        )
+        records = counted(linked.table.records, "linked record")
+        missing = f"{absent:,} of {records} that match no person in it"
     if absent:
         raise InputError(
             f"local data '{local.name}'",
