@@ -3,9 +3,9 @@
 The hand follows Splink's own tutorial for persons: its ready comparisons for names, dates of
 birth, postcodes and the rest, term frequencies, blocking on names and dates in halves, u by
 sampling, m by two sessions of expectation maximisation, a threshold of 0.9. FEBRL and the
-generated clinics; F1 over pairs at the better of the thresholds 0.5 and 0.9 for the hand, at the
-default for the suggestion. goldenmatch gets the same columns, without ids, and configures itself,
-in the environment of `peers.py`; its pairs are those of its clusters.
+generated clinics; F1 over pairs at the better of the thresholds 0.5 and 0.9 for the hand, of the
+people found for the suggestion. goldenmatch gets the same columns, without ids, and configures
+itself, in the environment of `peers.py`; its pairs are those of its clusters.
 
 Usage: by_hand.py [DATA ...]    (all where none is named)
 """
@@ -82,18 +82,8 @@ def _together(person: dict[tuple[str, str], str]) -> Pairs:
 def _suggested(tables: dict[str, pd.DataFrame]) -> Pairs:
     mode = Mode.DEDUPE_ONLY if len(tables) == 1 else Mode.LINK_AND_DEDUPE
     spec = suggest_links(tables, mode=mode, id_column="id").spec
-    with tempfile.TemporaryDirectory() as folder:
-        link(tables, spec, seed=1).write(Path(folder) / "linked")
-        found = pd.read_parquet(Path(folder) / "linked" / "pairs.parquet")
-    found = found[found["outcome"] == "match"]
-    return {
-        frozenset((left, right))
-        for left, right in zip(
-            zip(found["source_l"], found["id_l"], strict=True),
-            zip(found["source_r"], found["id_r"], strict=True),
-            strict=True,
-        )
-    }
+    persons = link(tables, spec, seed=1).persons.to_pylist()
+    return _together({(each["source"], each["id"]): each["person"] for each in persons})
 
 
 def _by_goldenmatch(tables: dict[str, pd.DataFrame]) -> Pairs | None:

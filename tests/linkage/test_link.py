@@ -8,6 +8,7 @@ import tomllib
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from sfumato.core.atomic import atomic_folder
 from sfumato.core.errors import InputError
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.linkage.earlier_linkage import apply_decisions
-from sfumato.linkage.link import link
+from sfumato.linkage.link import changed, link, of_before
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds, WantedRates
 from sfumato.linkage.linkage_result import Links
 from sfumato.linkage.match_thresholds import MATCH
@@ -304,6 +305,19 @@ def test_a_later_table_finds_the_persons_of_before(
     assert merged.column_names == ["change", "person", "other"]
     assert pc.sum(pc.equal(merged["change"], "merge")).as_py() or not changes["merges"]
     assert not later.suggested
+
+
+@pytest.mark.parametrize("gone", [{"practice"}, {"hospital"}, {"hospital", "practice"}, set()])
+def test_what_was_said_of_a_source_that_is_gone_goes_with_it(links: Links, gone: set[str]) -> None:
+    said = {
+        "rename": {name: {"id": f"id of {name}"} for name in ("hospital", "practice")},
+        "one_per_source": ("hospital", "practice"),
+    }
+    before = SimpleNamespace(spec=changed(links.spec, {**said, "id": "id"}))
+    kept = {"hospital", "practice"} - gone
+    spec = of_before(before, [*kept, "register"]).spec
+    assert set(spec.rename) == set(spec.one_per_source) == kept
+    assert spec.columns == links.spec.columns
 
 
 @pytest.mark.slow

@@ -424,7 +424,7 @@ def _specification(
 ) -> Suggestion:
     """The specification that a command line means: read, that of a linkage before, or proposed."""
     from sfumato.linkage.earlier_linkage import read_earlier
-    from sfumato.linkage.link import changed
+    from sfumato.linkage.link import changed, of_before
     from sfumato.linkage.link_spec import MAX_PAIRS, load_link_spec
     from sfumato.linkage.spec_suggestion import Suggestion, suggest_links
 
@@ -433,7 +433,7 @@ def _specification(
     if spec is not None:
         made = Suggestion(load_link_spec(spec), {})
     elif previous is not None:
-        made = Suggestion(read_earlier(previous).spec, {})
+        made = of_before(read_earlier(previous), tables)
     else:
         most = given["allow_pairs"] or MAX_PAIRS
         made = suggest_links(

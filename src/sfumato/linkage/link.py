@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Unpack, overload
@@ -112,7 +112,7 @@ def asked_specification(
     elif spec is not None:
         made = Suggestion(load_link_spec(spec), {})
     elif earlier is not None:
-        made = Suggestion(earlier.spec, {})
+        made = of_before(earlier, tables)
     else:
         progress("suggest", 0.0)
         most = allowed or MAX_PAIRS
@@ -120,6 +120,16 @@ def asked_specification(
     given = {"max_pairs": allowed, "id": id_column}
     changes = {name: value for name, value in given.items() if value is not None}
     return replace(made, spec=changed(made.spec, changes)) if changes else made
+
+
+def of_before(earlier: Earlier, sources: Collection[str]) -> Suggestion:
+    """The specification of a linkage before, without what it says of sources that are gone."""
+    spec = earlier.spec
+    here = {
+        "rename": {name: spec.rename[name] for name in spec.rename if name in sources},
+        "one_per_source": tuple(name for name in spec.one_per_source if name in sources),
+    }
+    return Suggestion(changed(spec, here), {})
 
 
 def changed(spec: LinkSpec, changes: Mapping[str, object]) -> LinkSpec:
