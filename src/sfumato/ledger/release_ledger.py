@@ -204,16 +204,20 @@ class ReleaseLedger(Ledger):
             The hash of the file that it continues.
         """
         details = {each.number: self._detail(each.number) for each in self.remembered()}
-        chain, known = {""}, [made.sketch]
+        chain, before_it = {""}, list[Remembered]()
         while before not in chain:
             own = [each for each in self.remembered() if each.output_sha256 == before]
-            chain, known = {*chain, before}, [*known, *(self.sketch(e) for e in own if e.kept_in)]
+            chain, before_it = {*chain, before}, [*before_it, *own]
             before = next((details[each.number].get("continues", "") for each in own), "")
-        others = (
+        chain.discard("")
+        others = [
             self.sketch(each)
             for each in self.may_hold(to)
-            if details[each.number].get("series") and each.output_sha256 not in chain - {""}
-        )
+            if details[each.number].get("series") and each.output_sha256 not in chain
+        ]
+        # Read only where they are compared: each month would take longer than the one before.
+        kept = [each for each in before_it if each.kept_in] if others else []
+        known = [made.sketch, *map(self.sketch, kept)]
         return sum(
             2 * _in_both(each, made.sketch) > len(each)
             and not any(_is_again(each, one) for one in known)
