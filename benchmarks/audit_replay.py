@@ -20,7 +20,7 @@ def fill(entries: int) -> None:
     from django.conf import settings
     from django.db import transaction
 
-    from sfumato.server.audit_log import _FIELDS
+    from sfumato.server.audit_log import FIELDS
     from sfumato.server.stated_rows import rows_of, stated
     from sfumato.server.store.models import (
         Account,
@@ -40,7 +40,7 @@ def fill(entries: int) -> None:
         detail = detail_text({"cost": 0.001, "rows": rows_of(rows)})  # type: ignore[arg-type]
         row = next_row(last, ("w0123abcd", action, "project 1f0c/pair x8JqabcdEFGH", detail), sign)
         last = Head(row[0], row[-2])
-        batch.append(AuditEntry(**dict(zip(_FIELDS, row, strict=True))))
+        batch.append(AuditEntry(**dict(zip(FIELDS, row, strict=True))))
         if len(batch) == AT_ONCE:
             AuditEntry.objects.bulk_create(batch)
             batch.clear()
