@@ -82,7 +82,7 @@ def test_an_honest_release_repeated_from_its_manifest(files: Path, run: Run) -> 
 def test_a_release_that_is_not_there_is_refused(files: Path, run: Run) -> None:
     done = run("attack", "none.csv", "--schema", "schema.toml", "--original", "in.csv", *QUICK)
     assert done.code == 1
-    assert "argument RELEASE must name a file that can be read" in done.err
+    assert "none.csv" in done.err
 
 
 @pytest.mark.parametrize("informed", fast_first(1, [True, False]))
@@ -133,7 +133,7 @@ def test_the_table_is_read_by_people(files: Path, run: Run) -> None:
 def test_a_screen_shows_warnings_and_whole_columns_of_every_attack(made: Path) -> None:
     """Long titles give way, and sentences about what was held: not a mark, nor a limit."""
     from sfumato.cli.attack_command import _brief
-    from sfumato.cli.output import WIDTH
+    from sfumato.core.number_text import WIDTH
 
     found = sf.attack(made / "out.csv", schema=sf.load_schema(made / "schema.toml"), seed=1)
     longest = ("inference_minimality:diagnosis", "exact_free", "probabilistic", "informed")
