@@ -233,3 +233,23 @@ def test_a_reset_link_makes_no_account_and_keeps_the_second_factor() -> None:
 
     assert not Account.objects.filter(name="other").exists()
     assert log_in("wanda", NEW)[1]["Location"].startswith("/login/code")
+
+
+def test_who_was_reset_exports_nothing_for_a_day() -> None:
+    from sfumato.server.store.models import Link
+
+    mark = person("mark", "manager")
+    project, _ = stored(people=(person("carol", "custodian"), mark, person("will", "worker")))
+    changed(project, state="closed")
+    path = link_in(logged_in("carol").post(f"/accounts/{mark.pseudonym}/reset"))
+    assert visitor().post(path, {"new": NEW, "again": NEW}).status_code == 302
+    client, _ = log_in("mark", NEW)
+    address = f"/projects/{project.pk}/export/decisions"
+    assert client.post(address).status_code == 409
+    used = Link.objects.get(purpose="reset")
+    # The row alone is no proof.
+    Link.objects.filter(pk=used.pk).delete()
+    assert client.post(address).status_code == 409
+    used.save()
+    changed(used, used=used.used - timedelta(hours=25))
+    assert client.post(address).status_code == 200

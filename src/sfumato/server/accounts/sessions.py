@@ -20,8 +20,9 @@ from django.utils.crypto import salted_hmac
 
 from sfumato.server.accounts.backend import digest_of_token
 from sfumato.server.audit_log import append
-from sfumato.server.proofs import check_stated
-from sfumato.server.stated_rows import gone, stated
+from sfumato.server.error_pages import Stop
+from sfumato.server.proofs import check_stated, proofs
+from sfumato.server.stated_rows import gone, image, stated
 from sfumato.server.store.models import Account, Link, Member, Project, ProjectState
 from sfumato.server.store.statements import ask, value
 
@@ -215,6 +216,29 @@ def reset_link(by: Account, account: Account) -> str:
         rows = [*gone(before), stated(link)]
         append(by, "reset password", resource_of(account), {"days": RESET_DAYS}, rows=rows)
     return address
+
+
+EXPORTS_WAIT = timedelta(days=1)
+"""How long an account whose password was reset exports nothing: its owner hears of it before."""
+
+
+def check_not_reset(account: Account) -> None:
+    """Refuse an export to an account whose password somebody has just reset.
+
+    Raises
+    ------
+    Stop
+        If it was.
+    """
+    since = image("link", "used", timezone.now() - EXPORTS_WAIT, secret=False)
+    # As the log states it: a row of the database could be removed.
+    for row in list(proofs().replay.rows.get("link", {}).values()):
+        if row.get("account_id") == account.pk and (row.get("used") or "") > since:
+            raise Stop(
+                409,
+                "The password of this account was reset less than a day ago. It exports nothing "
+                "until a day is over.",
+            )
 
 
 def find_link(token: str, *, lock: bool = False) -> Link | None:

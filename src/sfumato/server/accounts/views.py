@@ -240,6 +240,7 @@ def of_project(action: Action, *, fresh_from: str | None = None) -> Callable[[Vi
                 return problem(request, 403, permission.reason)
             try:
                 if action in EXPORTS:
+                    sessions.check_not_reset(request.user)
                     check_project(project)
                 return view(request, project, *args, **kwargs)
             except Stop as stop:
