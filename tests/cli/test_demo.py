@@ -21,6 +21,7 @@ from cli.conftest import PROGRAM, Run, done_in, lines_on_a_screen
 from cli.malformed.case import make_folder
 
 import sfumato as sf
+from sfumato.core.number_text import counted
 from sfumato.core.optional_packages import install_command
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_random_pairs")]
@@ -136,7 +137,8 @@ def test_persons_are_those_of_the_truth_but_for_the_errors_told(demo: Demo) -> N
     assert risk.persons == len(found) == len(true) + splits - merges
     assert risk.records == sum(map(Counter.total, demo.visits.values()))
     assert f"{len(demo.found):,} patients of two clinics are {len(found):,} people" in demo.said
-    errors = f"two taken for one {merges} times, one for two {splits} times."
+    merged, split = counted(merges, "time"), counted(splits, "time")
+    errors = f"two taken for one {merged}, one for two {split}."
     assert f"Truly {len(true):,} people: {errors}" in demo.said
 
 
