@@ -504,7 +504,7 @@ def read_clusters(source: Source, column: str) -> Codes:
         raise InputError(
             f"column '{column}' of {source.subject}",
             "must say in which cluster each person was drawn",
-            found=f"missing in {values.null_count:,}",
+            found=f"missing values: {values.null_count:,}",
             advice="give those people a cluster, or leave their records out",
         )
     codes = values.combine_chunks().dictionary_encode().indices

@@ -32,7 +32,7 @@ def nearly(scene: Scene) -> Iterator[Staged]:
     )
     drawn: tuple[str, ...] = ()
     if some.file.classes < scene.file.classes:
-        drawn = (f"Classes drawn: {some.file.classes:,} of {scene.file.classes:,}.",)
+        drawn = (f"Of {scene.file.classes:,} classes {some.file.classes:,} were drawn.",)
     for name, guesses, one_to_one, said in (
         ("probabilistic", found.free, False, "names the likeliest for each record"),
         ("probabilistic_one_to_one", found.one_to_one, True, "names no person twice"),
