@@ -13,8 +13,10 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from cli.review_terminal import Terminal
+from cli.review_folders import reviewed
 from doc_blocks import LENIENT, NUMBER, blocks, read, run_python
+
+from sfumato.review.review_decisions import Answer
 
 pytestmark = pytest.mark.slow
 
@@ -67,8 +69,8 @@ def run_in_order(page, folder, monkeypatch):
     for (language, code), after in zip(every, [*every[1:], None], strict=True):
         if language == "python":
             printed = run_python(code, {})
-        elif code.startswith("sfumato review play"):
-            review(code.split()[1:])
+        elif code.startswith("sfumato open"):
+            review(folder / code.split()[2] / "review")
         elif language == "sh":
             waits = after is not None and "Waiting for the reviewers" in after[1]
             words = ["sh", "-e", "-c", LENIENT + code]
@@ -78,19 +80,19 @@ def run_in_order(page, folder, monkeypatch):
     return shown
 
 
-def review(words):
-    """Answer all pairs of a review at a terminal: different persons, in whatever order they come.
+def review(folder):
+    """Answer all pairs of a review as at the desk: different persons, in whatever order they come.
 
     Pairs come in an order that nobody knows, so that answers which differ would make other persons
     each time.
     """
-    terminal = Terminal(*words)
-    terminal.wait("pair 1 of ")
-    (pairs,) = {int(number) for number in re.findall(r"pair 1 of (\d+)", terminal.text)}
-    for pair in range(2, pairs + 1):
-        terminal.press("1", f"pair {pair} of {pairs}")
-    terminal.press("1", "All pairs are decided")
-    assert terminal.leave() == 0
+
+    def answer(session):
+        for place in range(len(session.tasks)):
+            session.show(place)
+            session.decide(place, Answer.DIFFERENT_HIGH)
+
+    assert reviewed(folder, answer).undecided(0) is None
 
 
 def test_the_readme_in_order(demo, tmp_path, project_root, monkeypatch):

@@ -84,7 +84,7 @@ class Options(_Table):
 
 
 class Command(_Table):
-    """The options of a command, such as ``review play``, as its help has them."""
+    """The options of a command, such as ``serve``, as its help has them."""
 
     required_arguments = 1
     final_argument_whitespace = True

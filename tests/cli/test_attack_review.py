@@ -1,4 +1,4 @@
-"""``sfumato attack --review``: a linkage is made, reviewed with keys, exported and attacked."""
+"""``sfumato attack --review``: a linkage is made, reviewed, exported and attacked."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from cli.conftest import Run
+from cli.review_folders import reviewed
 
-from sfumato.cli.review_screen import Loop
 from sfumato.examples import generate_clinics, generate_registrations
 from sfumato.intruder.guesses.screen_attack import ShownRows, rows_of
 from sfumato.linkage.link import link
 from sfumato.linkage.link_spec import LinkSpec, SetThresholds
-from sfumato.review.terminal_session import Session
-from sfumato.review.terminal_text import Look
+from sfumato.review.review_decisions import Answer
+from sfumato.review.review_session import Session
+from sfumato.review.review_settings import Mode
+from sfumato.review.worker_state import Opening
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -41,25 +43,21 @@ def linked(tmp_path: Path) -> Path:
     return tmp_path / "linked"
 
 
-def _play(run: Run, monkeypatch: pytest.MonkeyPatch, keys: str, *words: str | Path) -> None:
-    """Review with the keys of a text at a terminal of 80 by 24."""
-    waiting = [*({"\t": "tab"}.get(key, key) for key in keys), "q"]
-
-    def at_terminal(session: Session) -> None:
-        Loop(session, Look).run(lambda: waiting.pop(0), lambda lines: None)
-
-    monkeypatch.setattr("sfumato.cli.review_commands._check_terminal", lambda: None)
-    monkeypatch.setattr("sfumato.cli.review_commands._at_terminal", at_terminal)
-    done = run("review", "play", *words)
-    assert done.code == 0, done.err
+def _answered(session: Session) -> None:
+    """Open all of some pairs and a cell of others, and answer them."""
+    for place in range(len(session.tasks)):
+        session.show(place)
+        if session.view(place).refused:
+            continue
+        everything = tuple(range(len(session.review.attributes)))
+        session.open(place, Opening(everything if place % 3 == 0 else (place % 2,), Mode.FULL))
+        session.decide(place, Answer(2 if place % 2 else -3))
 
 
 @pytest.mark.slow
-def test_a_review_is_exported_and_attacked(
-    linked: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_review_is_exported_and_attacked(linked: Path, run: Run) -> None:
     """The attack finds as many records as the anonymity sets say, and only the truth names them."""
-    _play(run, monkeypatch, "A51\to1N1" * 20, linked, "--seed", "3")
+    reviewed(linked, _answered)
     status = json.loads(run("review", "status", linked, "--json").out)["workers"][0]
     words = ("--shown", "shown.parquet", "--shown-truth", "truth.parquet")
     done = run("review", "export", linked, *words)

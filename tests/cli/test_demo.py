@@ -284,7 +284,7 @@ def test_its_project_goes_on(demo: Demo, tmp_path: Path, run: Run) -> None:
     words = demo.said.rpartition("then type: ")[2].split()[:3]
     assert words == ["sfumato", "run", "clinics"]
     file = place / "sfumato.toml"
-    file.write_text(file.read_text().replace('by = "simulated"', 'by = "terminal"'))
+    file.write_text(file.read_text().replace('by = "simulated"', 'by = "desk"'))
     before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
     refused = run(*ASKED)
     assert (refused.code, refused.out) == (1, "")
@@ -292,7 +292,7 @@ def test_its_project_goes_on(demo: Demo, tmp_path: Path, run: Run) -> None:
     assert before == {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
     waits = run(*words[1:])
     assert waits.code == 3
-    assert "sfumato review play clinics/review" in waits.err
+    assert "sfumato open clinics/sfumato.toml" in waits.err
 
 
 @pytest.mark.parametrize(

@@ -469,7 +469,7 @@ def test_next_pairs_are_drawn_answered_and_applied(run: Run, out: Path, here: Pa
         "link", "next", "out", "--pairs", "30", "--clusters", "0", "--seed", "3", "-o", "one"
     )
     assert done.code == 0, done.err
-    assert "sfumato review play one" in done.err
+    assert "sfumato open one" in done.err
     shown = pq.read_table(here / "one" / "review.parquet")
     assert len(shown) == 30
     assert "score" not in shown.column_names

@@ -47,7 +47,7 @@ def test_two_tables_with_visits(call: Call, clinics: Path, tmp_path: Path) -> No
         "--dedupe",
         "--attach", f"hospital={clinics / 'visits_hospital.csv'}",
         "--attach", f"practice={clinics / 'visits_practice.csv'}",
-        "--review", "terminal", "--budget", "0.4", "--seed", "3", "--name", "Two clinics",
+        "--review", "desk", "--budget", "0.4", "--seed", "3", "--name", "Two clinics",
     )  # fmt: skip
     assert made.code == 0, made.err
     assert "Next: sfumato run" in made.err
@@ -61,7 +61,7 @@ def test_two_tables_with_visits(call: Call, clinics: Path, tmp_path: Path) -> No
     assert "icd9" in project.columns.sensitive
     assert "surname" in project.columns.direct_identifiers
     assert "patient" not in project.columns.columns()
-    assert project.review.by is Reviewers.TERMINAL
+    assert project.review.by is Reviewers.DESK
     assert project.review.budget == 0.4
     assert project.about.seed == 3
     assert project.attack is not None
@@ -200,7 +200,7 @@ def test_an_attached_table_must_fit(call: Call, clinics: Path) -> None:
         (("--id", "no"), "--id is for tables that are linked"),
         (("--spec", "link.toml"), "--spec is for tables that are linked"),
         (("--one-per-source",), "--one-per-source is for"),
-        (("--review", "terminal"), "--review is for"),
+        (("--review", "desk"), "--review is for"),
         (("--budget", "0.5"), "--budget needs reviewers"),
         (("--dedupe", "--review-k", "3"), "--review-k needs reviewers"),
     ],

@@ -53,7 +53,7 @@ check = 0.02
 by_uncertainty = true
 key_file = "key"
 [review]
-by = "terminal"
+by = "desk"
 unanswered = "apart"
 k = 3
 budget = 0.5
@@ -122,7 +122,7 @@ def test_what_is_written_reads_as_the_same(text: str) -> None:
 
 def test_words_mean_what_they_mean_elsewhere() -> None:
     project = parse_project(FULL)
-    assert project.review.by is Reviewers.TERMINAL
+    assert project.review.by is Reviewers.DESK
     assert project.review.unanswered is Unanswered.APART
     assert project.review.settings.start is Mode.PARTIAL
     assert [each.name for each in project.release.promises] == [
@@ -157,7 +157,7 @@ def test_words_mean_what_they_mean_elsewhere() -> None:
         ("[project]", "[project", "must be TOML"),
         ("pid_k = 5", 'pid_k = 5\n[outputs]\nfolder = "a\\u0000b"', "outputs.folder: must not"),
         ("pid_k = 5", 'pid_k = 5\npresets = ["a\\u0000b"]', "release.presets.1: must not"),
-        ("[release]", "[review]\nby = 'terminal'\n[release]", "linked"),
+        ("[release]", "[review]\nby = 'desk'\n[release]", "linked"),
     ],
 )  # fmt: skip
 def test_what_breaks_a_rule_is_named_with_its_place(old: str, new: str, said: str) -> None:

@@ -96,7 +96,7 @@ def test_households_without_dates_are_linked(folder: Path) -> None:
 def test_stages_follow_the_sections(folder: Path) -> None:
     names = [stage.name for stage in stages_of(open_project(folder))]
     assert names == ["link", "linked", "assess", "release", "report"]
-    change(folder, "[release]", '[attack]\n[review]\nby = "terminal"\n[release]')
+    change(folder, "[release]", '[attack]\n[review]\nby = "desk"\n[release]')
     names = [stage.name for stage in stages_of(open_project(folder))]
     assert names == ["link", "review", "linked", "assess", "release", "attack", "report"]
 

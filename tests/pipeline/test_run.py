@@ -22,6 +22,8 @@ from sfumato.pipeline.run import run_lock
 from sfumato.pipeline.stage import read_record
 from sfumato.release.anonymize import anonymize
 from sfumato.review.review_decisions import Answer
+from sfumato.review.review_session import begin
+from sfumato.review.review_sources import open_folder
 
 pytestmark = pytest.mark.usefixtures("few_random_pairs")
 
@@ -289,19 +291,16 @@ def test_what_checks_contradict_is_in_no_report(call: Call, project: Path) -> No
 
 
 @pytest.mark.slow
-def test_a_review_at_the_terminal_is_prepared_and_waited_for(call: Call, project: Path) -> None:
-    from sfumato.cli.review_session import begin
-    from sfumato.review.review_sources import open_folder
-
-    change(project, "[release]", '[review]\nby = "terminal"\nk = 1\n\n[release]')
+def test_a_review_at_the_desk_is_prepared_and_waited_for(call: Call, project: Path) -> None:
+    change(project, "[release]", '[review]\nby = "desk"\nk = 1\n\n[release]')
     made = call("run", "--json")
     assert made.code == 3
-    assert "sfumato review play review" in made.err
+    assert "sfumato open sfumato.toml" in made.err
     folder = project / "review"
-    session = begin(folder, open_folder(folder), "ann", {}, 1, silent)
+    session = begin(folder, open_folder(folder), "ann", {}, silent)
     for place in range(len(_pairs(project))):
         session.show(place)
-        session.decide(place, Answer(3 if place == 0 else -3))
+        session.decide(place, Answer(3))  # their order is random
         if place == 0:
             assert call("run").code == 3
     session.journal.close()
@@ -339,14 +338,12 @@ def test_a_simulated_review_needs_nobody(call: Call, project: Path) -> None:
 
 @pytest.mark.slow
 def test_a_review_of_other_pairs_is_kept_aside_and_answers_hold(call: Call, project: Path) -> None:
-    from sfumato.cli.review_session import begin
     from sfumato.review.review_project import load_project
-    from sfumato.review.review_sources import open_folder
 
-    change(project, "[release]", '[review]\nby = "terminal"\nk = 1\n\n[release]')
+    change(project, "[release]", '[review]\nby = "desk"\nk = 1\n\n[release]')
     assert call("run").code == 3
     folder = project / "review"
-    session = begin(folder, open_folder(folder), "ann", {}, 1, silent)
+    session = begin(folder, open_folder(folder), "ann", {}, silent)
     for place in range(2):
         session.show(place)
         session.decide(place, Answer(3))
@@ -369,7 +366,7 @@ def test_a_review_of_other_pairs_is_kept_aside_and_answers_hold(call: Call, proj
     assert len(carried) == 1
     pairs = set(_pairs(project))
     assert set(load_project(folder).pair_ids) == pairs - carried
-    session = begin(folder, open_folder(folder), "ben", {}, 1, silent)
+    session = begin(folder, open_folder(folder), "ben", {}, silent)
     for place in range(len(pairs - carried)):
         session.show(place)
         session.decide(place, Answer(-3))

@@ -61,7 +61,7 @@ LINKED = {
     },
 }  # fmt: skip
 REVIEW = {
-    "by": "terminal", "possible_matches": 121, "answered": 118, "carried": 3, "conflicts": 2,
+    "by": "desk", "possible_matches": 121, "answered": 118, "carried": 3, "conflicts": 2,
     "combined_kapr": 0.0123456, "agreement": {"sides": 0.81},
     "workers": [
         {

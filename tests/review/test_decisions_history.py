@@ -92,7 +92,7 @@ def test_what_cannot_follow_is_refused() -> None:
     with pytest.raises(InputError, match="must follow"):
         EMPTY.withdraw(at(0))
     with pytest.raises(InputError, match="must follow"):
-        EMPTY.skip(at(0)).withdraw(at(1))
+        EMPTY.skip(at(0)).withdraw(at(1)).withdraw(at(2))
     with pytest.raises(InputError, match="must follow"):
         EMPTY.reopen(at(0))
     with pytest.raises(InputError, match="not worked on it"):

@@ -192,6 +192,7 @@ def main() -> None:
     """Run the program and leave with its exit code."""
     settle()
     sys.excepthook = output.publishable_hook
+    output.say_what_leaves()
     output.print_anything()
     with remember_interrupts():
         code, said = _run()

@@ -44,7 +44,7 @@ class ReviewWord(StrEnum):
     """Words of ``--review``; see `sfumato.pipeline.project_model.Reviewers`."""
 
     NONE = "none"
-    TERMINAL = "terminal"
+    DESK = "desk"
     SIMULATED = "simulated"
     APPLICATION = "application"
 

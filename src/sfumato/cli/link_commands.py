@@ -324,7 +324,7 @@ def next_pairs(
     Pairs of all scores, of what blocking may have lost, and those that may change most persons,
     at random with chances that are kept, so that the answers say how good the persons are.
 
-    Then 'sfumato review play BATCH', 'sfumato link apply FOLDER --decisions FILE', and again.
+    Then 'sfumato open BATCH', 'sfumato link apply FOLDER --decisions FILE', and again.
     """
     from sfumato.linkage.next_batch import next_batch
 
@@ -332,7 +332,7 @@ def next_pairs(
     with progress_bar() as progress:
         batch = next_batch(folder, output, wanted, progress)
     print_found(batch.to_json(), [str(batch)], json=json)
-    say(f"Wrote {output}. To answer: sfumato review play {output}")
+    say(f"Wrote {output}. To answer: sfumato open {output}")
     say(f"To apply the answers: sfumato link apply {folder} --decisions {output}/decisions.parquet")
 
 

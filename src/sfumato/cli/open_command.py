@@ -16,8 +16,8 @@ Files = Annotated[
     list[Path] | None,
     argument(
         metavar="[FILE...|PROJECT]",
-        help="Tables, of which a project is made; or a project file, or its folder. Without any "
-        "you choose among the files of this folder.",
+        help="Tables, of which a project is made; or a project file, or its folder; or what "
+        "'sfumato link' wrote, to review it. Without any you choose among the files here.",
     ),
 ]
 
@@ -44,6 +44,7 @@ def open_(
 
     check_installed("the workbench", {package: package for package in PACKAGES}, extra="workbench")
     from sfumato.pipeline.project_text import PROJECT_FILE
+    from sfumato.review.review_session import is_reviewed
     from sfumato.server.workbench.bench import DESK
     from sfumato.server.workbench.serve_local import LocalServer, has_browser
 
@@ -51,6 +52,7 @@ def open_(
     if files and len(files) == 1 and files[0].is_dir() and not (files[0] / PROJECT_FILE).exists():
         DESK.here = files[0].resolve()
         DESK.folders = (DESK.here,)
+        DESK.alone = DESK.here if is_reviewed(DESK.here) else None
     elif files:
         with progress_bar() as progress:
             progress("reading", 0.0)

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
@@ -19,7 +20,7 @@ import typer
 from sfumato.cli.own_process import check_interrupt, interrupted
 from sfumato.core.atomic import check_target, write_text
 from sfumato.core.declaration import Place, is_database
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, LeavesWarning
 from sfumato.core.number_text import NARROW, counted, wrapped
 
 if TYPE_CHECKING:
@@ -34,6 +35,20 @@ INTERNAL, INTERRUPTED = 70, 130
 """A bug of ours, Ctrl-C at a question."""
 SHOW_AFTER = 1.0
 """Seconds after which work shows its progress."""
+
+
+def say_what_leaves() -> None:
+    """Say on standard error what a later version refuses, once; Python alone would not."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        if category is LeavesWarning:
+            say(f"Warning: {message}.")
+        else:
+            usual(message, category, *where, **more)
+
+    warnings.showwarning = show
+    warnings.simplefilter("once", LeavesWarning)
 
 
 def print_anything() -> None:

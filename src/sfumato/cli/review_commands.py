@@ -1,9 +1,7 @@
-"""``sfumato review``: at the terminal without a server, or as a project of the web application."""
+"""``sfumato review``: what needs no screen of a review at the workbench or in the browser."""
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +14,6 @@ from sfumato.cli.help_pages import BriefHelp
 from sfumato.cli.output import check_apart, columns, print_found, progress_bar, say
 from sfumato.cli.parameters import Json, argument, file_option, option
 from sfumato.core.atomic import all_or_none
-from sfumato.core.declaration import Seeded
 from sfumato.core.errors import InputError
 from sfumato.core.number_text import counted
 from sfumato.review.review_extra import needs_review
@@ -24,16 +21,12 @@ from sfumato.review.review_settings import CHOSEN, Settings
 
 if TYPE_CHECKING:
     from sfumato.review.review_forecast import Point
-    from sfumato.review.terminal_session import Session
     from sfumato.server.store.models import Account
 
 RULES, WORK = "The rules", "The work"
 """Headings under which the help lists options."""
 # What all workers may spend together is the project's; hints are for people.
-_OF_ONE_WORKER = tuple(name for name in CHOSEN if name != "project_budget")
-_OF_SIMULATED = tuple(name for name in _OF_ONE_WORKER if name != "hints")
-_TICK = 0.25
-"""Seconds after which the size of the window is looked at again."""
+_OF_SIMULATED = tuple(name for name in CHOSEN if name not in ("project_budget", "hints"))
 
 Folder = Annotated[
     Path, argument(metavar="FOLDER", help="What 'sfumato link' wrote, or a review's project.")
@@ -86,79 +79,6 @@ def chosen_rules(given: Given) -> dict[str, Any]:
         What was given with all declared options.
     """
     return {name: given[name] for name in CHOSEN if given.get(name) is not None}
-
-
-@app.command()
-@with_declared(Seeded)
-@with_declared(Settings, only=_OF_ONE_WORKER, panel=RULES, optional=True)
-def play(
-    folder: Folder,
-    worker: Annotated[
-        str, typer.Option(metavar="NAME", help="A pseudonym; each has a journal.")
-    ] = "reviewer",
-    *,
-    given: Given,
-) -> None:
-    """Review the doubtful pairs of a linkage at this terminal, masked, with the keyboard.
-
-    Everything is kept in FOLDER/review.state (review.NAME.state with --worker).
-
-    Start again to go on: the rules are those of the first start.
-
-    On leaving, the answers are written to FOLDER/decisions.parquet.
-    """
-    needs_review()
-    _check_terminal()
-    from sfumato.cli.review_session import begin
-    from sfumato.review.review_decisions import DECISIONS, write_decisions
-    from sfumato.review.review_journal import answers_in, folder_lock, journal_path
-    from sfumato.review.review_sources import open_folder
-
-    # Refuses a name that no journal can have, before anything is opened.
-    journal_path(folder, worker)
-    with folder_lock(_existing(folder)):
-        with progress_bar() as progress:
-            progress("opening", 0.0)
-            opened = open_folder(folder)
-            session = begin(folder, opened, worker, chosen_rules(given), given["seed"], progress)
-        _at_terminal(session)
-        target = folder / DECISIONS
-        write_decisions(answers_in(folder, opened.project), opened.project.of_linkage, target)
-    standing = session.standing()
-    say(
-        f"{standing.decided:,} of {counted(standing.pairs, 'pair')} decided; "
-        f"KAPR {standing.score:.4f}. The answers are in {target}."
-    )
-    if opened.is_linkage and standing.decided:
-        say(f"To apply them: sfumato link apply {folder} --decisions {target}")
-
-
-def _existing(folder: Path) -> Path:
-    if not folder.is_dir():
-        raise InputError(f"folder {folder.name or folder}", "must be a folder", found="none")
-    return folder
-
-
-def _check_terminal() -> None:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") in {"", "dumb"}:
-        raise InputError(
-            "a review at the terminal",
-            "needs a terminal for keys and screen",
-            found="none, or one that cannot move its cursor",
-            advice="run it by hand, over ssh with -t",
-        )
-
-
-def _at_terminal(session: Session) -> None:
-    """The loop on this terminal."""
-    from rich.console import Console
-
-    from sfumato.cli.review_screen import Keys, Loop, draw, look_of, own_screen
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    with Keys(sys.stdin.fileno()) as keys, own_screen(console):
-        loop = Loop(session, lambda: look_of(console))
-        loop.run(lambda: keys.read(_TICK), lambda lines: draw(console, lines))
 
 
 @app.command()
@@ -224,10 +144,10 @@ def export(
             f"folder {folder.name or folder}",
             "must hold a review",
             found="no review.state",
-            advice="begin with: sfumato review play FOLDER",
+            advice="begin with: sfumato open FOLDER",
         )
     for target in (each for each in (output, shown, shown_truth) if each is not None):
-        # The file of answers is written again at the end of every session; others must stay.
+        # The folder's own file of answers may be written again; others must stay.
         others = (
             folder.glob("*.parquet")
             if target is not output or output.name != "decisions.parquet"
@@ -361,7 +281,7 @@ def status(folder: Folder, json: Json = False) -> None:
 
 def _status_lines(found: dict[str, Any], folder: Path) -> list[str]:
     if not found["workers"]:
-        return [f"No worker has begun. To begin: sfumato review play {folder}"]
+        return [f"No worker has begun. To begin: sfumato open {folder}"]
     lines = [f"Pairs: {found['pairs']:,}, of them {found['gold']:,} of known truth", ""]
     head = ("worker", "decided", "skipped", "flagged", "KAPR", "limit", "characters", "right")
     rows = [head]
@@ -435,7 +355,7 @@ def simulate(
     if plot is not None:
         _check_plot(plot)
         check_apart([plot], [truth])
-    from sfumato.cli.review_session import simulated_in
+    from sfumato.review.review_forecast import simulated_in
 
     with progress_bar() as progress:
         progress("opening", 0.0)

@@ -107,3 +107,7 @@ class ConstraintsNotMetError(SfumatoError):
 
 class HandOverRefusedError(ConstraintsNotMetError):
     """With all that was handed over, a release would give away more than its limit."""
+
+
+class LeavesWarning(DeprecationWarning):
+    """Something is read that a later version refuses; says what to write instead."""

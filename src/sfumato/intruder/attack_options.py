@@ -127,7 +127,7 @@ class Holding:
         Path | None,
         declaration.Parameter(
             "The folder of a clerical review: attack with what a worker's screen showed. It is "
-            "what 'sfumato link' wrote, or a project, with the journals of 'sfumato review play'.",
+            "what 'sfumato link' wrote, or a project, with the journals of the workbench's desk.",
             "FOLDER",
         ),
     ] = None

@@ -85,7 +85,7 @@ def next_batch(
     wanted: NextPairs,
     progress: declaration.Progress = declaration.silent,
 ) -> Batch:
-    """Draw the next pairs, and write a folder that ``sfumato review play`` opens.
+    """Draw the next pairs, and write a folder that ``sfumato open`` shows.
 
     The linkage's folder records each pair with its stratum and the chance of being drawn; pairs
     that no blocking rule brought together join its pairs, with a score of 0. Both folders are

@@ -7,6 +7,7 @@ what must fit together stand here.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
@@ -29,7 +30,7 @@ from pydantic import (
 )
 
 from sfumato.core import declaration
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, LeavesWarning
 from sfumato.intruder.attack_options import Holding, Judging
 from sfumato.linkage.link_engine import Engine
 from sfumato.linkage.link_options import Comparing, Deduping, ForPeople, Limits, LinkedFile
@@ -235,17 +236,29 @@ class Link(Section):
         return self
 
 
+_TERMINAL = """by = "terminal" under [review] is read as by = "desk": write that, the next version
+refuses it; pairs are reviewed in the workbench, with sfumato open"""
+
+
 class Reviewers(StrEnum):
     """Where possible matches are reviewed."""
 
     NONE = "none"
     """Nowhere: records that nobody joined stay apart."""
-    TERMINAL = "terminal"
-    """In a terminal, with ``sfumato review play``."""
+    DESK = "desk"
+    """At the desk of the workbench, with ``sfumato open``."""
     SIMULATED = "simulated"
     """By a simulated worker, to try a project out; nobody looks at them."""
     APPLICATION = "application"
     """In the web application, with ``sfumato review create`` and ``sfumato serve``."""
+
+    @classmethod
+    def _missing_(cls, value: object) -> Reviewers | None:
+        """Read what projects of 0.1 say of screens that the desk has replaced."""
+        if value != "terminal":
+            return None
+        warnings.warn(_TERMINAL, LeavesWarning, stacklevel=2)
+        return cls.DESK
 
 
 class Unanswered(StrEnum):
@@ -270,7 +283,7 @@ class Review(Section):
     unanswered
         What becomes of those that nobody answered.
     folder
-        Where people review in a terminal; nothing in it is ever replaced.
+        Where people review at the desk; nothing in it is ever replaced.
     certainty
         A simulated worker opens cells until it is so sure of its answer.
     decisions

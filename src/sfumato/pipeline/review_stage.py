@@ -117,9 +117,9 @@ def _earlier(_place: ProjectFolder) -> dict[str, tuple[str, ...]]:
 
 
 def _prepare(place: ProjectFolder) -> None:
-    """Make the folder that people review in at a terminal."""
+    """Make the folder that people review in at the desk."""
     review = place.project.review
-    if review.by is not Reviewers.TERMINAL or not _possible(place):
+    if review.by is not Reviewers.DESK or not _possible(place):
         return
     folder, (_, left) = place.at(review.folder), _carried_and_left(place)
     if (folder / review_project.PROJECT).is_file():
@@ -179,7 +179,7 @@ def _waits(place: ProjectFolder) -> Waiting | None:
     begun = bool(journals_in(folder))
     if possible == answered or (begun and review.unanswered is Unanswered.APART):
         return None
-    return _waiting(answered, possible, f"sfumato review play {shell_path(folder)}")
+    return _waiting(answered, possible, f"sfumato open {shell_path(place.file)}")
 
 
 def _waits_for_file(place: ProjectFolder, possible: int) -> Waiting | None:
@@ -241,7 +241,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
             warnings = (WARNING,)
             table, found = _simulated_review(_pairs_of(place), review.certainty, progress)
         else:
-            table, found = _at_the_terminal(place, progress)
+            table, found = _at_the_desk(place, progress)
         write_table(table, making / DECISIONS)
         held = table.filter(pc.invert(table["withdrawn"]))[review_project.PAIR]
         answered = pc.count_distinct(held).as_py()
@@ -253,7 +253,7 @@ def _make(place: ProjectFolder, making: Path, progress: Progress) -> Made:
     )
 
 
-def _at_the_terminal(place: ProjectFolder, progress: Progress) -> tuple[pa.Table, dict[str, Any]]:
+def _at_the_desk(place: ProjectFolder, progress: Progress) -> tuple[pa.Table, dict[str, Any]]:
     """The answers of people, those carried over included, and what was shown to them."""
     from sfumato.review.reviewer_agreement import review_progress  # costs a start's time
 

@@ -28,7 +28,7 @@ _QUALITY = {
     "recall": "share of the pairs of records of one person that are linked",
 }
 _REVIEWED = {
-    "terminal": "by people, in a terminal",
+    "desk": "by people, at the workbench",
     "application": "by people, in the web application",
     "simulated": "by a simulated worker: no person looked at the records",
 }

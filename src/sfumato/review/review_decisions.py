@@ -223,8 +223,9 @@ class History:
         return self._with(kind, time, answer=answer)
 
     def withdraw(self, time: datetime) -> History:
-        """The history with its answer taken back."""
-        if self.present.answer is None and self.events and self.present.last_answer is not None:
+        """The history with its answer taken back, or with the pair put off no more."""
+        now = self.present
+        if now.answer is None and not now.skipped and now.last_answer is not None:
             return self
         return self._with(EventKind.WITHDRAWN, time)
 
@@ -281,7 +282,7 @@ def _check(now: Present, kind: EventKind, first: EventKind) -> None:
     wrong = {
         EventKind.DECIDED: now.answer is not None,
         EventKind.CHANGED: now.answer is None,
-        EventKind.WITHDRAWN: now.answer is None,
+        EventKind.WITHDRAWN: now.answer is None and not now.skipped,
         EventKind.REOPENED: now.answer is None,
         EventKind.FLAG_REMOVED: now.flag is None,
     }

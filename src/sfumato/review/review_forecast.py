@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from sfumato.core.declaration import Progress
 from sfumato.core.errors import InputError
 from sfumato.review.anonymity_database import Database
 from sfumato.review.disclosure_account import Review
-from sfumato.review.hints import Agreement, Evidence, hints, probability, read
-from sfumato.review.review_settings import Mode, Rarity, RenderedPair
+from sfumato.review.hints import Agreement, Evidence, evidence_of, hints, probability, read
+from sfumato.review.review_project import ID, LEFT, RIGHT, SOURCE, Project, index_of, review_of
+from sfumato.review.review_settings import Mode, Rarity, RenderedPair, Settings, plain_settings
+from sfumato.review.review_sources import OpenedFolder, open_folder, read_text_table, with_gold
 from sfumato.review.worker_state import Charge, Opening, Reason, Refusal, WorkerState, openings_of
 
 
@@ -374,3 +379,96 @@ def _open(worker: WorkerState, pair: int, attributes: tuple[AttributeOutlook, ..
             attribute.opened += 1
             anything = True
     return anything
+
+
+_PERSONS = ("clinic", "patient", "person")
+"""The columns of the demo's truth: a record's source, its id, whose it is."""
+
+
+def simulated_in(
+    folder: Path,
+    truth: Path | None,
+    certainties: Sequence[float] | None,
+    given: Mapping[str, Any],
+    progress: Progress,
+) -> tuple[tuple[Point, ...], dict[str, Any]]:
+    """The curve of a folder's pairs, and what it is of.
+
+    Parameters
+    ----------
+    folder
+        What ``sfumato link`` wrote, or a project.
+    truth
+        A file of known truth.
+    certainties
+        At which workers stop opening cells.
+    given
+        Rules in place of the project's or the default ones.
+
+    Raises
+    ------
+    InputError
+        If the folder has no model, or the truth is none of its records.
+    """
+    opened = open_folder(folder)
+    project = opened.project
+    evidence = evidence_of(project)
+    if evidence is None:
+        raise InputError(
+            f"folder {folder.name or folder}",
+            "must have a linkage's model, by which simulated workers judge",
+            found="none",
+        )
+    rules = _rules(opened, given)
+    known = _truth(project, truth)
+    review = review_of(project, rules, index_of(project, rules, progress))
+    asked = tuple(sorted(set(certainties))) if certainties else CERTAINTIES
+    points = trade_off(review, range(review.pairs), evidence, known or None, asked, progress)
+    facts = {
+        "pairs": review.pairs,
+        "known_truth": len(known),
+        "settings": plain_settings(rules, without={"hints", "project_budget"}),
+    }
+    return points, facts
+
+
+def _rules(opened: OpenedFolder, given: Mapping[str, Any]) -> Settings:
+    """The rules; a budget of all workers together is not one of a simulated worker."""
+    rules = opened.rules or Settings()
+    return rules.model_copy(update={"project_budget": None, **given})
+
+
+def _truth(project: Project, path: Path | None) -> dict[int, bool]:
+    """By number of the pair, whether its records are one person's."""
+    number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
+    known = {number_of[pair]: same for pair, same in project.gold.items()}
+    if path is None:
+        return known
+    table = read_text_table(path, f"file {path.name}")
+    if set(_PERSONS) <= set(table.column_names):
+        return known | _by_persons(project, table, path)
+    return known | _by_pairs(project, table)
+
+
+def _by_pairs(project: Project, table: pa.Table) -> dict[int, bool]:
+    _, same = with_gold(project.records, project.pairs, table)
+    number_of = {pair: number for number, pair in enumerate(project.pair_ids)}
+    return {number_of[pair]: truth for pair, truth in same.items() if pair in number_of}
+
+
+def _by_persons(project: Project, table: pa.Table, path: Path) -> dict[int, bool]:
+    sources, ids, persons = (table[name].to_pylist() for name in _PERSONS)
+    person_of = dict(zip(zip(sources, ids, strict=True), persons, strict=True))
+    records = zip(project.records[SOURCE].to_pylist(), project.records[ID].to_pylist(), strict=True)
+    of = [person_of.get(record) for record in records]
+    left, right = (np.asarray(project.pairs[side]).tolist() for side in (LEFT, RIGHT))
+    known = {
+        number: of[one] == of[two]
+        for number, (one, two) in enumerate(zip(left, right, strict=True))
+        if of[one] is not None and of[two] is not None
+    }
+    if not known:
+        raise InputError(
+            f"file {path.name}", "must be about the folder's records", found="none of them"
+        )
+    return known

@@ -1,4 +1,4 @@
-"""The journal of a review in the terminal: every opening and answer, and what stands after them."""
+"""The journal of a review: every opening and answer, and what stands after them."""
 
 from __future__ import annotations
 
@@ -321,7 +321,7 @@ class Journal:
 def folder_lock(folder: Path) -> Iterator[None]:
     """Hold the lock of a review's folder; it goes with the process."""
     if not HAS_LOCKS:
-        raise InputError("a review at the terminal", "needs a system with file locks")
+        raise InputError("a review at the desk", "needs a system with file locks")
     path = folder / LOCK
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)

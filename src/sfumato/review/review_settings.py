@@ -295,7 +295,7 @@ MEANING: Mapping[Mark, str] = {
     Mark.YEAR: "the year differs",
     Mark.NAME_SWAP: "given and family name exchanged",
 }
-"""What each mark says, on a page and in a terminal."""
+"""What each mark says, on a page."""
 MODES: Mapping[Mode, str] = {Mode.MASKED: "masked", Mode.PARTIAL: "partly", Mode.FULL: "in full"}
 """How much shows, in words."""
 

@@ -265,7 +265,7 @@ def _error(folder: Path, found: str) -> InputError:
         f"folder {folder.name or folder}",
         "must hold a review",
         found=found,
-        advice="begin with: sfumato review play FOLDER",
+        advice="begin with: sfumato open FOLDER",
     )
 
 

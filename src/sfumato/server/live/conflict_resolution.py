@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Max, Min
 
+from sfumato.review.pair_view import PairView, Standing
 from sfumato.review.review_decisions import Answer
 from sfumato.review.review_settings import Mode
 from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, WorkerState
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop
 from sfumato.server.live import live_projects
-from sfumato.server.live.worker_actions import PairView, Standing
+from sfumato.server.live.worker_actions import standing_of
 from sfumato.server.live.worker_tasks import Task, begin, modes_text, plain_state
 from sfumato.server.permissions import Action, decide
 from sfumato.server.proofs import check_proved, proofs
@@ -302,7 +303,7 @@ def _shown(task: Task, resolution: models.Resolution, refusal: Refusal | None) -
 
 def _standing(task: Task) -> Standing:
     resolutions = models.Resolution.objects.filter(pair__project=task.project)
-    return Standing.of(task, resolutions.count(), resolutions.exclude(answer=0).count())
+    return standing_of(task, resolutions.count(), resolutions.exclude(answer=0).count())
 
 
 def _within(opening: Opening, most: Modes) -> bool:

@@ -15,9 +15,10 @@ from django.utils import timezone
 
 from sfumato.review.disclosure_account import kapr_of
 from sfumato.review.hints import hints
+from sfumato.review.pair_view import PairView, Standing
 from sfumato.review.review_decisions import Answer as Decision
-from sfumato.review.review_settings import Costs, MaskWidth, Mode, RenderedPair
-from sfumato.review.worker_state import Charge, Cost, Opening, Refusal, modes_after, openings_of
+from sfumato.review.review_settings import Costs, MaskWidth, Mode
+from sfumato.review.worker_state import Charge, Opening, Refusal, modes_after, openings_of
 from sfumato.server.error_pages import Stop
 from sfumato.server.live.live_projects import key_of
 from sfumato.server.live.worker_tasks import Task, count_pile, task_of
@@ -28,92 +29,24 @@ from sfumato.server.store.models import Account, Dealt, DecisionEvent, EventKind
 from sfumato.server.vault import seal, unseal
 
 
-@dataclass(frozen=True)
-class PairView:
-    """A pair on a worker's page; of its values it holds what was paid for, and nothing else.
-
-    Attributes
-    ----------
-    place
-        Its place in the worker's pile, from 1.
-    rendered
-        What it shows, ``None`` where it may not be shown.
-    refused
-        Why it may not be shown.
-    hint
-        What to open next, where hints are given and the pair is not decided.
-    answer
-        The decision, 0 where there is none.
-    """
-
-    token: str
-    place: int
-    rendered: RenderedPair | None
-    costs: tuple[Cost, ...]
-    refused: Refusal | None
-    hint: Opening | None
-    answer: int
-    skipped: bool
-    flagged: bool
-    note: str
-
-
-@dataclass(frozen=True)
-class Standing:
-    """How a worker stands.
-
-    Attributes
-    ----------
-    score
-        KAPR spent in this project.
-    elsewhere
-        KAPR spent in other projects of the same source.
-    budget
-        KAPR that may be spent of the source, ``None`` for no limit.
-    left
-        KAPR that is left, ``None`` for no limit.
-    characters
-        Share of the characters of the task that were opened.
-    cells
-        Rows times attributes of the task, which one cell's cost is a share of.
-    """
-
-    score: float
-    elsewhere: float
-    budget: float | None
-    left: float | None
-    characters: float
-    cells: int
-    pairs: int
-    decided: int
-    skipped: int
-    flagged: int
-
-    @classmethod
-    def of(
-        cls, task: Task, pairs: int, decided: int, skipped: int = 0, flagged: int = 0
-    ) -> Standing:
-        """How somebody stands who has so many pairs."""
-        state, budget = task.state, task.allowance.budget
-        score, elsewhere = state.score, task.elsewhere
-        return cls(
-            score=score,
-            elsewhere=elsewhere,
-            budget=budget,
-            left=None if budget is None else max(0.0, budget - elsewhere - score),
-            characters=state.characters,
-            cells=max(1, state.rows * len(task.live.review.attributes)),
-            pairs=pairs,
-            decided=decided,
-            skipped=skipped,
-            flagged=flagged,
-        )
-
-    @property
-    def spent(self) -> float:
-        """KAPR spent of the source, in all projects."""
-        # Over all projects: the same people stand behind them.
-        return self.score + self.elsewhere
+def standing_of(
+    task: Task, pairs: int, decided: int, skipped: int = 0, flagged: int = 0
+) -> Standing:
+    """How somebody stands who has so many pairs."""
+    state, budget = task.state, task.allowance.budget
+    score, elsewhere = state.score, task.elsewhere
+    return Standing(
+        score=score,
+        elsewhere=elsewhere,
+        budget=budget,
+        left=None if budget is None else max(0.0, budget - elsewhere - score),
+        characters=state.characters,
+        cells=max(1, state.rows * len(task.live.review.attributes)),
+        pairs=pairs,
+        decided=decided,
+        skipped=skipped,
+        flagged=flagged,
+    )
 
 
 def pair_view(task: Task, dealt: Dealt, place: int, refused: Refusal | None = None) -> PairView:
@@ -151,7 +84,7 @@ def standing(task: Task) -> Standing:
 def standing_and_place(task: Task, place: int) -> tuple[Standing, int]:
     """How a worker stands, and the place of a pair among those of the pile, from 1."""
     *counts, before = count_pile(task.project, task.account, place)
-    return Standing.of(task, *counts), before + 1
+    return standing_of(task, *counts), before + 1
 
 
 def note_purpose(token: str) -> bytes:

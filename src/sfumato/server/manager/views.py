@@ -48,8 +48,8 @@ from sfumato.server.store.models import (
     Resolution,
     Role,
 )
-from sfumato.server.worker.drawn_pages import draw_pair, meters
-from sfumato.server.worker.views import meters_fragment, number_in
+from sfumato.server.worker.drawn_pages import draw_pair, meters, meters_fragment
+from sfumato.server.worker.views import number_in
 
 LONGEST_TITLE = Project._meta.get_field("title").max_length  # noqa: SLF001 - as Django documents it
 LINES = 50

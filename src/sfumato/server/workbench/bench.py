@@ -24,6 +24,7 @@ from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_fi
 from sfumato.pipeline.release_stages import ledger_file
 from sfumato.pipeline.run import State, Status, stages_of, status_of
 from sfumato.pipeline.stage import RECORD
+from sfumato.review.review_session import OpenReview
 from sfumato.server.workbench.jobs import Jobs
 from sfumato.server.workbench.project_edits import ProjectEdits, WindowLock
 
@@ -230,11 +231,17 @@ class Desk:
     ----------
     folders
         The folders from which files can be chosen.
+    alone
+        A folder that is reviewed without a project: a linkage, or a batch of its pairs.
+    review
+        The review that is open at the desk.
     """
 
     bench: Bench | None = None
     folders: tuple[Path, ...] = ()
     here: Path = field(default_factory=Path.cwd)
+    alone: Path | None = None
+    review: OpenReview | None = None
 
     @property
     def can_go_up(self) -> bool:
@@ -252,10 +259,18 @@ class Desk:
         """
         place = open_project(file)
         check_tables(place.project)
+        self.leave_review()
         self.bench = Bench(place.file.resolve())
         with_history(self.bench)
         _remember(self.bench.file)
         return self.bench
+
+    def leave_review(self) -> None:
+        """Give the folder of the open review back."""
+        review, self.review = self.review, None
+        if review is not None:
+            with review.lock:
+                review.close()
 
     def open_any(self, files: Sequence[Path]) -> Bench:
         """Show a project, or one that is made of tables beside the first of them.

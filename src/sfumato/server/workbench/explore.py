@@ -20,7 +20,7 @@ from sfumato.pipeline.proposal import ProposalRequest, propose, write_project_fi
 from sfumato.release.release_manifest import file_sha256
 from sfumato.table.table_files import open_source, write_table
 
-PACKAGES = ("django", "waitress", "whitenoise", "csp", "django_htmx")
+PACKAGES = ("django", "waitress", "whitenoise", "csp", "django_htmx", "jinja2", "pyroaring")
 """What the workbench needs of its extra."""
 _MAIN = "from sfumato.cli.start import main; main()"
 _WRITTEN = ".explore.sha256"

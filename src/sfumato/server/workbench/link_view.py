@@ -116,8 +116,15 @@ def link(request: HttpRequest, bench: Bench) -> HttpResponse:
         persons=made["persons"], tried=tried, taken=upper, error=error,
         position=_position(tried), now=now, chart=_chart(made["persons"]), unsure=unsure,
         rows=[_row(errors_at(earlier.pairs.score, at, lost)) for at in _around(tried)],
-        waiting=made["outcomes"]["possible_match"],
+        waiting=made["outcomes"]["possible_match"], by=place.project.review.by.value,
+        unanswered=_unanswered(bench),
     )  # fmt: skip
+
+
+def _unanswered(bench: Bench) -> str:
+    """How many doubtful pairs the project waits for; ``""`` for none."""
+    waiting = bench.status().waiting
+    return waiting.what if waiting is not None and waiting.whom == "reviewers" else ""
 
 
 def _tried(request: HttpRequest, usual: float) -> tuple[float, str]:

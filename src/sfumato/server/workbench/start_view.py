@@ -32,8 +32,9 @@ def enter(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def first(request: HttpRequest) -> HttpResponse:
-    """The open project, or the start."""
-    return HttpResponseRedirect(reverse("data" if DESK.bench is not None else "start"))
+    """The open project, the folder that is reviewed, or the start."""
+    alone = "start" if DESK.alone is None else "desk"
+    return HttpResponseRedirect(reverse(alone if DESK.bench is None else "data"))
 
 
 @require_GET

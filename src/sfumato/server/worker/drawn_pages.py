@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
+from pathlib import Path
+from typing import Any
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from sfumato.review.pair_view import PairView, Standing
 from sfumato.review.review_decisions import Answer
 from sfumato.review.review_settings import (
     MEANING,
@@ -20,8 +25,7 @@ from sfumato.review.review_settings import (
     Rarity,
     RenderedAttribute,
 )
-from sfumato.review.worker_state import REFUSED, Cost, Opening, kapr_text
-from sfumato.server.live.worker_actions import PairView, Standing
+from sfumato.review.worker_state import REFUSED, Charge, Cost, Opening, Refusal, kapr_text
 
 _PATHS = {
     "tick": "M2.5 8.5l3.8 3.8L13.5 4",
@@ -213,7 +217,7 @@ class Drawing:
     choices
         The six answers: those for different, those for same.
     state
-        ``"decided"``, ``"skipped"`` or ``"undecided"``.
+        ``"decided"``, ``"skipped"``, ``"undecided"``, or ``"follows"`` from answers to others.
     refused
         Why it may not be shown, ``""`` where it may.
     """
@@ -237,6 +241,7 @@ def draw_pair(view: PairView, standing: Standing, *, exact: bool) -> Drawing:
     """
     buttons = [(cost.opening, _button(cost, standing, exact=exact)) for cost in view.costs]
     answer = Answer(view.answer) if view.answer else None
+    state, said = _state(view, answer)
     return Drawing(
         view=view,
         columns=tuple(
@@ -245,17 +250,30 @@ def draw_pair(view: PairView, standing: Standing, *, exact: bool) -> Drawing:
         ),
         groups=_groups(buttons, len(view.rendered or ())),
         choices=_choices(view.answer),
-        state="decided" if answer else "skipped" if view.skipped else "undecided",
-        said=answer.words if answer else "Skipped" if view.skipped else "Not decided",
+        state=state,
+        said=said,
         refused=REFUSED[view.refused.reason] if view.refused else "",
     )
+
+
+def _state(view: PairView, answer: Answer | None) -> tuple[str, str]:
+    if answer is not None:
+        return "decided", answer.words
+    if view.skipped:
+        return "skipped", "Skipped"
+    return ("follows", "Follows from others") if view.follows else ("undecided", "Not decided")
+
+
+def opening_text(opening: Opening) -> str:
+    """What a form sends of an opening: places of the attributes, a colon, the mode."""
+    return f"{','.join(map(str, opening.attributes))}:{int(opening.mode)}"
 
 
 def _button(cost: Cost, standing: Standing, *, exact: bool) -> Button:
     # Rounded up: a cost that is told must never be exceeded.
     text = kapr_text(cost.cost, standing.cells, up=True)
     return Button(
-        value=f"{','.join(map(str, cost.opening.attributes))}:{int(cost.opening.mode)}",
+        value=opening_text(cost.opening),
         words=MODES[cost.opening.mode],
         cost=text if exact or not float(text) else f"at most {text}",
         number=text,
@@ -378,3 +396,98 @@ def _progress(standing: Standing) -> Meter:
         text += f", {standing.flagged} flagged"
     filled = round(WIDTH * done / pairs) if pairs else 0
     return Meter("Progress", text, filled, None, str(done), str(pairs))
+
+
+def legend() -> dict[str, Any]:
+    """What the help of a page explains: the marks, and the bands of rarity."""
+    return {
+        "legend": [(draw_mark(mark), MEANING[mark]) for mark in Mark],
+        "bands": [(draw_rarity(band), band.value) for band in Rarity],
+    }
+
+
+FRAGMENTS = Path(__file__).resolve().parent.parent / "pages" / "fragments"
+
+
+def why_not(outcome: Charge | Refusal | None, *, repriced: bool = False) -> str:
+    """Why nothing was opened, in a worker's words; ``""`` where something was.
+
+    Parameters
+    ----------
+    repriced
+        Whether it would cost more than was told.
+    """
+    if repriced:
+        return "it costs more now; its cost is shown anew"
+    return REFUSED[outcome.reason] if isinstance(outcome, Refusal) else ""
+
+
+def draw_form(
+    drawing: Drawing,
+    address: str,
+    csrf: str,
+    page: int | None = None,
+    reasons: Sequence[tuple[str, str]] = (),
+) -> SafeString:
+    """A pair with its buttons.
+
+    Parameters
+    ----------
+    page
+        Number of the page, for a browser that runs no script.
+    reasons
+        For which it can be flagged, by the names that the form sends; a note takes their place
+        where there are none.
+    """
+    html = _template("pair.html").render(
+        pair=drawing, address=address, csrf=csrf, page=page, reasons=reasons
+    )
+    return mark_safe(html)  # noqa: S308 - the template escapes
+
+
+def meters_fragment(meters: Sequence[Meter]) -> SafeString:
+    """The meters on top of a page."""
+    html = _template("meters.html").render(meters=meters)
+    return mark_safe(html)  # noqa: S308 - the template escapes
+
+
+def body_of(
+    drawing: Drawing, pair: str, others: Mapping[str, str], standing: Standing, refused: str
+) -> dict[str, Any]:
+    """The answer to a page's own script: the pair, those that it changes, and the meters.
+
+    Parameters
+    ----------
+    pair, others
+        As they are drawn, the others by their tokens.
+    refused
+        Why nothing was opened; ``""`` where something was.
+    """
+    return {
+        "ok": True,
+        "token": drawing.view.token,
+        "pair": pair,
+        "others": others,
+        "standing": meters_fragment(meters(standing)),
+        "decided": drawing.state == "decided",
+        "said": drawing.said,
+        "refused": refused,
+    }
+
+
+@cache
+def _template(name: str) -> Template:
+    """A template, compiled once; Django's own are worked through node by node each time."""
+    environment = Environment(
+        loader=FileSystemLoader(FRAGMENTS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+    )
+    environment.filters["begin"] = _begin
+    return environment.get_template(name)
+
+
+def _begin(text: str) -> str:
+    """A text as a sentence begins."""
+    return text[:1].upper() + text[1:]

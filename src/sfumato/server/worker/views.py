@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import cache, wraps
-from pathlib import Path
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -15,32 +14,14 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_GET, require_POST
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from sfumato.core.errors import InputError
-from sfumato.review.review_settings import MEANING, Mark, Rarity
-from sfumato.review.worker_state import REFUSED
 from sfumato.server.error_pages import Stop, problem
-from sfumato.server.live.worker_actions import (
-    Answer,
-    decide_pair,
-    mark,
-    open_cells,
-    show_page,
-    show_pair,
-    write_note,
-)
+from sfumato.server.live import worker_actions as actions
 from sfumato.server.store.models import EventKind
-from sfumato.server.worker.drawn_pages import (
-    Drawing,
-    Meter,
-    draw_mark,
-    draw_pair,
-    draw_rarity,
-    meters,
-)
+from sfumato.server.worker import drawn_pages
 
 View = Callable[..., HttpResponse]
 
@@ -90,11 +71,8 @@ def number_in(name: str, given: str | None) -> int:
     return int(given or "")
 
 
-FRAGMENTS = Path(__file__).resolve().parent.parent / "pages" / "fragments"
-
-
 def pair_fragment(
-    request: HttpRequest, project_id: UUID, drawing: Drawing, page: int | None = None
+    request: HttpRequest, project_id: UUID, drawing: drawn_pages.Drawing, page: int | None = None
 ) -> SafeString:
     """A pair as it stands on its worker's page.
 
@@ -104,34 +82,7 @@ def pair_fragment(
         Number of the page, for a browser that runs no script; ``None`` in an answer to one.
     """
     address = f"{reverse('work', args=[project_id])}/{drawing.view.token}"
-    html = _template("pair.html").render(
-        pair=drawing, address=address, csrf=get_token(request), page=page
-    )
-    return mark_safe(html)  # noqa: S308 - the template escapes
-
-
-def meters_fragment(meters: Sequence[Meter]) -> SafeString:
-    """The meters on top of a page."""
-    html = _template("meters.html").render(meters=meters)
-    return mark_safe(html)  # noqa: S308 - the template escapes
-
-
-@cache
-def _template(name: str) -> Template:
-    """A template, compiled once; Django's own are worked through node by node each time."""
-    environment = Environment(
-        loader=FileSystemLoader(FRAGMENTS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        auto_reload=False,
-    )
-    environment.filters["begin"] = _begin
-    return environment.get_template(name)
-
-
-def _begin(text: str) -> str:
-    """A text as a sentence begins."""
-    return text[:1].upper() + text[1:]
+    return drawn_pages.draw_form(drawing, address, get_token(request), page)
 
 
 @require_GET
@@ -139,19 +90,19 @@ def _begin(text: str) -> str:
 def work(request: HttpRequest, project_id: UUID) -> HttpResponse:
     """A page of pairs; without a number the first with a pair that is still to be decided."""
     asked = request.GET.get("page")
-    page = show_page(request.user, project_id, number_in("page", asked) if asked else None)
+    page = actions.show_page(request.user, project_id, number_in("page", asked) if asked else None)
     context = {
         "project_id": project_id,
         "page": page,
-        "meters": meters_fragment(meters(page.standing)),
+        "meters": drawn_pages.meters_fragment(drawn_pages.meters(page.standing)),
         "pairs": [
-            pair_fragment(
-                request, project_id, draw_pair(each, page.standing, exact=page.exact), page.number
+            pair_fragment(request, project_id, each, page.number)
+            for each in (
+                drawn_pages.draw_pair(pair, page.standing, exact=page.exact) for pair in page.pairs
             )
-            for each in page.pairs
         ],
-        "legend": [(draw_mark(mark), MEANING[mark]) for mark in Mark],
-        "bands": [(draw_rarity(band), band.value) for band in Rarity],
+        "address": reverse("work", args=[project_id]),
+        **drawn_pages.legend(),
     }
     return render(request, "worker/work.html", context)
 
@@ -162,36 +113,26 @@ def pair(request: HttpRequest, project_id: UUID, token: str) -> HttpResponse:
     """One pair as it shows now, for the page's own script after a lost connection."""
     if not wants_json(request):
         return redirect(reverse("work", args=[project_id]))
-    return fragment(request, project_id, show_pair(request.user, project_id, token))
+    return fragment(request, project_id, actions.show_pair(request.user, project_id, token))
 
 
-def fragment(request: HttpRequest, project_id: UUID, answer: Answer) -> HttpResponse:
+def fragment(request: HttpRequest, project_id: UUID, answer: actions.Answer) -> HttpResponse:
     """The answer to the page's own script: the pair and the meters, drawn anew."""
     drawing, *others = (
-        draw_pair(each, answer.standing, exact=answer.exact)
+        drawn_pages.draw_pair(each, answer.standing, exact=answer.exact)
         for each in (answer.pair, *answer.others)
     )
-    body = {
-        "ok": True,
-        "token": answer.pair.token,
-        "pair": pair_fragment(request, project_id, drawing),
-        "others": {other.view.token: pair_fragment(request, project_id, other) for other in others},
-        "standing": meters_fragment(meters(answer.standing)),
-        "decided": drawing.state == "decided",
-        "said": drawing.said,
-        "refused": refused(answer),
-    }
-    return JsonResponse(body)
+    forms = {each.view.token: pair_fragment(request, project_id, each) for each in others}
+    pair = pair_fragment(request, project_id, drawing)
+    return JsonResponse(drawn_pages.body_of(drawing, pair, forms, answer.standing, refused(answer)))
 
 
-def refused(answer: Answer) -> str:
+def refused(answer: actions.Answer) -> str:
     """Why nothing was opened, in a worker's words; ``""`` where something was."""
-    if answer.repriced:
-        return "it costs more now; its cost is shown anew"
-    return REFUSED[answer.refusal.reason] if answer.refusal else ""
+    return drawn_pages.why_not(answer.refusal, repriced=answer.repriced)
 
 
-Verb = Callable[[HttpRequest, UUID, str], Answer]
+Verb = Callable[[HttpRequest, UUID, str], actions.Answer]
 MOST_ATTRIBUTES = 64
 # A plain decimal number: neither infinity nor words that `float` would take.
 _COST = re.compile(r"[0-9]{1,6}\.[0-9]{1,20}")
@@ -225,7 +166,7 @@ def change(request: HttpRequest, project_id: UUID, token: str, verb: str) -> Htt
     return redirect(reverse("work", args=[project_id]) + query + f"#pair-{token}")
 
 
-def _open(request: HttpRequest, project_id: UUID, token: str) -> Answer:
+def _open(request: HttpRequest, project_id: UUID, token: str) -> actions.Answer:
     places, _, rest = request.POST.get("open", "").partition(":")
     mode, _, cost = rest.partition(":")
     if cost and not _COST.fullmatch(cost):
@@ -235,20 +176,22 @@ def _open(request: HttpRequest, project_id: UUID, token: str) -> Answer:
         raise Stop(400, "Name the attributes to open, each once.")
     attributes = [number_in("attribute", part) for part in parts]
     told = float(cost) if cost else None
-    return open_cells(request.user, project_id, token, attributes, number_in("mode", mode), told)
+    return actions.open_cells(
+        request.user, project_id, token, attributes, number_in("mode", mode), told
+    )
 
 
-def _decide(request: HttpRequest, project_id: UUID, token: str) -> Answer:
+def _decide(request: HttpRequest, project_id: UUID, token: str) -> actions.Answer:
     decision = number_in("answer", request.POST.get("answer"))
-    return decide_pair(request.user, project_id, token, decision)
+    return actions.decide_pair(request.user, project_id, token, decision)
 
 
 def _mark(kind: EventKind) -> Verb:
-    return lambda request, project_id, token: mark(request.user, project_id, token, kind)
+    return lambda request, project_id, token: actions.mark(request.user, project_id, token, kind)
 
 
-def _note(request: HttpRequest, project_id: UUID, token: str) -> Answer:
-    return write_note(request.user, project_id, token, request.POST.get("note", ""))
+def _note(request: HttpRequest, project_id: UUID, token: str) -> actions.Answer:
+    return actions.write_note(request.user, project_id, token, request.POST.get("note", ""))
 
 
 VERBS: dict[str, Verb] = {

@@ -39,14 +39,13 @@
   // ------------------------------------------------------------------------ drawing a pair
   // A pair as the server drew it, with what was done on it since.
   function replace(pair, html) {
-    const typed = pair.querySelector("textarea");
-    const kept = typed.value !== typed.defaultValue ? typed.value : null;
+    const typed = pair.querySelector("textarea"); // a page without notes has none
+    const kept = typed && typed.value !== typed.defaultValue ? typed.value : null;
     const focus = remembered(pair);
-    const note = pair.querySelector(".note").open;
     const fresh = parsed(html);
     pair.replaceWith(fresh);
     if (kept !== null) fresh.querySelector("textarea").value = kept;
-    fresh.querySelector(".note").open = note;
+    if (typed) fresh.querySelector(".note").open = pair.querySelector(".note").open;
     served.delete(fresh.dataset.token);
     queue.filter((each) => each.token === fresh.dataset.token).forEach((each) => draw(fresh, each));
     if (focus) restore(fresh, focus);
@@ -57,7 +56,7 @@
     if (!served.has(done.token)) served.set(done.token, pair.outerHTML);
     pair.classList.add("unsaved");
     if (done.state) {
-      pair.classList.remove("decided", "skipped", "undecided");
+      pair.classList.remove("decided", "skipped", "undecided", "follows");
       pair.classList.add(done.state);
       for (const choice of pair.querySelectorAll(".choice")) {
         choice.setAttribute("aria-pressed", String(choice.value === done.data.answer));
@@ -228,7 +227,8 @@
     const why = stopped ? told(stopped) : "";
     const place = unsent.querySelector(".why");
     if (place.textContent !== why) place.textContent = why;
-    unsent.querySelector("a").hidden = !stopped || stopped.status !== 401;
+    const login = unsent.querySelector("a"); // a page without accounts has none
+    if (login) login.hidden = !stopped || stopped.status !== 401;
     unsent.querySelector(".again").setAttribute("aria-disabled", String(sending));
     unsent.querySelector("ol").replaceChildren(...late.map((each) => {
       const line = unsent.querySelector("template").content.cloneNode(true);
@@ -372,13 +372,15 @@
     const pair = current();
     if (!pair) return say(finished(), true);
     const button = pair.querySelector(`[data-key="${key}"]`);
-    if (button) act(pair, button, true);
+    if (button?.matches("summary")) button.parentNode.open = !button.parentNode.open, button.focus();
+    else if (button) act(pair, button, true);
     else say(`${nameOf(pair)}: this cannot be done with it now.`, true);
   }
   function undo() {
     const pair = current();
-    const target = pair && !undecided(pair) ? pair : byToken(last);
-    if (target && !undecided(target) && !leaving) enqueue(target, "withdraw", {}, "Undo");
+    const answered = (each) => each?.matches(".decided, .skipped");
+    const target = answered(pair) ? pair : byToken(last);
+    if (answered(target) && !leaving) enqueue(target, "withdraw", {}, "Undo");
   }
 
   document.addEventListener("keydown", (event) => {

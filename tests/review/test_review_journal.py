@@ -30,8 +30,8 @@ from sfumato.review.review_journal import (
     read_journal,
     records_hash,
 )
+from sfumato.review.review_session import Session
 from sfumato.review.review_settings import Attribute, AttributeKind, Mode, Settings
-from sfumato.review.terminal_session import Session
 from sfumato.review.worker_state import Charge, Opening, Refusal
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
