@@ -299,7 +299,7 @@ def _check_suppressed(
     options: tuple[str, ...] = ()
     if len(gone) < table.persons:
         options = (
-            f"suppress {len(gone):,} ({share_option})",
+            f"suppress {len(gone):,} people ({share_option})",
             "write large households as several in the household column",
         )
     said = (
