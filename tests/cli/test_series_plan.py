@@ -30,4 +30,9 @@ def test_settings_are_tried_on_past_files_and_nothing_is_written(run: Run, tmp_p
     assert [row.split()[0] for row in rows] == [str(each["k"]) for each in found]
     assert len(head.split()) == 11
     assert run("series", "plan", "m0.csv", *months[3:], "--pid-k", "8").code == 1
+    # Of a setting that releases no file nothing is measured: neither 0 % nor 100 %.
+    none, *_ = json.loads(run(*words, "--try-k", "500", "--json").out)
+    assert (none["files"], none["found"], none["fewest"], none["lost"]) == (0, {}, None, [])
+    _, row, *_ = run(*words, "--try-k", "500").out.splitlines()
+    assert row.split()[5:] == 7 * ["-"]
     assert sorted(tmp_path.iterdir()) == before

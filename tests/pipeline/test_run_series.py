@@ -260,6 +260,7 @@ def test_each_month_is_repeated_from_its_manifest(call: Call, tmp_path: Path) ->
     assert again(1, *before) == 1  # the first file continues nothing
     assert again(2, *before) == 1  # who withdrew is in it
     assert again(2, *before, "--seed", "5", "--withdrawn", "withdrawn.csv") == 1
+    assert again(1, "--withdrawn", "withdrawn.csv") == 1  # nobody would leave a first file
     assert not list(tmp_path.glob("again*/*"))
     assert again(1) in (0, 2, 4)
     assert again(2, *before, "--withdrawn", "withdrawn.csv") in (0, 2, 4)
@@ -294,6 +295,11 @@ def test_an_earlier_period_is_answered_for_and_told_of(call: Call, tmp_path: Pat
         assert made.code == 0
         told = json.loads((tmp_path / f"{month}.json").read_text())
         assert told["verdict"]["people"] == f"{people_there} people"
+        # A month's dossier never takes the place of another's.
+        assert call("dossier", "university", "--period", month).code == 0
+        (page,) = tmp_path.glob(f"dossier*{month}.json")
+        assert json.loads(page.read_text())["verdict"]["people"] == f"{people_there} people"
+    assert not (tmp_path / "dossier.html").exists()
     assert call("dossier", "university", "--period", "2026-03").code == 1
     project.write_text(project.read_text().replace("found = 1", "found = 0.001"))
     by = ("--by", "me", "--because", "x", "--until", "2099-01-01")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 import tomllib
 from datetime import date
 from pathlib import Path
@@ -348,6 +349,16 @@ def test_what_is_not_of_a_release_is_told_of_its_folder(tmp_path):
     again = measured_again(tmp_path / "sent", tables.schema)
     assert again.is_kept
     assert again.foreign == ()
+    (book,) = (tmp_path / "sent").glob("*.codebook.md")
+    text = book.read_bytes()
+    book.unlink()
+    made.write(book)  # tables under the codebook's name
+    assert measured_again(tmp_path / "sent", tables.schema).foreign == (book.name,)
+    shutil.rmtree(book)
+    book.symlink_to(tmp_path / "release.secret")
+    assert measured_again(tmp_path / "sent", tables.schema).foreign == (book.name,)
+    book.unlink()
+    book.write_bytes(text)
     made.write(tmp_path / "sent" / "before")
     (tmp_path / "sent" / "notes.txt").touch()
     again = measured_again(tmp_path / "sent", tables.schema)

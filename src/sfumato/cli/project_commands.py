@@ -160,7 +160,8 @@ def dossier(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where: .html, .pdf or .json; else dossier.html, or dossier-public.html.",
+            help="Where: .html, .pdf or .json; else dossier.html or dossier-public.html, with the "
+            "period where one is given.",
         ),
     ] = None,
     public: Annotated[
@@ -191,7 +192,8 @@ def dossier(
         )
     results = results_for(place, recipient)
     # Each version has its own file: one must never lie where the other is looked for.
-    target = output or Path("dossier-public.html" if public else "dossier.html")
+    parts = ["dossier", *(["public"] if public else []), *([period] if period else [])]
+    target = output or Path(f"{'-'.join(parts)}.html")
     report(results, target, audience="public" if public else "internal", recipient=recipient)
     if not is_known(results, recipient):
         warn(("the recipient is in neither the ledger nor [dossier]: check the name",))

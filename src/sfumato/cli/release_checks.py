@@ -268,8 +268,7 @@ def secret_of(
 BESIDE_MANIFEST = frozenset(
     (
         *("data", "schema", "output", "repeat", "register", "pseudonym_key", "secret"),
-        *("continues", "withdrawn"),
-        *("report", *LAYOUT, "json", "ledger", "keys"),
+        *("continues", "report", *LAYOUT, "json", "ledger", "keys"),
     )
 )
 """Parameters that may stand beside ``--repeat``; all others are in the manifest."""
@@ -296,7 +295,8 @@ def manifest_of(
     check_no_other(
         context,
         "option --repeat",
-        BESIDE_MANIFEST,
+        # Nobody would leave a first file.
+        BESIDE_MANIFEST | (set() if continues is None else {"withdrawn"}),
         "takes promises, options and seed from the manifest",
         "leave it out",
     )

@@ -74,11 +74,14 @@ def plan(
     rows: list[tuple[str, ...]] = [head]
     said = []
     for each in found:
-        shares = (each.found[name] for name in ("stranger", "acquaintance", "insider"))
-        soon = "-" if each.soon is None else share_text(each.soon)
-        lost = map(share_text, each.lost or (1.0, 1.0))
+        shares = [each.found.get(name) for name in ("stranger", "acquaintance", "insider")]
+        *shown, soon, first, last = (
+            "-" if share is None else share_text(share)
+            for share in (*shares, each.soon, *(each.lost or (None, None)))
+        )
         counts = (f"{each.k}", f"{each.admit_every}", f"{each.files} of {len(files)}")
-        rows.append((*counts, *map(share_text, shares), f"{each.fewest}", soon, *lost))
+        fewest = "-" if each.fewest is None else f"{each.fewest}"
+        rows.append((*counts, *shown, fewest, soon, first, last))
         where = f"k {each.k}, every {each.admit_every}, file {each.files + 1}"
         said += [f"Refused ({where}): {why}" for why in each.refused]
     lines = [*columns(rows, range(len(head))), *([""] if said else []), *said]

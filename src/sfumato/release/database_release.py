@@ -51,8 +51,8 @@ class TableLoss:
     before, after
         Number of its records.
     shares
-        By column that may be known, the share of its released records that show the value as it
-        was, a label above it, and ``*``. Dates show that alone.
+        By column that may be known, of its released records that say something, the share that
+        shows the value as it was, a label above it, and ``*``. Dates show that alone.
     undated
         Its dates.
     unknown

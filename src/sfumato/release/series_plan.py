@@ -26,10 +26,11 @@ class Planned:
     files
         Files that could be released, of those that were given.
     found
-        By intruder, the largest share of people found in any of them: the stranger knows when
-        people came, the acquaintance who left, too, the insider a value in each of two files.
+        By intruder who was measured, the largest share of people found in any of them: the
+        stranger knows when people came, the acquaintance who left, too, the insider a value in
+        each of two files.
     fewest
-        People of the smallest class.
+        People of the smallest class; ``None`` where no file could be released.
     soon
         Of the newcomers who are in the next file as well, the share that it shows; ``None`` where
         there were none.
@@ -43,7 +44,7 @@ class Planned:
     admit_every: int
     files: int
     found: Mapping[str, float]
-    fewest: int
+    fewest: int | None
     soon: float | None
     lost: tuple[float, ...]
     refused: tuple[str, ...] = ()
@@ -116,7 +117,7 @@ def _planned(
     options: Mapping[str, Any],
 ) -> Planned:
     """What the releases of the files show, each by itself and with those before it."""
-    found = dict.fromkeys(("acquaintance", "insider", "stranger"), 0.0)
+    found = dict[str, float]()
     fewest, lost, shown = list[int](), list[float](), list[Collection[str]]()
     refused: tuple[str, ...] = ()
     made = None
@@ -128,10 +129,10 @@ def _planned(
                 made = anonymize(file, schema, continues=made, seed=options.get("seed"))
             assert made.disclosed is not None
             assert made.lasting is not None
-            for name in found:
+            for name in ("acquaintance", "insider", "stranger"):
                 findings = made.verdict.row(name).findings
-                share = 0.0 if findings is None else findings.found.value
-                found[name] = max(found[name], share)
+                if findings is not None:
+                    found[name] = max(found.get(name, 0.0), findings.found.value)
             fewest.append(made.disclosed.found.fewest)
             lost.append(detail_lost(made))
             shown.append(made.lasting.class_of.keys())
@@ -147,7 +148,7 @@ def _planned(
         options["admit_every"],
         len(shown),
         found,
-        min(fewest, default=0),
+        min(fewest, default=None),
         sum(soon) / len(soon) if soon else None,
         (*lost[:1], *lost[-1:]),
         refused,

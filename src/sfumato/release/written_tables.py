@@ -72,9 +72,14 @@ def check_folder(folder: Path, tables: Mapping[str, object]) -> None:
 
 def foreign_files(folder: Path, tables: Iterable[str]) -> list[str]:
     """Names of what stands in a folder of released tables and is not of the release."""
-    there = {each.name for each in folder.iterdir()} - {f"{name}.csv" for name in tables}
+    others = [each for each in folder.iterdir() if each.name not in {f"{t}.csv" for t in tables}]
+    there = {each.name for each in others}
     # That of the release has the name that the folder had when it was written.
-    books = {name for name in there if name.endswith(codebook_name(""))}
+    books = {
+        each.name
+        for each in others
+        if each.name.endswith(codebook_name("")) and each.is_file() and not each.is_symlink()
+    }
     return sorted(there - books if len(books) == 1 else there)
 
 
@@ -192,9 +197,11 @@ class WrittenTables:
             f"{counted(self.fewest, 'person')} (at least {self.promised:,} promised)."
         )
         unknown = sum(each.kept is None for each in self.promises)
-        first = "Unchanged, and measured again as declared."
+        first = "Tables unchanged, and measured again as declared; the codebook is not looked at."
         if unknown:
-            first = f"Unchanged; {unknown} of {len(self.promises)} promises are not measured."
+            first = (
+                f"Tables unchanged; {unknown} of {len(self.promises)} promises are not measured."
+            )
         said = [f"Promise {each}." for each in self.promises if each.kept is not False]
         return [
             *(self.faults or [first]),

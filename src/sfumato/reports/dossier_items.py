@@ -134,7 +134,7 @@ def variables(made: Made) -> Iterator[Item]:
             told = [f"{printed(share, SHARE)} {way}" for way, share in ways.items()]
             if column not in each["undated"]:
                 yield Item(f"Kept of {each['name']}.{column}", f"{', '.join(told)}.", MEASURED,
-                           "of records")  # fmt: skip
+                           "of records that say something")  # fmt: skip
     for group in alike(lines):
         unknown = group["role"] == UNDECIDED or group["done"] == UNTOLD
         many = len(group["names"])
