@@ -211,9 +211,9 @@ def test_the_header_makes_nobody_and_revives_nobody() -> None:
 
 @pytest.mark.usefixtures("by_header")
 def test_the_header_is_no_fresh_proof() -> None:
-    from sfumato.server.store.models import Account
+    from sfumato.server.accounts.sessions import make_account
 
-    Account.objects.make("wanda", None, ["custodian"])
+    make_account("wanda", None, ["custodian"])
     client = _through_proxy("wanda")
     assert client.get("/account/second-factor")["Location"].startswith("/fresh")
     page = client.get("/fresh?next=/account/second-factor")

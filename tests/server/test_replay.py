@@ -180,7 +180,7 @@ def test_a_database_of_an_earlier_version_is_taken_over_by_one_entry(
     stated = json.loads(last.detail)["rows"]
     (note,) = verify().notes
     assert note.startswith("entry 4 ")
-    assert f" {sum(map(len, stated.values()))} rows" in note
+    assert note.endswith(f": {sum(map(len, stated.values()))}")
     edit, pattern = EDITS[name]
     edit(project)
     assert any(re.match(pattern, each) for each in found())

@@ -18,6 +18,7 @@ from django.db.models.functions import Length
 from sfumato.core import chain
 from sfumato.core.chain import START, Head, Link, Verdict, detail_text
 from sfumato.core.errors import InputError
+from sfumato.server.error_pages import Stop
 from sfumato.server.replay import Replay, differences, one_view
 from sfumato.server.stated_rows import ROWS, Stated, rows_of, stated, stated_pairs
 from sfumato.server.store.models import Account, AuditEntry
@@ -96,7 +97,10 @@ def _add(
         name = actor.pseudonym if actor else ""
         told = (name, action, resource, detail_text(detail))
         entry = chain.next_row(before_it, told, chain.keyed(settings.SFUMATO_KEYS.chaining))
-        ask(*along, (_ADD, entry))
+        *_, last = ask(*along, (_ADD, entry), (_LAST, ()))
+        # A database may be told to drop what it is given, and say nothing.
+        if [tuple(row) for row in last] != [(entry[0], entry[-2])]:
+            raise Stop(409, "The audit log took no entry. Nothing was done.")
         transaction.on_commit(_is_committed)
         return AuditEntry(**dict(zip(FIELDS, entry, strict=True)))
 

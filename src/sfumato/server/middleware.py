@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 
-from sfumato.server.accounts.backend import plain_name
+from sfumato.server.accounts.backend import AccountBackend, plain_name
 from sfumato.server.accounts.sessions import BEGAN, SEEN, begin_session, is_over
 from sfumato.server.error_pages import Stop, problem
 from sfumato.server.proofs import proofs
@@ -67,8 +67,9 @@ def _log_in_by_header(request: HttpRequest) -> None:
     if request.user.is_authenticated and request.user.name != name:
         logout(request)
     if name and not request.user.is_authenticated:
-        account = Account.objects.filter(name=name, is_active=True).first()
-        if account is not None:
+        found = Account.objects.filter(name=name, is_active=True).first()
+        account = found and AccountBackend().get_user(found.pk)
+        if account and account.name == name:
             # The proxy may have logged them in days ago: that proves nothing about now.
             begin_session(request, account, "trusted header", fresh=False)
 

@@ -7,7 +7,8 @@ but make no entry. The log is read once, then each request reads what was added 
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from array import array
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from django.db import transaction
@@ -17,7 +18,7 @@ from sfumato.core.chain import START, Head, Link, fault_of
 from sfumato.server.audit_log import FIELDS, append, has_appended, signed_by
 from sfumato.server.error_pages import Stop
 from sfumato.server.replay import Replay
-from sfumato.server.stated_rows import STATED, image, stated_pairs, table_of
+from sfumato.server.stated_rows import PAIRS, STATED, columns_of_pairs, image, table_of
 from sfumato.server.store import models
 from sfumato.server.store.statements import ask
 
@@ -26,7 +27,7 @@ _KEPT: dict[str, frozenset[str]] = {
     **{table_of(model).name: frozenset(table_of(model).secret) for model in STATED},
     "pair": frozenset({"pairs", "digest"}),
     "dealt": frozenset(
-        {"project_id", "worker_id", "pair_id", "taken_back", "shown", "modes", "answer"}
+        {"project_id", "worker_id", "pair_id", "taken_back", "shown", "modes", "answer", "flagged"}
     ),
     "decision_event": frozenset({"dealt_id", "kind", "answer"}),
 }
@@ -85,7 +86,7 @@ class Proofs:
 
     def say_refused(self) -> None:
         """Add an entry for each row that was refused, after the request and its transaction."""
-        for each in [each for each, done in self._said.items() if not done]:
+        for each in [each for each, done in list(self._said.items()) if not done]:
             self._said[each] = True
             table, key, column = each
             if not self.fault:  # on entries that are not ours nothing is built
@@ -157,14 +158,18 @@ def check_proved(row: Any) -> None:
     Raises
     ------
     Stop
-        If they are not.
+        If they are not, or are now others than were read.
     """
     table = table_of(row.__class__)
     left_out = row.get_deferred_fields() | _COUNTED_BY_OTHERS.get(table.name, set())
     names = [name for name in _KEPT[table.name] if name not in left_out]
     if _differing(row, names, _proofs.replay):
         # Somebody may have changed it since it was read.
+        read = [getattr(row, name) for name in names]
         check_stated(row, *names)
+        # What was decided by what was read must not stand: an edit may have been undone since.
+        if read != [getattr(row, name) for name in names]:
+            raise Stop(409, "This was changed meanwhile. Nothing was done. Try again.")
 
 
 def check_stated(row: Any, *names: str) -> None:
@@ -214,7 +219,7 @@ def check_none(row: Any, **which: object) -> None:
             raise Stop(409, _proofs.refuse(table.name, key, "the row"))
 
 
-def check_all(rows: QuerySet[Any], names: Collection[str], **which: object) -> None:
+def check_all(rows: QuerySet[Any], names: Collection[str], **which: Collection[Any]) -> None:
     """Refuse to go on unless the rows of a table are those that the log states, and all of them.
 
     Parameters
@@ -222,7 +227,7 @@ def check_all(rows: QuerySet[Any], names: Collection[str], **which: object) -> N
     rows
         The rows, which nobody else writes meanwhile.
     which
-        By column, what the rows have that are stated.
+        By column, what the rows may have that are stated.
 
     Raises
     ------
@@ -232,11 +237,11 @@ def check_all(rows: QuerySet[Any], names: Collection[str], **which: object) -> N
     table = table_of(rows.model)
     _proofs.follow()
     check_whole()
-    stated = {
-        key: columns
-        for key, columns in list(_proofs.replay.rows.get(table.name, {}).items())
-        if all(columns.get(name, table.usual[name]) == value for name, value in which.items())
-    }
+    stated = dict(_proofs.replay.rows.get(table.name, {}))
+    # A million rows at most: a loop for each column is quicker than one for all.
+    for name, values in which.items():
+        usual = table.usual[name]
+        stated = {key: row for key, row in stated.items() if row.get(name, usual) in values}
     for key, *values in rows.values_list("pk", *names).iterator(chunk_size=5_000):
         columns = stated.pop(str(key), None)
         for name, value in zip(names, values, strict=True):
@@ -247,8 +252,13 @@ def check_all(rows: QuerySet[Any], names: Collection[str], **which: object) -> N
         raise Stop(409, _proofs.refuse(table.name, key, "the row"))
 
 
-def check_pairs(project: models.Project) -> None:
+def check_pairs(project: models.Project) -> array[int]:
     """Refuse to go on unless the pairs of a project are those that the log states.
+
+    Returns
+    -------
+    array of int
+        The key of each pair, by its number.
 
     Raises
     ------
@@ -257,10 +267,19 @@ def check_pairs(project: models.Project) -> None:
     """
     _proofs.follow()
     check_whole()
-    table, key, columns = stated_pairs(project)
-    wanted = _proofs.replay.columns(table, key)
-    if columns != wanted and (wanted or project.pairs.exists()):  # a purged project has none
-        raise Stop(409, _proofs.refuse(table, f"of project {key}", "the rows"))
+    found = array("q")
+    columns = columns_of_pairs(_noting(project.pairs, found))
+    wanted = _proofs.replay.columns(PAIRS, project.pk)
+    if columns != wanted and (wanted or found):  # a purged project has none
+        raise Stop(409, _proofs.refuse(PAIRS, f"of project {project.pk}", "the rows"))
+    return array("q", [key for _, key in sorted(zip(found[1::2], found[::2], strict=True))])
+
+
+def _noting(pairs: Any, found: array[int]) -> Iterator[tuple[int, int, bool]]:
+    rows = pairs.order_by("pk").values_list("pk", "number", "gold")
+    for row in rows.iterator(chunk_size=10_000):
+        found.extend(row[:2])
+        yield row
 
 
 def check_project(project: models.Project) -> None:
@@ -271,9 +290,15 @@ def check_project(project: models.Project) -> None:
     Stop
         If something is not.
     """
-    check_pairs(project)
+    pairs = set(check_pairs(project))
+    dealt = models.Dealt.objects.filter(project=project)
     names = ("worker_id", "pair_id", "taken_back", "shown", "modes", "answer")
-    check_all(models.Dealt.objects.filter(project=project), names, project_id=str(project.pk))
+    check_all(dealt, names, project_id=[str(project.pk)])
+    events = models.DecisionEvent.objects.filter(dealt__project=project)
+    known = set(dealt.values_list("pk", flat=True))
+    check_all(events, ("dealt_id", "kind", "answer"), dealt_id=known)
+    resolutions = models.Resolution.objects.filter(pair__project=project)
+    check_all(resolutions, ("pair_id", "by_id", "answer"), pair_id=pairs)
 
 
 def is_stated_member(project: models.Project, account: models.Account) -> bool:
@@ -283,7 +308,7 @@ def is_stated_member(project: models.Project, account: models.Account) -> bool:
     # An entry of the same transaction may state it.
     found = project.members.filter(account=account).first()
     if found is not None:
-        check_stated(found)
+        check_proved(found)
     return found is not None
 
 

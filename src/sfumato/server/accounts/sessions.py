@@ -21,7 +21,7 @@ from django.utils.crypto import salted_hmac
 from sfumato.server.accounts.backend import digest_of_token
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop
-from sfumato.server.proofs import check_stated, proofs
+from sfumato.server.proofs import check_proved, check_stated, proofs
 from sfumato.server.stated_rows import gone, image, stated
 from sfumato.server.store.models import Account, Link, Member, Project, ProjectState
 from sfumato.server.store.statements import ask, value
@@ -211,6 +211,8 @@ def reset_link(by: Account, account: Account) -> str:
         lost = Link.objects.select_for_update().filter(account=account, used=None)
         # Locked, and by their keys: one may be used between the two statements.
         before = list(lost)
+        for each in before:
+            check_stated(each)  # a used one that was made unused would be stated gone
         Link.objects.filter(pk__in=[each.pk for each in before]).delete()
         address, link = _make("reset", by, RESET_DAYS, account=account)
         rows = [*gone(before), stated(link)]
@@ -255,6 +257,11 @@ def find_link(token: str, *, lock: bool = False) -> Link | None:
     if found is None:
         return None
     people = [each for each in (found.account, found.made_by) if each is not None]
+    if lock:
+        # Before anything is written: a database may be told to undo an edit at that.
+        proofs().follow()
+        for row in (found, *people):
+            check_proved(row)
     # An invitation by somebody who was deactivated since is worth nothing.
     if not all(person.is_active for person in people):
         return None
@@ -264,8 +271,7 @@ def find_link(token: str, *, lock: bool = False) -> Link | None:
 
 
 def spend_link(link: Link, account: Account) -> None:
-    """Use a link up: its roles and its project are the account's, whose password may be new."""
-    check_stated(link)
+    """Use a link up that was found with `lock`: its roles and its project are the account's."""
     link.used = timezone.now()
     link.save(update_fields=["used"])
     rows = [stated(link, "used")]

@@ -29,7 +29,7 @@ from sfumato.server.accounts import backend, forms, sessions
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop, problem
 from sfumato.server.permissions import EXPORTS, Action, decide
-from sfumato.server.proofs import check_project, check_stated
+from sfumato.server.proofs import check_project, check_proved, check_stated, proofs
 from sfumato.server.stated_rows import gone, stated
 from sfumato.server.store.models import Account, Link, Project, ProjectState, Role
 
@@ -158,7 +158,12 @@ def _pending(request: HttpRequest) -> Account | None:
     if key is None or time.time() - since > PENDING_SECONDS:
         return None
     # Without a second factor there is no second step to go on with.
-    return Account.objects.filter(pk=key, is_active=True).exclude(totp=b"").first()
+    account = Account.objects.filter(pk=key, is_active=True).exclude(totp=b"").first()
+    if account is not None:
+        # It may have been edited between the two steps.
+        proofs().follow()
+        check_proved(account)
+    return account
 
 
 View = Callable[..., HttpResponse]
@@ -521,6 +526,7 @@ def take_back_invitation(request: HttpRequest, number: int) -> HttpResponse:
         open_ones = Link.objects.select_for_update().filter(purpose="invitation", used=None)
         found = list(open_ones.filter(pk=number))
         for each in found:
+            check_stated(each)
             append(request.user, "take back invitation", f"invitation {number}", rows=gone(found))
             each.delete()
             messages.success(request, "The invitation can no longer be used.")

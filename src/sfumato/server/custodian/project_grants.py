@@ -16,7 +16,7 @@ from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop
 from sfumato.server.live.live_projects import forget_project, lock_of, locked, remove_files
 from sfumato.server.permissions import Action, decide
-from sfumato.server.proofs import check_proved, check_stated
+from sfumato.server.proofs import check_proved, check_stated, proofs
 from sfumato.server.stated_rows import Stated, gone, stated
 from sfumato.server.store import models
 
@@ -62,7 +62,7 @@ def raise_budget(
         allowance = found.first()
         if allowance is None:
             raise Stop(404, "There is no such worker in this project.")
-        check_stated(allowance, "budget")
+        check_stated(allowance)
         _check_raise(allowance.budget, budget)
         detail = {BEFORE: allowance.budget, AFTER: budget}
         allowance.budget = budget
@@ -140,6 +140,7 @@ def use_identity_grant(project: models.Project) -> models.Grant:
     Stop
         If there is none.
     """
+    proofs().follow()  # others may have used it since the request began
     grant, now = identity_grant(project), timezone.now()
     # By one statement: a grant that two exports want at once is used once.
     if grant is not None and models.Grant.objects.filter(pk=grant.pk, used=None).update(used=now):
@@ -160,9 +161,9 @@ def revoke(by: models.Account, project_id: UUID, number: int) -> models.Grant:
         grant = models.Grant.objects.select_for_update().filter(project=project, pk=number).first()
         if grant is None:
             raise Stop(404, "There is no such grant.")
+        check_stated(grant)
         if not is_revocable(grant):
             raise Stop(409, "This grant is over already.")
-        check_stated(grant)
         rows = [] if grant.kind == models.GrantKind.IDENTITY_EXPORT else _undo(project, grant)
         # Also where the grant has no end: it is over from now on.
         now = timezone.now()
@@ -220,7 +221,7 @@ def _present(
     allowance = models.Allowance.objects.select_for_update().get(project=project, worker=grant.to)
 
     def restore(value: Any) -> list[Stated]:
-        check_stated(allowance, "budget")
+        check_stated(allowance)
         allowance.budget = value
         allowance.save(update_fields=["budget"])
         return [stated(allowance, "budget")]

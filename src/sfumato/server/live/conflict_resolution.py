@@ -19,7 +19,7 @@ from sfumato.server.live import live_projects
 from sfumato.server.live.worker_actions import standing_of
 from sfumato.server.live.worker_tasks import Task, begin, modes_text, plain_state
 from sfumato.server.permissions import Action, decide
-from sfumato.server.proofs import check_proved, proofs
+from sfumato.server.proofs import check_all, check_proved, proofs
 from sfumato.server.stated_rows import added, added_digits, stated
 from sfumato.server.store import models
 
@@ -160,6 +160,7 @@ def _resolving(
                 locked = models.Project.objects.select_for_update(no_key=True).get(pk=project.pk)
                 proofs().follow()
                 pair = _conflict(account, locked, number)
+                live_projects.live_of(locked).check_pair(pair.pk, number)
                 resolution, new = models.Resolution.objects.get_or_create(
                     pair=pair, defaults={"by": account}
                 )
@@ -195,15 +196,21 @@ def _task(
 ) -> Task:
     """The manager's task: every conflict that there is or was; its rows never get fewer."""
     live = live_projects.live_of(project)
-    pairs = dict(
-        models.Resolution.objects.filter(pair__project=project).values_list("pair__number", "modes")
-    )
+    resolutions = models.Resolution.objects.filter(pair__project=project)
+    before = resolutions if new is None else resolutions.exclude(pk=new.pk)
+    check_all(before, ("pair_id", "modes"), pair_id=set(live.keys))
+    pairs = {}
+    for key, place, modes in resolutions.values_list("pair_id", "pair__number", "modes"):
+        live.check_pair(key, place)
+        pairs[place] = modes
     allowance, spent = begin(project, account, live_projects.settings_of(project).budget)
     for row in (allowance, spent):
         check_proved(row)
     # Never fewer: with fewer rows, what was shown before would be a larger share.
     rows = max(allowance.rows, 2 * len(_in_conflict(project) | set(pairs)))
     if new is not None or allowance.rows != rows:
+        dealt = models.Dealt.objects.filter(project=project)
+        check_all(dealt, ("pair_id", "answer"), project_id=[str(project.pk)])
         told = [added(allowance, rows=rows - allowance.rows, version=1)]
         allowance.rows, allowance.version = rows, allowance.version + 1
         allowance.save(update_fields=["rows", "version"])

@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 import threading
+from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -37,7 +38,7 @@ from sfumato.review.worker_state import CombinedState, WorkerState
 from sfumato.server.audit_log import append
 from sfumato.server.error_pages import Stop
 from sfumato.server.permissions import Action, decide
-from sfumato.server.proofs import check_pairs, check_stated
+from sfumato.server.proofs import check_pairs, check_stated, proofs
 from sfumato.server.stated_rows import stated, stated_pairs
 from sfumato.server.store.models import Account, Project, StoredPair
 from sfumato.server.vault import new_key, read_sealed, write_sealed
@@ -210,16 +211,30 @@ class Live:
     ----------
     rules
         The settings, as the database has them, that `review` was made with.
+    keys
+        The key of each pair, by its number, as the log states it.
     combined
         What all workers have been shown, ``None`` until it is asked for.
     """
 
     rules: dict[str, Any]
     review: Review
+    keys: array[int]
     evidence: Evidence | None = None
     combined: CombinedState | None = None
     combined_version: int = -1
     workers: dict[int, KeptState] = field(default_factory=dict)
+
+    def check_pair(self, key: int, number: int) -> None:
+        """Refuse a pair whose number in the database is not the one that was proved.
+
+        Raises
+        ------
+        Stop
+            If it is not.
+        """
+        if not 0 <= number < len(self.keys) or self.keys[number] != key:
+            raise Stop(409, proofs().refuse("pair", key, "number"))
 
 
 _guard = threading.Lock()
@@ -316,14 +331,15 @@ def live_of(project: Project) -> Live:
         rules = settings_of(project)
         # A change of rules keeps the index and the rows, which take long to read.
         if live is None:
-            check_pairs(project)
+            keys = check_pairs(project)
             left, right = read_rows(project)
             index = read_index(project)
             review = Review(attributes_of(project), rules, index, left, right)
         else:
-            old = live.review
+            old, keys = live.review, live.keys
             review = Review(old.attributes, rules, old.index, old.left, old.right)
-        live = Live(dict(project.settings), review, _evidence(project.weights.get("evidence")))
+        evidence = _evidence(project.weights.get("evidence"))
+        live = Live(dict(project.settings), review, keys, evidence)
         keep(project.id, live)
         return live
 

@@ -183,6 +183,7 @@ def show_page(account: Account, project_id: UUID, number: int | None = None) -> 
         page = list(pile.select_related("pair")[first : first + size])
         for dealt in page:
             check_proved(dealt)
+            task.live.check_pair(dealt.pair_id, dealt.pair.number)
         refusals = [_refusal(task.show(dealt)) for dealt in page]  # before any costs are told
         rules = task.live.review.settings
         return Page(
@@ -303,6 +304,9 @@ def _others(task: Task, dealt: Dealt) -> tuple[PairView, ...]:
     ).select_related("pair")
     pile = Dealt.objects.filter(project=task.project, worker=task.account, taken_back__isnull=True)
     places = sorted(pile.values_list("place", flat=True)) if others else []
+    for other in others:
+        check_proved(other)
+        task.live.check_pair(other.pair_id, other.pair.number)
     return tuple(pair_view(task, other, bisect_left(places, other.place) + 1) for other in others)
 
 

@@ -64,7 +64,9 @@ def deal(project: Project, worker: Account, pairs: Sequence[int], by: Account | 
         rows += [stated(member)] if new else []
         allowance, new = _allowance(project, worker, live_projects.settings_of(project).budget)
         rows += [stated(allowance)] if new else []
-        mine = Dealt.objects.filter(project=project, worker=worker)
+        mine = _mine(project, worker)
+        if not new:
+            check_stated(allowance)
         had = set(mine.values_list("pair__number", flat=True))
         again = _mark(mine.filter(taken_back__isnull=False), pairs, None)
         rows += again
@@ -93,7 +95,8 @@ def take_back(
     with transaction.atomic():
         _lock(project)
         allowance = Allowance.objects.select_for_update().get(project=project, worker=worker)
-        mine = Dealt.objects.filter(project=project, worker=worker, taken_back__isnull=True)
+        check_stated(allowance)
+        mine = _mine(project, worker).filter(taken_back__isnull=True)
         rows = _mark(mine, pairs, timezone.now())
         detail = {"worker": worker.pseudonym, "pairs": len(rows)}
         rows += _count_rows(allowance)
@@ -109,6 +112,13 @@ def counted(project: Project, worker: Account) -> Q:
     """
     there = Q(taken_back__isnull=True) | Q(shown__isnull=False)
     return Q(project=project, worker=worker) & there
+
+
+def _mine(project: Project, worker: Account) -> QuerySet[Dealt]:
+    """A worker's pairs, all as the log states: a charge is a share of them."""
+    mine = Dealt.objects.filter(project=project, worker=worker)
+    check_all(mine, _SHOWN, project_id=[str(project.pk)], worker_id=[worker.pk])
+    return mine
 
 
 def _lock(project: Project) -> None:
@@ -143,6 +153,8 @@ def _count_rows(allowance: Allowance) -> list[Stated]:
     more = max(0.0, score - allowance.spent)
     spent, new = _spent(project, worker)
     told = [stated(spent)] if new else []
+    if not new:
+        check_stated(spent)
     if more:
         spent.score += more
         spent.save(update_fields=["score"])
@@ -190,6 +202,7 @@ def state_of(
     combined = _combined(live, project, versions)
     held = live.workers.get(worker.pk)
     if held is None or held.version != allowance.version:
+        check_proved(allowance)
         held = live_projects.KeptState(
             allowance.version, _restored(live, project, worker, allowance, combined)
         )
@@ -213,9 +226,10 @@ def _combined(live: live_projects.Live, project: Project, versions: int) -> Comb
         live.workers.clear()
         combined = CombinedState(live.review, project.rows)
         dealt = Dealt.objects.filter(project=project)
-        check_all(dealt, _SHOWN, project_id=str(project.pk))
+        check_all(dealt, _SHOWN, project_id=[str(project.pk)])
         shown = dealt.exclude(modes="")
-        for pair, modes in shown.values_list("pair__number", "modes"):
+        for key, pair, modes in shown.values_list("pair_id", "pair__number", "modes"):
+            live.check_pair(key, pair)
             combined.take(pair, _modes(modes))
         live.combined, live.combined_version = combined, versions
     return live.combined
@@ -228,8 +242,11 @@ def _restored(
     allowance: Allowance,
     combined: CombinedState,
 ) -> WorkerState:
-    dealt = Dealt.objects.filter(counted(project, worker)).order_by("place")
-    pairs = dict(dealt.values_list("pair__number", "modes"))
+    dealt = _mine(project, worker).filter(counted(project, worker)).order_by("place")
+    pairs = {}
+    for key, pair, modes in dealt.values_list("pair_id", "pair__number", "modes"):
+        live.check_pair(key, pair)
+        pairs[pair] = modes
     return WorkerState.restored(live.review, plain_state(pairs, allowance.rows), combined)
 
 
@@ -441,6 +458,7 @@ class Task:
         if not permission.allowed:
             taken = dealt.taken_back is not None
             raise Stop(409 if taken else 403, permission.reason)
+        self.live.check_pair(dealt.pair_id, dealt.pair.number)
         return dealt
 
     def show(self, dealt: Dealt) -> Charge | Refusal:
