@@ -33,9 +33,15 @@ from sfumato.server.boot import boot
 boot(ServerConfig(Path("data"), Path("keys")))
 from sfumato.server.store.models import *
 """
+STATED = """
+from sfumato.server.audit_log import append
+from sfumato.server.stated_rows import stated
+def say(row, *names):
+    append(None, "state", "a row", rows=[stated(row, *names)])
+"""
 PEOPLE = """
 for name in ("custodian", "manager", "worker"):
-    Account.objects.make(name, None, [name])
+    say(Account.objects.make(name, None, [name]))
 """
 DECIDE = """
 from sfumato.server.live.worker_tasks import deal
@@ -46,7 +52,9 @@ deal(project, worker, [0, 1])
 show_page(worker, project.pk)
 for dealt, answer in zip(Dealt.objects.order_by("place"), (3, -3)):
     decide_pair(worker, project.pk, dealt.token, answer)
-Project.objects.update(state="closed")
+project.state = "closed"
+project.save()
+say(project, "state")
 """
 
 
@@ -67,7 +75,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = generate_registrations(generate_clinics(120, rng=2))
     tables = {"hospital": found.hospital, "practice": found.practice}
     link(tables, SPEC, seed=1).write(folder / "links")
-    made = run(folder, "-c", BEGIN + PEOPLE)
+    made = run(folder, "-c", BEGIN + STATED + PEOPLE)
     assert made.returncode == 0, made.stderr
     return folder
 
@@ -86,7 +94,7 @@ def test_a_project_is_made_reviewed_exported_and_applied(folder: Path) -> None:
     early = sfumato(folder, "review", "export", number, "--output", "decisions.parquet")
     assert early.returncode == 1
     assert "closed first" in early.stderr
-    decided = run(folder, "-c", BEGIN + DECIDE)
+    decided = run(folder, "-c", BEGIN + STATED + DECIDE)
     assert decided.returncode == 0, decided.stderr
     done = sfumato(folder, "review", "export", number, "--output", "decisions.parquet")
     assert done.returncode == 0, done.stderr
@@ -94,10 +102,8 @@ def test_a_project_is_made_reviewed_exported_and_applied(folder: Path) -> None:
     assert sorted(answers["answer"].to_pylist()) == [-3, 3]
     applied = apply_decisions(folder / "links", folder / "decisions.parquet")
     assert applied.decisions is not None
-    # These scripts write accounts and the end of the project past the log, and nothing else.
     verified = sfumato(folder, "audit", "verify")
-    named = [line.split()[0] for line in verified.stderr.splitlines() if line.startswith("  ")]
-    assert (verified.returncode, named) == (2, ["account"] * 3 + ["project"])
+    assert verified.returncode == 0, verified.stderr
 
 
 RULES = """

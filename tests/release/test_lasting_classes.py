@@ -524,7 +524,7 @@ def test_who_waited_and_withdrew_is_in_no_later_file() -> None:
     assert made.manifest.series["waiting"] == 3
     withdrawn = pd.DataFrame({"id": [new["id"].iloc[0], own[5]]})
     after = sf.anonymize(files[0][2:], SCHEMA, continues=made, withdrawn=withdrawn)
-    assert any("1 ids" in each for each in after.warnings)
+    assert any("1 id " in each for each in after.warnings)
     more = pd.concat([files[0], new, drawn(9, 8_000, np.random.default_rng(1)).assign(status="b")])
     for _ in range(2):
         after = sf.anonymize(more, SCHEMA, continues=after)

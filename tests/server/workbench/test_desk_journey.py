@@ -60,6 +60,7 @@ def at_desk(context: Any, bench: Workbench) -> Any:
     page.wait_for_url("**/link/desk")
     page.get_by_role("button", name="Show the pairs").press("Enter")
     page.locator(".pair").first.wait_for()
+    page.wait_for_load_state()  # keys before the script are lost
     return page
 
 
@@ -166,12 +167,14 @@ def test_the_doubtful_pairs_of_a_project(context: Any, tmp_path: Path) -> None:
         page.get_by_role("link", name="Review them").click()
         page.get_by_role("button", name="Show the pairs").click()
         page.locator(".pair").first.wait_for()
+        page.wait_for_load_state()
         pairs = int(re.findall(r"of (\d+) decided", page.locator("#standing").inner_text())[0])
         for _ in range(pairs):
             press(page, "1")
             if not page.locator(".pair.undecided").count() and page.locator("[rel=next]").count():
                 page.locator("[rel=next]").first.click()
                 page.locator(".pair.undecided").first.wait_for()
+                page.wait_for_load_state()
         axe_finds_nothing(page, 1280, 390)
         page.set_viewport_size({"width": 1280, "height": 900})
         page.get_by_role("button", name="Leave the desk").click()
