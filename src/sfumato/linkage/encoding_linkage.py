@@ -20,7 +20,7 @@ from sfumato.core.secret_keys import Secret
 from sfumato.linkage import linkage_result, linked_file
 from sfumato.linkage.encoded_table import is_encoded, read_encoded
 from sfumato.linkage.encoding import Encoded, check_comparable
-from sfumato.linkage.encoding_scores import ScoredPairs, score_pairs
+from sfumato.linkage.encoding_scores import LEAST_PROBABILITY, ScoredPairs, score_pairs
 from sfumato.linkage.link_spec import Mode, WantedRates
 from sfumato.linkage.linkage_files import MODEL
 from sfumato.linkage.linkage_manifest import ENCODINGS, LinkManifest, versions
@@ -29,8 +29,6 @@ from sfumato.linkage.person_clusters import settle
 from sfumato.schema import Schema
 from sfumato.table.table_files import data_sha256
 
-_SCORES = (0.01, 0.1, 0.5)
-"""Scores from which pairs are counted that are more than strangers make."""
 BY_ENCODINGS = "similarities"
 _WHY = (
     "by what each linked record would be linked to without its partner; recall at least as if "
@@ -185,12 +183,12 @@ class Matched:
         expected = float(np.mean(wrong)) if len(sure) == len(others) else min(wrong)
         worst = max(max(most) + more, by_score)
         hidden = min(alone[place] for place in sure) if sure else max(alone)
-        # At lower scores, too, there are more pairs than strangers make.
-        beside = [
-            [each.linked(score) - np.array(each.wrong(score)) for each in sides]
-            for score in _SCORES
+        # Among all pairs that are kept, likely or not, there are more than strangers make.
+        kept = [
+            side.linked(LEAST_PROBABILITY) - np.array(side.wrong(LEAST_PROBABILITY))
+            for side in sides
         ]
-        there = np.min(beside, axis=1).max(axis=0)
+        there = np.min(kept, axis=0)
         return np.array([len(left), expected + min(more, by_score), worst, *there, hidden + worst])
 
     def to_dict(self) -> dict[str, Any]:

@@ -568,8 +568,9 @@ def score_pairs(
         pairs = similar_pairs(
             left, right, similarity, blocking=blocking, rng=rng, progress=progress
         )
-        pairs = _one_to_one(pairs, left, right) if one_to_one else pairs
-        return ScoredPairs(*pairs, similarity, None, blocking, 0.0, ())
+        own = assigned(pairs, len(left), len(right)) if one_to_one else slice(None)
+        one, other, score = pairs[0][own], pairs[1][own], pairs[2][own]
+        return ScoredPairs(one, other, score, similarity, None, blocking, 0.0, ())
     least, blocking = chance_similarity(left, right, rng), None
     if everything:
         pairs = similar_pairs(left, right, least, rng=rng, progress=progress)
@@ -587,10 +588,10 @@ def score_pairs(
         Rivals(mixture.probability(each.own), mixture.probability(each.rival))
         for each in rivals(pairs, own, len(left), len(right))
     )
-    if one_to_one:
-        pairs = pairs[0][own], pairs[1][own], pairs[2][own]
     score = mixture.probability(pairs[2])
     kept = score >= LEAST_PROBABILITY
+    if one_to_one:
+        kept &= own
     one, other, score = pairs[0][kept], pairs[1][kept], score[kept]
     lost = max(0.0, matches - float(score.sum()))
     return ScoredPairs(one, other, score, mixture.threshold(), mixture, blocking, lost, sides)
@@ -600,11 +601,6 @@ def _blocked(
     left: Encoded, right: Encoded, similarity: float, rng: np.random.Generator
 ) -> BitSampling | None:
     return plan_blocking(left, right, similarity=similarity, miss=MISS, rng=rng)
-
-
-def _one_to_one(pairs: Scored, left: Encoded, right: Encoded) -> Scored:
-    own = assigned(pairs, len(left), len(right))
-    return pairs[0][own], pairs[1][own], pairs[2][own]
 
 
 def _fitted(pairs: Scored, left: int, right: int, one_to_one: bool) -> tuple[ScoreMixture, float]:
