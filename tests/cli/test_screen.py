@@ -56,6 +56,8 @@ COMMANDS = {
     "ledger": {1},
     "policy": {1},
     "policy check sfumato.toml": {1},
+    "account": {1},
+    "account reset NAME": {1},
     "audit": {1},
     "audit verify": {1},
     "project": {1},

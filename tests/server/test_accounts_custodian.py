@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from server.clinic import stored
 from server.people import (
     actions,
+    changed,
     log_in,
     logged_in,
     person,
     quick_hashes,
+    said,
     who,
     with_second_factor,
 )
@@ -71,6 +76,48 @@ def test_a_lost_second_factor_is_turned_off() -> None:
     logged_in("carol").post(f"/accounts/{wanda.pseudonym}/lost-second-factor")
     assert log_in("wanda")[1]["Location"] == "/"
     assert "turn second factor off" in actions()
+
+
+def _refused(by: str, account: Any) -> str:
+    """Why both resets of an account are refused; "" where they are done."""
+    answers = [
+        logged_in(by).post(f"/accounts/{account.pseudonym}/{verb}")
+        for verb in ("lost-second-factor", "reset")
+    ]
+    assert len({answer.status_code == 403 for answer in answers}) == 1
+    return answers[-1].content.decode() if answers[-1].status_code == 403 else ""
+
+
+@pytest.mark.parametrize("role", ["auditor", "manager"])
+def test_nobody_resets_who_has_a_role_that_they_have_not(role: str) -> None:
+    person("carol", "custodian")
+    person("clara", "custodian", role)
+    anna = person("anna", role, "worker")
+    assert role in _refused("carol", anna)
+    assert "account reset" in logged_in("carol").get(f"/accounts/{anna.pseudonym}").content.decode()
+    assert not _refused("clara", anna)
+
+
+def test_nobody_resets_who_takes_part_where_they_are_no_custodian() -> None:
+    from sfumato.server.store.models import Member
+
+    carol = person("carol", "custodian", "manager")
+    person("clara", "custodian", "manager")
+    will, wanda = person("will", "worker"), person("wanda", "worker")
+    mark = person("mark", "manager")
+    project, _ = stored(people=(carol, mark, will))
+    said(Member.objects.create(project=project, account=wanda))
+    for account in (mark, will, wanda):
+        assert _refused("clara", account)
+    assert _refused("clara", carol), "a custodian of a project"
+    assert _refused("carol", mark), "who manages what carol may grant to"
+    assert not _refused("carol", wanda)
+    # Rows of the database say nothing: the log states who takes part.
+    Member.objects.all().delete()
+    assert _refused("clara", will)
+    changed(project, state="purged")
+    assert not _refused("clara", mark)
+    assert not _refused("clara", will)
 
 
 def test_an_unknown_account_is_not_there() -> None:

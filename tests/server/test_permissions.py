@@ -90,6 +90,7 @@ TABLE: dict[str, dict[str, dict[str, str]]] = {
     },
     "INVITE": MANAGING,
     "MANAGE_ACCOUNTS": _row(_needs("custodian"), custodian=YES, other_custodian=YES, both=YES),
+    "RESET_ACCOUNT": _row(_needs("custodian"), custodian=YES, other_custodian=YES, both=YES),
     "WORK": _row(NO_WORKER, worker=WHILE_OPEN, other_worker=NO_PART),
     "SEE_PAIR": ON_A_PAIR,
     "OPEN_CELL": ON_A_PAIR,
@@ -97,7 +98,7 @@ TABLE: dict[str, dict[str, dict[str, str]]] = {
     "READ_AUDIT_LOG": _row(_needs("auditor"), auditor=YES),
 }
 PAIRS = {"SEE_PAIR", "OPEN_CELL", "DECIDE"}
-NO_OBJECT = {"CREATE_PROJECT", "MANAGE_ACCOUNTS", "READ_AUDIT_LOG"}
+NO_OBJECT = {"CREATE_PROJECT", "MANAGE_ACCOUNTS", "RESET_ACCOUNT", "READ_AUDIT_LOG"}
 
 
 class Scene:

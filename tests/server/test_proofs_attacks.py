@@ -321,7 +321,7 @@ def test_answers_that_were_edited_are_not_exported(edit: Callable[[Any], None] |
 
 
 def test_a_link_that_was_used_cannot_be_made_one_that_was_lost() -> None:
-    person("carol", "custodian")
+    person("carol", "custodian", "manager")
     mark = person("mark", "manager")
     carol = logged_in("carol")
     path = link_in(carol.post(f"/accounts/{mark.pseudonym}/reset"))

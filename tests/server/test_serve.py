@@ -462,6 +462,29 @@ def test_commands_need_a_server_that_was_started(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_an_account_is_reset_at_the_server(tmp_path: Path) -> None:
+    with _serving(tmp_path, whole=False) as server:
+        headers = {"Host": f"127.0.0.1:{server.port}", "Origin": f"http://127.0.0.1:{server.port}"}
+        _set_up(server, headers)
+        address = ["--url", f"http://127.0.0.1:{server.port}"]
+        made = _run("account", "reset", "first", *address, *server.options)
+        assert made.returncode == 0, made.stderr
+        [link] = made.stdout.split()
+        path = link.removeprefix(address[1])
+        answer, _ = server.ask("GET", path, **headers)
+        assert answer.status == 200
+        off = _run("account", "reset", "first", "--second-factor", *server.options)
+        assert (off.returncode, off.stdout) == (0, "")
+        unknown = _run("account", "reset", "nobody", *server.options)
+        assert unknown.returncode == BAD_INPUT
+        assert "nobody" not in unknown.stderr
+        options = server.options
+        server.end()
+    told = _run("audit", "verify", *options).stdout
+    assert "whole: 6 entries" in told
+
+
+@pytest.mark.slow
 def test_other_keys_are_not_made_for_a_server_that_has_its_own(tmp_path: Path) -> None:
     with _serving(tmp_path, whole=False) as server:
         server.end()

@@ -52,6 +52,7 @@ _HOMES = {
     "review": "review_commands:app",
     "policy": "policy_commands:app",
     "ledger": "ledger_commands:app",
+    "account": "server_commands:accounts",
     "audit": "server_commands:audits",
     "project": "server_commands:projects",
 }

@@ -1,4 +1,4 @@
-"""``sfumato serve``, ``audit`` and ``project``: the web application of clerical review."""
+"""``sfumato serve``, ``account``, ``audit``, ``project``: the web application of review."""
 
 from __future__ import annotations
 
@@ -55,8 +55,57 @@ Database = Annotated[
     ),
 ]
 
+accounts = typer.Typer(no_args_is_help=True)
 audits = typer.Typer(no_args_is_help=True)
 projects = typer.Typer(no_args_is_help=True)
+
+
+@accounts.callback()
+def account() -> None:
+    """Reset an account of the web application that no custodian may reset."""
+
+
+@accounts.command()
+def reset(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name that it logs in with.")],
+    data: Data = DATA,
+    keys: KeyFolder = None,
+    database: Database = "",
+    url: Annotated[
+        str, option(metavar="URL", help="The address that people open, as 'serve' was given it.")
+    ] = "",
+    second_factor: Annotated[
+        bool, typer.Option("--second-factor", help="Turn a lost second factor off instead.")
+    ] = False,
+) -> None:
+    """Print a link for a new password; the auditor sees that it was made.
+
+    For the last custodian, and for people with projects of their own, whom nobody resets in the
+    browser. The account exports nothing for a day after it.
+    """
+    existing(data, keys, database, url=url)
+    from sfumato.server.accounts.backend import plain_name
+    from sfumato.server.accounts.sessions import RESET_DAYS, remove_second_factor, reset_link
+    from sfumato.server.error_pages import Stop
+    from sfumato.server.proofs import check_stated
+    from sfumato.server.store.models import Account
+
+    found = Account.objects.filter(name=plain_name(name), is_active=True).first()
+    if found is None:
+        raise InputError("argument NAME", "must be the name of an active account")
+    try:
+        check_stated(found)
+        if second_factor:
+            remove_second_factor(None, found)
+            say("Turned off. All sessions of the account have ended.")
+        else:
+            address = reset_link(None, found)
+            typer.echo(address)
+            say(f"It works once, for {RESET_DAYS} days. Hand it to its owner in person.")
+    except Stop as error:
+        raise InputError(
+            "the account", "must be as the log states it", found=error.reason
+        ) from None
 
 
 @audits.callback()
@@ -344,7 +393,7 @@ def started(config: ServerConfig) -> Keys:
         ) from None
 
 
-def existing(data: Path, keys: Path | None, database: str) -> ServerConfig:
+def existing(data: Path, keys: Path | None, database: str, *, url: str = "") -> ServerConfig:
     """Set this process up for a server that was started before.
 
     Raises
@@ -353,7 +402,7 @@ def existing(data: Path, keys: Path | None, database: str) -> ServerConfig:
         If there is none.
     """
     check_extra()
-    config = ServerConfig(data, keys or default_keys(), database)
+    config = ServerConfig(data, keys or default_keys(), database, url=url)
     if not database and not (data / DATABASE_FILE).is_file():
         raise InputError(
             "option --data",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sfumato.server.proofs import check_proved, check_whole, is_stated_member
+from sfumato.server.proofs import check_proved, check_whole, is_stated_member, proofs
 from sfumato.server.store.models import Account, Dealt, Project, ProjectState, Role
 
 
@@ -26,6 +26,7 @@ class Action(StrEnum):
     PURGE_PROJECT = "purge a project"
     INVITE = "invite"
     MANAGE_ACCOUNTS = "manage accounts"
+    RESET_ACCOUNT = "reset an account"
     WORK = "work on a project"
     SEE_PAIR = "see a pair"
     OPEN_CELL = "open a cell"
@@ -203,6 +204,33 @@ def _accounts(actor: Account, resource: Resource) -> Permission:
     return permission
 
 
+_AT_THE_SERVER = "Reset the account at the server: sfumato account reset NAME."
+
+
+def _reset(actor: Account, resource: Resource) -> Permission:
+    """Whoever resets an account can become its owner, and so must be no less already."""
+    permission = _accounts(actor, resource)
+    if not permission.allowed or not isinstance(resource, Account):
+        return permission
+    # What a worker may do, a custodian of the same projects may allow.
+    more = set(resource.roles) - {*actor.roles, Role.WORKER}
+    if more:
+        roles = " and ".join(sorted(more))
+        return Permission(False, f"This person is {roles}, and you are not. {_AT_THE_SERVER}")
+    # As the log states them: a row of the database could be removed.
+    projects = proofs().replay.rows.get("project", {})
+    going_on = {key: row for key, row in projects.items() if row.get("state") != "purged"}
+    if any(resource.pk in (row["custodian_id"], row["manager_id"]) for row in going_on.values()):
+        return Permission(False, f"This person has projects of their own. {_AT_THE_SERVER}")
+    for key, account in proofs().members():
+        if account == resource.pk and going_on.get(key, {}).get("custodian_id", actor.pk) != (
+            actor.pk
+        ):
+            why = "This person takes part in a project of another custodian."
+            return Permission(False, f"{why} {_AT_THE_SERVER}")
+    return permission
+
+
 _RULES: Mapping[Action, Rule] = {
     Action.SEE_PROJECT: _of_project(_seen),
     Action.CREATE_PROJECT: _with_role(Role.MANAGER),
@@ -217,6 +245,7 @@ _RULES: Mapping[Action, Rule] = {
     Action.PURGE_PROJECT: _of_project(_purged),
     Action.INVITE: _of_project(_managed_while_open),
     Action.MANAGE_ACCOUNTS: _accounts,
+    Action.RESET_ACCOUNT: _reset,
     Action.WORK: _of_project(_worked),
     Action.SEE_PAIR: _dealt_to,
     Action.OPEN_CELL: _dealt_to,

@@ -204,8 +204,32 @@ def invite(
     return address
 
 
-def reset_link(by: Account, account: Account) -> str:
-    """The address at which somebody sets a new password; earlier ones can no longer be used."""
+def remove_second_factor(by: Account | None, account: Account, *, keep: str | None = None) -> None:
+    """Turn a second factor off; the sessions end.
+
+    Parameters
+    ----------
+    by
+        ``None`` for whoever runs the server.
+    keep
+        Id of a session that goes on.
+    """
+    with transaction.atomic():
+        account.totp = b""
+        account.save(update_fields=["totp"])
+        end_sessions(account, keep=keep)
+        rows = [stated(account, "totp")]
+        append(by, "turn second factor off", resource_of(account), rows=rows)
+
+
+def reset_link(by: Account | None, account: Account) -> str:
+    """The address at which somebody sets a new password; earlier ones can no longer be used.
+
+    Parameters
+    ----------
+    by
+        ``None`` for whoever runs the server.
+    """
     with transaction.atomic():
         # A link that was lost may be in somebody else's hands.
         lost = Link.objects.select_for_update().filter(account=account, used=None)
@@ -293,7 +317,7 @@ def spend_link(link: Link, account: Account) -> None:
     append(account, "use link", resource_of(account), detail, rows=rows)
 
 
-def _make(purpose: str, by: Account, days: int, **fields: object) -> tuple[str, Link]:
+def _make(purpose: str, by: Account | None, days: int, **fields: object) -> tuple[str, Link]:
     token = secrets.token_urlsafe(24)
     link = Link.objects.create(
         token=digest_of_token(token),

@@ -462,11 +462,7 @@ def second_factor_off(request: HttpRequest) -> HttpResponse:
     if not owner.totp:
         return redirect("/account")
     if request.method == "POST":
-        with transaction.atomic():
-            owner.totp = b""
-            owner.save(update_fields=["totp"])
-            rows = [stated(owner, "totp")]
-            append(owner, "turn second factor off", sessions.resource_of(owner), rows=rows)
+        sessions.remove_second_factor(owner, owner, keep=request.session.session_key)
         messages.success(request, "No code is asked for any more.")
         return redirect("/account")
     return render(request, "accounts/second_factor_off.html")
@@ -562,12 +558,13 @@ def one_account(request: HttpRequest, pseudonym: str) -> HttpResponse:
         "other": account,
         "form": forms.RolesForm(initial={"roles": account.roles}),
         "permission": decide(request.user, Action.MANAGE_ACCOUNTS, account),
+        "reset": decide(request.user, Action.RESET_ACCOUNT, account),
         "projects": account.memberships.select_related("project").order_by("project__title"),
     }
     return render(request, "accounts/one_account.html", context)
 
 
-def _changes(view: Change) -> Callable[..., HttpResponse]:
+def _changes(view: Change, action: Action = Action.MANAGE_ACCOUNTS) -> View:
     """A change of an account, in a transaction that holds it."""
 
     @wraps(view)
@@ -580,7 +577,7 @@ def _changes(view: Change) -> Callable[..., HttpResponse]:
             account = found.first()
             if account is None:
                 return problem(request, 404)
-            permission = decide(request.user, Action.MANAGE_ACCOUNTS, account)
+            permission = decide(request.user, action, account)
             if not permission.allowed:
                 return problem(request, 403, permission.reason)
             return view(request, account)
@@ -647,11 +644,7 @@ def _reset_account(request: HttpRequest, account: Account) -> HttpResponse:
 
 def _lost_second_factor(request: HttpRequest, account: Account) -> HttpResponse:
     """Turn somebody's second factor off who has lost it; their sessions end."""
-    account.totp = b""
-    account.save(update_fields=["totp"])
-    sessions.end_sessions(account)
-    rows = [stated(account, "totp")]
-    append(request.user, "turn second factor off", sessions.resource_of(account), rows=rows)
+    sessions.remove_second_factor(request.user, account)
     messages.success(request, f"{account.name} logs in without a code.")
     return _back(account)
 
@@ -660,7 +653,7 @@ CHANGES: dict[str, Callable[..., HttpResponse]] = {
     "roles": _changes(_set_roles),
     "deactivate": _changes(_deactivate),
     "reactivate": _changes(_reactivate),
-    "reset": _changes(_reset_account),
-    "lost-second-factor": _changes(_lost_second_factor),
+    "reset": _changes(_reset_account, Action.RESET_ACCOUNT),
+    "lost-second-factor": _changes(_lost_second_factor, Action.RESET_ACCOUNT),
 }
 """What may be changed of an account, by the end of its address."""
