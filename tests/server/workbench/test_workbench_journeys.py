@@ -188,6 +188,40 @@ def test_values_are_hidden_until_they_are_asked_for(
     assert b"Anna" not in bench.said.read_bytes()
 
 
+def test_what_a_page_asked_for_that_was_left_does_not_come(
+    context: Any, bench: Workbench
+) -> None:
+    """However late the script of the pages is, and what they count."""
+    held: dict[str, Any] = {}
+    page = context.new_page()
+    page.route("**/workbench.js", lambda route: held.setdefault("script", route))
+    page.route("**/data?*counts*", lambda route: held.setdefault("counts", route))
+    page.goto(bench.link, wait_until="commit")
+    page.wait_for_url("**/data", wait_until="commit")
+    page.get_by_role("heading", name="What is each column").wait_for()
+    page.wait_for_timeout(500)  # what could be asked for before the script comes
+    held["script"].continue_()
+    page.wait_for_load_state()
+    wait_until(lambda: page.evaluate("1") and "counts" in held)
+    page.get_by_role("link", name="Link", exact=True).click()
+    page.get_by_role("heading", name="Which records").wait_for()
+    with page.expect_response("**/data?*counts*"):
+        held["counts"].continue_()
+    page.wait_for_load_state("networkidle")
+    assert page.get_by_role("heading", name="Which records").count() == 1
+    page.route("**/release", lambda route: held.setdefault("release", route))
+    page.get_by_role("link", name="Release", exact=True).click()
+    page.get_by_role("link", name="Attack", exact=True).click()
+    page.get_by_role("heading", name="What would an intruder find").wait_for()
+    with page.expect_response("**/release"):
+        held["release"].continue_()
+    page.wait_for_load_state("networkidle")
+    assert page.get_by_role("heading", name="What would an intruder find").count() == 1
+    assert page.url.endswith("/attack")
+    page.get_by_role("link", name="Data", exact=True).click()
+    counted(page)
+
+
 def test_the_second_window_reads_until_it_takes_over(
     context: Any, bench: Workbench, file: Path
 ) -> None:

@@ -13,19 +13,21 @@
     if (event.target.matches("[data-submit]")) event.target.form.requestSubmit();
   });
 
-  // A part that was asked for by a page that was left meanwhile is not put into the next one.
+  // Of two places that are clicked the last one counts, and a part that was asked for by a page
+  // that was left meanwhile is not put into the next one. This script stands before htmx: else a
+  // first answer could come before anybody looks at it.
+  let clicked;
   document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
-    ctx.askedFor = ctx.sourceElement.getAttribute("hx-get");
+    if (ctx.request.headers["HX-Boosted"]) clicked = ctx;
   });
-  document.addEventListener("htmx:before:swap", (event) => {
-    const { askedFor, sourceElement } = event.detail.ctx;
-    if (!askedFor) return;
-    const same = sourceElement.isConnected && sourceElement.getAttribute("hx-get") === askedFor;
-    // How a run stands is one address for all places; it says where it is shown.
-    const asks = new URL(askedFor, location.href);
-    const here = asks.searchParams.get("here") === location.pathname.split("/")[1];
-    const belongs = here || asks.pathname.startsWith(location.pathname);
-    if (!same || !belongs) event.preventDefault();
+  document.addEventListener("htmx:after:request", (event) => {
+    const { ctx } = event.detail;
+    const { action, headers, method } = ctx.request;
+    if (headers["HX-History-Restore-Request"] || (headers["HX-Boosted"] && method !== "GET")) return;
+    const from = new URL(headers["HX-Current-URL"]).pathname;
+    const asks = ctx.sourceElement.isConnected && ctx.sourceElement.getAttribute("hx-get") === action;
+    const belongs = headers["HX-Boosted"] ? ctx === clicked : asks && from === location.pathname;
+    if (!belongs) event.preventDefault();
   });
 
   // A field and a slider of the same number.
